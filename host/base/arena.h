@@ -1,0 +1,23 @@
+/* Memory that lives and dies together: one arena for each loaded database, image or plan.
+ *
+ * Blocks are zeroed and aligned to 16 bytes. Under the address sanitizer every allocation is a malloc of
+ * its own, so that overruns inside an arena are seen. */
+#ifndef CW_BASE_ARENA_H
+#define CW_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct cw_arena;
+
+/* NULL when out of memory. */
+struct cw_arena *cw_arena_create(void);
+/* Frees everything allocated from it. NULL is allowed. */
+void cw_arena_destroy(struct cw_arena *arena);
+
+/* NULL when out of memory or when count * size overflows; a zero size yields a valid pointer. */
+void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size);
+char *cw_arena_strdup(struct cw_arena *arena, const char *text);
+char *cw_arena_strndup(struct cw_arena *arena, const char *text, size_t length);
+char *cw_arena_printf(struct cw_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,23 @@
+/* Nearest names for a misspelt one. */
+#ifndef CW_BASE_SUGGEST_H
+#define CW_BASE_SUGGEST_H
+
+#include <stddef.h>
+
+/* Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`, or `limit` + 1 where it is more. */
+unsigned cw_edit_distance(const char *a, const char *b, unsigned limit);
+
+/* Collects the few nearest candidates offered one by one. */
+enum { CW_SUGGEST_MAX = 3 };
+struct cw_suggest {
+    const char *wanted;
+    size_t count;
+    const char *name[CW_SUGGEST_MAX]; /* best first; borrowed */
+    unsigned distance[CW_SUGGEST_MAX];
+};
+void cw_suggest_init(struct cw_suggest *suggest, const char *wanted);
+void cw_suggest_offer(struct cw_suggest *suggest, const char *candidate);
+/* "; did you mean a, b or c?" or "" when nothing is near. Returns `buffer`. */
+const char *cw_suggest_text(const struct cw_suggest *suggest, char *buffer, size_t size);
+
+#endif

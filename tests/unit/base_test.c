@@ -1,0 +1,395 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/base/arena.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/file.h"
+#include "host/base/suggest.h"
+
+/* ---- error ---- */
+
+Test(error, the_first_wins)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    char text[1200];
+    cr_expect(cw_error_at(&err, CW_ERR_INPUT, "a.yaml", 3, 14, "found %s, expected %d", "x", 2) == CW_ERR_INPUT);
+    cr_expect(cw_error_set(&err, CW_ERR_IO, "later") == CW_ERR_IO);
+    cr_expect(cw_error_offset(&err, CW_ERR_IO, "b", 99, "later") == CW_ERR_IO);
+    cr_expect(err.code == CW_ERR_INPUT && !err.has_offset);
+    cr_expect_str_eq(cw_error_format(&err, text, sizeof text), "a.yaml:3:14: found x, expected 2");
+}
+
+Test(error, formats_by_what_is_known)
+{
+    char text[1200];
+    struct cw_error plain = CW_ERROR_INIT, offset = CW_ERROR_INIT, nomem = CW_ERROR_INIT;
+    cw_error_set(&plain, CW_ERR_USAGE, "no metric named %s", "x");
+    cr_expect_str_eq(cw_error_format(&plain, text, sizeof text), "no metric named x");
+    cw_error_offset(&offset, CW_ERR_INPUT, "a.cwd", 0, "bad");
+    cr_expect_str_eq(cw_error_format(&offset, text, sizeof text), "a.cwd: offset 0: bad");
+    cr_expect(cw_error_nomem(&nomem) == CW_ERR_NOMEM && nomem.code == CW_ERR_NOMEM);
+    cr_expect_str_eq(cw_error_format(&nomem, text, sizeof text), "out of memory");
+}
+
+Test(error, is_one_line_and_fits)
+{
+    struct cw_error err = CW_ERROR_INIT, large = CW_ERROR_INIT;
+    char text[8], *noise = malloc(5000);
+    cr_assert(noise);
+    cw_error_set(&err, CW_ERR_INPUT, "a\nb\x1b[31m\tc");
+    cr_expect_str_eq(err.message, "a b [31m c");
+    memset(noise, 'x', 4999);
+    noise[4999] = 0;
+    cw_error_at(&large, CW_ERR_INPUT, noise, 1, 1, "%s", noise);
+    cr_expect(strlen(large.message) == sizeof large.message - 1 && strlen(large.source) == sizeof large.source - 1);
+    cr_expect_str_eq(cw_error_format(&large, text, sizeof text), "xxxxxxx");
+    free(noise);
+}
+
+Test(error, may_be_absent)
+{
+    cr_expect(cw_error_set(NULL, CW_ERR_IO, "x") == CW_ERR_IO);
+    cr_expect(cw_error_at(NULL, CW_ERR_INPUT, "x", 1, 1, "x") == CW_ERR_INPUT);
+    cr_expect(cw_error_offset(NULL, CW_ERR_INPUT, NULL, 1, "x") == CW_ERR_INPUT);
+}
+
+/* ---- arena ---- */
+
+Test(arena, blocks_are_zeroed_aligned_and_apart)
+{
+    struct cw_arena *arena = cw_arena_create();
+    unsigned char *last = NULL;
+    for (size_t i = 0; i < 3000; i++) {
+        size_t size = i % 97 == 0 ? 100000 + i : i % 61;
+        unsigned char *p = cw_arena_alloc(arena, size, 1);
+        cr_assert(p);
+        cr_assert((size_t)p % 16 == 0);
+        for (size_t k = 0; k < size; k++)
+            cr_assert(p[k] == 0);
+        memset(p, 0xff, size);
+        cr_assert(!last || last[0] == 0xff);
+        last = size ? p : last;
+    }
+    cw_arena_destroy(arena);
+    cw_arena_destroy(NULL);
+}
+
+Test(arena, sizes_that_overflow_are_refused)
+{
+    struct cw_arena *arena = cw_arena_create();
+    cr_expect_null(cw_arena_alloc(arena, SIZE_MAX / 2, 4));
+    cr_expect_null(cw_arena_alloc(arena, SIZE_MAX, SIZE_MAX));
+    cr_expect_not_null(cw_arena_alloc(arena, 0, 8));
+    cr_expect_not_null(cw_arena_alloc(arena, 8, 0));
+    cw_arena_destroy(arena);
+}
+
+Test(arena, copies_text)
+{
+    struct cw_arena *arena = cw_arena_create();
+    cr_expect_str_eq(cw_arena_strdup(arena, "metric"), "metric");
+    cr_expect_str_eq(cw_arena_strndup(arena, "metric", 3), "met");
+    cr_expect_str_eq(cw_arena_strndup(arena, "", 0), "");
+    cr_expect_str_eq(cw_arena_printf(arena, "%s.%d", "a", 12), "a.12");
+    cr_expect_str_eq(cw_arena_printf(arena, "%s", ""), "");
+    cw_arena_destroy(arena);
+}
+
+/* ---- bytes ---- */
+
+Test(bytes, what_is_written_reads_back)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_writer out;
+    struct cw_reader in;
+    cw_writer_init(&out);
+    cw_write_u8(&out, 0xfe);
+    cw_write_u16(&out, 0xfedc);
+    cw_write_u32(&out, 0xfedcba98);
+    cw_write_u64(&out, 0xfedcba9876543210);
+    cw_write_f64(&out, -0.0);
+    cw_write_string(&out, "µ");
+    cw_write_bytes(&out, "xyz", 3);
+    cr_assert(out.status == CW_OK && out.size == 1 + 2 + 4 + 8 + 8 + 6 + 3);
+    cr_expect(memcmp(out.data, "\xfe\xdc\xfe\x98\xba\xdc\xfe", 7) == 0, "little-endian");
+    cw_reader_init(&in, out.data, out.size, "x", 0, NULL);
+    cr_expect(cw_read_u8(&in) == 0xfe);
+    cr_expect(cw_read_u16(&in) == 0xfedc);
+    cr_expect(cw_read_u32(&in) == 0xfedcba98);
+    cr_expect(cw_read_u64(&in) == 0xfedcba9876543210);
+    double zero = cw_read_f64(&in);
+    cr_expect(zero == 0 && signbit(zero));
+    cr_expect_str_eq(cw_read_string(&in, arena), "µ");
+    cr_expect(memcmp(cw_read_bytes(&in, 3), "xyz", 3) == 0);
+    cr_expect(cw_reader_finish(&in, "it") == CW_OK);
+    cw_writer_free(&out);
+    cw_arena_destroy(arena);
+}
+
+Test(bytes, a_reader_stops_at_the_first_failure)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_reader in;
+    char text[1200];
+    cw_reader_init(&in, "\1\2\3\4\5", 5, "x.bin", 100, &err);
+    cr_expect(cw_read_u16(&in) == 0x201);
+    cr_expect(cw_read_u32(&in) == 0);
+    cr_expect(in.status == CW_ERR_INPUT);
+    cr_expect(cw_read_u8(&in) == 0 && cw_read_bytes(&in, 0) == NULL && cw_read_count(&in, 1, "x") == 0);
+    cr_expect(cw_reader_fail(&in, "later") == CW_ERR_INPUT && cw_reader_finish(&in, "x") == CW_ERR_INPUT);
+    cr_expect_str_eq(cw_error_format(&err, text, sizeof text), "x.bin: offset 102: found 3 bytes, expected 4 more");
+}
+
+Test(bytes, doubles_in_bulk)
+{
+    struct cw_writer out;
+    struct cw_reader in;
+    double values[3] = {0};
+    cw_writer_init(&out);
+    for (int i = 1; i <= 3; i++)
+        cw_write_f64(&out, i / 10.0);
+    cw_reader_init(&in, out.data, out.size, "x", 0, NULL);
+    cw_read_f64s(&in, values, 2);
+    cr_expect(values[0] == 0.1 && values[1] == 0.2 && values[2] == 0 && in.pos == 16);
+    cw_read_f64s(&in, values, 2);
+    cr_expect(values[0] == 0 && values[1] == 0 && in.status == CW_ERR_INPUT);
+    cw_writer_free(&out);
+}
+
+Test(bytes, nothing_may_be_left)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_reader in;
+    char text[1200];
+    cw_reader_init(&in, "\1\2\3", 3, "x", 0, &err);
+    cw_read_u8(&in);
+    cr_expect(cw_reader_finish(&in, "the list") == CW_ERR_INPUT);
+    cr_expect_str_eq(cw_error_format(&err, text, sizeof text),
+                     "x: offset 1: found 2 bytes after the end of the list, expected none");
+}
+
+Test(bytes, counts_are_bounded_by_the_data)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, "\2\0\0\0abcdefgh", 12, "x", 0, NULL);
+    cr_expect(cw_read_count(&in, 4, "items") == 2 && in.status == CW_OK);
+    struct cw_error err = CW_ERROR_INIT;
+    cw_reader_init(&in, "\3\0\0\0abcdefgh", 12, "x", 0, &err);
+    cr_expect(cw_read_count(&in, 4, "items") == 0 && in.status == CW_ERR_INPUT && err.offset == 0);
+    cr_expect_str_eq(err.message, "found a count of 3 items, expected at most the 2 that fit the data");
+    cw_reader_init(&in, "\xff\xff\xff\xff", 4, "x", 0, NULL);
+    cr_expect(cw_read_count(&in, 1, "items") == 0 && in.status == CW_ERR_INPUT);
+}
+
+Test(bytes, strings_are_utf8_without_nul)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        bool good;
+    } cases[] = {
+        {"", 0, true},
+        {"plain", 5, true},
+        {"\xc2\x80", 2, true},
+        {"\xdf\xbf", 2, true},
+        {"\xe0\xa0\x80", 3, true},
+        {"\xed\x9f\xbf", 3, true},
+        {"\xf0\x90\x80\x80", 4, true},
+        {"\xf4\x8f\xbf\xbf", 4, true},
+        {"a\0b", 3, false},
+        {"\x80", 1, false},             /* a continuation alone */
+        {"\xc0\xaf", 2, false},         /* overlong */
+        {"\xe0\x9f\xbf", 3, false},     /* overlong */
+        {"\xf0\x8f\xbf\xbf", 4, false}, /* overlong */
+        {"\xed\xa0\x80", 3, false},     /* a surrogate */
+        {"\xf4\x90\x80\x80", 4, false}, /* past the last code point */
+        {"\xf5\x80\x80\x80", 4, false},
+        {"\xc2", 1, false}, /* cut */
+        {"\xe2\x82", 2, false},
+        {"\xe2\x82x", 3, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_arena *arena = cw_arena_create();
+        struct cw_reader in;
+        uint8_t *exact = malloc(4 + cases[i].size);
+        cr_assert(exact);
+        cw_store_u32(exact, (uint32_t)cases[i].size);
+        memcpy(exact + 4, cases[i].bytes, cases[i].size);
+        cw_reader_init(&in, exact, 4 + cases[i].size, "x", 0, NULL);
+        const char *read = cw_read_string(&in, arena);
+        cr_expect((in.status == CW_OK) == cases[i].good, "case %zu", i);
+        cr_expect(strcmp(read, cases[i].good ? cases[i].bytes : "") == 0, "case %zu", i);
+        free(exact);
+        cw_arena_destroy(arena);
+    }
+}
+
+Test(bytes, a_writer_grows)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (uint32_t i = 0; i < 100000; i++)
+        cw_write_u32(&out, i);
+    cr_assert(out.status == CW_OK && out.size == 400000);
+    cr_expect(memcmp(out.data + 4 * 0x10203, "\3\2\1\0", 4) == 0);
+    cw_write_bytes(&out, NULL, 0);
+    cr_expect(out.status == CW_OK && out.size == 400000);
+    cw_writer_free(&out);
+    cr_expect(out.data == NULL && out.size == 0);
+}
+
+Test(bytes, stores_in_place)
+{
+    uint8_t bytes[9] = {0};
+    cw_store_u32(bytes + 1, 0x04030201);
+    cr_expect(memcmp(bytes, "\0\1\2\3\4\0", 6) == 0);
+    cw_store_u64(bytes + 1, 0x0807060504030201);
+    cr_expect(memcmp(bytes, "\0\1\2\3\4\5\6\7\10", 9) == 0);
+}
+
+/* ---- suggest ---- */
+
+Test(suggest, edit_distance)
+{
+    char longer[300];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    cr_expect(cw_edit_distance("", "", 3) == 0);
+    cr_expect(cw_edit_distance("abc", "abc", 3) == 0);
+    cr_expect(cw_edit_distance("", "abc", 3) == 3);
+    cr_expect(cw_edit_distance("abc", "abd", 3) == 1);
+    cr_expect(cw_edit_distance("abc", "ab", 3) == 1);
+    cr_expect(cw_edit_distance("abcd", "abdc", 3) == 1, "a swap of neighbours is one edit");
+    cr_expect(cw_edit_distance("kitten", "sitting", 3) == 3);
+    cr_expect(cw_edit_distance("kitten", "sitting", 2) == 3, "more than the limit is the limit and one");
+    cr_expect(cw_edit_distance("ab", "ba", 1) == 1);
+    cr_expect(cw_edit_distance("x", longer, 2) == 3);
+    cr_expect(cw_edit_distance(longer, longer, 2) == 3, "too long to compare");
+}
+
+Test(suggest, keeps_the_nearest)
+{
+    struct cw_suggest suggest;
+    char text[200];
+    cw_suggest_init(&suggest, "sm__inst_executd");
+    cr_expect_str_eq(cw_suggest_text(&suggest, text, sizeof text), "");
+    cw_suggest_offer(&suggest, "dram__bytes");
+    cr_expect(suggest.count == 0);
+    cw_suggest_offer(&suggest, "sm__inst_executes2");
+    cw_suggest_offer(&suggest, "sm__inst_executed");
+    cr_expect_str_eq(cw_suggest_text(&suggest, text, sizeof text),
+                     "; did you mean sm__inst_executed or sm__inst_executes2?");
+    cw_suggest_offer(&suggest, "sm__inst_execut");
+    cw_suggest_offer(&suggest, "sm__inst_execute");
+    cr_expect_str_eq(cw_suggest_text(&suggest, text, sizeof text),
+                     "; did you mean sm__inst_executed, sm__inst_execut or sm__inst_execute?");
+    char small[12];
+    cr_expect(strlen(cw_suggest_text(&suggest, small, sizeof small)) < sizeof small);
+}
+
+Test(suggest, one_name)
+{
+    struct cw_suggest suggest;
+    char text[200];
+    cw_suggest_init(&suggest, "GH10");
+    cw_suggest_offer(&suggest, "GH100");
+    cw_suggest_offer(&suggest, "GA102");
+    cr_expect_str_eq(cw_suggest_text(&suggest, text, sizeof text), "; did you mean GH100?");
+}
+
+/* ---- file ---- */
+
+static char folder[] = "/tmp/cw-base-XXXXXX";
+static char path[64];
+
+static void make_folder(void)
+{
+    cr_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+}
+
+static void remove_folder(void)
+{
+    unlink(path);
+    cr_expect(rmdir(folder) == 0, "something else was left in the folder");
+}
+
+TestSuite(file, .init = make_folder, .fini = remove_folder);
+
+Test(file, round_trip)
+{
+    struct cw_bytes bytes;
+    struct stat st;
+    mode_t mask = umask(022);
+    cr_expect(cw_file_write(path, "a\0b", 3, NULL) == CW_OK);
+    umask(mask);
+    cr_expect(stat(path, &st) == 0 && (st.st_mode & 0777) == 0644);
+    cr_assert(cw_file_read(&bytes, path, 3, NULL) == CW_OK);
+    cr_expect(bytes.size == 3 && memcmp(bytes.data, "a\0b", 4) == 0, "a NUL follows");
+    cw_bytes_free(&bytes);
+    cr_expect(bytes.data == NULL);
+    cr_expect(cw_file_write(path, NULL, 0, NULL) == CW_OK, "replaced");
+    cr_assert(cw_file_read(&bytes, path, SIZE_MAX, NULL) == CW_OK);
+    cr_expect(bytes.size == 0 && bytes.data[0] == 0);
+    cw_bytes_free(&bytes);
+}
+
+Test(file, no_limit_is_no_trap)
+{
+    struct cw_bytes bytes;
+    cr_expect(cw_file_write(path, "abc", 3, NULL) == CW_OK);
+    cr_assert(cw_file_read(&bytes, path, SIZE_MAX, NULL) == CW_OK);
+    cr_expect(bytes.size == 3);
+    cw_bytes_free(&bytes);
+}
+
+Test(file, a_limit_is_kept)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_bytes bytes;
+    char expected[200];
+    cr_expect(cw_file_write(path, "abcd", 4, NULL) == CW_OK);
+    cr_expect(cw_file_read(&bytes, path, 3, &err) == CW_ERR_INPUT && bytes.data == NULL);
+    snprintf(expected, sizeof expected, "%s: found more than 3 bytes, expected at most that", path);
+    cr_expect_str_eq(err.message, expected);
+}
+
+Test(file, errors_name_the_file)
+{
+    struct cw_error absent = CW_ERROR_INIT, is_folder = CW_ERROR_INIT, nowhere = CW_ERROR_INIT;
+    struct cw_bytes bytes;
+    char expected[200], below[80];
+    cr_expect(cw_file_read(&bytes, path, 10, &absent) == CW_ERR_IO);
+    snprintf(expected, sizeof expected, "%s: cannot open: No such file or directory", path);
+    cr_expect_str_eq(absent.message, expected);
+    cr_expect(cw_file_read(&bytes, folder, 10, &is_folder) == CW_ERR_IO);
+    snprintf(expected, sizeof expected, "%s: cannot read: Is a directory", folder);
+    cr_expect_str_eq(is_folder.message, expected);
+    snprintf(below, sizeof below, "%s/none", path);
+    cr_expect(cw_file_write(below, "x", 1, &nowhere) == CW_ERR_IO);
+    snprintf(expected, sizeof expected, "%s: cannot create: No such file or directory", below);
+    cr_expect_str_eq(nowhere.message, expected);
+}
+
+Test(file, a_pipe_is_read_to_its_end)
+{
+    int ends[2];
+    char name[64];
+    struct cw_bytes bytes;
+    static char block[40000];
+    cr_assert(pipe(ends) == 0);
+    memset(block, 'x', sizeof block);
+    cr_assert(write(ends[1], block, sizeof block) == (ssize_t)sizeof block);
+    close(ends[1]);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    cr_expect(cw_file_read(&bytes, name, 1 << 20, NULL) == CW_OK && bytes.size == sizeof block);
+    cw_bytes_free(&bytes);
+    close(ends[0]);
+}
