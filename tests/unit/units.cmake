@@ -1,3 +1,15 @@
 # A line for each unit test: cw_unit(NAME LIBS...)
 
+add_library(cw_test_image STATIC support/chunk_edit.c support/image_samples.c)
+target_link_libraries(cw_test_image PUBLIC cw_image)
+add_executable(make_image_seeds support/make_image_seeds.c)
+target_link_libraries(make_image_seeds PRIVATE cw_test_image)
+
+# Links with support/alloc_fail.c, which can make any allocation of our own code fail.
+add_library(cw_test_alloc_fail STATIC support/alloc_fail.c)
+target_link_libraries(cw_test_alloc_fail PUBLIC cw_options)
+target_link_options(cw_test_alloc_fail INTERFACE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
+
 cw_unit(base_test cw_base)
+cw_unit(image_config_image_test cw_test_image cw_test_alloc_fail)
+cw_unit(image_counter_data_test cw_test_image cw_test_alloc_fail)

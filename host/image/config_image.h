@@ -1,0 +1,87 @@
+/* The config image (.cwc): a plan for one kind of chip. See FORMAT.md for the bytes.
+ *
+ * The struct is a plain view. Whoever fills it (host/ when planning, the reader here when loading) owns the memory;
+ * the reader puts everything into one arena. All indices refer to lists of the same image. */
+#ifndef CW_IMAGE_CONFIG_IMAGE_H
+#define CW_IMAGE_CONFIG_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/base/arena.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+
+enum cw_profiler { CW_PROFILER_RANGE = 0, CW_PROFILER_PM = 1, CW_PROFILER__COUNT };
+
+struct cw_pair {
+    const char *key, *value;
+};
+
+struct cw_config_domain {
+    uint32_t id; /* NVIDIA's number for the domain */
+    const char *name;
+};
+
+struct cw_placement {
+    uint32_t raw, domain; /* indices into raws and domains */
+};
+
+struct cw_config_pass {
+    uint32_t count;
+    const struct cw_placement *placements;
+};
+
+struct cw_config_counter {
+    const char *name;
+    uint32_t instances; /* expected; 0 unknown */
+    double peak;        /* expected sustained peak for a cycle and instance; NaN unknown */
+    uint32_t raw_count;
+    const uint32_t *raws; /* indices into raws */
+};
+
+/* The placements that one pass takes from `members` belong to at most `max` different groups. */
+struct cw_config_limit {
+    uint32_t max, count;
+    const struct cw_placement *members;
+    const uint32_t *groups; /* one for each member */
+};
+
+struct cw_config_image {
+    const char *chip, *producer;
+    enum cw_profiler profiler;
+    uint8_t database[16];
+    uint32_t parameter_count, domain_count, raw_count, pass_count, counter_count, metric_count, limit_count;
+    const struct cw_pair *parameters;
+    const struct cw_config_domain *domains;
+    const uint64_t *raws; /* ascending */
+    const struct cw_config_pass *passes;
+    const struct cw_config_counter *counters;
+    const char *const *metrics;
+    const struct cw_config_limit *limits;
+    const char *native_library; /* NULL without a native image */
+    const uint8_t *native;
+    size_t native_size;
+};
+
+/* The passes of all counters (cw_config_counter_passes) together number at most this many, so that a small hostile
+ * file cannot ask for much work. A plan for every counter of a chip has some hundred thousand. */
+enum { CW_CONFIG_PAIRS_MAX = 1 << 22 };
+
+/* Appends the whole file to `out`. The image must be consistent: what cw_config_image_read would accept. */
+void cw_config_image_write(const struct cw_config_image *image, struct cw_writer *out);
+
+/* Parses and checks `size` bytes. `source` is for messages. The result and all it points to live in `arena`, except
+ * `native`, which points into `data`. */
+enum cw_status cw_config_image_read(struct cw_config_image *image, const void *data, size_t size, const char *source,
+                                    struct cw_arena *arena, struct cw_error *err);
+
+/* The counter-data prefix that belongs to the image: file header and schema chunk. */
+void cw_config_image_prefix(const struct cw_config_image *image, struct cw_writer *out);
+
+/* For counter `counter`: the passes that collect all its raw counters, or, where there is none, those that collect any,
+ * ascending. A counter without raw counters is collected by every pass. `passes` has room for pass_count entries.
+ * Returns how many; *whole says which of the two. For all counters at once cw_schema_of_plan is much faster. */
+uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole);
+
+#endif

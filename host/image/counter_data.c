@@ -1,0 +1,492 @@
+#include "host/image/counter_data.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/image/chunk.h"
+#include "host/image/fields.h"
+#include "host/image/schema.h"
+
+static const uint32_t type_schema = CW_CHUNK_TYPE('S', 'C', 'H', 'M');
+static const uint32_t type_device = CW_CHUNK_TYPE('D', 'E', 'V', 'C');
+static const uint32_t type_range = CW_CHUNK_TYPE('R', 'N', 'G', 'E');
+static const uint32_t type_end = CW_CHUNK_TYPE('E', 'N', 'D', 'C');
+
+/* ---- writing ---- */
+
+void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, type_device, 0);
+    cw_write_u32(out, device->index);
+    cw_field_write_pairs(out, device->attributes, device->attribute_count);
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        cw_write_u32(out, device->facts[i].instances);
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            cw_write_f64(out, device->facts[i].peak[r]);
+    }
+    cw_chunk_end(out, start);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static bool all_bits(const double *values, uint32_t count, uint64_t bits)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (bits_of(values[i]) != bits)
+            return false;
+    return true;
+}
+
+/* The form to write: the shortest that reads back as the same rollups, bit for bit. -0.0 is not zero here. */
+static enum cw_value_form choose_form(const struct cw_value *value)
+{
+    switch (value->form) {
+    case CW_FORM_ONE:
+        return bits_of(value->rollup[CW_SUM]) == 0 ? CW_FORM_ZERO : CW_FORM_ONE;
+    case CW_FORM_ROLLUPS:
+        if (all_bits(value->rollup, CW_ROLLUP_COUNT, 0))
+            return CW_FORM_ZERO;
+        return all_bits(value->rollup, CW_ROLLUP_COUNT, bits_of(value->rollup[0])) ? CW_FORM_ONE : CW_FORM_ROLLUPS;
+    case CW_FORM_INSTANCES:
+        if (value->instance_count == 0)
+            return CW_FORM_NOT_COLLECTED;
+        if (all_bits(value->instances, value->instance_count, 0))
+            return CW_FORM_ZERO;
+        return value->instance_count == 1 ? CW_FORM_ONE : CW_FORM_INSTANCES;
+    default:
+        return value->form;
+    }
+}
+
+static void write_value(const struct cw_value *value, struct cw_writer *out)
+{
+    enum cw_value_form form = choose_form(value);
+    cw_write_u8(out, (uint8_t)form);
+    switch (form) {
+    case CW_FORM_ONE:
+        cw_write_f64(out, value->form == CW_FORM_INSTANCES ? value->instances[0] : value->rollup[CW_SUM]);
+        break;
+    case CW_FORM_ROLLUPS:
+    case CW_FORM_OVERFLOW:
+    case CW_FORM_INCOMPLETE:
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            cw_write_f64(out, value->rollup[r]);
+        break;
+    case CW_FORM_INSTANCES:
+        cw_write_u32(out, value->instance_count);
+        for (uint32_t i = 0; i < value->instance_count; i++)
+            cw_write_f64(out, value->instances[i]);
+        break;
+    default:
+        break;
+    }
+}
+
+void cw_counter_data_write_range(const struct cw_schema *schema, const struct cw_range *range,
+                                 const struct cw_value *values, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, type_range, 0);
+    cw_write_string(out, range->name);
+    cw_write_string(out, range->kernel);
+    cw_write_u32(out, range->device);
+    cw_write_u32(out, range->process);
+    cw_write_u64(out, range->context);
+    cw_write_u64(out, range->stream);
+    for (int i = 0; i < 3; i++)
+        cw_write_u32(out, range->grid[i]);
+    for (int i = 0; i < 3; i++)
+        cw_write_u32(out, range->block[i]);
+    cw_write_u64(out, range->start_ns);
+    cw_write_u64(out, range->end_ns);
+    for (uint32_t i = 0; i < schema->pass_count; i++)
+        cw_write_f64(out, range->durations ? range->durations[i] : NAN);
+    for (uint32_t i = 0; i < schema->counter_count; i++)
+        write_value(&values[i], out);
+    cw_chunk_end(out, start);
+}
+
+void cw_counter_data_write_end(uint64_t ranges, uint64_t dropped, enum cw_capture_end how, uint32_t code,
+                               struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, type_end, 0);
+    cw_write_u64(out, ranges);
+    cw_write_u64(out, dropped);
+    cw_write_u8(out, (uint8_t)how);
+    cw_write_u32(out, code);
+    cw_chunk_end(out, start);
+}
+
+/* ---- reading: first find the chunks, so that the columns can be laid out ---- */
+
+struct chunk_list {
+    struct cw_chunk *items;
+    size_t count, capacity;
+};
+
+struct numbered {
+    uint32_t number, index; /* a device's own number; its place in the file's order */
+};
+
+struct parse {
+    struct cw_counter_data *data;
+    struct cw_arena *arena;
+    struct cw_reader file;
+    struct chunk_list devices, ranges;
+    struct numbered *by_number; /* the devices, sorted */
+};
+
+static enum cw_status list_add(struct parse *p, struct chunk_list *list, const struct cw_chunk *chunk)
+{
+    if (list->count == UINT32_MAX)
+        return cw_reader_fail(&p->file, "found more than %" PRIu32 " chunks of a kind, expected no more", UINT32_MAX);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct cw_chunk *grown = realloc(list->items, capacity * sizeof *grown);
+        if (!grown)
+            return cw_error_nomem(p->file.err);
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *chunk;
+    return CW_OK;
+}
+
+static enum cw_status finish_chunk(struct cw_reader *in, const struct cw_chunk *chunk)
+{
+    char text[5], what[16] = "chunk ";
+    strcat(what, cw_chunk_type_text(chunk->type, text));
+    return cw_reader_finish(in, what);
+}
+
+static enum cw_status read_schema(struct parse *p)
+{
+    struct cw_chunk chunk;
+    bool found;
+    char text[5];
+    enum cw_status status = cw_chunk_next(&p->file, &chunk, &found, NULL);
+    if (status != CW_OK)
+        return status;
+    if (!found)
+        return cw_reader_fail(&p->file, "found the end of the file, expected chunk SCHM");
+    if (chunk.type != type_schema || chunk.flags != 0) {
+        p->file.pos = (size_t)chunk.offset;
+        return cw_reader_fail(&p->file, "found chunk %s with flags %u, expected chunk SCHM with flags 0",
+                              cw_chunk_type_text(chunk.type, text), chunk.flags);
+    }
+    struct cw_reader in;
+    cw_chunk_open(&p->file, &chunk, &in);
+    cw_schema_read(&p->data->schema, &in, p->arena);
+    return finish_chunk(&in, &chunk);
+}
+
+static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    uint64_t ranges = cw_read_u64(&in);
+    if (in.status == CW_OK && ranges != p->ranges.count) {
+        in.pos = 0;
+        cw_reader_fail(&in, "found an end chunk for %" PRIu64 " ranges, expected the %zu of the file", ranges,
+                       p->ranges.count);
+    }
+    p->data->dropped = cw_read_u64(&in);
+    p->data->how = (enum cw_capture_end)cw_field_read_enum(&in, CW_END__COUNT, "end of the capture",
+                                                           "0 (exited), 1 (signalled) or 2 (no program)");
+    p->data->code = cw_read_u32(&in);
+    p->data->complete = true;
+    return finish_chunk(&in, chunk);
+}
+
+static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
+{
+    char text[5];
+    cw_chunk_type_text(chunk->type, text);
+    bool known = chunk->type == type_device || chunk->type == type_range || chunk->type == type_end;
+    if (known && chunk->flags == 0)
+        return chunk->type == type_end ? read_end(p, chunk)
+                                       : list_add(p, chunk->type == type_device ? &p->devices : &p->ranges, chunk);
+    size_t after = p->file.pos;
+    p->file.pos = (size_t)chunk->offset;
+    if (known)
+        return cw_reader_fail(&p->file, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
+    if (chunk->type == type_schema)
+        return cw_reader_fail(&p->file, "found chunk SCHM again, expected it once");
+    if (!(chunk->flags & CW_CHUNK_OPTIONAL))
+        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.0",
+                              text);
+    p->file.pos = after;
+    return CW_OK;
+}
+
+static enum cw_status find_chunks(struct parse *p)
+{
+    for (;;) {
+        struct cw_chunk chunk;
+        bool found, truncated = false;
+        if (p->data->complete && p->file.pos < p->file.size)
+            return cw_reader_fail(&p->file, "found %zu bytes after the end chunk, expected the end of the file",
+                                  p->file.size - p->file.pos);
+        enum cw_status status = cw_chunk_next(&p->file, &chunk, &found, &truncated);
+        if (status == CW_OK && found)
+            status = sort_chunk(p, &chunk);
+        if (status != CW_OK || !found)
+            return status;
+    }
+}
+
+/* ---- reading: devices ---- */
+
+static enum cw_status read_device(struct parse *p, const struct cw_chunk *chunk, struct cw_device *device)
+{
+    uint32_t counters = p->data->schema.counter_count;
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    device->index = cw_read_u32(&in);
+    device->attribute_count = cw_field_read_pairs(&in, p->arena, &device->attributes, "attributes");
+    uint64_t expected = (uint64_t)counters * (4 + 8 * CW_ROLLUP_COUNT);
+    if (in.status == CW_OK && in.size - in.pos != expected)
+        cw_reader_fail(&in, "found %zu bytes of counter facts, expected the %" PRIu64 " of %" PRIu32 " counters",
+                       in.size - in.pos, expected, counters);
+    struct cw_device_facts *facts = cw_field_array(&in, p->arena, counters, sizeof *facts);
+    for (uint32_t i = 0; i < counters && in.status == CW_OK; i++) {
+        facts[i].instances = cw_read_u32(&in);
+        cw_read_f64s(&in, facts[i].peak, CW_ROLLUP_COUNT);
+    }
+    device->facts = facts;
+    return finish_chunk(&in, chunk);
+}
+
+static int compare_numbered(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+    int order = (a->number > b->number) - (a->number < b->number);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static enum cw_status sort_devices(struct parse *p)
+{
+    size_t count = p->devices.count;
+    p->by_number = calloc(count + 1, sizeof *p->by_number);
+    if (!p->by_number)
+        return cw_error_nomem(p->file.err);
+    for (size_t i = 0; i < count; i++)
+        p->by_number[i] = (struct numbered){p->data->devices[i].index, (uint32_t)i};
+    qsort(p->by_number, count, sizeof *p->by_number, compare_numbered);
+    for (size_t i = 1; i < count; i++) {
+        if (p->by_number[i - 1].number != p->by_number[i].number)
+            continue;
+        p->file.pos = (size_t)p->devices.items[p->by_number[i].index].offset;
+        return cw_reader_fail(&p->file, "found device %" PRIu32 " again, expected each once", p->by_number[i].number);
+    }
+    return CW_OK;
+}
+
+static enum cw_status read_devices(struct parse *p)
+{
+    size_t count = p->devices.count;
+    struct cw_device *devices = cw_field_array(&p->file, p->arena, count, sizeof *devices);
+    if (!devices)
+        return p->file.status;
+    for (size_t i = 0; i < count; i++) {
+        enum cw_status status = read_device(p, &p->devices.items[i], &devices[i]);
+        if (status != CW_OK)
+            return status;
+    }
+    p->data->devices = devices;
+    p->data->device_count = (uint32_t)count;
+    return sort_devices(p);
+}
+
+/* ---- reading: ranges ---- */
+
+/* The index of the device that the range names by its number. */
+static uint32_t read_device_number(struct parse *p, struct cw_reader *in)
+{
+    size_t pos = in->pos;
+    uint32_t number = cw_read_u32(in);
+    struct numbered *low = p->by_number, *high = low + p->data->device_count;
+    while (low < high) {
+        struct numbered *middle = low + (high - low) / 2;
+        if (middle->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool known = low < p->by_number + p->data->device_count && low->number == number;
+    if (known && p->devices.items[low->index].offset < in->base)
+        return low->index;
+    if (in->status == CW_OK) {
+        in->pos = pos;
+        cw_reader_fail(in, "found a range of device %" PRIu32 ", expected one with a DEVC chunk before it", number);
+    }
+    return 0;
+}
+
+static void read_launch(struct parse *p, struct cw_reader *in, struct cw_range *range)
+{
+    range->name = cw_read_string(in, p->arena);
+    range->kernel = cw_read_string(in, p->arena);
+    range->device = read_device_number(p, in);
+    range->process = cw_read_u32(in);
+    range->context = cw_read_u64(in);
+    range->stream = cw_read_u64(in);
+    for (int i = 0; i < 3; i++)
+        range->grid[i] = cw_read_u32(in);
+    for (int i = 0; i < 3; i++)
+        range->block[i] = cw_read_u32(in);
+    range->start_ns = cw_read_u64(in);
+    range->end_ns = cw_read_u64(in);
+}
+
+static void read_durations(struct parse *p, struct cw_reader *in, struct cw_range *range)
+{
+    uint32_t count = p->data->schema.pass_count;
+    if (in->status == CW_OK && count > (in->size - in->pos) / 8)
+        cw_reader_fail(in, "found %zu bytes, expected the durations of %" PRIu32 " passes", in->size - in->pos, count);
+    double *durations = cw_field_array(in, p->arena, count, sizeof *durations);
+    if (in->status == CW_OK)
+        cw_read_f64s(in, durations, count);
+    range->durations = durations;
+}
+
+/* A NaN among the instances makes every rollup NaN. */
+static void read_instances(struct cw_reader *in, double rollup[CW_ROLLUP_COUNT])
+{
+    uint32_t count = cw_read_count(in, 8, "instances");
+    if (in->status == CW_OK && count == 0) {
+        in->pos -= 4;
+        cw_reader_fail(in, "found a value of 0 instances, expected at least 1");
+    }
+    if (in->status != CW_OK)
+        return;
+    double first = cw_read_f64(in), sum = first, min = first, max = first;
+    for (uint32_t i = 1; i < count; i++) {
+        double value = cw_read_f64(in);
+        sum += value;
+        min = value < min || isnan(value) ? value : min;
+        max = value > max || isnan(value) ? value : max;
+    }
+    rollup[CW_SUM] = sum;
+    rollup[CW_AVG] = sum / count;
+    rollup[CW_MIN] = min;
+    rollup[CW_MAX] = max;
+}
+
+static enum cw_value_form read_value(struct cw_reader *in, double rollup[CW_ROLLUP_COUNT])
+{
+    enum cw_value_form form = (enum cw_value_form)cw_field_read_enum(in, CW_FORM__COUNT, "form", "a form below 8");
+    if (form == CW_FORM_ROLLUPS || form == CW_FORM_OVERFLOW || form == CW_FORM_INCOMPLETE) {
+        cw_read_f64s(in, rollup, CW_ROLLUP_COUNT);
+        return form;
+    }
+    double all = form == CW_FORM_ZERO ? 0.0 : form == CW_FORM_ONE ? cw_read_f64(in) : NAN;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        rollup[r] = all;
+    if (form == CW_FORM_INSTANCES)
+        read_instances(in, rollup);
+    return form;
+}
+
+/* Values come range by range and go to columns. Taking a few ranges side by side fills whole cache lines of each
+ * column: up to twice as fast where the columns are many. */
+enum { SIDE_BY_SIDE = 16 };
+
+static enum cw_status read_some_ranges(struct parse *p, size_t first, size_t count, struct cw_range *ranges)
+{
+    struct cw_counter_data *data = p->data;
+    struct cw_reader in[SIDE_BY_SIDE];
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
+        cw_chunk_open(&p->file, &p->ranges.items[first + i], &in[i]);
+        read_launch(p, &in[i], &ranges[first + i]);
+        read_durations(p, &in[i], &ranges[first + i]);
+        status = in[i].status;
+    }
+    for (uint32_t c = 0; c < data->schema.counter_count && status == CW_OK; c++) {
+        for (size_t i = 0; i < count && status == CW_OK; i++) {
+            size_t at = (size_t)c * data->range_count + first + i;
+            double rollup[CW_ROLLUP_COUNT];
+            data->forms[at] = (uint8_t)read_value(&in[i], rollup);
+            for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+                data->rollups[r][at] = rollup[r];
+            status = in[i].status;
+        }
+    }
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        status = finish_chunk(&in[i], &p->ranges.items[first + i]);
+    return status;
+}
+
+/* A value has at least one byte, so no range chunk is shorter than the schema has counters: with that the columns are
+ * bounded by the size of the file. */
+static enum cw_status check_range_sizes(struct parse *p)
+{
+    for (size_t i = 0; i < p->ranges.count; i++) {
+        const struct cw_chunk *chunk = &p->ranges.items[i];
+        if (chunk->size >= p->data->schema.counter_count)
+            continue;
+        p->file.pos = (size_t)chunk->offset;
+        return cw_reader_fail(&p->file, "found a range of %zu bytes, expected a value for each of %" PRIu32 " counters",
+                              chunk->size, p->data->schema.counter_count);
+    }
+    return CW_OK;
+}
+
+static enum cw_status read_ranges(struct parse *p)
+{
+    struct cw_counter_data *data = p->data;
+    enum cw_status status = check_range_sizes(p);
+    if (status != CW_OK)
+        return status;
+    size_t values = p->ranges.count * data->schema.counter_count;
+    struct cw_range *ranges = cw_field_array(&p->file, p->arena, p->ranges.count, sizeof *ranges);
+    data->forms = cw_field_array(&p->file, p->arena, values, 1);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        data->rollups[r] = cw_field_array(&p->file, p->arena, values, sizeof *data->rollups[r]);
+    data->ranges = ranges;
+    data->range_count = (uint32_t)p->ranges.count;
+    status = p->file.status;
+    for (size_t i = 0; i < p->ranges.count && status == CW_OK; i += SIDE_BY_SIDE) {
+        size_t left = p->ranges.count - i;
+        status = read_some_ranges(p, i, left < SIDE_BY_SIDE ? left : SIDE_BY_SIDE, ranges);
+    }
+    return status;
+}
+
+enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
+                                    struct cw_arena *arena, struct cw_error *err)
+{
+    *data = (struct cw_counter_data){0};
+    struct parse p = {.data = data, .arena = arena};
+    cw_reader_init(&p.file, bytes, size, source, 0, err);
+    enum cw_status status = cw_chunk_check_header(&p.file, &cw_counter_data_kind);
+    if (status == CW_OK)
+        status = read_schema(&p);
+    if (status == CW_OK)
+        status = find_chunks(&p);
+    if (status == CW_OK)
+        status = read_devices(&p);
+    if (status == CW_OK)
+        status = read_ranges(&p);
+    free(p.devices.items);
+    free(p.ranges.items);
+    free(p.by_number);
+    if (status != CW_OK)
+        *data = (struct cw_counter_data){0};
+    return status;
+}
+
+const char *cw_device_attribute(const struct cw_device *device, const char *key)
+{
+    for (uint32_t i = 0; i < device->attribute_count; i++)
+        if (strcmp(device->attributes[i].key, key) == 0)
+            return device->attributes[i].value;
+    return NULL;
+}

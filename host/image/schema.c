@@ -1,0 +1,224 @@
+#include "host/image/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/image/chunk.h"
+#include "host/image/fields.h"
+
+void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, CW_CHUNK_TYPE('S', 'C', 'H', 'M'), 0);
+    cw_write_string(out, schema->chip);
+    cw_write_u8(out, (uint8_t)schema->profiler);
+    cw_write_bytes(out, schema->database, sizeof schema->database);
+    cw_write_string(out, schema->producer);
+    cw_write_u32(out, schema->pass_count);
+    cw_write_u32(out, schema->counter_count);
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        const struct cw_schema_counter *counter = &schema->counters[i];
+        cw_write_string(out, counter->name);
+        cw_write_u8(out, counter->whole);
+        cw_write_u32(out, counter->pass_count);
+        for (uint32_t k = 0; k < counter->pass_count; k++)
+            cw_write_u32(out, counter->passes[k]);
+    }
+    cw_field_write_strings(out, schema->metrics, schema->metric_count);
+    cw_chunk_end(out, start);
+}
+
+/* ---- reading ---- */
+
+static void read_counter(struct cw_reader *in, struct cw_arena *arena, uint32_t pass_count,
+                         struct cw_schema_counter *counter)
+{
+    counter->name = cw_read_string(in, arena);
+    counter->whole = cw_field_read_enum(in, 2, "a counter's whole flag", "0 or 1") != 0;
+    uint32_t count = cw_read_count(in, 4, "passes of a counter");
+    uint32_t *passes = cw_field_array(in, arena, count, sizeof *passes);
+    for (uint32_t k = 0; k < count && in->status == CW_OK; k++) {
+        size_t pos = in->pos;
+        passes[k] = cw_field_read_index(in, pass_count, "pass");
+        if (in->status == CW_OK && k > 0 && passes[k] <= passes[k - 1]) {
+            in->pos = pos;
+            cw_reader_fail(in, "found pass %u, expected one above %u", passes[k], passes[k - 1]);
+        }
+    }
+    counter->passes = passes;
+    counter->pass_count = count;
+}
+
+static void read_counters(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena)
+{
+    uint32_t count = cw_read_count(in, 9, "counters");
+    struct cw_schema_counter *counters = cw_field_array(in, arena, count, sizeof *counters);
+    struct cw_field_key *names = calloc((size_t)count + 1, sizeof *names);
+    if (!names && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+    for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
+        size_t pos = in->pos;
+        read_counter(in, arena, schema->pass_count, &counters[i]);
+        names[i] = (struct cw_field_key){.name = counters[i].name, .pos = pos};
+    }
+    cw_field_check_unique(in, names, count, "counter");
+    free(names);
+    schema->counters = counters;
+    schema->counter_count = count;
+}
+
+void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena)
+{
+    *schema = (struct cw_schema){.chip = cw_read_string(in, arena)};
+    schema->profiler = cw_field_read_profiler(in);
+    const uint8_t *hash = cw_read_bytes(in, sizeof schema->database);
+    if (hash)
+        memcpy(schema->database, hash, sizeof schema->database);
+    schema->producer = cw_read_string(in, arena);
+    schema->pass_count = cw_read_u32(in);
+    read_counters(schema, in, arena);
+    schema->metric_count = cw_field_read_strings(in, arena, &schema->metrics, "metrics");
+}
+
+/* ---- from a plan ---- */
+
+/* The passes of every raw counter, and room to tally passes. Without it, finding the passes of every counter would
+ * search every pass for every raw counter again. */
+struct pass_index {
+    size_t *start;    /* [raw_count + 1]: raw r is in passes[start[r]] up to passes[start[r + 1]], ascending */
+    uint32_t *passes;
+    uint32_t *last;   /* [raw_count]: 1 + the last pass seen, since a raw counter may have several placements in one */
+    uint32_t *tally;  /* [pass_count], zero between uses */
+    uint32_t *found;  /* [pass_count] */
+};
+
+static void index_free(struct pass_index *index)
+{
+    free(index->start);
+    free(index->passes);
+    free(index->last);
+    free(index->tally);
+    free(index->found);
+}
+
+/* Visits each raw counter of each pass once: counts it in at[raw], or, where `count` is false, stores the pass at
+ * passes[at[raw]] and moves at[raw] on. */
+static void index_walk(struct pass_index *index, const struct cw_config_image *image, size_t *at, bool count)
+{
+    memset(index->last, 0, (size_t)image->raw_count * sizeof *index->last);
+    for (uint32_t i = 0; i < image->pass_count; i++) {
+        const struct cw_config_pass *pass = &image->passes[i];
+        for (uint32_t k = 0; k < pass->count; k++) {
+            uint32_t raw = pass->placements[k].raw;
+            if (index->last[raw] == i + 1)
+                continue;
+            index->last[raw] = i + 1;
+            if (count)
+                at[raw]++;
+            else
+                index->passes[at[raw]++] = i;
+        }
+    }
+}
+
+static enum cw_status index_build(struct pass_index *index, const struct cw_config_image *image)
+{
+    size_t raws = image->raw_count, total = 0;
+    *index = (struct pass_index){
+        .start = calloc(raws + 1, sizeof *index->start),
+        .last = calloc(raws + 1, sizeof *index->last),
+        .tally = calloc((size_t)image->pass_count + 1, sizeof *index->tally),
+        .found = calloc((size_t)image->pass_count + 1, sizeof *index->found),
+    };
+    if (!index->start || !index->last || !index->tally || !index->found)
+        return CW_ERR_NOMEM;
+    index_walk(index, image, index->start, true);
+    for (size_t r = 0; r <= raws; r++) {
+        size_t own = index->start[r];
+        index->start[r] = total;
+        total += own;
+    }
+    index->passes = calloc(total + 1, sizeof *index->passes);
+    if (!index->passes)
+        return CW_ERR_NOMEM;
+    index_walk(index, image, index->start, false);
+    /* storing moved each start to its end, which is the next one's start */
+    memmove(index->start + 1, index->start, raws * sizeof *index->start);
+    index->start[0] = 0;
+    return CW_OK;
+}
+
+static int compare_u32(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* As cw_config_counter_passes, into index->found. */
+static uint32_t index_find(struct pass_index *index, const struct cw_config_image *image,
+                           const struct cw_config_counter *counter, bool *whole)
+{
+    uint32_t some = 0, all = 0;
+    if (counter->raw_count == 0) {
+        for (uint32_t i = 0; i < image->pass_count; i++)
+            index->found[i] = i;
+        *whole = image->pass_count > 0;
+        return image->pass_count;
+    }
+    for (uint32_t k = 0; k < counter->raw_count; k++)
+        for (size_t i = index->start[counter->raws[k]]; i < index->start[counter->raws[k] + 1]; i++)
+            if (index->tally[index->passes[i]]++ == 0)
+                index->found[some++] = index->passes[i];
+    for (uint32_t i = 0; i < some; i++)
+        all += index->tally[index->found[i]] == counter->raw_count;
+    *whole = all > 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < some; i++) {
+        uint32_t pass = index->found[i];
+        if (!all || index->tally[pass] == counter->raw_count)
+            index->found[kept++] = pass;
+        index->tally[pass] = 0;
+    }
+    if (counter->raw_count > 1)
+        qsort(index->found, kept, sizeof *index->found, compare_u32);
+    return kept;
+}
+
+static enum cw_status schema_counters(struct cw_schema *schema, const struct cw_config_image *image,
+                                      struct pass_index *index, struct cw_arena *arena)
+{
+    struct cw_schema_counter *counters = cw_arena_alloc(arena, image->counter_count, sizeof *counters);
+    if (!counters)
+        return CW_ERR_NOMEM;
+    for (uint32_t i = 0; i < image->counter_count; i++) {
+        uint32_t count = index_find(index, image, &image->counters[i], &counters[i].whole);
+        uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
+        if (!passes)
+            return CW_ERR_NOMEM;
+        memcpy(passes, index->found, count * sizeof *passes);
+        counters[i].name = image->counters[i].name;
+        counters[i].passes = passes;
+        counters[i].pass_count = count;
+    }
+    schema->counters = counters;
+    schema->counter_count = image->counter_count;
+    return CW_OK;
+}
+
+enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena)
+{
+    *schema = (struct cw_schema){
+        .chip = image->chip,
+        .producer = image->producer,
+        .profiler = image->profiler,
+        .pass_count = image->pass_count,
+        .metric_count = image->metric_count,
+        .metrics = image->metrics,
+    };
+    memcpy(schema->database, image->database, sizeof schema->database);
+    struct pass_index index;
+    enum cw_status status = index_build(&index, image);
+    if (status == CW_OK)
+        status = schema_counters(schema, image, &index, arena);
+    index_free(&index);
+    return status;
+}

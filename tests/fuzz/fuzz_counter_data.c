@@ -1,0 +1,64 @@
+#include <string.h>
+
+#include "host/image/counter_data.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/chunk_edit.h"
+
+/* Touches everything, so that the sanitizers see a bad pointer or length. */
+static double check_content(const struct cw_counter_data *data)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        sum += cw_device_attribute(&data->devices[i], "name") != NULL;
+        for (uint32_t c = 0; c < data->schema.counter_count; c++)
+            sum += data->devices[i].facts[c].peak[CW_MAX];
+    }
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        CW_FUZZ_CHECK(data->ranges[i].device < data->device_count);
+        sum += (double)strlen(data->ranges[i].name) + (double)strlen(data->ranges[i].kernel);
+        for (uint32_t k = 0; k < data->schema.pass_count; k++)
+            sum += data->ranges[i].durations[k];
+        for (uint32_t c = 0; c < data->schema.counter_count; c++) {
+            size_t at = (size_t)c * data->range_count + i;
+            CW_FUZZ_CHECK(data->forms[at] < CW_FORM__COUNT);
+            for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+                sum += data->rollups[r][at];
+        }
+    }
+    return sum;
+}
+
+static uint32_t parse(const uint8_t *bytes, size_t size, enum cw_status *status)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_counter_data data;
+    struct cw_error err = CW_ERROR_INIT;
+    *status = cw_counter_data_read(&data, bytes, size, "fuzz", arena, &err);
+    CW_FUZZ_CHECK(*status == CW_OK || *status == CW_ERR_INPUT);
+    CW_FUZZ_CHECK(*status == err.code);
+    CW_FUZZ_CHECK(!err.has_offset || err.offset <= size);
+    volatile double used = check_content(&data);
+    (void)used;
+    uint32_t ranges = data.range_count;
+    cw_arena_destroy(arena);
+    return ranges;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    enum cw_status status, cut_status;
+    parse(bytes, size, &status);
+    uint8_t *fixed = malloc(size ? size : 1);
+    if (!fixed)
+        return 0;
+    memcpy(fixed, bytes, size);
+    cw_edit_fix_checksums(fixed, size);
+    uint32_t ranges = parse(fixed, size, &status);
+    /* what reads in full reads, or is refused for its missing schema, when it is cut */
+    if (status == CW_OK) {
+        uint32_t kept = parse(fixed, size - size / 5, &cut_status);
+        CW_FUZZ_CHECK(kept <= ranges);
+    }
+    free(fixed);
+    return 0;
+}

@@ -1,0 +1,48 @@
+#include "tests/support/alloc_fail.h"
+
+#include <stddef.h>
+
+static long left = -1;
+static bool failed;
+
+/* Names that the linker gives: __wrap_X is called for X, and __real_X is X. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void cw_alloc_fail_after(long count)
+{
+    left = count;
+    failed = false;
+}
+
+bool cw_alloc_failed(void)
+{
+    return failed;
+}
+
+static bool is_due(void)
+{
+    if (left < 0 || left-- > 0)
+        return false;
+    failed = true;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_due() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_due() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return is_due() ? NULL : __real_realloc(old, size);
+}

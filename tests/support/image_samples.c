@@ -1,0 +1,108 @@
+#include "tests/support/image_samples.h"
+
+#include <math.h>
+
+static const struct cw_pair parameters[] = {{"sampling-interval", "auto"}, {"replay", "kernel"}};
+static const struct cw_config_domain domains[] = {{3, "gpc"}, {7, "fbp"}};
+static const uint64_t raws[] = {10, 20, 0x100000030};
+static const struct cw_placement first_pass[] = {{0, 0}, {1, 0}}, second_pass[] = {{2, 1}};
+static const struct cw_config_pass passes[] = {{2, first_pass}, {1, second_pass}};
+static const uint32_t uses_first[] = {0}, uses_both[] = {1, 2}, uses_last[] = {2};
+static const struct cw_config_counter counters[CW_SAMPLE_COUNTERS] = {
+    {"sm__cycles_active", 132, 1.0, 1, uses_first},
+    {"sm__inst_executed", 132, 4.0, 2, uses_both},
+    {"dram__sectors", 0, NAN, 1, uses_last},
+    {"gpc__constants0", 1, 1.0, 0, NULL},
+};
+static const char *const metrics[] = {"sm__cycles_active.avg", "dram__sectors.sum.per_second"};
+static const struct cw_placement limited[] = {{0, 0}, {2, 0}};
+static const uint32_t groups[] = {5, 6};
+static const struct cw_config_limit limits[] = {{1, 2, limited, groups}};
+static const uint8_t native[] = {0xde, 0xad, 0x00, 0xbe, 0xef};
+
+struct cw_config_image cw_sample_plan_empty(void)
+{
+    return (struct cw_config_image){.chip = "GH100", .producer = "", .profiler = CW_PROFILER_PM};
+}
+
+struct cw_config_image cw_sample_plan(void)
+{
+    return (struct cw_config_image){
+        .chip = "GH100",
+        .producer = "test µ1",
+        .profiler = CW_PROFILER_RANGE,
+        .database = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+        .parameter_count = 2,
+        .domain_count = 2,
+        .raw_count = 3,
+        .pass_count = 2,
+        .counter_count = CW_SAMPLE_COUNTERS,
+        .metric_count = 2,
+        .limit_count = 1,
+        .parameters = parameters,
+        .domains = domains,
+        .raws = raws,
+        .passes = passes,
+        .counters = counters,
+        .metrics = metrics,
+        .limits = limits,
+    };
+}
+
+struct cw_config_image cw_sample_plan_native(void)
+{
+    struct cw_config_image image = cw_sample_plan();
+    image.native_library = "libnvperf_host.so 2025.1";
+    image.native = native;
+    image.native_size = sizeof native;
+    return image;
+}
+
+/* ---- counter data ---- */
+
+static const struct cw_pair attributes[] = {
+    {"name", "Sample GPU"}, {"chip", "GH100"}, {"backend", "sim"}, {"simulated", "yes"}};
+static const struct cw_device_facts facts[CW_SAMPLE_COUNTERS] = {
+    {132, {132, 1, 1, 1}}, {132, {528, 4, 4, 4}}, {80, {NAN, NAN, NAN, NAN}}, {1, {1, 1, 1, 1}}};
+static const struct cw_device devices[] = {{0, 4, attributes, facts}, {4294967295, 0, NULL, facts}};
+static const double durations[] = {1000.5, NAN};
+static const struct cw_range ranges[CW_SAMPLE_RANGES] = {
+    {"step", "_Z4stepPf", 0, 4242, 1, 7, {132, 1, 1}, {256, 1, 1}, 1000, 2000, durations},
+    {"step", "_Z4stepPf", 0, 4242, 1, 7, {132, 1, 1}, {256, 1, 1}, 3000, 4000, NULL},
+    {"µ", "", 4294967295, 1, UINT64_MAX, 0, {1, 2, 3}, {4, 5, 6}, 0, UINT64_MAX, durations},
+};
+static const double instances[] = {3, 1, 2, 4}, quiet[] = {0, 0, 0}, single[] = {-0.0};
+static const struct cw_value values[CW_SAMPLE_RANGES][CW_SAMPLE_COUNTERS] = {
+    {{CW_FORM_ROLLUPS, {528, 4, 1, 8}},
+     {CW_FORM_OVERFLOW, {1e300, INFINITY, -1, 0.5}},
+     {CW_FORM_INSTANCES, .instance_count = 4, .instances = instances},
+     {CW_FORM_ROLLUPS, {7, 7, 7, 7}}},
+    {{CW_FORM_NOT_COLLECTED}, {CW_FORM_UNAVAILABLE}, {CW_FORM_ZERO}, {CW_FORM_INCOMPLETE, {1, 2, 3, 4}}},
+    {{CW_FORM_ROLLUPS, {0, 0, 0, 0}},
+     {CW_FORM_ROLLUPS, {-0.0, 0, 0, 0}},
+     {CW_FORM_INSTANCES, .instance_count = 3, .instances = quiet},
+     {CW_FORM_INSTANCES, .instance_count = 1, .instances = single}},
+};
+
+const struct cw_value *cw_sample_values(uint32_t range)
+{
+    return values[range];
+}
+
+void cw_sample_data(struct cw_writer *out, bool complete)
+{
+    struct cw_config_image image = cw_sample_plan();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_schema schema;
+    cw_config_image_prefix(&image, out);
+    if (arena && cw_schema_of_plan(&schema, &image, arena) == CW_OK) {
+        cw_counter_data_write_device(&schema, &devices[0], out);
+        cw_counter_data_write_range(&schema, &ranges[0], values[0], out);
+        cw_counter_data_write_range(&schema, &ranges[1], values[1], out);
+        cw_counter_data_write_device(&schema, &devices[1], out);
+        cw_counter_data_write_range(&schema, &ranges[2], values[2], out);
+        if (complete)
+            cw_counter_data_write_end(CW_SAMPLE_RANGES, 11, CW_END_SIGNALLED, 9, out);
+    }
+    cw_arena_destroy(arena);
+}

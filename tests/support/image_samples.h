@@ -1,0 +1,22 @@
+/* Small images that use every field of both formats. */
+#ifndef CW_TESTS_IMAGE_SAMPLES_H
+#define CW_TESTS_IMAGE_SAMPLES_H
+
+#include "host/image/counter_data.h"
+
+/* Two domains, three raw counters, two passes, four counters, two metrics and a limit. No pass holds all of the second
+ * counter; the fourth has no raw counters. */
+struct cw_config_image cw_sample_plan(void);
+/* The same with a native image. */
+struct cw_config_image cw_sample_plan_native(void);
+/* Nothing in any list. */
+struct cw_config_image cw_sample_plan_empty(void);
+
+/* Counter data of the sample plan: two devices, three ranges with values of every form, and an end chunk where
+ * `complete`. The file has CW_SAMPLE_DATA_CHUNKS chunks with it: SCHM DEVC RNGE RNGE DEVC RNGE ENDC. */
+enum { CW_SAMPLE_DATA_CHUNKS = 7, CW_SAMPLE_COUNTERS = 4, CW_SAMPLE_RANGES = 3 };
+void cw_sample_data(struct cw_writer *out, bool complete);
+/* The values written for a range. */
+const struct cw_value *cw_sample_values(uint32_t range);
+
+#endif

@@ -1,0 +1,62 @@
+/* Writes the seeds of the fuzz targets config_image and counter_data: make_image_seeds CORPUS_FOLDER */
+#include <stdio.h>
+
+#include "host/base/file.h"
+#include "tests/support/chunk_edit.h"
+#include "tests/support/image_samples.h"
+
+static int save(const char *folder, const char *target, const char *name, struct cw_writer *out)
+{
+    char path[4096], text[1200];
+    struct cw_error err = CW_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/%s/%s", folder, target, name);
+    enum cw_status status = out->status != CW_OK ? out->status : cw_file_write(path, out->data, out->size, &err);
+    if (status != CW_OK)
+        fprintf(stderr, "make_image_seeds: %s\n", cw_error_format(&err, text, sizeof text));
+    cw_writer_free(out);
+    return status;
+}
+
+static int save_plan(const char *folder, const char *name, struct cw_config_image image)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_config_image_write(&image, &out);
+    return save(folder, "config_image", name, &out);
+}
+
+static int save_data(const char *folder, const char *name, bool complete, size_t cut)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sample_data(&out, complete);
+    out.size -= cut < out.size ? cut : out.size;
+    return save(folder, "counter_data", name, &out);
+}
+
+static int save_with_optional(const char *folder)
+{
+    struct cw_config_image image = cw_sample_plan();
+    struct cw_writer plain, out;
+    cw_writer_init(&plain);
+    cw_writer_init(&out);
+    cw_config_image_write(&image, &plain);
+    cw_edit_insert(&out, &plain, 3, "XTRA", 1, "later", 5);
+    cw_writer_free(&plain);
+    return save(folder, "config_image", "seed-optional", &out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_image_seeds CORPUS_FOLDER\n");
+        return CW_ERR_USAGE;
+    }
+    const char *folder = argv[1];
+    bool failed = save_plan(folder, "seed-empty", cw_sample_plan_empty()) ||
+                  save_plan(folder, "seed-plan", cw_sample_plan()) ||
+                  save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
+                  save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
+                  save_data(folder, "seed-cut", false, 9);
+    return failed ? CW_ERR_IO : CW_OK;
+}

@@ -1,0 +1,448 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/image/counter_data.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/chunk_edit.h"
+#include "tests/support/image_samples.h"
+
+static struct cw_arena *arena;
+static struct cw_counter_data data;
+static struct cw_error err;
+static struct cw_writer sample;
+static char text[1200];
+
+enum { SCHM, DEVC, RNGE, RNGE2, DEVC2, RNGE3, ENDC, HEADER = 24 };
+
+static void set_up(void)
+{
+    arena = cw_arena_create();
+    cw_writer_init(&sample);
+    cw_sample_data(&sample, true);
+    cr_assert(sample.status == CW_OK);
+}
+
+static void tear_down(void)
+{
+    cw_arena_destroy(arena);
+    cw_writer_free(&sample);
+}
+
+TestSuite(counter_data, .init = set_up, .fini = tear_down);
+
+/* From a block of the exact size, so that the address sanitizer sees a read past the end. */
+static enum cw_status read_bytes(const void *bytes, size_t size)
+{
+    uint8_t *exact = malloc(size ? size : 1);
+    cr_assert(exact);
+    if (size)
+        memcpy(exact, bytes, size);
+    err = (struct cw_error)CW_ERROR_INIT;
+    enum cw_status status = cw_counter_data_read(&data, exact, size, "x.cwd", arena, &err);
+    cw_error_format(&err, text, sizeof text);
+    free(exact);
+    return status;
+}
+
+#define REFUSED(bytes, size, expected)                                                                                 \
+    do {                                                                                                               \
+        cr_expect(read_bytes(bytes, size) == CW_ERR_INPUT);                                                            \
+        cr_expect_str_eq(text, expected);                                                                              \
+    } while (0)
+
+static size_t chunk_offset(const struct cw_writer *file, size_t index)
+{
+    struct cw_edit_chunk chunk;
+    cr_assert(cw_edit_find(file->data, file->size, index, &chunk), "chunk %zu", index);
+    return chunk.offset;
+}
+
+/* Expects an error with this text at `at` of chunk `index`, counted from the chunk's header. */
+static void refused_in(const struct cw_writer *file, size_t index, size_t at, const char *message, int line)
+{
+    char expected[1200];
+    snprintf(expected, sizeof expected, "x.cwd: offset %zu: %s", chunk_offset(file, index) + at, message);
+    enum cw_status status = read_bytes(file->data, file->size);
+    cr_expect(status == CW_ERR_INPUT && strcmp(text, expected) == 0, "line %d: found '%s', expected '%s'", line, text,
+              expected);
+}
+
+static double value_at(uint32_t counter, enum cw_rollup rollup, uint32_t range)
+{
+    return data.rollups[rollup][(size_t)counter * data.range_count + range];
+}
+
+static void expect_value(uint32_t range, uint32_t counter, enum cw_value_form form, double sum, double avg, double min,
+                         double max)
+{
+    const double expected[] = {sum, avg, min, max};
+    cr_expect(data.forms[(size_t)counter * data.range_count + range] == form, "range %u, counter %u", range, counter);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        double found = value_at(counter, (enum cw_rollup)r, range);
+        bool same = isnan(found) ? isnan(expected[r]) : memcmp(&found, &expected[r], sizeof found) == 0;
+        cr_expect(same, "range %u, counter %u, rollup %d: found %g, expected %g", range, counter, r, found,
+                  expected[r]);
+    }
+}
+
+Test(counter_data, reads_into_columns)
+{
+    cr_assert(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
+    cr_expect(data.complete && data.dropped == 11 && data.how == CW_END_SIGNALLED && data.code == 9);
+    cr_assert(data.range_count == CW_SAMPLE_RANGES && data.schema.counter_count == CW_SAMPLE_COUNTERS);
+    expect_value(0, 0, CW_FORM_ROLLUPS, 528, 4, 1, 8);
+    expect_value(0, 1, CW_FORM_OVERFLOW, 1e300, INFINITY, -1, 0.5);
+    expect_value(0, 2, CW_FORM_INSTANCES, 10, 2.5, 1, 4);
+    expect_value(0, 3, CW_FORM_ONE, 7, 7, 7, 7);
+    expect_value(1, 0, CW_FORM_NOT_COLLECTED, NAN, NAN, NAN, NAN);
+    expect_value(1, 1, CW_FORM_UNAVAILABLE, NAN, NAN, NAN, NAN);
+    expect_value(1, 2, CW_FORM_ZERO, 0, 0, 0, 0);
+    expect_value(1, 3, CW_FORM_INCOMPLETE, 1, 2, 3, 4);
+    expect_value(2, 0, CW_FORM_ZERO, 0, 0, 0, 0);
+    expect_value(2, 1, CW_FORM_ROLLUPS, -0.0, 0, 0, 0);
+    expect_value(2, 2, CW_FORM_ZERO, 0, 0, 0, 0);
+    expect_value(2, 3, CW_FORM_ONE, -0.0, -0.0, -0.0, -0.0);
+}
+
+Test(counter_data, reads_ranges_and_devices)
+{
+    cr_assert(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
+    const struct cw_range *first = &data.ranges[0], *last = &data.ranges[2];
+    cr_expect(strcmp(first->name, "step") == 0 && strcmp(first->kernel, "_Z4stepPf") == 0);
+    cr_expect(first->process == 4242 && first->context == 1 && first->stream == 7);
+    cr_expect(first->grid[0] == 132 && first->block[0] == 256 && first->start_ns == 1000 && first->end_ns == 2000);
+    cr_expect(first->durations[0] == 1000.5 && isnan(first->durations[1]));
+    cr_expect(isnan(data.ranges[1].durations[0]) && isnan(data.ranges[1].durations[1]));
+    cr_expect(strcmp(last->name, "µ") == 0 && last->kernel[0] == 0 && last->end_ns == UINT64_MAX);
+    cr_expect(last->grid[2] == 3 && last->block[2] == 6 && last->context == UINT64_MAX);
+    cr_assert(data.device_count == 2);
+    cr_expect(first->device == 0 && last->device == 1 && data.devices[1].index == 4294967295);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "backend"), "sim");
+    cr_expect(cw_device_attribute(&data.devices[1], "backend") == NULL);
+    cr_expect(data.devices[0].facts[1].instances == 132 && data.devices[0].facts[1].peak[CW_SUM] == 528);
+    cr_expect(isnan(data.devices[0].facts[2].peak[CW_MAX]));
+}
+
+Test(counter_data, schema_is_the_plans)
+{
+    cr_assert(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
+    const struct cw_schema *schema = &data.schema;
+    cr_expect(strcmp(schema->chip, "GH100") == 0 && strcmp(schema->producer, "test µ1") == 0);
+    cr_expect(schema->profiler == CW_PROFILER_RANGE && schema->database[15] == 16 && schema->pass_count == 2);
+    cr_expect(schema->metric_count == 2 && strcmp(schema->metrics[1], "dram__sectors.sum.per_second") == 0);
+    cr_expect(schema->counters[0].whole && schema->counters[0].pass_count == 1 && schema->counters[0].passes[0] == 0);
+    cr_expect(!schema->counters[1].whole && schema->counters[1].pass_count == 2 && schema->counters[1].passes[1] == 1);
+    cr_expect(schema->counters[3].whole && schema->counters[3].pass_count == 2);
+}
+
+Test(counter_data, writing_is_deterministic)
+{
+    struct cw_writer again;
+    cw_writer_init(&again);
+    cw_sample_data(&again, true);
+    cr_expect(again.size == sample.size && memcmp(again.data, sample.data, sample.size) == 0);
+    cw_writer_free(&again);
+}
+
+Test(counter_data, the_shortest_form_is_written)
+{
+    /* bytes of each value after the form: rollups, rollups, a list of four, one; none, none, none, rollups; ... */
+    static const size_t sizes[CW_SAMPLE_RANGES] = {4 + 32 + 32 + 36 + 8, 4 + 32, 4 + 32 + 8};
+    static const size_t chunks[CW_SAMPLE_RANGES] = {RNGE, RNGE2, RNGE3};
+    static const size_t names[CW_SAMPLE_RANGES] = {4 + 9, 4 + 9, 2};
+    for (size_t i = 0; i < CW_SAMPLE_RANGES; i++) {
+        struct cw_edit_chunk chunk;
+        cr_assert(cw_edit_find(sample.data, sample.size, chunks[i], &chunk));
+        cr_expect_eq(chunk.size, 8 + names[i] + 8 + 16 + 24 + 16 + 16 + sizes[i], "range %zu", i);
+    }
+}
+
+/* One counter and one range around a value; NULL where it does not read. */
+static const double *pass_through(struct cw_value value, enum cw_value_form *form)
+{
+    static double rollup[CW_ROLLUP_COUNT];
+    struct cw_schema_counter counter = {.name = "c"};
+    struct cw_schema schema = {.chip = "", .producer = "", .counter_count = 1, .counters = &counter};
+    struct cw_device_facts facts = {0};
+    struct cw_device device = {.facts = &facts};
+    struct cw_range range = {.name = "", .kernel = ""};
+    struct cw_config_image plan = {.chip = "", .producer = ""};
+    struct cw_config_counter planned = {.name = "c"};
+    plan.counter_count = 1;
+    plan.counters = &planned;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_config_image_prefix(&plan, &out);
+    cw_counter_data_write_device(&schema, &device, &out);
+    cw_counter_data_write_range(&schema, &range, &value, &out);
+    cw_counter_data_write_end(1, 0, CW_END_EXITED, 0, &out);
+    enum cw_status status = read_bytes(out.data, out.size);
+    cw_writer_free(&out);
+    cr_assert(status == CW_OK, "%s", text);
+    *form = (enum cw_value_form)data.forms[0];
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        rollup[r] = data.rollups[r][0];
+    return rollup;
+}
+
+Test(counter_data, rollups_of_instances)
+{
+    enum cw_value_form form;
+    const double mixed[] = {-1, NAN, 5}, leading[] = {NAN, 1}, tiny[] = {0.1, 0.2, 0.3}, minus[] = {-0.0, -0.0};
+    const double *r;
+    r = pass_through((struct cw_value){CW_FORM_INSTANCES, .instance_count = 3, .instances = mixed}, &form);
+    cr_expect(isnan(r[CW_SUM]) && isnan(r[CW_AVG]) && isnan(r[CW_MIN]) && isnan(r[CW_MAX]));
+    r = pass_through((struct cw_value){CW_FORM_INSTANCES, .instance_count = 2, .instances = leading}, &form);
+    cr_expect(isnan(r[CW_SUM]) && isnan(r[CW_AVG]) && isnan(r[CW_MIN]) && isnan(r[CW_MAX]));
+    r = pass_through((struct cw_value){CW_FORM_INSTANCES, .instance_count = 3, .instances = tiny}, &form);
+    cr_expect(r[CW_SUM] == 0.1 + 0.2 + 0.3 && r[CW_AVG] == (0.1 + 0.2 + 0.3) / 3);
+    cr_expect(r[CW_MIN] == 0.1 && r[CW_MAX] == 0.3);
+    r = pass_through((struct cw_value){CW_FORM_INSTANCES, .instance_count = 2, .instances = minus}, &form);
+    cr_expect(form == CW_FORM_INSTANCES && signbit(r[CW_SUM]) && signbit(r[CW_MAX]));
+    r = pass_through((struct cw_value){CW_FORM_INSTANCES, .instance_count = 0}, &form);
+    cr_expect(form == CW_FORM_NOT_COLLECTED && isnan(r[CW_SUM]));
+}
+
+Test(counter_data, forms_that_carry_a_statement_stay)
+{
+    enum cw_value_form form;
+    const double *r = pass_through((struct cw_value){CW_FORM_OVERFLOW, {0, 0, 0, 0}}, &form);
+    cr_expect(form == CW_FORM_OVERFLOW && r[CW_SUM] == 0);
+    r = pass_through((struct cw_value){CW_FORM_INCOMPLETE, {2, 2, 2, 2}}, &form);
+    cr_expect(form == CW_FORM_INCOMPLETE && r[CW_MIN] == 2);
+    r = pass_through((struct cw_value){CW_FORM_ONE, {0, 0, 0, 0}}, &form);
+    cr_expect(form == CW_FORM_ZERO && r[CW_MAX] == 0);
+    r = pass_through((struct cw_value){CW_FORM_ONE, {3, 0, 0, 0}}, &form);
+    cr_expect(form == CW_FORM_ONE && r[CW_MAX] == 3);
+    r = pass_through((struct cw_value){CW_FORM_ROLLUPS, {NAN, NAN, NAN, NAN}}, &form);
+    cr_expect(form == CW_FORM_ONE && isnan(r[CW_MIN]));
+}
+
+Test(counter_data, a_file_that_was_cut_keeps_its_whole_chunks)
+{
+    size_t prefix = chunk_offset(&sample, DEVC);
+    for (size_t size = 0; size < sample.size; size++) {
+        enum cw_status status = read_bytes(sample.data, size);
+        if (size < prefix) {
+            cr_expect(status == CW_ERR_INPUT && err.offset <= size, "%zu bytes: %s", size, text);
+            continue;
+        }
+        uint32_t ranges = (size >= chunk_offset(&sample, RNGE2)) + (size >= chunk_offset(&sample, DEVC2)) +
+                          (size >= chunk_offset(&sample, ENDC));
+        cr_expect(status == CW_OK && !data.complete && data.range_count == ranges, "%zu bytes: %s", size, text);
+        cr_expect(ranges == 0 || value_at(0, CW_SUM, 0) == 528);
+    }
+}
+
+/* A changed length can look like a file that was cut; nothing else is taken. */
+Test(counter_data, every_flipped_bit_is_refused_or_cuts)
+{
+    for (size_t bit = 0; bit < 8 * sample.size; bit++) {
+        if (bit / 8 == 10 || bit / 8 == 11) /* the minor version */
+            continue;
+        sample.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        enum cw_status status = read_bytes(sample.data, sample.size);
+        sample.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        bool in_length = false;
+        for (size_t i = DEVC; i <= ENDC; i++)
+            in_length |= bit / 8 >= chunk_offset(&sample, i) + 8 && bit / 8 < chunk_offset(&sample, i) + 16;
+        cr_expect(status == CW_ERR_INPUT || (in_length && status == CW_OK && !data.complete), "bit %zu", bit);
+    }
+}
+
+Test(counter_data, headers_of_other_files_are_refused)
+{
+    struct cw_config_image plan = cw_sample_plan();
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_config_image_write(&plan, &out);
+    REFUSED(out.data, out.size, "x.cwd: offset 0: found a config image, expected counter data");
+    cw_writer_free(&out);
+    REFUSED(sample.data, 16, "x.cwd: offset 16: found the end of the file, expected chunk SCHM");
+    REFUSED(sample.data, 17, "x.cwd: offset 16: the file ends inside a chunk");
+    sample.data[8] = 0x34;
+    sample.data[9] = 0x12;
+    REFUSED(sample.data, sample.size, "x.cwd: offset 8: found counter data version 4660, expected version 1");
+    sample.data[8] = 1;
+    sample.data[9] = 0;
+    sample.data[10] = 3; /* minor */
+    cr_expect(read_bytes(sample.data, sample.size) == CW_OK && data.range_count == 3);
+}
+
+static void refused_insert(size_t index, const char *type, uint32_t flags, const char *message, int line)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_edit_insert(&out, &sample, index, type, flags, "", 0);
+    refused_in(&out, index, 0, message, line);
+    cw_writer_free(&out);
+}
+
+Test(counter_data, chunks_out_of_place_are_refused)
+{
+    refused_insert(0, "DEVC", 0, "found chunk DEVC with flags 0, expected chunk SCHM with flags 0", __LINE__);
+    refused_insert(0, "SCHM", 1, "found chunk SCHM with flags 1, expected chunk SCHM with flags 0", __LINE__);
+    refused_insert(1, "SCHM", 0, "found chunk SCHM again, expected it once", __LINE__);
+    refused_insert(2, "RNGE", 1, "found chunk RNGE with flags 1, expected flags 0", __LINE__);
+    refused_insert(3, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.0",
+                   __LINE__);
+    refused_insert(ENDC + 1, "XTRA", 1, "found 24 bytes after the end chunk, expected the end of the file", __LINE__);
+    cw_write_u8(&sample, 0);
+    refused_in(&sample, ENDC, HEADER + 21, "found 1 bytes after the end chunk, expected the end of the file", __LINE__);
+}
+
+Test(counter_data, unknown_optional_chunks_are_skipped)
+{
+    for (size_t index = DEVC; index <= ENDC; index++) {
+        struct cw_writer out;
+        cw_writer_init(&out);
+        cw_edit_insert(&out, &sample, index, "XTRA", 1, "whatever", 8);
+        cr_expect(read_bytes(out.data, out.size) == CW_OK && data.complete && data.range_count == 3, "%s", text);
+        cw_writer_free(&out);
+    }
+}
+
+Test(counter_data, a_device_stands_before_its_ranges)
+{
+    struct cw_writer without, later;
+    struct cw_edit_chunk device;
+    cw_writer_init(&without);
+    cw_writer_init(&later);
+    cw_edit_remove(&without, &sample, DEVC);
+    refused_in(&without, 1, HEADER + 17 + 4, "found a range of device 0, expected one with a DEVC chunk before it",
+               __LINE__);
+    cr_assert(cw_edit_find(sample.data, sample.size, DEVC, &device));
+    cw_edit_insert(&later, &without, 3, "DEVC", 0, sample.data + device.offset + HEADER, device.size);
+    refused_in(&later, 1, HEADER + 17 + 4, "found a range of device 0, expected one with a DEVC chunk before it",
+               __LINE__);
+    cw_writer_free(&later);
+    cw_writer_init(&later);
+    cw_edit_insert(&later, &sample, ENDC, "DEVC", 0, sample.data + device.offset + HEADER, device.size);
+    refused_in(&later, ENDC, 0, "found device 0 again, expected each once", __LINE__);
+    cw_writer_free(&later);
+    cw_writer_free(&without);
+}
+
+/* A file whose checksums are right and whose content is not: four bytes are put at `at` of a chunk's payload. */
+Test(counter_data, bad_content_is_refused)
+{
+    static const struct {
+        int line;
+        size_t index, at;
+        uint8_t bytes[4];
+        size_t found;
+        const char *message;
+    } cases[] = {
+        {__LINE__, SCHM, 9, {7, 1, 2, 3}, 9, "found profiler 7, expected 0 (range) or 1 (pm)"},
+        {__LINE__, SCHM, 42, {0xff, 0xff, 0xff, 0xff}, 42,
+         "found a count of 4294967295 counters, expected at most the 20 that fit the data"},
+        {__LINE__, SCHM, 67, {2, 1, 0, 0}, 67, "found a counter's whole flag 2, expected 0 or 1"},
+        {__LINE__, SCHM, 68, {0, 0, 1, 0}, 68,
+         "found a count of 65536 passes of a counter, expected at most the 39 that fit the data"},
+        {__LINE__, SCHM, 72, {2}, 72, "found pass 2, expected one below 2"},
+        {__LINE__, SCHM, 106, {0}, 106, "found pass 0, expected one above 0"},
+        {__LINE__, DEVC, 4, {0xff, 0xff, 0xff, 0xff}, 4,
+         "found a count of 4294967295 attributes, expected at most the 27 that fit the data"},
+        {__LINE__, DEVC, 4, {3}, 65, "found 164 bytes of counter facts, expected the 144 of 4 counters"},
+        {__LINE__, RNGE, 0, {0xff, 0xff, 0xff, 0xff}, 4, "found 209 bytes, expected 4294967295 more"},
+        {__LINE__, RNGE, 21, {9}, 21, "found a range of device 9, expected one with a DEVC chunk before it"},
+        {__LINE__, RNGE, 134, {8, 0, 0, 0}, 134, "found form 8, expected a form below 8"},
+        {__LINE__, RNGE, 168, {0xff, 0xff, 0xff, 0xff}, 168,
+         "found a count of 4294967295 instances, expected at most the 5 that fit the data"},
+        {__LINE__, RNGE, 168, {0}, 168, "found a value of 0 instances, expected at least 1"},
+        {__LINE__, RNGE, 134, {0, 0, 0, 0}, 0, NULL},
+        {__LINE__, ENDC, 0, {4}, 0, "found an end chunk for 4 ranges, expected the 3 of the file"},
+        {__LINE__, ENDC, 16, {3, 0, 0, 0}, 16,
+         "found end of the capture 3, expected 0 (exited), 1 (signalled) or 2 (no program)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_edit_chunk chunk;
+        struct cw_writer copy;
+        cw_writer_init(&copy);
+        cw_write_bytes(&copy, sample.data, sample.size);
+        cr_assert(cw_edit_find(copy.data, copy.size, cases[i].index, &chunk) && cases[i].at + 4 <= chunk.size);
+        memcpy(copy.data + chunk.offset + HEADER + cases[i].at, cases[i].bytes, 4);
+        cw_edit_fix_checksums(copy.data, copy.size);
+        if (cases[i].message)
+            refused_in(&copy, cases[i].index, HEADER + cases[i].found, cases[i].message, cases[i].line);
+        else
+            cr_expect(read_bytes(copy.data, copy.size) == CW_ERR_INPUT, "line %d", cases[i].line);
+        cw_writer_free(&copy);
+    }
+}
+
+Test(counter_data, a_range_has_a_value_for_each_counter)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_edit_insert(&out, &sample, ENDC, "RNGE", 0, "\0\0\0", 3);
+    refused_in(&out, ENDC + 1, HEADER, "found an end chunk for 3 ranges, expected the 4 of the file", __LINE__);
+    out.size = chunk_offset(&out, ENDC + 1);
+    refused_in(&out, ENDC, 0, "found a range of 3 bytes, expected a value for each of 4 counters", __LINE__);
+    cw_writer_free(&out);
+}
+
+/* The number of passes has no list of its own, so only the ranges bound it. */
+Test(counter_data, a_hostile_number_of_passes_is_refused)
+{
+    memset(sample.data + chunk_offset(&sample, SCHM) + HEADER + 38, 0xff, 4);
+    cw_edit_fix_checksums(sample.data, sample.size);
+    refused_in(&sample, RNGE, HEADER + 85, "found 128 bytes, expected the durations of 4294967295 passes", __LINE__);
+}
+
+Test(counter_data, every_failed_allocation_is_reported)
+{
+    long count = 0;
+    for (;; count++) {
+        struct cw_arena *own = cw_arena_create();
+        err = (struct cw_error)CW_ERROR_INIT;
+        cw_alloc_fail_after(count);
+        enum cw_status status = cw_counter_data_read(&data, sample.data, sample.size, "x", own, &err);
+        bool failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cw_arena_destroy(own);
+        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
+        if (!failed || count > 1000)
+            break;
+    }
+    cr_expect(count > 3 && count < 1000);
+}
+
+/* The quick way to all counters' passes against the plain one for each, over random plans. */
+Test(counter_data, schema_of_plan_agrees_with_counter_passes)
+{
+    enum { RAWS = 6, DOMAINS = 3, PASSES = 5, COUNTERS = 40 };
+    uint32_t seed = 1;
+#define RANDOM(n) ((seed = seed * 1664525 + 1013904223) >> 16) % (n)
+    for (int round = 0; round < 200; round++) {
+        struct cw_placement placements[PASSES][RAWS * DOMAINS];
+        struct cw_config_pass passes[PASSES];
+        struct cw_config_counter counters[COUNTERS];
+        uint32_t uses[COUNTERS][4];
+        for (uint32_t i = 0; i < PASSES; i++) {
+            passes[i] = (struct cw_config_pass){0, placements[i]};
+            for (uint32_t k = 0; k < RAWS * DOMAINS; k++)
+                if (RANDOM(6) == 0)
+                    placements[i][passes[i].count++] = (struct cw_placement){k / DOMAINS, k % DOMAINS};
+        }
+        for (uint32_t i = 0; i < COUNTERS; i++) {
+            counters[i] = (struct cw_config_counter){.name = "c", .raw_count = RANDOM(5), .raws = uses[i]};
+            for (uint32_t k = 0; k < 4; k++)
+                uses[i][k] = RANDOM(RAWS);
+        }
+        struct cw_config_image plan = {.chip = "", .producer = "", .raw_count = RAWS, .pass_count = PASSES,
+                                       .counter_count = COUNTERS, .passes = passes, .counters = counters};
+        struct cw_schema schema;
+        cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
+        for (uint32_t i = 0; i < COUNTERS; i++) {
+            uint32_t plain[PASSES];
+            bool whole;
+            uint32_t count = cw_config_counter_passes(&plan, i, plain, &whole);
+            cr_assert(count == schema.counters[i].pass_count && whole == schema.counters[i].whole);
+            cr_assert(memcmp(plain, schema.counters[i].passes, count * sizeof *plain) == 0);
+        }
+    }
+}
