@@ -23,3 +23,4 @@ endfunction()
 
 cw_fuzz(config_image cw_test_image cw_image)
 cw_fuzz(counter_data cw_test_image cw_image)
+cw_fuzz(chip cw_metricdb)

@@ -13,3 +13,13 @@ target_link_options(cw_test_alloc_fail INTERFACE -Wl,--wrap=malloc,--wrap=calloc
 cw_unit(base_test cw_base)
 cw_unit(image_config_image_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_counter_data_test cw_test_image cw_test_alloc_fail)
+
+
+add_library(cw_test_chip STATIC support/small_chip.c)
+target_link_libraries(cw_test_chip PUBLIC cw_options)
+cw_unit(metricdb_yaml_test cw_metricdb)
+cw_unit(metricdb_chip_test cw_test_chip cw_metricdb)
+cw_unit(metricdb_metric_test cw_test_chip cw_metricdb)
+cw_unit(metricdb_glossary_test cw_test_chip cw_metricdb)
+cw_unit(metricdb_set_test cw_metricdb)
+cw_unit(metricdb_lint_test cw_test_chip cw_metricdb)

@@ -1,0 +1,145 @@
+/* The bridge of a build without NVIDIA's headers: opening it says so, and the rest, which cannot be reached without an
+ * open library, exists so that everything links. */
+#include "host/nvperf/nvperf.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static enum cw_status absent(struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                        "this build has no bridge to NVIDIA's host library: CUDA headers were not found when it was "
+                        "built");
+}
+
+enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path, struct cw_error *err)
+{
+    *library = NULL;
+    return absent(err);
+}
+
+const char *cw_nvperf_path(const struct cw_nvperf *library)
+{
+    return "";
+}
+
+enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
+                               struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
+                                          const char *chip, const void *image, size_t image_size, struct cw_error *err)
+{
+    return absent(err);
+}
+
+void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *evaluator)
+{
+}
+
+size_t cw_nvperf_metric_count(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type)
+{
+    return 0;
+}
+
+const char *cw_nvperf_metric_name(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type, size_t index)
+{
+    return "";
+}
+
+const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type, size_t index,
+                                  char buffer[32])
+{
+    return "";
+}
+
+enum cw_status cw_nvperf_throughput_parts(const struct cw_nvperf_evaluator *evaluator, size_t index,
+                                          const size_t **counters, size_t *counter_count, const size_t **throughputs,
+                                          size_t *throughput_count, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *evaluator, const char *const *metrics,
+                                      size_t metric_count, uint64_t **raws, size_t *raw_count, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *evaluator, const char *metric, char *buffer,
+                                   size_t size, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_range_count(const struct cw_nvperf_evaluator *evaluator, size_t *count, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_requests_create(struct cw_nvperf_requests **requests,
+                                         const struct cw_nvperf_evaluator *evaluator, const char *const *metrics,
+                                         size_t count, struct cw_error *err)
+{
+    return absent(err);
+}
+
+void cw_nvperf_requests_destroy(struct cw_nvperf_requests *requests)
+{
+}
+
+enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *evaluator, const struct cw_nvperf_requests *requests,
+                                  size_t range, double *values, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_scheduler_create(struct cw_nvperf_scheduler **scheduler, const struct cw_nvperf *library,
+                                          const char *chip, enum cw_nvperf_activity activity, struct cw_error *err)
+{
+    return absent(err);
+}
+
+void cw_nvperf_scheduler_destroy(struct cw_nvperf_scheduler *scheduler)
+{
+}
+
+const struct cw_nvperf_domain *cw_nvperf_domains(const struct cw_nvperf_scheduler *scheduler, size_t *count)
+{
+    *count = 0;
+    return NULL;
+}
+
+enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *scheduler, uint32_t domain, uint64_t **raws,
+                                         size_t *count, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler,
+                                    const struct cw_nvperf_placement *placements, size_t count, bool merge,
+                                    size_t *passes, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
+                              size_t count, bool *fits, struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *scheduler,
+                                      const struct cw_nvperf_placement *placements, const size_t *counts,
+                                      size_t pass_count, struct cw_writer *image, size_t *bad_pass,
+                                      struct cw_error *err)
+{
+    return absent(err);
+}
+
+enum cw_status cw_nvperf_counter_data_prefix(const struct cw_nvperf *library, const char *chip, const uint64_t *raws,
+                                             size_t count, struct cw_writer *prefix, struct cw_error *err)
+{
+    return absent(err);
+}

@@ -1,0 +1,311 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/nvperf/library.h"
+
+struct cw_nvperf_evaluator {
+    const struct cw_nvperf *library;
+    NVPW_MetricsEvaluator *native;
+    uint8_t *scratch;
+    const uint8_t *image;
+    size_t image_size;
+    const char *names[CW_NVPERF_TYPE_COUNT];
+    const size_t *name_starts[CW_NVPERF_TYPE_COUNT];
+    size_t counts[CW_NVPERF_TYPE_COUNT];
+};
+
+struct cw_nvperf_requests {
+    size_t count;
+    NVPW_MetricEvalRequest list[];
+};
+
+static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip, struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params, size);
+    CW_NVPERF_PARAMS(NVPW_CUDA_MetricsEvaluator_Initialize_Params, init);
+    size.pChipName = chip;
+    CW_NVPERF_TRY(e->library, CUDA_MetricsEvaluator_CalculateScratchBufferSize, size, err);
+    e->scratch = malloc(size.scratchBufferSize ? size.scratchBufferSize : 1);
+    if (!e->scratch)
+        return cw_error_nomem(err);
+    init.scratchBufferSize = size.scratchBufferSize;
+    init.pScratchBuffer = e->scratch;
+    if (e->image) {
+        init.pCounterDataImage = e->image;
+        init.counterDataImageSize = e->image_size;
+    } else {
+        init.pChipName = chip;
+    }
+    CW_NVPERF_TRY(e->library, CUDA_MetricsEvaluator_Initialize, init, err);
+    e->native = init.pMetricsEvaluator;
+    for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++) {
+        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetMetricNames_Params, names);
+        names.pMetricsEvaluator = e->native;
+        names.metricType = (uint8_t)type;
+        CW_NVPERF_TRY(e->library, MetricsEvaluator_GetMetricNames, names, err);
+        e->names[type] = names.pMetricNames;
+        e->name_starts[type] = names.pMetricNameBeginIndices;
+        e->counts[type] = names.numMetrics;
+    }
+    if (e->image) {
+        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_SetDeviceAttributes_Params, device);
+        device.pMetricsEvaluator = e->native;
+        device.pCounterDataImage = e->image;
+        device.counterDataImageSize = e->image_size;
+        CW_NVPERF_TRY(e->library, MetricsEvaluator_SetDeviceAttributes, device, err);
+    }
+    return CW_OK;
+}
+
+enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
+                                          const char *chip, const void *image, size_t image_size,
+                                          struct cw_error *err)
+{
+    struct cw_nvperf_evaluator *e = calloc(1, sizeof *e);
+    *evaluator = NULL;
+    if (!e)
+        return cw_error_nomem(err);
+    e->library = library;
+    e->image = image;
+    e->image_size = image_size;
+    enum cw_status status = initialize(e, chip, err);
+    if (status != CW_OK) {
+        cw_nvperf_evaluator_destroy(e);
+        return status;
+    }
+    *evaluator = e;
+    return CW_OK;
+}
+
+void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *e)
+{
+    if (!e)
+        return;
+    if (e->native) {
+        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_Destroy_Params, p);
+        p.pMetricsEvaluator = e->native;
+        e->library->MetricsEvaluator_Destroy(&p);
+    }
+    free(e->scratch);
+    free(e);
+}
+
+size_t cw_nvperf_metric_count(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type)
+{
+    return e->counts[type];
+}
+
+const char *cw_nvperf_metric_name(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type, size_t index)
+{
+    return e->names[type] + e->name_starts[type][index];
+}
+
+static uint32_t hardware_unit(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type, size_t index)
+{
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetCounterProperties_Params, counter);
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetRatioMetricProperties_Params, ratio);
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, throughput);
+    counter.pMetricsEvaluator = ratio.pMetricsEvaluator = throughput.pMetricsEvaluator = e->native;
+    counter.counterIndex = ratio.ratioMetricIndex = throughput.throughputMetricIndex = index;
+    switch (type) {
+    case CW_NVPERF_COUNTER:
+        return e->library->MetricsEvaluator_GetCounterProperties(&counter) ? NVPW_HW_UNIT_INVALID : counter.hwUnit;
+    case CW_NVPERF_RATIO:
+        return e->library->MetricsEvaluator_GetRatioMetricProperties(&ratio) ? NVPW_HW_UNIT_INVALID
+                                                                             : (uint32_t)ratio.hwUnit;
+    default:
+        return e->library->MetricsEvaluator_GetThroughputMetricProperties(&throughput) ? NVPW_HW_UNIT_INVALID
+                                                                                       : throughput.hwUnit;
+    }
+}
+
+const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type, size_t index,
+                                  char buffer[32])
+{
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_HwUnitToString_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.hwUnit = hardware_unit(e, type, index);
+    buffer[0] = 0;
+    if (p.hwUnit == NVPW_HW_UNIT_INVALID || e->library->MetricsEvaluator_HwUnitToString(&p) || !p.pHwUnitName)
+        return buffer;
+    snprintf(buffer, 32, "%s", p.pHwUnitName);
+    for (char *c = buffer; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return buffer;
+}
+
+enum cw_status cw_nvperf_throughput_parts(const struct cw_nvperf_evaluator *e, size_t index, const size_t **counters,
+                                          size_t *counter_count, const size_t **throughputs, size_t *throughput_count,
+                                          struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.throughputMetricIndex = index;
+    CW_NVPERF_TRY(e->library, MetricsEvaluator_GetThroughputMetricProperties, p, err);
+    *counters = p.pCounterIndices;
+    *counter_count = p.numCounters;
+    *throughputs = p.pSubThroughputIndices;
+    *throughput_count = p.numSubThroughputs;
+    return CW_OK;
+}
+
+enum cw_status cw_nvperf_requests_create(struct cw_nvperf_requests **requests, const struct cw_nvperf_evaluator *e,
+                                         const char *const *metrics, size_t count, struct cw_error *err)
+{
+    *requests = NULL;
+    struct cw_nvperf_requests *r = calloc(1, sizeof *r + count * sizeof r->list[0]);
+    if (!r)
+        return cw_error_nomem(err);
+    r->count = count;
+    for (size_t i = 0; i < count; i++) {
+        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params, p);
+        p.pMetricsEvaluator = e->native;
+        p.pMetricName = metrics[i];
+        p.pMetricEvalRequest = &r->list[i];
+        p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
+        if (e->library->MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(&p) != NVPA_STATUS_SUCCESS) {
+            free(r);
+            return cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library does not know the metric %s",
+                                metrics[i]);
+        }
+    }
+    *requests = r;
+    return CW_OK;
+}
+
+void cw_nvperf_requests_destroy(struct cw_nvperf_requests *requests)
+{
+    free(requests);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *e, const char *const *metrics,
+                                      size_t metric_count, uint64_t **raws, size_t *raw_count, struct cw_error *err)
+{
+    struct cw_nvperf_requests *requests;
+    *raws = NULL;
+    *raw_count = 0;
+    enum cw_status status = cw_nvperf_requests_create(&requests, e, metrics, metric_count, err);
+    if (status != CW_OK)
+        return status;
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.pMetricEvalRequests = requests->list;
+    p.numMetricEvalRequests = metric_count;
+    p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
+    p.metricEvalRequestStrideSize = sizeof requests->list[0];
+    const char **needed = NULL, **optional = NULL;
+    const char *call = "NVPW_MetricsEvaluator_GetMetricRawDependencies";
+    status = cw_nvperf_check(e->library->MetricsEvaluator_GetMetricRawDependencies(&p), call, err);
+    if (status == CW_OK) {
+        needed = calloc(p.numRawDependencies + 1, sizeof *needed);
+        optional = calloc(p.numOptionalRawDependencies + 1, sizeof *optional);
+        *raws = calloc(p.numRawDependencies + 1, sizeof **raws);
+        p.ppRawDependencies = needed;
+        p.ppOptionalRawDependencies = optional;
+        status = needed && optional && *raws
+                     ? cw_nvperf_check(e->library->MetricsEvaluator_GetMetricRawDependencies(&p), call, err)
+                     : cw_error_nomem(err);
+    }
+    for (size_t i = 0; status == CW_OK && i < p.numRawDependencies; i++) {
+        uint64_t raw;
+        if (!cw_nvperf_raw_number(needed[i], &raw))
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library names a raw counter %s, expected 0x...",
+                                  needed[i]);
+        else if (raw)
+            (*raws)[(*raw_count)++] = raw;
+    }
+    if (status != CW_OK) {
+        free(*raws);
+        *raws = NULL;
+        *raw_count = 0;
+    } else {
+        qsort(*raws, *raw_count, sizeof **raws, by_number);
+    }
+    free(needed);
+    free(optional);
+    cw_nvperf_requests_destroy(requests);
+    return status;
+}
+
+static void append(char *buffer, size_t size, const char *text)
+{
+    size_t used = strlen(buffer);
+    snprintf(buffer + used, size - used, "%s", text);
+}
+
+enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *e, const char *metric, char *buffer, size_t size,
+                                   struct cw_error *err)
+{
+    struct cw_nvperf_requests *request;
+    enum cw_status status = cw_nvperf_requests_create(&request, e, &metric, 1, err);
+    if (status != CW_OK)
+        return status;
+    NVPW_DimUnitFactor factors[16];
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetMetricDimUnits_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.pMetricEvalRequest = request->list;
+    p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
+    p.pDimUnits = factors;
+    p.numDimUnits = sizeof factors / sizeof *factors;
+    p.dimUnitFactorStructSize = NVPW_DimUnitFactor_STRUCT_SIZE;
+    status = cw_nvperf_check(e->library->MetricsEvaluator_GetMetricDimUnits(&p),
+                             "NVPW_MetricsEvaluator_GetMetricDimUnits", err);
+    cw_nvperf_requests_destroy(request);
+    if (status != CW_OK)
+        return status;
+    char above[128] = "", below[128] = "";
+    for (size_t i = 0; i < p.numDimUnits; i++) {
+        if (factors[i].dimUnit == NVPW_DIM_UNIT_UNITLESS)
+            continue;
+        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_DimUnitToString_Params, text);
+        text.pMetricsEvaluator = e->native;
+        text.dimUnit = factors[i].dimUnit;
+        CW_NVPERF_TRY(e->library, MetricsEvaluator_DimUnitToString, text, err);
+        bool up = factors[i].exponent > 0;
+        char *side = up ? above : below;
+        for (int k = 0; k < (up ? factors[i].exponent : -factors[i].exponent); k++) {
+            if (*side || !up)
+                append(side, sizeof above, up ? "*" : "/");
+            append(side, sizeof above, text.pPluralName);
+        }
+    }
+    snprintf(buffer, size, "%s%s", *above ? above : "1", below);
+    return CW_OK;
+}
+
+enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *e, const struct cw_nvperf_requests *requests,
+                                  size_t range, double *values, struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_EvaluateToGpuValues_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.pMetricEvalRequests = requests->list;
+    p.numMetricEvalRequests = requests->count;
+    p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
+    p.metricEvalRequestStrideSize = sizeof requests->list[0];
+    p.pCounterDataImage = e->image;
+    p.counterDataImageSize = e->image_size;
+    p.rangeIndex = range;
+    p.isolated = 1;
+    p.pMetricValues = values;
+    CW_NVPERF_TRY(e->library, MetricsEvaluator_EvaluateToGpuValues, p, err);
+    return CW_OK;
+}
+
+enum cw_status cw_nvperf_range_count(const struct cw_nvperf_evaluator *e, size_t *count, struct cw_error *err)
+{
+    *count = 0;
+    if (!e->library->CounterData_GetNumRanges)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library lacks NVPW_CounterData_GetNumRanges");
+    struct cw_nvperf_num_ranges p = {.structSize = sizeof p, .pCounterDataImage = e->image};
+    CW_NVPERF_TRY(e->library, CounterData_GetNumRanges, p, err);
+    *count = p.numRanges;
+    return CW_OK;
+}

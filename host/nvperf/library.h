@@ -1,0 +1,83 @@
+/* The loaded functions of libnvperf_host.so, shared by the files of this folder only. */
+#ifndef CW_NVPERF_LIBRARY_H
+#define CW_NVPERF_LIBRARY_H
+
+#include <nvperf_cuda_host.h>
+#include <nvperf_host.h>
+
+#include "host/nvperf/nvperf.h"
+
+#define CW_NVPERF_FUNCTIONS(X)                                                                                         \
+    X(InitializeHost)                                                                                                  \
+    X(GetSupportedChipNames)                                                                                           \
+    X(CUDA_MetricsEvaluator_CalculateScratchBufferSize)                                                                \
+    X(CUDA_MetricsEvaluator_Initialize)                                                                                \
+    X(MetricsEvaluator_Destroy)                                                                                        \
+    X(MetricsEvaluator_GetMetricNames)                                                                                 \
+    X(MetricsEvaluator_ConvertMetricNameToMetricEvalRequest)                                                           \
+    X(MetricsEvaluator_HwUnitToString)                                                                                 \
+    X(MetricsEvaluator_GetCounterProperties)                                                                           \
+    X(MetricsEvaluator_GetRatioMetricProperties)                                                                       \
+    X(MetricsEvaluator_GetThroughputMetricProperties)                                                                  \
+    X(MetricsEvaluator_GetMetricRawDependencies)                                                                       \
+    X(MetricsEvaluator_DimUnitToString)                                                                                \
+    X(MetricsEvaluator_GetMetricDimUnits)                                                                              \
+    X(MetricsEvaluator_SetDeviceAttributes)                                                                            \
+    X(MetricsEvaluator_EvaluateToGpuValues)                                                                            \
+    X(CUDA_RawCounterConfig_Create)                                                                                    \
+    X(RawCounterConfig_Destroy)                                                                                        \
+    X(RawCounterConfig_GetAllAvailableRawCounterDomains)                                                               \
+    X(RawCounterConfig_GetAllAvailableCooperativeDomainGroups)                                                         \
+    X(RawCounterConfig_CooperativeDomainGroup_GetMemberDomains)                                                        \
+    X(RawCounterConfig_RawCounterDomainToString)                                                                       \
+    X(RawCounterConfig_BeginPassGroup)                                                                                 \
+    X(RawCounterConfig_EndPassGroup)                                                                                   \
+    X(RawCounterConfig_GetNumRawCounters)                                                                              \
+    X(RawCounterConfig_GetRawCounterName)                                                                              \
+    X(RawCounterConfig_AddRawCounters)                                                                                 \
+    X(RawCounterConfig_AreRawCountersSchedulable)                                                                      \
+    X(RawCounterConfig_MergePassGroups)                                                                                \
+    X(RawCounterConfig_GenerateConfigImage)                                                                            \
+    X(RawCounterConfig_GetConfigImage)                                                                                 \
+    X(RawCounterConfig_GetNumPasses)                                                                                   \
+    X(CUDA_CounterDataBuilder_Create)                                                                                  \
+    X(CounterDataBuilder_Destroy)                                                                                      \
+    X(CounterDataBuilder_AddRawCounters)                                                                               \
+    X(CounterDataBuilder_GetCounterDataPrefix)
+
+/* Part of NVIDIA's public performance SDK, but not of the headers that the CUDA toolkit ships. */
+struct cw_nvperf_num_ranges {
+    size_t structSize;
+    void *pPriv;
+    const uint8_t *pCounterDataImage;
+    size_t numRanges; /* out */
+};
+
+struct cw_nvperf {
+    char path[512];
+    NVPA_Status (*CounterData_GetNumRanges)(struct cw_nvperf_num_ranges *params); /* NULL where it is missing */
+#define X(name) __typeof__(&NVPW_##name) name;
+    CW_NVPERF_FUNCTIONS(X)
+#undef X
+};
+
+/* A parameter struct of the library's API with its size filled in. */
+#define CW_NVPERF_PARAMS(type, variable) type variable = {.structSize = type##_STRUCT_SIZE}
+
+/* CW_OK, or an error that names the call and the library's status. */
+enum cw_status cw_nvperf_check(NVPA_Status status, const char *call, struct cw_error *err);
+
+/* Calls `library`->name(&params) and returns from the enclosing function when it fails. */
+#define CW_NVPERF_TRY(library, name, params, err)                                                                      \
+    do {                                                                                                               \
+        enum cw_status try_status_ = cw_nvperf_check((library)->name(&(params)), "NVPW_" #name, err);                  \
+        if (try_status_ != CW_OK)                                                                                      \
+            return try_status_;                                                                                        \
+    } while (0)
+
+enum { CW_NVPERF_NAME_SIZE = 20 };
+/* "0x%016x". Returns `name`. */
+const char *cw_nvperf_raw_name(uint64_t raw, char name[CW_NVPERF_NAME_SIZE]);
+bool cw_nvperf_raw_number(const char *name, uint64_t *raw);
+
+#endif

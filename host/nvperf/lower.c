@@ -1,0 +1,245 @@
+#define _GNU_SOURCE
+#include "host/nvperf/lower.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum cw_nvperf_activity activity(const struct cw_config_image *plan)
+{
+    return plan->profiler == CW_PROFILER_RANGE ? CW_NVPERF_PROFILER : CW_NVPERF_PM_SAMPLING;
+}
+
+enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan,
+                               struct cw_writer *native, struct cw_error *err)
+{
+    size_t total = 0, n = 0;
+    for (uint32_t i = 0; i < plan->pass_count; i++)
+        total += plan->passes[i].count;
+    struct cw_nvperf_placement *placements = calloc(total + 1, sizeof *placements);
+    size_t *counts = calloc((size_t)plan->pass_count + 1, sizeof *counts);
+    struct cw_nvperf_scheduler *scheduler = NULL;
+    enum cw_status status = placements && counts ? CW_OK : cw_error_nomem(err);
+    for (uint32_t i = 0; status == CW_OK && i < plan->pass_count; i++) {
+        counts[i] = plan->passes[i].count;
+        for (uint32_t k = 0; k < plan->passes[i].count; k++) {
+            const struct cw_placement *at = &plan->passes[i].placements[k];
+            placements[n++] = (struct cw_nvperf_placement){plan->raws[at->raw], plan->domains[at->domain].id};
+        }
+    }
+    if (status == CW_OK)
+        status = cw_nvperf_scheduler_create(&scheduler, library, plan->chip, activity(plan), err);
+    if (status == CW_OK)
+        status = cw_nvperf_config_image(scheduler, placements, counts, plan->pass_count, native, NULL, err);
+    if (scheduler)
+        cw_nvperf_scheduler_destroy(scheduler);
+    free(placements);
+    free(counts);
+    return status;
+}
+
+struct repair {
+    struct cw_nvperf_scheduler *scheduler;
+    struct cw_config_image *plan;
+    struct cw_nvperf_placement *buffer; /* room for the largest pass */
+    struct cw_arena *arena;
+};
+
+static enum cw_status fits(struct repair *r, const struct cw_placement *placements, uint32_t count, bool *answer,
+                           struct cw_error *err)
+{
+    size_t passes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        r->buffer[i] = (struct cw_nvperf_placement){r->plan->raws[placements[i].raw],
+                                                    r->plan->domains[placements[i].domain].id};
+    enum cw_status status = cw_nvperf_pass_count(r->scheduler, r->buffer, count, false, &passes, err);
+    *answer = passes == 1;
+    return status;
+}
+
+/* Keeps the placements of `pass` that fit together, in their order, and moves the others to `rest`. */
+static enum cw_status split(struct repair *r, struct cw_config_pass *pass, struct cw_config_pass *rest,
+                            struct cw_error *err)
+{
+    struct cw_placement *kept = cw_arena_alloc(r->arena, pass->count, sizeof *kept);
+    struct cw_placement *moved = cw_arena_alloc(r->arena, pass->count, sizeof *moved);
+    uint32_t k = 0, m = 0;
+    enum cw_status status = kept && moved ? CW_OK : cw_error_nomem(err);
+    for (uint32_t i = 0; status == CW_OK && i < pass->count; i++) {
+        bool answer;
+        kept[k] = pass->placements[i];
+        status = fits(r, kept, k + 1, &answer, err);
+        if (answer)
+            k++;
+        else
+            moved[m++] = pass->placements[i];
+    }
+    if (status == CW_OK && !k)
+        status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's library collects none of the raw counters of a pass");
+    *pass = (struct cw_config_pass){k, kept};
+    *rest = (struct cw_config_pass){m, moved};
+    return status;
+}
+
+static enum cw_status repair_passes(struct repair *r, uint32_t *splits, struct cw_error *err)
+{
+    struct cw_config_image *plan = r->plan;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < plan->pass_count; i++)
+        total += plan->passes[i].count;
+    /* each split leaves at least one placement behind, so there are never more passes than placements */
+    struct cw_config_pass *passes = cw_arena_alloc(r->arena, (size_t)total + plan->pass_count, sizeof *passes);
+    if (!passes)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < plan->pass_count; i++)
+        passes[i] = plan->passes[i];
+    uint32_t count = plan->pass_count;
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; status == CW_OK && i < count; i++) {
+        bool answer;
+        status = fits(r, passes[i].placements, passes[i].count, &answer, err);
+        if (status != CW_OK || answer)
+            continue;
+        status = split(r, &passes[i], &passes[count], err);
+        count += passes[count].count > 0;
+        ++*splits;
+    }
+    plan->passes = passes;
+    plan->pass_count = count;
+    return status;
+}
+
+enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_config_image *plan, uint32_t *splits,
+                                struct cw_arena *arena, struct cw_error *err)
+{
+    uint32_t largest = 0;
+    *splits = 0;
+    for (uint32_t i = 0; i < plan->pass_count; i++)
+        largest = plan->passes[i].count > largest ? plan->passes[i].count : largest;
+    struct repair r = {.plan = plan, .arena = arena};
+    r.buffer = cw_arena_alloc(arena, largest, sizeof *r.buffer);
+    enum cw_status status =
+        r.buffer ? cw_nvperf_scheduler_create(&r.scheduler, library, plan->chip, activity(plan), err)
+                 : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = repair_passes(&r, splits, err);
+    if (r.scheduler)
+        cw_nvperf_scheduler_destroy(r.scheduler);
+    return status;
+}
+
+struct cw_nvperf_decoder {
+    struct cw_nvperf_evaluator *evaluator;
+    struct cw_nvperf_requests *values, *facts;
+    size_t count, ranges;
+    double *buffer; /* 4 for each counter */
+};
+
+static const char *const value_suffix[CW_ROLLUP_COUNT] = {".sum", ".avg", ".min", ".max"};
+static const char *const fact_suffix[CW_ROLLUP_COUNT] = {".sum.peak_sustained", ".avg.peak_sustained",
+                                                         ".min.peak_sustained", ".max.peak_sustained"};
+
+static enum cw_status make_requests(struct cw_nvperf_requests **requests, const struct cw_nvperf_evaluator *evaluator,
+                                    const struct cw_schema_counter *counters, size_t count,
+                                    const char *const suffix[CW_ROLLUP_COUNT], struct cw_error *err)
+{
+    size_t n = count * CW_ROLLUP_COUNT;
+    char **names = calloc(n + 1, sizeof *names);
+    enum cw_status status = names ? CW_OK : cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < n; i++)
+        if (asprintf(&names[i], "%s%s", counters[i / CW_ROLLUP_COUNT].name, suffix[i % CW_ROLLUP_COUNT]) < 0) {
+            names[i] = NULL;
+            status = cw_error_nomem(err);
+        }
+    if (status == CW_OK)
+        status = cw_nvperf_requests_create(requests, evaluator, (const char *const *)names, n, err);
+    for (size_t i = 0; names && i < n; i++)
+        free(names[i]);
+    free(names);
+    return status;
+}
+
+enum cw_status cw_nvperf_decoder_create(struct cw_nvperf_decoder **out, const struct cw_nvperf *library,
+                                        const char *chip, const void *image, size_t size,
+                                        const struct cw_schema_counter *counters, size_t count, struct cw_error *err)
+{
+    struct cw_nvperf_decoder *d = calloc(1, sizeof *d);
+    *out = NULL;
+    if (!d)
+        return cw_error_nomem(err);
+    d->count = count;
+    d->buffer = calloc(count * CW_ROLLUP_COUNT + 1, sizeof *d->buffer);
+    enum cw_status status = d->buffer ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_nvperf_evaluator_create(&d->evaluator, library, chip, image, size, err);
+    if (status == CW_OK)
+        status = cw_nvperf_range_count(d->evaluator, &d->ranges, err);
+    if (status == CW_OK)
+        status = make_requests(&d->values, d->evaluator, counters, count, value_suffix, err);
+    if (status == CW_OK)
+        status = make_requests(&d->facts, d->evaluator, counters, count, fact_suffix, err);
+    if (status != CW_OK) {
+        cw_nvperf_decoder_destroy(d);
+        return status;
+    }
+    *out = d;
+    return CW_OK;
+}
+
+void cw_nvperf_decoder_destroy(struct cw_nvperf_decoder *d)
+{
+    if (!d)
+        return;
+    if (d->values)
+        cw_nvperf_requests_destroy(d->values);
+    if (d->facts)
+        cw_nvperf_requests_destroy(d->facts);
+    if (d->evaluator)
+        cw_nvperf_evaluator_destroy(d->evaluator);
+    free(d->buffer);
+    free(d);
+}
+
+size_t cw_nvperf_decoder_ranges(const struct cw_nvperf_decoder *decoder)
+{
+    return decoder->ranges;
+}
+
+enum cw_status cw_nvperf_decode_range(struct cw_nvperf_decoder *d, size_t range, struct cw_value *values,
+                                      struct cw_error *err)
+{
+    enum cw_status status = cw_nvperf_evaluate(d->evaluator, d->values, range, d->buffer, err);
+    for (size_t i = 0; status == CW_OK && i < d->count; i++) {
+        const double *from = d->buffer + i * CW_ROLLUP_COUNT;
+        values[i] = (struct cw_value){.form = isnan(from[CW_SUM]) ? CW_FORM_UNAVAILABLE : CW_FORM_ROLLUPS};
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            values[i].rollup[r] = from[r];
+    }
+    return status;
+}
+
+/* The library does not tell the number of instances; sum over average does, where either is not zero. */
+static uint32_t instances(double sum, double avg)
+{
+    double n = sum / avg;
+    return n >= 1 && n < 1e6 ? (uint32_t)(n + 0.5) : 0;
+}
+
+enum cw_status cw_nvperf_decode_facts(struct cw_nvperf_decoder *d, struct cw_device_facts *facts, struct cw_error *err)
+{
+    if (!d->ranges)
+        return cw_error_set(err, CW_ERR_INPUT, "found no range in the native counter data, expected at least one");
+    enum cw_status status = cw_nvperf_evaluate(d->evaluator, d->facts, 0, d->buffer, err);
+    for (size_t i = 0; status == CW_OK && i < d->count; i++) {
+        const double *peak = d->buffer + i * CW_ROLLUP_COUNT;
+        facts[i].instances = instances(peak[CW_SUM], peak[CW_AVG]);
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            facts[i].peak[r] = peak[r];
+    }
+    if (status == CW_OK)
+        status = cw_nvperf_evaluate(d->evaluator, d->values, 0, d->buffer, err);
+    for (size_t i = 0; status == CW_OK && i < d->count; i++)
+        if (!facts[i].instances)
+            facts[i].instances = instances(d->buffer[i * CW_ROLLUP_COUNT], d->buffer[i * CW_ROLLUP_COUNT + 1]);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Between our formats and NVIDIA's: a plan becomes their config image, their counter data becomes ours. */
+#ifndef CW_NVPERF_LOWER_H
+#define CW_NVPERF_LOWER_H
+
+#include "host/image/counter_data.h"
+#include "host/nvperf/nvperf.h"
+
+/* Splits each pass of `plan` that the library would not collect as one, so that it can be lowered; new passes come last
+ * and live in `arena`. *splits is how many were split. */
+enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_config_image *plan, uint32_t *splits,
+                                struct cw_arena *arena, struct cw_error *err);
+
+/* NVIDIA's config image with exactly the passes of `plan`, appended to `native`. A pass that the library would split is
+ * CW_ERR_UNSUPPORTED. */
+enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan,
+                               struct cw_writer *native, struct cw_error *err);
+
+/* A native counter-data image opened for decoding into the counters of a schema. */
+struct cw_nvperf_decoder;
+
+/* `image` must outlive the decoder. `counters` names `count` counters; `chip` is the image's chip. */
+enum cw_status cw_nvperf_decoder_create(struct cw_nvperf_decoder **decoder, const struct cw_nvperf *library,
+                                        const char *chip, const void *image, size_t size,
+                                        const struct cw_schema_counter *counters, size_t count, struct cw_error *err);
+void cw_nvperf_decoder_destroy(struct cw_nvperf_decoder *decoder);
+size_t cw_nvperf_decoder_ranges(const struct cw_nvperf_decoder *decoder);
+/* values[c] for each counter of one range: rollups, or unavailable where the library gives NaN. */
+enum cw_status cw_nvperf_decode_range(struct cw_nvperf_decoder *decoder, size_t range, struct cw_value *values,
+                                      struct cw_error *err);
+/* facts[c] for each counter: instances and sustained peaks of the device that the image is from. */
+enum cw_status cw_nvperf_decode_facts(struct cw_nvperf_decoder *decoder, struct cw_device_facts *facts,
+                                      struct cw_error *err);
+
+#endif

@@ -1,0 +1,397 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/nvperf/library.h"
+
+enum { MOST_DOMAINS = 256 };
+
+struct cw_nvperf_scheduler {
+    const struct cw_nvperf *library;
+    char chip[64];
+    uint8_t kind;
+    size_t scd_count, domain_count;
+    NVPW_RawCounterDomain scds[MOST_DOMAINS];
+    struct cw_nvperf_domain domains[MOST_DOMAINS];
+    NVPW_RawCounterConfig *open; /* one pass group over all domains, for enumeration and cw_nvperf_fits */
+};
+
+/* Requests and the text of their names. */
+struct requests {
+    NVPW_RawCounterRequest *list;
+    char (*names)[CW_NVPERF_NAME_SIZE];
+};
+
+static enum cw_status requests_init(struct requests *r, size_t count, struct cw_error *err)
+{
+    r->list = calloc(count + 1, sizeof *r->list);
+    r->names = calloc(count + 1, sizeof *r->names);
+    return r->list && r->names ? CW_OK : cw_error_nomem(err);
+}
+
+static void requests_free(struct requests *r)
+{
+    free(r->list);
+    free(r->names);
+}
+
+static void requests_fill(struct requests *r, const struct cw_nvperf_placement *placements, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        r->list[i] = (NVPW_RawCounterRequest){.pRawCounterName = cw_nvperf_raw_name(placements[i].raw, r->names[i]),
+                                              .domain = placements[i].domain,
+                                              .keepInstances = 1};
+    }
+}
+
+static enum cw_status config_create(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig **config,
+                                    struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_CUDA_RawCounterConfig_Create_Params, p);
+    p.pChipName = s->chip;
+    p.activityKind = s->kind;
+    CW_NVPERF_TRY(s->library, CUDA_RawCounterConfig_Create, p, err);
+    *config = p.pRawCounterConfig;
+    return CW_OK;
+}
+
+static void config_destroy(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_Destroy_Params, p);
+    p.pRawCounterConfig = config;
+    if (config)
+        s->library->RawCounterConfig_Destroy(&p);
+}
+
+static enum cw_status group_begin(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
+                                  struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_BeginPassGroup_Params, p);
+    p.pRawCounterConfig = config;
+    p.numDomains = s->scd_count;
+    p.pDomains = s->scds;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_BeginPassGroup, p, err);
+    return CW_OK;
+}
+
+static enum cw_status group_end(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
+                                struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_EndPassGroup_Params, p);
+    p.pRawCounterConfig = config;
+    p.numDomains = s->scd_count;
+    p.pDomains = s->scds;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_EndPassGroup, p, err);
+    return CW_OK;
+}
+
+static enum cw_status group_add(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
+                                const struct requests *r, size_t count, struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_AddRawCounters_Params, p);
+    p.pRawCounterConfig = config;
+    p.rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE;
+    p.numRawCounterRequests = count;
+    p.pRawCounterRequests = r->list;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_AddRawCounters, p, err);
+    return CW_OK;
+}
+
+static enum cw_status pass_total(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config, size_t *passes,
+                                 struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetNumPasses_Params, p);
+    p.pRawCounterConfig = config;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_GetNumPasses, p, err);
+    *passes = p.numPasses;
+    return CW_OK;
+}
+
+static enum cw_status domain_name(const struct cw_nvperf_scheduler *s, struct cw_nvperf_domain *d, struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_RawCounterDomainToString_Params, p);
+    p.domain = d->id;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_RawCounterDomainToString, p, err);
+    snprintf(d->name, sizeof d->name, "%s", p.pDomainName);
+    return CW_OK;
+}
+
+static enum cw_status list_domains(struct cw_nvperf_scheduler *s, struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains_Params, scds);
+    scds.pRawCounterConfig = s->open;
+    scds.numAvailableDomains = MOST_DOMAINS / 2;
+    scds.pAvailableDomains = s->scds;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableRawCounterDomains, scds, err);
+    s->scd_count = scds.numAvailableDomains;
+    enum cw_status status = group_begin(s, s->open, err);
+    for (size_t i = 0; status == CW_OK && i < s->scd_count; i++) {
+        struct cw_nvperf_domain *d = &s->domains[s->domain_count++];
+        d->id = (uint32_t)s->scds[i];
+        status = domain_name(s, d, err);
+    }
+    uint32_t groups[MOST_DOMAINS / 2];
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetAllAvailableCooperativeDomainGroups_Params, cdgs);
+    cdgs.pRawCounterConfig = s->open;
+    cdgs.numAvailableDomains = MOST_DOMAINS / 2;
+    cdgs.pAvailableDomains = groups;
+    if (status == CW_OK)
+        CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableCooperativeDomainGroups, cdgs, err);
+    for (size_t i = 0; status == CW_OK && i < cdgs.numAvailableDomains; i++) {
+        struct cw_nvperf_domain *d = &s->domains[s->domain_count++];
+        d->id = groups[i];
+        d->cooperative = true;
+        NVPW_RawCounterDomain members[8];
+        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains_Params, m);
+        m.pRawCounterConfig = s->open;
+        m.domain = d->id;
+        m.numMemberDomains = sizeof members / sizeof *members;
+        m.pMemberDomains = members;
+        CW_NVPERF_TRY(s->library, RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, m, err);
+        d->member_count = (uint32_t)m.numMemberDomains;
+        for (size_t k = 0; k < m.numMemberDomains; k++)
+            d->members[k] = (uint32_t)members[k];
+        status = domain_name(s, d, err);
+    }
+    return status;
+}
+
+enum cw_status cw_nvperf_scheduler_create(struct cw_nvperf_scheduler **scheduler, const struct cw_nvperf *library,
+                                          const char *chip, enum cw_nvperf_activity activity, struct cw_error *err)
+{
+    *scheduler = NULL;
+    struct cw_nvperf_scheduler *s = calloc(1, sizeof *s);
+    if (!s)
+        return cw_error_nomem(err);
+    s->library = library;
+    snprintf(s->chip, sizeof s->chip, "%s", chip);
+    s->kind = activity == CW_NVPERF_PROFILER ? NVPA_ACTIVITY_KIND_PROFILER : NVPA_ACTIVITY_KIND_REALTIME_SAMPLED;
+    enum cw_status status = config_create(s, &s->open, err);
+    if (status == CW_OK)
+        status = list_domains(s, err);
+    if (status != CW_OK) {
+        cw_nvperf_scheduler_destroy(s);
+        return status;
+    }
+    *scheduler = s;
+    return CW_OK;
+}
+
+void cw_nvperf_scheduler_destroy(struct cw_nvperf_scheduler *s)
+{
+    if (!s)
+        return;
+    config_destroy(s, s->open);
+    free(s);
+}
+
+const struct cw_nvperf_domain *cw_nvperf_domains(const struct cw_nvperf_scheduler *s, size_t *count)
+{
+    *count = s->domain_count;
+    return s->domains;
+}
+
+enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, uint32_t domain, uint64_t **raws,
+                                         size_t *count, struct cw_error *err)
+{
+    *raws = NULL;
+    *count = 0;
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetNumRawCounters_Params, total);
+    total.pRawCounterConfig = s->open;
+    total.domain = domain;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_GetNumRawCounters, total, err);
+    uint64_t *list = calloc(total.numRawCounters + 1, sizeof *list);
+    if (!list)
+        return cw_error_nomem(err);
+    enum cw_status status = CW_OK;
+    size_t n = 0;
+    for (size_t i = 0; status == CW_OK && i < total.numRawCounters; i++) {
+        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetRawCounterName_Params, name);
+        name.pRawCounterConfig = s->open;
+        name.domain = domain;
+        name.rawCounterIndex = i;
+        status = cw_nvperf_check(s->library->RawCounterConfig_GetRawCounterName(&name),
+                                 "NVPW_RawCounterConfig_GetRawCounterName", err);
+        if (status == CW_OK && !cw_nvperf_raw_number(name.pRawCounterName, &list[n]))
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library names a raw counter %s, expected 0x...",
+                                  name.pRawCounterName);
+        n += status == CW_OK && list[n] != 0;
+    }
+    if (status != CW_OK) {
+        free(list);
+        return status;
+    }
+    *raws = list;
+    *count = n;
+    return CW_OK;
+}
+
+enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements,
+                                    size_t count, bool merge, size_t *passes, struct cw_error *err)
+{
+    struct requests r;
+    NVPW_RawCounterConfig *config = NULL;
+    enum cw_status status = requests_init(&r, count, err);
+    if (status == CW_OK) {
+        requests_fill(&r, placements, count);
+        status = config_create(s, &config, err);
+    }
+    if (status == CW_OK)
+        status = group_begin(s, config, err);
+    if (status == CW_OK)
+        status = group_add(s, config, &r, count, err);
+    if (status == CW_OK)
+        status = group_end(s, config, err);
+    if (status == CW_OK && merge) {
+        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_MergePassGroups_Params, p);
+        p.pRawCounterConfig = config;
+        status = cw_nvperf_check(s->library->RawCounterConfig_MergePassGroups(&p),
+                                 "NVPW_RawCounterConfig_MergePassGroups", err);
+    }
+    if (status == CW_OK)
+        status = pass_total(s, config, passes, err);
+    config_destroy(s, config);
+    requests_free(&r);
+    return status;
+}
+
+enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements, size_t count,
+                              bool *fits, struct cw_error *err)
+{
+    struct requests r;
+    enum cw_status status = requests_init(&r, count, err);
+    if (status == CW_OK) {
+        requests_fill(&r, placements, count);
+        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_AreRawCountersSchedulable_Params, p);
+        p.pRawCounterConfig = s->open;
+        p.rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE;
+        p.numRawCounterRequests = count;
+        p.pRawCounterRequests = r.list;
+        p.disallowAddingExtraPasses = 1;
+        status = cw_nvperf_check(s->library->RawCounterConfig_AreRawCountersSchedulable(&p),
+                                 "NVPW_RawCounterConfig_AreRawCountersSchedulable", err);
+        *fits = p.schedulable;
+    }
+    requests_free(&r);
+    return status;
+}
+
+/* One pass group for each pass of ours: the image then has exactly our passes in our order. */
+static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
+                                 const struct cw_nvperf_placement *placements, const size_t *counts, size_t pass_count,
+                                 struct requests *r, size_t *bad_pass, struct cw_error *err)
+{
+    for (size_t pass = 0; pass < pass_count; pass++) {
+        size_t passes = 0;
+        requests_fill(r, placements, counts[pass]);
+        enum cw_status status = group_begin(s, config, err);
+        if (status == CW_OK)
+            status = group_add(s, config, r, counts[pass], err);
+        if (status == CW_OK)
+            status = group_end(s, config, err);
+        if (status == CW_OK)
+            status = pass_total(s, config, &passes, err);
+        if (status == CW_OK && passes != pass + 1)
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "pass %zu of the plan takes NVIDIA's library %zu passes",
+                                  pass, passes - pass);
+        if (status != CW_OK) {
+            if (bad_pass)
+                *bad_pass = pass;
+            return status;
+        }
+        placements += counts[pass];
+    }
+    return CW_OK;
+}
+
+static enum cw_status generate(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
+                               struct cw_writer *image, struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GenerateConfigImage_Params, generate_params);
+    generate_params.pRawCounterConfig = config;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_GenerateConfigImage, generate_params, err);
+    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetConfigImage_Params, get);
+    get.pRawCounterConfig = config;
+    CW_NVPERF_TRY(s->library, RawCounterConfig_GetConfigImage, get, err);
+    uint8_t *bytes = malloc(get.bytesCopied + 1);
+    if (!bytes)
+        return cw_error_nomem(err);
+    get.bytesAllocated = get.bytesCopied;
+    get.pBuffer = bytes;
+    enum cw_status status = cw_nvperf_check(s->library->RawCounterConfig_GetConfigImage(&get),
+                                            "NVPW_RawCounterConfig_GetConfigImage", err);
+    if (status == CW_OK)
+        cw_write_bytes(image, bytes, get.bytesCopied);
+    free(bytes);
+    return status == CW_OK ? image->status : status;
+}
+
+enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements,
+                                      const size_t *counts, size_t pass_count, struct cw_writer *image,
+                                      size_t *bad_pass, struct cw_error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < pass_count; i++)
+        most = counts[i] > most ? counts[i] : most;
+    struct requests r;
+    NVPW_RawCounterConfig *config = NULL;
+    enum cw_status status = requests_init(&r, most, err);
+    if (status == CW_OK)
+        status = config_create(s, &config, err);
+    if (status == CW_OK)
+        status = add_passes(s, config, placements, counts, pass_count, &r, bad_pass, err);
+    if (status == CW_OK)
+        status = generate(s, config, image, err);
+    config_destroy(s, config);
+    requests_free(&r);
+    return status;
+}
+
+static enum cw_status build_prefix(const struct cw_nvperf *library, NVPA_CounterDataBuilder *builder,
+                                   const struct requests *r, size_t count, struct cw_writer *prefix,
+                                   struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_CounterDataBuilder_AddRawCounters_Params, add);
+    add.pCounterDataBuilder = builder;
+    add.rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE;
+    add.numRawCounterRequests = count;
+    add.pRawCounterRequests = r->list;
+    CW_NVPERF_TRY(library, CounterDataBuilder_AddRawCounters, add, err);
+    CW_NVPERF_PARAMS(NVPW_CounterDataBuilder_GetCounterDataPrefix_Params, get);
+    get.pCounterDataBuilder = builder;
+    CW_NVPERF_TRY(library, CounterDataBuilder_GetCounterDataPrefix, get, err);
+    uint8_t *bytes = malloc(get.bytesCopied + 1);
+    if (!bytes)
+        return cw_error_nomem(err);
+    get.bytesAllocated = get.bytesCopied;
+    get.pBuffer = bytes;
+    enum cw_status status = cw_nvperf_check(library->CounterDataBuilder_GetCounterDataPrefix(&get),
+                                            "NVPW_CounterDataBuilder_GetCounterDataPrefix", err);
+    if (status == CW_OK)
+        cw_write_bytes(prefix, bytes, get.bytesCopied);
+    free(bytes);
+    return status == CW_OK ? prefix->status : status;
+}
+
+enum cw_status cw_nvperf_counter_data_prefix(const struct cw_nvperf *library, const char *chip, const uint64_t *raws,
+                                             size_t count, struct cw_writer *prefix, struct cw_error *err)
+{
+    struct requests r;
+    enum cw_status status = requests_init(&r, count, err);
+    CW_NVPERF_PARAMS(NVPW_CUDA_CounterDataBuilder_Create_Params, create);
+    create.pChipName = chip;
+    if (status == CW_OK)
+        status = cw_nvperf_check(library->CUDA_CounterDataBuilder_Create(&create),
+                                 "NVPW_CUDA_CounterDataBuilder_Create", err);
+    if (status == CW_OK) {
+        for (size_t i = 0; i < count; i++)
+            requests_fill(&(struct requests){r.list + i, r.names + i},
+                          &(struct cw_nvperf_placement){.raw = raws[i]}, 1);
+        status = build_prefix(library, create.pCounterDataBuilder, &r, count, prefix, err);
+        CW_NVPERF_PARAMS(NVPW_CounterDataBuilder_Destroy_Params, destroy);
+        destroy.pCounterDataBuilder = create.pCounterDataBuilder;
+        library->CounterDataBuilder_Destroy(&destroy);
+    }
+    requests_free(&r);
+    return status;
+}

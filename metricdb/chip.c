@@ -1,0 +1,491 @@
+#define _GNU_SOURCE
+#include "metricdb/chip.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "host/base/file.h"
+#include "host/base/suggest.h"
+#include "metricdb/data.h"
+#include "metricdb/limits.h"
+#include "metricdb/yaml.h"
+
+enum { LARGEST_FILE = 64 << 20, SCHEMA = 1 };
+
+struct load {
+    struct cw_chip *chip;
+    struct cw_yaml_reader in;
+    /* sections whose names other sections refer to */
+    const struct cw_yaml *counters, *throughputs;
+    struct cw_unit *units;
+    struct cw_domain *domains;
+    struct cw_counter *counter_list;
+    uint32_t *slots;
+};
+
+static bool ok(const struct load *l)
+{
+    return l->in.status == CW_OK;
+}
+
+/* An array in the arena, or the end of loading. */
+static void *array(struct load *l, size_t count, size_t size)
+{
+    void *p = ok(l) ? cw_arena_alloc(l->in.arena, count, size) : NULL;
+    if (!p && ok(l))
+        l->in.status = cw_error_nomem(l->in.err);
+    return p;
+}
+
+static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root, const char *key,
+                                     enum cw_yaml_kind kind, bool required, uint32_t *count)
+{
+    static const struct cw_yaml empty;
+    const struct cw_yaml *node = cw_yaml_get(&l->in, root, key, required);
+    *count = 0;
+    bool nothing = node && node->kind == CW_YAML_SCALAR && !*node->text; /* "ratios:" and no more */
+    if (!node || nothing || !cw_yaml_expect(&l->in, node, kind, key))
+        return &empty;
+    *count = (uint32_t)node->count;
+    return node;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+/* A slot holds 1 + the index in the concatenation of counters, ratios and throughputs; 0 is empty. */
+static uint64_t name_hash(const char *name, size_t length)
+{
+    return XXH3_64bits(name, length);
+}
+
+static const char *nth_name(const struct cw_chip *chip, uint32_t n, enum cw_metric_type *type, uint32_t *index)
+{
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++) {
+        uint32_t count = cw_chip_base_count(chip, (enum cw_metric_type)t);
+        if (n < count) {
+            *type = (enum cw_metric_type)t;
+            *index = n;
+            return cw_chip_base_name(chip, *type, n);
+        }
+        n -= count;
+    }
+    return NULL;
+}
+
+bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,
+                  uint32_t *index)
+{
+    if (!chip->name_slot_count)
+        return false;
+    for (uint64_t h = name_hash(name, length);; h++) {
+        uint32_t slot = chip->name_slots[h % chip->name_slot_count];
+        if (!slot)
+            return false;
+        const char *candidate = nth_name(chip, slot - 1, type, index);
+        if (strncmp(candidate, name, length) == 0 && !candidate[length])
+            return true;
+    }
+}
+
+uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type)
+{
+    return type == CW_COUNTER ? chip->counter_count : type == CW_RATIO ? chip->ratio_count : chip->throughput_count;
+}
+
+const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
+{
+    return type == CW_COUNTER ? chip->counters[index].name
+           : type == CW_RATIO ? chip->ratios[index].name
+                              : chip->throughputs[index].name;
+}
+
+static void index_names(struct load *l)
+{
+    struct cw_chip *chip = l->chip;
+    uint32_t total = chip->counter_count + chip->ratio_count + chip->throughput_count;
+    uint32_t slots = 2 * total + 1;
+    uint32_t *table = array(l, slots, sizeof *table);
+    for (uint32_t n = 0; ok(l) && n < total; n++) {
+        enum cw_metric_type type = CW_COUNTER, other;
+        uint32_t index = 0, same;
+        const char *name = nth_name(chip, n, &type, &index);
+        chip->name_slots = table;
+        chip->name_slot_count = slots;
+        if (cw_chip_find(chip, name, strlen(name), &other, &same)) {
+            unsigned line = type == CW_RATIO ? chip->ratios[index].line : chip->throughputs[index].line;
+            cw_yaml_fail(&l->in, &(struct cw_yaml){.line = line, .column = 3},
+                         "found the name %s a second time, expected names of their own for counters, ratios and "
+                         "throughputs",
+                         name);
+        }
+        uint64_t h = name_hash(name, strlen(name));
+        while (table[h % slots])
+            h++;
+        table[h % slots] = n + 1;
+    }
+}
+
+/* ---- references ------------------------------------------------------------------------------------------------- */
+
+static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
+{
+    const char *name = cw_yaml_text(&l->in, node);
+    if (!ok(l))
+        return CW_NONE;
+    size_t slots = l->chip->name_slot_count;
+    for (uint64_t h = name_hash(name, strlen(name)); slots && l->slots[h % slots]; h++)
+        if (strcmp(l->counter_list[l->slots[h % slots] - 1].name, name) == 0)
+            return l->slots[h % slots] - 1;
+    struct cw_suggest near;
+    char text[512];
+    cw_suggest_init(&near, name);
+    for (uint32_t i = 0; i < l->chip->counter_count; i++)
+        cw_suggest_offer(&near, l->counter_list[i].name);
+    cw_yaml_fail(&l->in, node, "found '%s', expected the name of a counter%s", name,
+                 cw_suggest_text(&near, text, sizeof text));
+    return CW_NONE;
+}
+
+/* Counter names come first, so that everything else can refer to them. */
+static void load_counter_names(struct load *l)
+{
+    uint32_t count = l->chip->counter_count, slots = 2 * count + 1;
+    l->counter_list = array(l, count, sizeof *l->counter_list);
+    l->slots = array(l, slots, sizeof *l->slots);
+    for (uint32_t i = 0; ok(l) && i < count; i++) {
+        const struct cw_yaml_key *key = &l->counters->keys[i];
+        l->counter_list[i].name = cw_yaml_key_name(&l->in, l->counters, i);
+        l->counter_list[i].line = key->line;
+        uint64_t h = name_hash(key->text, strlen(key->text));
+        while (l->slots[h % slots])
+            h++;
+        l->slots[h % slots] = i + 1;
+    }
+    l->chip->name_slot_count = ok(l) ? slots : 0;
+    l->chip->counters = l->counter_list;
+}
+
+static uint32_t find_unit(struct load *l, const struct cw_yaml *node)
+{
+    const char *name = cw_yaml_text(&l->in, node);
+    for (uint32_t i = 0; ok(l) && i < l->chip->unit_count; i++)
+        if (strcmp(l->units[i].name, name) == 0)
+            return i;
+    cw_yaml_fail(&l->in, node, "found '%s', expected a unit of the 'units' section", name);
+    return 0;
+}
+
+static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
+{
+    const char *name = cw_yaml_text(&l->in, node);
+    for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
+        if (strcmp(l->domains[i].name, name) == 0)
+            return i;
+    cw_yaml_fail(&l->in, node, "found '%s', expected a domain of the 'domains' section", name);
+    return 0;
+}
+
+uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)
+{
+    uint32_t low = 0, high = chip->raw_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (chip->raws[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < chip->raw_count && chip->raws[low].id == id ? low : CW_NONE;
+}
+
+static uint32_t find_raw(struct load *l, const struct cw_yaml *node)
+{
+    uint64_t id = cw_yaml_integer(&l->in, node, UINT64_MAX);
+    uint32_t index = ok(l) ? cw_chip_find_raw(l->chip, id) : CW_NONE;
+    if (ok(l) && index == CW_NONE)
+        cw_yaml_fail(&l->in, node, "found the raw counter '%s', expected one of the 'raw_counters' section",
+                     node->text);
+    return index;
+}
+
+static struct cw_list load_list(struct load *l, const struct cw_yaml *mapping, const char *key, bool required,
+                                uint32_t (*find)(struct load *, const struct cw_yaml *))
+{
+    const struct cw_yaml *node = cw_yaml_get(&l->in, mapping, key, required);
+    struct cw_list list = {0};
+    if (!node || !cw_yaml_expect(&l->in, node, CW_YAML_SEQUENCE, key))
+        return list;
+    uint32_t *items = array(l, node->count, sizeof *items);
+    for (size_t i = 0; ok(l) && i < node->count; i++)
+        items[i] = find(l, &node->items[i]);
+    list.items = items;
+    list.count = ok(l) ? (uint32_t)node->count : 0;
+    return list;
+}
+
+static double optional_number(struct load *l, const struct cw_yaml *mapping, const char *key, double otherwise)
+{
+    const struct cw_yaml *node = cw_yaml_get(&l->in, mapping, key, false);
+    return node ? cw_yaml_number(&l->in, node) : otherwise;
+}
+
+static uint32_t optional_count(struct load *l, const struct cw_yaml *mapping, const char *key, uint32_t otherwise)
+{
+    const struct cw_yaml *node = cw_yaml_get(&l->in, mapping, key, false);
+    return node ? (uint32_t)cw_yaml_integer(&l->in, node, UINT32_MAX - 1) : otherwise;
+}
+
+static uint32_t optional_counter(struct load *l, const struct cw_yaml *mapping, const char *key, uint32_t otherwise)
+{
+    const struct cw_yaml *node = cw_yaml_get(&l->in, mapping, key, false);
+    if (node && node->kind == CW_YAML_SCALAR && strcmp(node->text, "none") == 0)
+        return CW_NONE;
+    return node ? find_counter(l, node) : otherwise;
+}
+
+/* ---- sections --------------------------------------------------------------------------------------------------- */
+
+static void load_units(struct load *l, const struct cw_yaml *node)
+{
+    static const char *const keys[] = {"instances", "active", "elapsed", NULL};
+    l->units = array(l, l->chip->unit_count, sizeof *l->units);
+    for (uint32_t i = 0; ok(l) && i < l->chip->unit_count; i++) {
+        const struct cw_yaml *item = &node->items[i];
+        cw_yaml_only(&l->in, item, keys);
+        l->units[i] = (struct cw_unit){.name = cw_yaml_key_name(&l->in, node, i),
+                                       .instances = optional_count(l, item, "instances", 0),
+                                       .active = optional_counter(l, item, "active", CW_NONE),
+                                       .elapsed = optional_counter(l, item, "elapsed", CW_NONE)};
+    }
+    l->chip->units = l->units;
+}
+
+static void load_domains(struct load *l, const struct cw_yaml *node)
+{
+    l->domains = array(l, l->chip->domain_count, sizeof *l->domains);
+    for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
+        l->domains[i] = (struct cw_domain){.name = cw_yaml_key_name(&l->in, node, i),
+                                           .id = (uint32_t)cw_yaml_integer(&l->in, &node->items[i], UINT32_MAX)};
+    l->chip->domains = l->domains;
+}
+
+static void load_raws(struct load *l, const struct cw_yaml *node)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; ok(l) && i < l->chip->raw_count; i++)
+        if (cw_yaml_expect(&l->in, &node->items[i], CW_YAML_SEQUENCE, "the domains of a raw counter"))
+            total += (uint32_t)node->items[i].count;
+    struct cw_raw_counter *raws = array(l, l->chip->raw_count, sizeof *raws);
+    struct cw_chip_placement *placements = array(l, total, sizeof *placements);
+    uint32_t n = 0;
+    for (uint32_t i = 0; ok(l) && i < l->chip->raw_count; i++) {
+        struct cw_yaml key = {.text = node->keys[i].text, .line = node->keys[i].line, .column = node->keys[i].column};
+        raws[i] = (struct cw_raw_counter){.id = cw_yaml_integer(&l->in, &key, UINT64_MAX),
+                                          .placement = n,
+                                          .placement_count = (uint32_t)node->items[i].count};
+        if (ok(l) && (raws[i].id == 0 || (i && raws[i].id <= raws[i - 1].id)))
+            cw_yaml_fail(&l->in, &key, "found the raw counter '%s', expected ids above 0 in ascending order", key.text);
+        for (size_t k = 0; ok(l) && k < node->items[i].count; k++)
+            placements[n++] = (struct cw_chip_placement){i, find_domain(l, &node->items[i].items[k])};
+    }
+    l->chip->raws = raws;
+    l->chip->placements = placements;
+    l->chip->placement_count = n;
+}
+
+static void load_counters(struct load *l)
+{
+    static const char *const keys[] = {"unit", "dim", "raw", "peak", "instances", "active", "elapsed", NULL};
+    for (uint32_t i = 0; ok(l) && i < l->chip->counter_count; i++) {
+        const struct cw_yaml *item = &l->counters->items[i];
+        struct cw_counter *c = &l->counter_list[i];
+        cw_yaml_only(&l->in, item, keys);
+        c->unit = find_unit(l, cw_yaml_get(&l->in, item, "unit", true));
+        if (!ok(l))
+            return;
+        const struct cw_unit *unit = &l->units[c->unit];
+        c->dimension = cw_yaml_name(&l->in, cw_yaml_get(&l->in, item, "dim", true));
+        c->raws = load_list(l, item, "raw", true, find_raw);
+        c->peak = optional_number(l, item, "peak", NAN);
+        c->instances = optional_count(l, item, "instances", unit->instances);
+        c->active = optional_counter(l, item, "active", unit->active);
+        c->elapsed = optional_counter(l, item, "elapsed", unit->elapsed);
+    }
+}
+
+static void load_ratios(struct load *l, const struct cw_yaml *node)
+{
+    static const char *const keys[] = {"unit", "dim", "raw", "num", "den", "scale", "max_rate", "confirmed", NULL};
+    struct cw_ratio *ratios = array(l, l->chip->ratio_count, sizeof *ratios);
+    for (uint32_t i = 0; ok(l) && i < l->chip->ratio_count; i++) {
+        const struct cw_yaml *item = &node->items[i];
+        cw_yaml_only(&l->in, item, keys);
+        ratios[i] = (struct cw_ratio){.name = cw_yaml_key_name(&l->in, node, i),
+                                      .line = node->keys[i].line,
+                                      .unit = find_unit(l, cw_yaml_get(&l->in, item, "unit", true)),
+                                      .dimension = cw_yaml_name(&l->in, cw_yaml_get(&l->in, item, "dim", true)),
+                                      .numerator = optional_counter(l, item, "num", CW_NONE),
+                                      .denominator = optional_counter(l, item, "den", CW_NONE),
+                                      .scale = optional_number(l, item, "scale", 1),
+                                      .max_rate = optional_number(l, item, "max_rate", NAN),
+                                      .confirmed = optional_count(l, item, "confirmed", 0),
+                                      .raws = load_list(l, item, "raw", true, find_raw)};
+        if (ok(l) && (ratios[i].numerator == CW_NONE) != (ratios[i].denominator == CW_NONE))
+            cw_yaml_fail(&l->in, item, "found only one of 'num' and 'den' for %s, expected both or none",
+                         ratios[i].name);
+    }
+    l->chip->ratios = ratios;
+}
+
+static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
+{
+    const char *name = cw_yaml_text(&l->in, node);
+    for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++)
+        if (strcmp(l->throughputs->keys[i].text, name) == 0)
+            return i;
+    cw_yaml_fail(&l->in, node, "found '%s', expected the name of a throughput", name);
+    return CW_NONE;
+}
+
+/* A throughput among its own constituents would never end. `state`: 0 not seen, 1 being walked, 2 fine. */
+static void check_cycle(struct load *l, uint32_t index, uint8_t *state, int depth)
+{
+    const struct cw_throughput *t = &l->chip->throughputs[index];
+    if (state[index] == 1 || depth > 32)
+        cw_yaml_fail(&l->in, &l->throughputs->items[index], "found %s among its own constituents", t->name);
+    if (!ok(l) || state[index] == 2)
+        return;
+    state[index] = 1;
+    for (uint32_t k = 0; k < t->throughputs.count; k++)
+        check_cycle(l, t->throughputs.items[k], state, depth + 1);
+    state[index] = 2;
+}
+
+static void load_throughputs(struct load *l)
+{
+    static const char *const keys[] = {"unit", "dim", "raw", "counters", "throughputs", "confirmed", NULL};
+    struct cw_throughput *list = array(l, l->chip->throughput_count, sizeof *list);
+    for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++) {
+        const struct cw_yaml *item = &l->throughputs->items[i];
+        cw_yaml_only(&l->in, item, keys);
+        list[i] = (struct cw_throughput){.name = cw_yaml_key_name(&l->in, l->throughputs, i),
+                                         .line = l->throughputs->keys[i].line,
+                                         .unit = find_unit(l, cw_yaml_get(&l->in, item, "unit", true)),
+                                         .dimension = cw_yaml_name(&l->in, cw_yaml_get(&l->in, item, "dim", true)),
+                                         .counters = load_list(l, item, "counters", false, find_counter),
+                                         .throughputs = load_list(l, item, "throughputs", false, find_throughput),
+                                         .confirmed = optional_count(l, item, "confirmed", 0),
+                                         .raws = load_list(l, item, "raw", true, find_raw)};
+    }
+    l->chip->throughputs = list;
+    uint8_t *state = array(l, l->chip->throughput_count, 1);
+    for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++)
+        check_cycle(l, i, state, 0);
+}
+
+static void load_root(struct load *l, const struct cw_yaml *root)
+{
+    static const char *const keys[] = {"schema",       "chip",   "source",   "time",   "units",       "domains",
+                                       "raw_counters", "classes", "limits", "counters", "ratios", "throughputs", NULL};
+    struct cw_chip *chip = l->chip;
+    cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
+    const struct cw_yaml *schema = cw_yaml_get(&l->in, root, "schema", true);
+    uint64_t version = cw_yaml_integer(&l->in, schema, UINT32_MAX);
+    if (ok(l) && version != SCHEMA)
+        cw_yaml_fail(&l->in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
+    cw_yaml_only(&l->in, root, keys);
+    chip->name = cw_yaml_name(&l->in, cw_yaml_get(&l->in, root, "chip", true));
+    l->counters = section(l, root, "counters", CW_YAML_MAPPING, true, &chip->counter_count);
+    load_counter_names(l);
+    const struct cw_yaml *units = section(l, root, "units", CW_YAML_MAPPING, true, &chip->unit_count);
+    load_units(l, units);
+    const struct cw_yaml *domains = section(l, root, "domains", CW_YAML_MAPPING, true, &chip->domain_count);
+    load_domains(l, domains);
+    const struct cw_yaml *raws = section(l, root, "raw_counters", CW_YAML_MAPPING, true, &chip->raw_count);
+    load_raws(l, raws);
+    if (ok(l))
+        cw_limits_load(chip, &l->in, cw_yaml_get(&l->in, root, "classes", false),
+                       cw_yaml_get(&l->in, root, "limits", false));
+    load_counters(l);
+    chip->time = optional_counter(l, root, "time", CW_NONE);
+    const struct cw_yaml *ratios = section(l, root, "ratios", CW_YAML_MAPPING, true, &chip->ratio_count);
+    load_ratios(l, ratios);
+    l->throughputs = section(l, root, "throughputs", CW_YAML_MAPPING, true, &chip->throughput_count);
+    load_throughputs(l);
+    index_names(l);
+}
+
+enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_t size, const char *path,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    struct load l = {.in = {.source = path, .arena = arena, .err = err}};
+    l.chip = array(&l, 1, sizeof *l.chip);
+    char *kept = l.chip ? cw_arena_strdup(arena, path) : NULL;
+    if (!kept)
+        return cw_error_nomem(err);
+    l.in.source = l.chip->path = kept;
+    XXH128_canonical_t hash;
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(data, size));
+    memcpy(l.chip->hash, hash.digest, sizeof l.chip->hash);
+    struct cw_yaml *root;
+    enum cw_status status = cw_yaml_parse(&root, data, size, kept, arena, err);
+    if (status != CW_OK)
+        return status;
+    load_root(&l, root);
+    *out = l.chip;
+    return l.in.status;
+}
+
+enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    struct cw_bytes file;
+    enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status != CW_OK)
+        return status;
+    status = cw_chip_parse(chip, file.data, file.size, path, arena, err);
+    cw_bytes_free(&file);
+    return status;
+}
+
+enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena, struct cw_error *err)
+{
+    char dir[CW_PATH_MAX], lower[64], path[CW_PATH_MAX + 80];
+    enum cw_status status = cw_data_dir(dir, err);
+    if (status != CW_OK)
+        return status;
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof lower && isalnum((unsigned char)name[n]); n++)
+        lower[n] = (char)tolower((unsigned char)name[n]);
+    lower[n] = 0;
+    snprintf(path, sizeof path, "%s/chips/%s.yaml", dir, lower);
+    FILE *probe = name[n] || !n ? NULL : fopen(path, "re");
+    if (probe) {
+        fclose(probe);
+        return cw_chip_load_file(chip, path, arena, err);
+    }
+    struct cw_suggest near;
+    char text[256], known[16][64];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/chips", dir);
+    DIR *d = opendir(path);
+    cw_suggest_init(&near, lower);
+    for (struct dirent *entry; d && count < 16 && (entry = readdir(d));) {
+        char *dot = strstr(entry->d_name, ".yaml");
+        if (dot && !dot[5] && dot - entry->d_name < 60) {
+            snprintf(known[count], sizeof known[count], "%.*s", (int)(dot - entry->d_name), entry->d_name);
+            cw_suggest_offer(&near, known[count++]);
+        }
+    }
+    if (d)
+        closedir(d);
+    return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s' in %s, metric-query chips lists them%s", name,
+                        path, cw_suggest_text(&near, text, sizeof text));
+}

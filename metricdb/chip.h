@@ -1,0 +1,119 @@
+/* The database of one chip, loaded from its YAML file (data/schema.md says what stands there).
+ *
+ * Everything is in arrays and refers by index; CW_NONE stands for "none". A loaded chip is immutable. Positions in the
+ * file are kept for messages and for the lint. */
+#ifndef CW_METRICDB_CHIP_H
+#define CW_METRICDB_CHIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/base/arena.h"
+#include "host/base/error.h"
+
+#define CW_NONE UINT32_MAX
+
+enum cw_metric_type { CW_COUNTER, CW_RATIO, CW_THROUGHPUT, CW_METRIC_TYPE_COUNT };
+
+struct cw_list { /* of indices */
+    uint32_t count;
+    const uint32_t *items;
+};
+
+struct cw_unit {
+    const char *name;
+    uint32_t instances; /* expected number on a full device; 0 unknown */
+    uint32_t active, elapsed; /* counters whose average the unit's per-cycle values divide by, or CW_NONE */
+};
+
+struct cw_domain {
+    const char *name;
+    uint32_t id; /* NVIDIA's number */
+};
+
+/* A raw counter and one of the domains that can collect it. The placements of a raw counter stand together, the
+ * preferred one first. */
+struct cw_chip_placement {
+    uint32_t raw, domain;
+};
+
+struct cw_raw_counter {
+    uint64_t id;
+    uint32_t placement, placement_count; /* a run of placements */
+};
+
+/* The placements that one pass takes from `members` belong to at most `max` different groups. */
+struct cw_limit {
+    uint32_t max;
+    uint32_t count;
+    const uint32_t *members, *groups; /* placements and, for each, its group */
+    unsigned line;
+};
+
+struct cw_counter {
+    const char *name, *dimension; /* "bytes", "1" for a plain number */
+    uint32_t unit;
+    uint32_t active, elapsed; /* the unit's unless the file says otherwise */
+    uint32_t instances;       /* likewise */
+    double peak;              /* expected sustained peak for a cycle and instance; NaN unknown */
+    struct cw_list raws;
+    unsigned line;
+};
+
+struct cw_ratio {
+    const char *name, *dimension;
+    uint32_t unit;
+    uint32_t numerator, denominator; /* counters; CW_NONE while no formula is known */
+    double scale;                    /* the value is scale * numerator.sum / denominator.sum */
+    double max_rate;                 /* NaN unknown */
+    uint32_t confirmed;              /* captures on which the formula was exact with a non-zero value */
+    struct cw_list raws;
+    unsigned line;
+};
+
+struct cw_throughput {
+    const char *name, *dimension;
+    uint32_t unit;
+    struct cw_list counters, throughputs; /* the constituents whose largest percentage it is */
+    uint32_t confirmed;
+    struct cw_list raws;
+    unsigned line;
+};
+
+struct cw_chip {
+    const char *name, *path;
+    uint8_t hash[16]; /* XXH3 (128 bits, big-endian) of the file */
+    uint32_t time;    /* the counter of nanoseconds that per-second values divide by */
+    uint32_t unit_count, domain_count, raw_count, placement_count, limit_count, counter_count, ratio_count,
+        throughput_count;
+    const struct cw_unit *units;
+    const struct cw_domain *domains;
+    const struct cw_raw_counter *raws; /* ascending by id */
+    const struct cw_chip_placement *placements;
+    const struct cw_limit *limits;
+    const struct cw_counter *counters;
+    const struct cw_ratio *ratios;
+    const struct cw_throughput *throughputs;
+    const uint32_t *name_slots; /* hash of base names, see cw_chip_find */
+    uint32_t name_slot_count;
+};
+
+/* Parses a chip file of `size` bytes. `path` is for messages; everything lives in `arena`. */
+enum cw_status cw_chip_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
+                             struct cw_arena *arena, struct cw_error *err);
+/* Loads a file by path. */
+enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
+                                 struct cw_error *err);
+/* Loads a chip by name, in any case, from the data folder (metricdb/data.h). Unknown names get suggestions. */
+enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
+                            struct cw_error *err);
+
+/* Finds a base name of `length` bytes. */
+bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,
+                  uint32_t *index);
+const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index);
+uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type);
+/* The index of a raw counter, or CW_NONE. */
+uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id);
+
+#endif

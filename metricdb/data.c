@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "metricdb/data.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 1024 };
+
+static bool is_data_dir(const char *path)
+{
+    char chips[CW_PATH_MAX + 8];
+    snprintf(chips, sizeof chips, "%s/chips", path);
+    return access(chips, R_OK) == 0;
+}
+
+enum cw_status cw_data_dir(char path[CW_PATH_MAX], struct cw_error *err)
+{
+    const char *set = getenv("CW_DATA_DIR");
+    if (set && *set) {
+        snprintf(path, CW_PATH_MAX, "%s", set);
+        if (is_data_dir(path))
+            return CW_OK;
+        return cw_error_set(err, CW_ERR_IO, "CW_DATA_DIR names %s, expected a folder with chips/ in it", set);
+    }
+    char program[CW_PATH_MAX - 64];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        program[length] = 0;
+        char *slash = strrchr(program, '/');
+        if (slash)
+            *slash = 0;
+        snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", program);
+        if (is_data_dir(path))
+            return CW_OK;
+    }
+    snprintf(path, CW_PATH_MAX, "%s", CW_SOURCE_DATA_DIR);
+    if (is_data_dir(path))
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_IO, "the data folder was not found; CW_DATA_DIR may name it");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many; more than MOST_FILES are not looked at. NULL in `names` stands for no memory. */
+static size_t read_names(DIR *d, const char **names, struct cw_arena *arena)
+{
+    size_t n = 0;
+    for (struct dirent *entry; n < MOST_FILES && (entry = readdir(d));) {
+        size_t length = strlen(entry->d_name);
+        if (length <= 5 || entry->d_name[0] == '.' || strcmp(entry->d_name + length - 5, ".yaml") != 0)
+            continue;
+        names[n] = cw_arena_strndup(arena, entry->d_name, length - 5);
+        if (!names[n++])
+            break;
+    }
+    return n;
+}
+
+enum cw_status cw_data_list(const char *folder, const char *const **names, size_t *count, struct cw_arena *arena,
+                            struct cw_error *err)
+{
+    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 64];
+    *names = NULL;
+    *count = 0;
+    enum cw_status status = cw_data_dir(dir, err);
+    if (status != CW_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/%.60s", dir, folder);
+    DIR *d = opendir(path);
+    if (!d)
+        return cw_error_set(err, CW_ERR_IO, "%s: %s", path, strerror(errno));
+    const char **found = cw_arena_alloc(arena, MOST_FILES, sizeof(const char *));
+    size_t n = found ? read_names(d, found, arena) : 0;
+    closedir(d);
+    if (!found || (n && !found[n - 1]))
+        return cw_error_nomem(err);
+    qsort(found, n, sizeof(const char *), by_name);
+    *names = found;
+    *count = n;
+    return CW_OK;
+}

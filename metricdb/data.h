@@ -1,0 +1,18 @@
+/* Where the data folder is: chips/, sets/, glossary. */
+#ifndef CW_METRICDB_DATA_H
+#define CW_METRICDB_DATA_H
+
+#include <stddef.h>
+
+#include "host/base/arena.h"
+#include "host/base/error.h"
+
+enum { CW_PATH_MAX = 1024 };
+
+/* CW_DATA_DIR, then the folder installed beside the program (../share/counterworks), then the source tree's. */
+enum cw_status cw_data_dir(char path[CW_PATH_MAX], struct cw_error *err);
+/* The names, without .yaml and sorted, of the YAML files in a folder of it ("chips"); `names` lives in `arena`. */
+enum cw_status cw_data_list(const char *folder, const char *const **names, size_t *count, struct cw_arena *arena,
+                            struct cw_error *err);
+
+#endif

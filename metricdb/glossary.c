@@ -1,0 +1,459 @@
+#include "metricdb/glossary.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/base/file.h"
+#include "metricdb/data.h"
+#include "metricdb/yaml.h"
+
+/* The sections of the file; those from OPERATIONS on follow the head of the sentence in this order. */
+enum part {
+    UNITS,
+    PREFIXES,
+    LEADS,
+    HEADS,
+    STAGES,
+    OPERATIONS,
+    MEMORY,
+    PIPES,
+    SOURCES,
+    APERTURES,
+    EVICTIONS,
+    OUTCOMES,
+    PER,
+    NOTES,
+    PART_COUNT
+};
+static const char *const part_names[PART_COUNT + 1] = {"units",      "prefixes", "leads", "heads",   "stages",
+                                                       "operations", "memory",   "pipes", "sources", "apertures",
+                                                       "evictions",  "outcomes", "per",   "notes",   NULL};
+
+enum { LARGEST_FILE = 4 << 20, SCHEMA = 1, MOST_PHRASES = 32 };
+
+struct entry {
+    const char *phrase, *text;
+    size_t length;
+    enum part part;
+    unsigned line, column;
+};
+
+struct cw_glossary {
+    size_t count;
+    struct entry *entries; /* ascending by space and phrase */
+};
+
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
+
+/* Units and prefixes have spaces of names of their own: "l1tex" is a unit and a stage. */
+static int space(enum part part)
+{
+    return part == UNITS ? 0 : part == PREFIXES ? 1 : 2;
+}
+
+static int compare(int space_a, const char *a, size_t a_length, int space_b, const char *b, size_t b_length)
+{
+    if (space_a != space_b)
+        return space_a - space_b;
+    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+    return order ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+static int by_phrase(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = compare(space(x->part), x->phrase, x->length, space(y->part), y->phrase, y->length);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static const struct entry *find(const struct cw_glossary *g, int in, const char *phrase, size_t length)
+{
+    size_t low = 0, high = g->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct entry *e = &g->entries[middle];
+        int order = compare(space(e->part), e->phrase, e->length, in, phrase, length);
+        if (order == 0)
+            return e;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void load_part(struct cw_glossary *g, struct cw_yaml_reader *in, const struct cw_yaml *node, enum part part)
+{
+    for (size_t i = 0; node && i < node->count && in->status == CW_OK; i++) {
+        const struct cw_yaml_key *key = &node->keys[i];
+        g->entries[g->count++] = (struct entry){.phrase = key->text,
+                                                .length = strlen(key->text),
+                                                .text = cw_yaml_text(in, &node->items[i]),
+                                                .part = part,
+                                                .line = key->line,
+                                                .column = key->column};
+    }
+}
+
+static void refuse_repeats(const struct cw_glossary *g, struct cw_yaml_reader *in)
+{
+    for (size_t i = 1; i < g->count && in->status == CW_OK; i++) {
+        const struct entry *a = &g->entries[i - 1], *b = &g->entries[i];
+        if (compare(space(a->part), a->phrase, a->length, space(b->part), b->phrase, b->length) == 0)
+            cw_yaml_fail(in, &(struct cw_yaml){.line = b->line, .column = b->column},
+                         "found '%s' a second time, first on line %u", b->phrase, a->line);
+    }
+}
+
+static void load_parts(struct cw_glossary *g, struct cw_yaml_reader *in, const struct cw_yaml *root)
+{
+    const struct cw_yaml *parts[PART_COUNT];
+    size_t total = 0;
+    for (int p = 0; p < PART_COUNT; p++) {
+        parts[p] = cw_yaml_get(in, root, part_names[p], false);
+        if (parts[p] && cw_yaml_expect(in, parts[p], CW_YAML_MAPPING, part_names[p]))
+            total += parts[p]->count;
+    }
+    if (in->status != CW_OK)
+        return;
+    g->entries = cw_arena_alloc(in->arena, total, sizeof *g->entries);
+    if (!g->entries) {
+        in->status = cw_error_nomem(in->err);
+        return;
+    }
+    for (int p = 0; p < PART_COUNT; p++)
+        load_part(g, in, parts[p], (enum part)p);
+    if (g->count)
+        qsort(g->entries, g->count, sizeof *g->entries, by_phrase);
+    refuse_repeats(g, in);
+}
+
+enum cw_status cw_glossary_parse(const struct cw_glossary **out, const void *data, size_t size, const char *path,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    const char *keys[PART_COUNT + 2] = {"schema"};
+    memcpy(keys + 1, part_names, sizeof part_names);
+    struct cw_glossary *g = cw_arena_alloc(arena, 1, sizeof *g);
+    if (!g)
+        return cw_error_nomem(err);
+    struct cw_yaml *root;
+    enum cw_status status = cw_yaml_parse(&root, data, size, path, arena, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
+    const struct cw_yaml *schema = cw_yaml_get(&in, root, "schema", true);
+    uint64_t version = cw_yaml_integer(&in, schema, UINT32_MAX);
+    if (in.status == CW_OK && version != SCHEMA)
+        cw_yaml_fail(&in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
+    if (in.status == CW_OK)
+        cw_yaml_only(&in, root, keys);
+    load_parts(g, &in, root);
+    *out = g;
+    return in.status;
+}
+
+enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_arena *arena, struct cw_error *err)
+{
+    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
+    enum cw_status status = cw_data_dir(dir, err);
+    if (status != CW_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/glossary.yaml", dir);
+    struct cw_bytes file;
+    status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status != CW_OK)
+        return status;
+    status = cw_glossary_parse(glossary, file.data, file.size, path, arena, err);
+    cw_bytes_free(&file);
+    return status;
+}
+
+/* ---- names into phrases ----------------------------------------------------------------------------------------- */
+
+struct piece { /* of a name; `entry` is NULL for one that the glossary lacks */
+    const struct entry *entry;
+    const char *text;
+    size_t length;
+};
+
+struct parsed {
+    struct piece prefixes[4], unit, phrases[MOST_PHRASES];
+    size_t prefix_count, phrase_count;
+};
+
+static struct piece look_up(const struct cw_glossary *g, int in, const char *text, size_t length)
+{
+    return (struct piece){find(g, in, text, length), text, length};
+}
+
+/* The longest phrase from `text` on, else its first word. */
+static struct piece next_phrase(const struct cw_glossary *g, const char *text)
+{
+    size_t length = strlen(text), word = strcspn(text, "_");
+    for (size_t end = length; end > 0; end--)
+        if (end == length || text[end] == '_') {
+            struct piece piece = look_up(g, 2, text, end);
+            if (piece.entry)
+                return piece;
+        }
+    return (struct piece){NULL, text, word ? word : 1};
+}
+
+/* False for a name without "__" or with more parts than any name has. */
+static bool parse(struct parsed *out, const struct cw_glossary *g, const char *name)
+{
+    *out = (struct parsed){0};
+    for (const char *dot; (dot = strchr(name, '.')); name = dot + 1) {
+        if (out->prefix_count == sizeof out->prefixes / sizeof *out->prefixes)
+            return false;
+        out->prefixes[out->prefix_count++] = look_up(g, 1, name, (size_t)(dot - name));
+    }
+    const char *gap = strstr(name, "__");
+    if (!gap || gap == name || !gap[2])
+        return false;
+    out->unit = look_up(g, 0, name, (size_t)(gap - name));
+    for (const char *at = gap + 2; *at;) {
+        if (out->phrase_count == MOST_PHRASES)
+            return false;
+        struct piece piece = next_phrase(g, at);
+        out->phrases[out->phrase_count++] = piece;
+        at += piece.length;
+        at += *at == '_';
+    }
+    return true;
+}
+
+static bool known(const struct piece *piece, char *unknown)
+{
+    if (!piece->entry)
+        snprintf(unknown, CW_METRIC_NAME_MAX, "%.*s", (int)piece->length, piece->text);
+    return piece->entry;
+}
+
+bool cw_glossary_covers(const struct cw_glossary *g, const char *name, char *unknown)
+{
+    struct parsed parts;
+    if (!parse(&parts, g, name)) {
+        snprintf(unknown, CW_METRIC_NAME_MAX, "%s", name);
+        return false;
+    }
+    for (size_t i = 0; i < parts.prefix_count; i++)
+        if (!known(&parts.prefixes[i], unknown))
+            return false;
+    if (!known(&parts.unit, unknown))
+        return false;
+    for (size_t i = 0; i < parts.phrase_count; i++)
+        if (!known(&parts.phrases[i], unknown))
+            return false;
+    return true;
+}
+
+/* ---- phrases into sentences ------------------------------------------------------------------------------------- */
+
+struct out {
+    char *text;
+    size_t size, used;
+};
+
+static void put_n(struct out *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length && out->used + 1 < out->size; i++)
+        out->text[out->used++] = text[i];
+    if (out->size)
+        out->text[out->used] = 0;
+}
+
+static void put(struct out *out, const char *text)
+{
+    put_n(out, text, strlen(text));
+}
+
+/* A text with the unit in the place of "{unit}". */
+static void put_filled(struct out *out, const char *text, const char *unit)
+{
+    static const char hole[] = "{unit}";
+    for (const char *at; (at = strstr(text, hole)); text = at + sizeof hole - 1) {
+        put_n(out, text, (size_t)(at - text));
+        put(out, unit);
+    }
+    put(out, text);
+}
+
+/* "the L1/texture cache of the SM": stages stand before the unit in the order of the name. */
+static void name_unit(struct out *out, const struct parsed *parts)
+{
+    for (size_t i = 0; i < parts->phrase_count; i++)
+        if (parts->phrases[i].entry && parts->phrases[i].entry->part == STAGES) {
+            put(out, parts->phrases[i].entry->text);
+            put(out, " ");
+        }
+    if (parts->unit.entry)
+        put(out, parts->unit.entry->text);
+    else
+        put_n(out, parts->unit.text, parts->unit.length);
+}
+
+/* The last phrase of a part, since "average ... hit_rate" is a hit rate. */
+static const char *last_of(const struct parsed *parts, enum part part)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < parts->phrase_count; i++)
+        if (parts->phrases[i].entry && parts->phrases[i].entry->part == part)
+            text = parts->phrases[i].entry->text;
+    return text;
+}
+
+static bool ends_with(const struct out *out, const char *end)
+{
+    size_t length = strlen(end);
+    return out->used >= length && memcmp(out->text + out->used - length, end, length) == 0;
+}
+
+static void put_head(struct out *out, const struct parsed *parts, enum cw_metric_type type, const char *unit)
+{
+    const char *lead = last_of(parts, LEADS), *head = NULL;
+    for (size_t i = 0; i < parts->phrase_count && !head; i++)
+        if (parts->phrases[i].entry && parts->phrases[i].entry->part == HEADS)
+            head = parts->phrases[i].entry->text;
+    if (!lead)
+        lead = type == CW_RATIO ? "Average number of" : "Number of";
+    put_filled(out, lead, unit);
+    if (!head && strstr(lead, "{unit}"))
+        return;
+    put(out, " ");
+    put_filled(out, head ? head : "{unit}", unit);
+}
+
+/* Operation and memory follow one another as they are: "for loads in global memory". */
+static void put_qualifiers(struct out *out, const struct parsed *parts)
+{
+    size_t start = out->used;
+    for (int part = OPERATIONS; part < NOTES; part++) {
+        bool operation_before = part == MEMORY && last_of(parts, OPERATIONS);
+        for (size_t i = 0; i < parts->phrase_count; i++) {
+            const struct entry *e = parts->phrases[i].entry;
+            if (!e || (int)e->part != part)
+                continue;
+            bool close = operation_before || (out->used == start && (part == PER || ends_with(out, " those")));
+            put(out, close ? " " : ", ");
+            put(out, e->text);
+        }
+    }
+    for (size_t i = 0; i < parts->phrase_count; i++)
+        if (!parts->phrases[i].entry) {
+            put(out, ", \"");
+            put_n(out, parts->phrases[i].text, parts->phrases[i].length);
+            put(out, "\"");
+        }
+}
+
+static void put_note(struct out *out, const char *text, size_t length, int *count)
+{
+    if (!length)
+        return;
+    put(out, (*count)++ ? ", " : " (");
+    put_n(out, text, length);
+}
+
+static void put_notes(struct out *out, const struct parsed *parts)
+{
+    int count = 0;
+    for (size_t i = 0; i < parts->phrase_count; i++) {
+        const struct entry *e = parts->phrases[i].entry;
+        if (e && e->part == NOTES)
+            put_note(out, e->text, strlen(e->text), &count);
+    }
+    for (size_t i = 0; i < parts->prefix_count; i++) {
+        const struct piece *p = &parts->prefixes[i];
+        /* a name may say "variant for sampling" twice over */
+        if (p->entry && (!last_of(parts, NOTES) || strcmp(p->entry->text, last_of(parts, NOTES)) != 0))
+            put_note(out, p->entry->text, strlen(p->entry->text), &count);
+        else if (!p->entry)
+            put_note(out, p->text, p->length, &count);
+    }
+    if (count)
+        put(out, ")");
+}
+
+const char *cw_describe(const struct cw_glossary *g, const struct cw_chip *chip, enum cw_metric_type type,
+                        uint32_t base, char *buffer, size_t size)
+{
+    struct out out = {buffer, size, 0};
+    struct parsed parts;
+    const char *name = cw_chip_base_name(chip, type, base);
+    put(&out, "");
+    if (!parse(&parts, g, name)) {
+        put(&out, name);
+        put(&out, ".");
+        return buffer;
+    }
+    char unit[CW_METRIC_NAME_MAX];
+    struct out unit_out = {unit, sizeof unit, 0};
+    name_unit(&unit_out, &parts);
+    put_head(&out, &parts, type, unit);
+    put_qualifiers(&out, &parts);
+    put_notes(&out, &parts);
+    put(&out, ".");
+    return buffer;
+}
+
+/* ---- rollups and sub-metrics ------------------------------------------------------------------------------------ */
+
+static const char *const rollup_texts[] = {"the sum over the unit's instances", "the average of the unit's instances",
+                                           "the smallest of the unit's instances",
+                                           "the largest of the unit's instances"};
+
+/* A text that goes on after the rollup, or (with %) one that holds it. */
+static const char *const sub_texts[CW_SUB__COUNT] = {
+    [CW_SUB_NONE] = "%.",
+    [CW_SUB_PEAK] = "The rate for each cycle that the hardware can sustain; %.",
+    [CW_SUB_PEAK_ACTIVE] = "What the hardware can sustain in the unit's active cycles; %.",
+    [CW_SUB_PEAK_ACTIVE_PER_SECOND] = ("What the hardware can sustain in the unit's active cycles, for each second of "
+                                       "the range; %."),
+    [CW_SUB_PEAK_ELAPSED] = "What the hardware can sustain in all cycles of the range; %.",
+    [CW_SUB_PEAK_ELAPSED_PER_SECOND] = "What the hardware can sustain in all cycles of the range, for each second; %.",
+    [CW_SUB_PEAK_FRAME] = "What the hardware can sustain in the user's frame; %.",
+    [CW_SUB_PEAK_FRAME_PER_SECOND] = "What the hardware can sustain in the user's frame, for each second; %.",
+    [CW_SUB_PEAK_REGION] = "What the hardware can sustain in the user's region; %.",
+    [CW_SUB_PEAK_REGION_PER_SECOND] = "What the hardware can sustain in the user's region, for each second; %.",
+    [CW_SUB_PER_CYCLE_ACTIVE] = "For each active cycle of the unit; %.",
+    [CW_SUB_PER_CYCLE_ELAPSED] = "For each cycle of the range, active or not; %.",
+    [CW_SUB_PER_CYCLE_IN_FRAME] = "For each cycle of the user's frame; %.",
+    [CW_SUB_PER_CYCLE_IN_REGION] = "For each cycle of the user's region; %.",
+    [CW_SUB_PER_SECOND] = "For each second of the range; %.",
+    [CW_SUB_PCT_ACTIVE] = "In percent of what the hardware can sustain in the unit's active cycles; %.",
+    [CW_SUB_PCT_ELAPSED] = "In percent of what the hardware can sustain in all cycles of the range; %.",
+    [CW_SUB_PCT_FRAME] = "In percent of what the hardware can sustain in the user's frame; %.",
+    [CW_SUB_PCT_REGION] = "In percent of what the hardware can sustain in the user's region; %.",
+    [CW_SUB_RATIO] = "As a plain ratio of sums over all instances.",
+    [CW_SUB_RATIO_PCT] = "In percent, from sums over all instances.",
+    [CW_SUB_RATIO_MAX_RATE] = "The largest value that the hardware allows.",
+};
+
+const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, size_t size)
+{
+    struct out out = {buffer, size, 0};
+    const char *text = sub_texts[metric->sub], *hole = strchr(text, '%');
+    put_n(&out, text, hole ? (size_t)(hole - text) : strlen(text));
+    if (hole) {
+        put(&out, rollup_texts[metric->rollup]);
+        put(&out, hole + 1);
+    }
+    if (size)
+        buffer[0] = (char)toupper((unsigned char)buffer[0]);
+    return buffer;
+}
+
+const char *cw_describe_metric(const struct cw_glossary *g, const struct cw_chip *chip, const struct cw_metric *metric,
+                               char *buffer, size_t size)
+{
+    char variant[256];
+    cw_describe(g, chip, metric->type, metric->base, buffer, size);
+    struct out out = {buffer, size, strlen(buffer)};
+    put(&out, " ");
+    put(&out, cw_describe_variant(metric, variant, sizeof variant));
+    return buffer;
+}

@@ -1,0 +1,384 @@
+#include "metricdb/limits.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { MOST_MEMBERS = 16 << 20 };
+
+/* A name that limits refer to: a class, or a domain with all its placements. */
+struct named {
+    const char *name;
+    struct cw_list placements;
+};
+
+struct load {
+    struct cw_yaml_reader *in;
+    struct cw_chip *chip;
+    struct named *names;
+    uint32_t name_count;
+    uint32_t *slots, slot_count; /* hash of names: 1 + index, 0 is empty */
+    struct cw_limit *limits;     /* being filled */
+    uint32_t limit_count, limit_room;
+    size_t member_total;
+    uint32_t *excluded, mark; /* by placement: excluded from the limit being filled if it equals `mark` */
+};
+
+static bool ok(const struct load *l)
+{
+    return l->in->status == CW_OK;
+}
+
+static void *array(struct load *l, size_t count, size_t size)
+{
+    void *p = ok(l) ? cw_arena_alloc(l->in->arena, count, size) : NULL;
+    if (!p && ok(l))
+        l->in->status = cw_error_nomem(l->in->err);
+    return p;
+}
+
+/* What is named is copied: a small file must not ask for any amount of memory. */
+static void check_total(struct load *l, const struct cw_yaml *node, size_t count)
+{
+    l->member_total += count;
+    if (ok(l) && l->member_total > MOST_MEMBERS)
+        cw_yaml_fail(l->in, node, "found classes and limits with more than %d members in all", MOST_MEMBERS);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t *slot_of(const struct load *l, const char *name)
+{
+    for (uint64_t h = XXH3_64bits(name, strlen(name));; h++) {
+        uint32_t *slot = &l->slots[h % l->slot_count];
+        if (!*slot || strcmp(l->names[*slot - 1].name, name) == 0)
+            return slot;
+    }
+}
+
+static const struct named *find_name(struct load *l, const struct cw_yaml *node)
+{
+    const char *text = cw_yaml_text(l->in, node);
+    uint32_t slot = ok(l) ? *slot_of(l, text) : 0;
+    if (ok(l) && !slot)
+        cw_yaml_fail(l->in, node, "found '%s', expected a class of the 'classes' section or a domain", text);
+    return slot ? &l->names[slot - 1] : NULL;
+}
+
+static void add_name(struct load *l, const char *name, struct cw_list placements)
+{
+    l->names[l->name_count] = (struct named){name, placements};
+    *slot_of(l, name) = ++l->name_count;
+}
+
+static void name_domains(struct load *l)
+{
+    const struct cw_chip *chip = l->chip;
+    uint32_t *sizes = array(l, chip->domain_count, sizeof *sizes);
+    uint32_t **items = array(l, chip->domain_count, sizeof *items);
+    for (uint32_t p = 0; ok(l) && p < chip->placement_count; p++)
+        sizes[chip->placements[p].domain]++;
+    for (uint32_t d = 0; ok(l) && d < chip->domain_count; d++) {
+        items[d] = array(l, sizes[d], sizeof **items);
+        sizes[d] = 0;
+    }
+    for (uint32_t p = 0; ok(l) && p < chip->placement_count; p++) {
+        uint32_t d = chip->placements[p].domain;
+        items[d][sizes[d]++] = p;
+    }
+    for (uint32_t d = 0; ok(l) && d < chip->domain_count; d++)
+        add_name(l, chip->domains[d].name, (struct cw_list){sizes[d], items[d]});
+}
+
+static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
+{
+    const char *name = cw_yaml_text(l->in, node);
+    for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
+        if (strcmp(l->chip->domains[i].name, name) == 0)
+            return i;
+    cw_yaml_fail(l->in, node, "found '%s', expected a domain of the 'domains' section", name);
+    return CW_NONE;
+}
+
+static uint32_t find_placement(struct load *l, const struct cw_yaml *node, uint32_t domain)
+{
+    uint64_t id = cw_yaml_integer(l->in, node, UINT64_MAX);
+    uint32_t index = ok(l) ? cw_chip_find_raw(l->chip, id) : CW_NONE;
+    if (index != CW_NONE) {
+        const struct cw_raw_counter *raw = &l->chip->raws[index];
+        for (uint32_t k = 0; k < raw->placement_count; k++)
+            if (l->chip->placements[raw->placement + k].domain == domain)
+                return raw->placement + k;
+    }
+    if (ok(l))
+        cw_yaml_fail(l->in, node, "found '%s', expected a raw counter that %s collects", node->text,
+                     l->chip->domains[domain].name);
+    return CW_NONE;
+}
+
+/* A class of raw counters in one domain. */
+static struct cw_list class_of_raws(struct load *l, const struct cw_yaml *item)
+{
+    static const char *const keys[] = {"domain", "raw", NULL};
+    cw_yaml_only(l->in, item, keys);
+    uint32_t domain = find_domain(l, cw_yaml_get(l->in, item, "domain", true));
+    const struct cw_yaml *raws = cw_yaml_get(l->in, item, "raw", true);
+    if (!raws || !cw_yaml_expect(l->in, raws, CW_YAML_SEQUENCE, "raw"))
+        return (struct cw_list){0};
+    uint32_t *members = array(l, raws->count, sizeof *members);
+    for (size_t k = 0; ok(l) && k < raws->count; k++)
+        members[k] = find_placement(l, &raws->items[k], domain);
+    return (struct cw_list){ok(l) ? (uint32_t)raws->count : 0, members};
+}
+
+/* A class made of classes that stand before it. */
+static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *item, const struct cw_yaml *of)
+{
+    static const char *const keys[] = {"of", NULL};
+    size_t size = 0;
+    uint32_t *members, n = 0;
+    cw_yaml_only(l->in, item, keys);
+    if (!cw_yaml_expect(l->in, of, CW_YAML_SEQUENCE, "of"))
+        return (struct cw_list){0};
+    for (size_t k = 0; ok(l) && k < of->count; k++) {
+        const struct named *name = find_name(l, &of->items[k]);
+        size += name ? name->placements.count : 0;
+    }
+    check_total(l, item, size);
+    members = array(l, size, sizeof *members);
+    for (size_t k = 0; ok(l) && k < of->count; k++) {
+        const struct named *name = find_name(l, &of->items[k]);
+        memcpy(members + n, name->placements.items, name->placements.count * sizeof *members);
+        n += name->placements.count;
+    }
+    return (struct cw_list){n, members};
+}
+
+static void name_classes(struct load *l, const struct cw_yaml *classes)
+{
+    for (size_t i = 0; ok(l) && i < classes->count; i++) {
+        struct cw_yaml key = {.line = classes->keys[i].line, .column = classes->keys[i].column};
+        const struct cw_yaml *item = &classes->items[i], *of = cw_yaml_get(l->in, item, "of", false);
+        struct cw_list members = of ? class_of_classes(l, item, of) : class_of_raws(l, item);
+        if (ok(l) && *slot_of(l, classes->keys[i].text))
+            cw_yaml_fail(l->in, &key, "found the class '%s', expected a name that no domain has", classes->keys[i].text);
+        if (ok(l))
+            add_name(l, classes->keys[i].text, members);
+    }
+}
+
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
+
+/* A limit with room for `count` members, to be filled by add_member. */
+static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, uint32_t max, size_t count)
+{
+    if (ok(l) && l->limit_count == l->limit_room) {
+        struct cw_limit *grown = array(l, 2 * (size_t)l->limit_room + 64, sizeof *grown);
+        if (!grown)
+            return NULL;
+        if (l->limit_count)
+            memcpy(grown, l->limits, l->limit_count * sizeof *grown);
+        l->limits = grown;
+        l->limit_room = 2 * l->limit_room + 64;
+    }
+    check_total(l, node, count);
+    uint32_t *members = array(l, count, sizeof *members), *groups = array(l, count, sizeof *groups);
+    if (!ok(l))
+        return NULL;
+    l->limits[l->limit_count] = (struct cw_limit){.max = max, .members = members, .groups = groups, .line = node->line};
+    return &l->limits[l->limit_count++];
+}
+
+static void add_group(struct cw_limit *limit, const struct named *name, uint32_t group)
+{
+    uint32_t *members = (uint32_t *)limit->members, *groups = (uint32_t *)limit->groups;
+    for (uint32_t k = 0; k < name->placements.count; k++, limit->count++) {
+        members[limit->count] = name->placements.items[k];
+        groups[limit->count] = group;
+    }
+}
+
+/* Placements that a list of names has, counted as often as they are named. */
+static size_t list_size(struct load *l, const struct cw_yaml *list)
+{
+    size_t size = 0;
+    if (list->kind == CW_YAML_SCALAR) {
+        const struct named *name = find_name(l, list);
+        return name ? name->placements.count : 0;
+    }
+    cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "names of classes");
+    for (size_t i = 0; ok(l) && i < list->count; i++) {
+        const struct named *name = find_name(l, &list->items[i]);
+        size += name ? name->placements.count : 0;
+    }
+    return size;
+}
+
+/* Adds a name or a list of names as one group. */
+static void add_names(struct load *l, struct cw_limit *limit, const struct cw_yaml *list, uint32_t group)
+{
+    if (!ok(l))
+        return;
+    if (list->kind == CW_YAML_SCALAR)
+        add_group(limit, find_name(l, list), group);
+    for (size_t i = 0; list->kind == CW_YAML_SEQUENCE && i < list->count; i++)
+        add_group(limit, find_name(l, &list->items[i]), group);
+}
+
+/* each: every placement is a group of its own. groups: one group for each name or list of names. Both may be there. */
+static void load_groups(struct load *l, const struct cw_yaml *node, const struct cw_yaml *each,
+                        const struct cw_yaml *except, const struct cw_yaml *list, uint32_t max)
+{
+    size_t size = each ? list_size(l, each) : 0;
+    if (ok(l) && list)
+        cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "groups");
+    if (ok(l) && except)
+        cw_yaml_expect(l->in, except, CW_YAML_SEQUENCE, "except");
+    for (size_t i = 0; ok(l) && list && i < list->count; i++)
+        size += list_size(l, &list->items[i]);
+    l->mark++;
+    for (size_t i = 0; ok(l) && except && i < except->count; i++) {
+        const struct named *name = find_name(l, &except->items[i]);
+        for (uint32_t k = 0; name && k < name->placements.count; k++)
+            l->excluded[name->placements.items[k]] = l->mark;
+    }
+    struct cw_limit *limit = begin_limit(l, node, max, size);
+    if (!limit)
+        return;
+    if (each)
+        add_names(l, limit, each, 0);
+    uint32_t *members = (uint32_t *)limit->members, *groups = (uint32_t *)limit->groups, kept = 0;
+    for (uint32_t k = 0; k < limit->count; k++)
+        if (l->excluded[members[k]] != l->mark) {
+            l->excluded[members[k]] = l->mark; /* named twice, counted once */
+            members[kept] = members[k];
+            groups[kept] = kept;
+            kept++;
+        }
+    limit->count = kept;
+    for (size_t i = 0; list && i < list->count; i++)
+        add_names(l, limit, &list->items[i], kept + (uint32_t)i);
+}
+
+/* sets: for each set a limit of its own, with a group for each of its names. */
+static void load_sets(struct load *l, const struct cw_yaml *list, uint32_t max)
+{
+    cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "sets");
+    for (size_t i = 0; ok(l) && i < list->count; i++) {
+        if (cw_yaml_expect(l->in, &list->items[i], CW_YAML_SEQUENCE, "a set of classes"))
+            load_groups(l, &list->items[i], NULL, NULL, &list->items[i], max);
+    }
+}
+
+/* A name of a pair's list; '-' before it takes it out again. */
+static const struct named *find_signed(struct load *l, const struct cw_yaml *node, bool *minus)
+{
+    struct cw_yaml bare = *node;
+    *minus = node->kind == CW_YAML_SCALAR && node->text[0] == '-';
+    bare.text += *minus;
+    return find_name(l, &bare);
+}
+
+/* One key of 'pairs' and its list: the key's placements are one group and all that is listed another; where the key
+ * itself is listed, each of its placements is a group. */
+static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw_yaml *list, uint32_t max)
+{
+    const struct named *name = find_name(l, key);
+    size_t size = name ? name->placements.count : 0;
+    bool minus, with_itself = false;
+    if (!ok(l) || !cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "the classes that conflict"))
+        return;
+    uint32_t out = ++l->mark;
+    for (size_t k = 0; ok(l) && k < list->count; k++) {
+        const struct named *other = find_signed(l, &list->items[k], &minus);
+        for (uint32_t i = 0; other && minus && i < other->placements.count; i++)
+            l->excluded[other->placements.items[i]] = out;
+        size += other && !minus ? other->placements.count : 0;
+    }
+    struct cw_limit *limit = begin_limit(l, key, max, size);
+    if (!limit)
+        return;
+    add_group(limit, name, 0);
+    uint32_t *members = (uint32_t *)limit->members, *groups = (uint32_t *)limit->groups, own = limit->count;
+    for (size_t k = 0; k < list->count; k++) {
+        const struct named *other = find_signed(l, &list->items[k], &minus);
+        for (uint32_t i = 0; !minus && i < other->placements.count; i++) {
+            uint32_t p = other->placements.items[i];
+            bool is_key = false;
+            for (uint32_t n = 0; n < own && !is_key; n++)
+                is_key = members[n] == p;
+            if (l->excluded[p] == out)
+                continue;
+            with_itself |= is_key;
+            l->excluded[p] = out; /* named twice, counted once */
+            if (is_key)
+                continue;
+            members[limit->count] = p;
+            groups[limit->count++] = own;
+        }
+    }
+    for (uint32_t k = 0; with_itself && k < own; k++)
+        groups[k] = k;
+}
+
+/* pairs: what conflicts with what. */
+static void load_pairs(struct load *l, const struct cw_yaml *node, const struct cw_yaml *pairs, uint32_t max)
+{
+    if (!cw_yaml_expect(l->in, pairs, CW_YAML_MAPPING, "pairs"))
+        return;
+    if (max != 1)
+        cw_yaml_fail(l->in, node, "found 'pairs' with max %u, expected max 1", max);
+    for (size_t i = 0; ok(l) && i < pairs->count; i++) {
+        struct cw_yaml key = {.text = pairs->keys[i].text, .line = pairs->keys[i].line, .column = pairs->keys[i].column};
+        load_pair(l, &key, &pairs->items[i], max);
+    }
+}
+
+static void load_limit(struct load *l, const struct cw_yaml *node)
+{
+    static const char *const keys[] = {"max", "each", "except", "groups", "sets", "pairs", NULL};
+    cw_yaml_only(l->in, node, keys);
+    uint32_t max = (uint32_t)cw_yaml_integer(l->in, cw_yaml_get(l->in, node, "max", true), UINT32_MAX - 1);
+    const struct cw_yaml *each = cw_yaml_get(l->in, node, "each", false);
+    const struct cw_yaml *except = cw_yaml_get(l->in, node, "except", false);
+    const struct cw_yaml *groups = cw_yaml_get(l->in, node, "groups", false);
+    const struct cw_yaml *sets = cw_yaml_get(l->in, node, "sets", false);
+    const struct cw_yaml *pairs = cw_yaml_get(l->in, node, "pairs", false);
+    int kinds = (each || groups) + (sets != NULL) + (pairs != NULL);
+    if (ok(l) && kinds != 1)
+        cw_yaml_fail(l->in, node, "found %s of 'each' or 'groups', 'sets', 'pairs' in a limit, expected one",
+                     kinds ? "several" : "none");
+    if (ok(l) && except && !each)
+        cw_yaml_fail(l->in, except, "found 'except' without 'each'");
+    if (!ok(l))
+        return;
+    if (sets)
+        load_sets(l, sets, max);
+    else if (pairs)
+        load_pairs(l, node, pairs, max);
+    else
+        load_groups(l, node, each, except, groups, max);
+}
+
+void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struct cw_yaml *classes,
+                    const struct cw_yaml *limits)
+{
+    struct load l = {.in = in, .chip = chip};
+    size_t names = chip->domain_count + (classes ? classes->count : 0);
+    if (classes && !cw_yaml_expect(in, classes, CW_YAML_MAPPING, "classes"))
+        return;
+    if (limits && !cw_yaml_expect(in, limits, CW_YAML_SEQUENCE, "limits"))
+        return;
+    l.slot_count = (uint32_t)(2 * names + 1);
+    l.slots = array(&l, l.slot_count, sizeof *l.slots);
+    l.names = array(&l, names, sizeof *l.names);
+    l.excluded = array(&l, chip->placement_count, sizeof *l.excluded);
+    name_domains(&l);
+    if (classes)
+        name_classes(&l, classes);
+    for (size_t i = 0; ok(&l) && limits && i < limits->count; i++)
+        load_limit(&l, &limits->items[i]);
+    chip->limits = l.limits;
+    chip->limit_count = ok(&l) ? l.limit_count : 0;
+}

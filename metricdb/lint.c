@@ -1,0 +1,400 @@
+#include "metricdb/lint.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/base/file.h"
+#include "metricdb/data.h"
+#include "metricdb/set.h"
+#include "metricdb/yaml.h"
+
+enum { LARGEST_FILE = 64 << 20, MOST_WORDS = 32 };
+
+struct lint {
+    const struct cw_chip *chip;
+    const struct cw_glossary *glossary;
+    const char *source;
+    /* sections of the tree, whose entries are in the order of the chip's arrays */
+    const struct cw_yaml *units, *domains, *raws, *bases[CW_METRIC_TYPE_COUNT];
+    cw_lint_report report;
+    void *context;
+    struct cw_lint_counts *counts;
+};
+
+__attribute__((format(printf, 6, 7))) static void found(struct lint *l, enum cw_lint_level level, const char *rule,
+                                                        unsigned line, unsigned column, const char *format, ...)
+{
+    char message[768];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (level == CW_LINT_ERROR)
+        l->counts->errors++;
+    else
+        l->counts->warnings++;
+    const struct cw_finding finding = {level, rule, l->source, line, column, message};
+    l->report(l->context, &finding);
+}
+
+#define FOUND_KEY(l, level, rule, section, i, ...)                                                                     \
+    found(l, level, rule, (section)->keys[i].line, (section)->keys[i].column, __VA_ARGS__)
+
+static const struct cw_yaml *field(const struct cw_yaml *mapping, const char *key)
+{
+    for (size_t i = 0; i < mapping->count; i++)
+        if (strcmp(mapping->keys[i].text, key) == 0)
+            return &mapping->items[i];
+    return mapping;
+}
+
+static bool holds(const struct cw_list *list, uint32_t item)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] == item)
+            return true;
+    return false;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+/* Words of letters and digits with single underscores between them. */
+static bool is_words(const char *text, size_t length)
+{
+    bool word = false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '_' && !word)
+            return false;
+        word = isalnum((unsigned char)text[i]);
+        if (!word && text[i] != '_')
+            return false;
+    }
+    return word;
+}
+
+/* [Prefix.]...unit__words */
+static bool is_base_name(const char *name)
+{
+    for (const char *dot; (dot = strchr(name, '.')); name = dot + 1)
+        if (!is_words(name, (size_t)(dot - name)))
+            return false;
+    const char *gap = strstr(name, "__");
+    return gap && is_words(name, (size_t)(gap - name)) && is_words(gap + 2, strlen(gap + 2));
+}
+
+static void check_name(struct lint *l, enum cw_metric_type type, uint32_t i)
+{
+    const char *name = cw_chip_base_name(l->chip, type, i);
+    char word[CW_METRIC_NAME_MAX];
+    if (!is_base_name(name))
+        FOUND_KEY(l, CW_LINT_ERROR, "name-grammar", l->bases[type], i, "found the name '%s', expected unit__words",
+                  name);
+    else if (l->glossary && !cw_glossary_covers(l->glossary, name, word))
+        FOUND_KEY(l, CW_LINT_WARNING, "glossary-word", l->bases[type], i,
+                  "found '%s' in %s, expected words of the glossary", word, name);
+}
+
+/* ---- dimensions ------------------------------------------------------------------------------------------------- */
+
+static const char *const known_factors[] = {
+    "1",
+    "branch_targets",
+    "bytes",
+    "cgas",
+    "ctas",
+    "ctc_cycles",
+    "dram_cycles",
+    "fbp_cycles",
+    "fe_ops",
+    "gcc_requests",
+    "gpc_cycles",
+    "idc_requests",
+    "instructions",
+    "kilobytes",
+    "l1data_bank_accesses",
+    "l1data_bank_conflicts",
+    "l1tex_lines",
+    "l1tex_requests",
+    "l1tex_tags",
+    "l1tex_wavefronts",
+    "l2_requests",
+    "l2_sectors",
+    "l2_tags",
+    "lrc_reqs",
+    "lrc_sectors",
+    "math_ops",
+    "nanoseconds",
+    "nvlrx_cycles",
+    "nvltx_cycles",
+    "pcie_cycles",
+    "percent",
+    "registers",
+    "rf_quanta",
+    "sys_cycles",
+    "threads",
+    "warps",
+    "workloads",
+};
+
+static bool known_factor(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof known_factors / sizeof *known_factors; i++)
+        if (strlen(known_factors[i]) == length && memcmp(known_factors[i], text, length) == 0)
+            return true;
+    return false;
+}
+
+static void check_dimension(struct lint *l, enum cw_metric_type type, uint32_t i, const char *dimension)
+{
+    for (const char *at = dimension;;) {
+        size_t length = strcspn(at, "*/");
+        if (!known_factor(at, length)) {
+            const struct cw_yaml *node = field(&l->bases[type]->items[i], "dim");
+            found(l, CW_LINT_WARNING, "dimension", node->line, node->column,
+                  "found the dimension '%s', expected known factors, not '%.*s'", dimension, (int)length, at);
+            return;
+        }
+        if (!at[length])
+            return;
+        at += length + 1;
+    }
+}
+
+/* ---- ratios ----------------------------------------------------------------------------------------------------- */
+
+/* A part of a name, also in the plural: "warp" is in "smsp__warps_active". */
+static bool has_word(const char *name, const char *word, size_t length)
+{
+    for (const char *at = name; (at = strstr(at, "_")); at++)
+        if (strncmp(at + 1, word, length) == 0 && strchr("_s", at[1 + length]))
+            return true;
+    return false;
+}
+
+static unsigned common_words(const char *name, const char *words)
+{
+    unsigned n = 0;
+    for (; *words; words += *words == '_') {
+        size_t length = strcspn(words, "_");
+        n += length && has_word(name, words, length);
+        words += length;
+    }
+    return n;
+}
+
+/* "A_per_B" divides by what is called B. */
+static void check_ratio_direction(struct lint *l, uint32_t i)
+{
+    const struct cw_ratio *r = &l->chip->ratios[i];
+    const struct cw_counter *num = &l->chip->counters[r->numerator], *den = &l->chip->counters[r->denominator];
+    const char *per = strstr(r->name, "_per_");
+    char inverse[256];
+    snprintf(inverse, sizeof inverse, "%s/%s", den->dimension, num->dimension);
+    if (strcmp(num->dimension, den->dimension) != 0 && strcmp(r->dimension, inverse) == 0)
+        FOUND_KEY(l, CW_LINT_ERROR, "ratio-inverted", l->bases[CW_RATIO], i,
+                  "found %s / %s for %s, expected its inverse, as the dimension is %s", num->name, den->name, r->name,
+                  r->dimension);
+    else if (per && common_words(num->name, per + 5) > common_words(den->name, per + 5))
+        FOUND_KEY(l, CW_LINT_ERROR, "ratio-inverted", l->bases[CW_RATIO], i,
+                  "found %s / %s for %s, expected its inverse, as the name says", num->name, den->name, r->name);
+}
+
+static void check_member_raws(struct lint *l, const char *rule, enum cw_metric_type type, uint32_t i, uint32_t counter,
+                              const struct cw_list *raws)
+{
+    const struct cw_counter *c = &l->chip->counters[counter];
+    for (uint32_t k = 0; k < c->raws.count; k++)
+        if (!holds(raws, c->raws.items[k])) {
+            const struct cw_yaml *node = field(&l->bases[type]->items[i], "raw");
+            found(l, CW_LINT_ERROR, rule, node->line, node->column,
+                  "found no 0x%016llx among the raw counters of %s, which needs it for %s",
+                  (unsigned long long)l->chip->raws[c->raws.items[k]].id, cw_chip_base_name(l->chip, type, i), c->name);
+            return;
+        }
+}
+
+/* ---- sections --------------------------------------------------------------------------------------------------- */
+
+static void check_units(struct lint *l)
+{
+    for (uint32_t i = 0; i < l->chip->unit_count; i++)
+        if (!l->chip->units[i].instances)
+            FOUND_KEY(l, CW_LINT_WARNING, "unit-instances", l->units, i,
+                      "found no instances for the unit %s, expected a number unless devices lack it",
+                      l->chip->units[i].name);
+}
+
+static void check_domains(struct lint *l)
+{
+    const struct cw_chip *chip = l->chip;
+    for (uint32_t i = 0; i < chip->domain_count; i++) {
+        uint32_t k = 0;
+        while (k < i && chip->domains[k].id != chip->domains[i].id)
+            k++;
+        if (k < i)
+            FOUND_KEY(l, CW_LINT_ERROR, "domain-id", l->domains, i, "found the number %u for %s, which is also %s's",
+                      chip->domains[i].id, chip->domains[i].name, chip->domains[k].name);
+        for (k = 0; k < chip->placement_count && chip->placements[k].domain != i;)
+            k++;
+        if (k == chip->placement_count)
+            FOUND_KEY(l, CW_LINT_WARNING, "domain-unused", l->domains, i,
+                      "found no raw counter that the domain %s collects", chip->domains[i].name);
+    }
+}
+
+static void check_raws(struct lint *l)
+{
+    for (uint32_t i = 0; i < l->chip->raw_count; i++)
+        if (!l->chip->raws[i].placement_count)
+            FOUND_KEY(l, CW_LINT_ERROR, "raw-domain", l->raws, i, "found no domain that collects the raw counter %s",
+                      l->raws->keys[i].text);
+}
+
+static void check_counters(struct lint *l)
+{
+    for (uint32_t i = 0; i < l->chip->counter_count; i++) {
+        const struct cw_counter *c = &l->chip->counters[i];
+        check_name(l, CW_COUNTER, i);
+        check_dimension(l, CW_COUNTER, i, c->dimension);
+        if (!c->raws.count)
+            FOUND_KEY(l, CW_LINT_ERROR, "counter-raw", l->bases[CW_COUNTER], i, "found no raw counter for %s", c->name);
+        if (isnan(c->peak))
+            FOUND_KEY(l, CW_LINT_WARNING, "counter-peak", l->bases[CW_COUNTER], i, "found no peak for %s", c->name);
+        if (c->active == CW_NONE || c->elapsed == CW_NONE)
+            FOUND_KEY(l, CW_LINT_WARNING, "counter-cycles", l->bases[CW_COUNTER], i,
+                      "found no counter of %s cycles for %s", c->active == CW_NONE ? "active" : "elapsed", c->name);
+    }
+}
+
+static void check_ratios(struct lint *l)
+{
+    for (uint32_t i = 0; i < l->chip->ratio_count; i++) {
+        const struct cw_ratio *r = &l->chip->ratios[i];
+        check_name(l, CW_RATIO, i);
+        check_dimension(l, CW_RATIO, i, r->dimension);
+        if (r->numerator == CW_NONE) {
+            FOUND_KEY(l, CW_LINT_WARNING, "ratio-formula", l->bases[CW_RATIO], i, "found no formula for %s", r->name);
+            continue;
+        }
+        check_ratio_direction(l, i);
+        check_member_raws(l, "ratio-raw", CW_RATIO, i, r->numerator, &r->raws);
+        check_member_raws(l, "ratio-raw", CW_RATIO, i, r->denominator, &r->raws);
+    }
+}
+
+static void check_throughputs(struct lint *l)
+{
+    for (uint32_t i = 0; i < l->chip->throughput_count; i++) {
+        const struct cw_throughput *t = &l->chip->throughputs[i];
+        check_name(l, CW_THROUGHPUT, i);
+        check_dimension(l, CW_THROUGHPUT, i, t->dimension);
+        if (!t->counters.count && !t->throughputs.count)
+            FOUND_KEY(l, CW_LINT_WARNING, "throughput-parts", l->bases[CW_THROUGHPUT], i, "found no constituents of %s",
+                      t->name);
+        for (uint32_t k = 0; k < t->counters.count; k++)
+            check_member_raws(l, "throughput-raw", CW_THROUGHPUT, i, t->counters.items[k], &t->raws);
+    }
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+static enum cw_status check_chip(struct lint *l, const void *data, size_t size, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    struct cw_yaml *root;
+    enum cw_status status = cw_chip_parse(&l->chip, data, size, l->source, arena, err);
+    if (status == CW_OK)
+        status = cw_yaml_parse(&root, data, size, l->source, arena, err);
+    if (status != CW_OK)
+        return status;
+    l->units = field(root, "units");
+    l->domains = field(root, "domains");
+    l->raws = field(root, "raw_counters");
+    l->bases[CW_COUNTER] = field(root, "counters");
+    l->bases[CW_RATIO] = field(root, "ratios");
+    l->bases[CW_THROUGHPUT] = field(root, "throughputs");
+    if (l->chip->time == CW_NONE)
+        found(l, CW_LINT_WARNING, "time", root->line, root->column,
+              "found no 'time', expected the counter that per-second values divide by");
+    check_units(l);
+    check_domains(l);
+    check_raws(l);
+    check_counters(l);
+    check_ratios(l);
+    check_throughputs(l);
+    return CW_OK;
+}
+
+enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, const struct cw_glossary *glossary,
+                            cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err)
+{
+    struct lint l = {.glossary = glossary, .source = path, .report = report, .context = context, .counts = counts};
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? check_chip(&l, data, size, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
+                           cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err)
+{
+    struct lint l = {.source = path, .report = report, .context = context, .counts = counts};
+    struct cw_set set;
+    struct cw_error why = CW_ERROR_INIT;
+    struct cw_arena *arena = cw_arena_create();
+    if (!arena)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_set_parse(&set, data, size, path, NULL, arena, &why);
+    if (status == CW_ERR_INPUT)
+        found(&l, CW_LINT_ERROR, "set-file", why.line, why.column, "%s", why.message);
+    else if (status == CW_OK && cw_set_parse(&set, data, size, path, chip, arena, &why) != CW_OK)
+        found(&l, CW_LINT_WARNING, "set-metric", why.line, why.column, "%s", why.message);
+    cw_arena_destroy(arena);
+    return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
+}
+
+static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report report, void *context,
+                                 struct cw_lint_counts *counts, struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *names;
+    size_t count;
+    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 300];
+    enum cw_status status = cw_set_list(&names, &count, arena, err);
+    if (status == CW_OK)
+        status = cw_data_dir(dir, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        struct cw_bytes file;
+        snprintf(path, sizeof path, "%s/sets/%s.yaml", dir, names[i]);
+        status = cw_file_read(&file, path, LARGEST_FILE, err);
+        if (status == CW_OK)
+            status = cw_lint_set(file.data, file.size, path, chip, report, context, counts, err);
+        cw_bytes_free(&file);
+    }
+    return status;
+}
+
+enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,
+                            struct cw_error *err)
+{
+    const struct cw_glossary *glossary;
+    const struct cw_chip *chip;
+    struct cw_bytes file = {0};
+    struct cw_arena *arena = cw_arena_create();
+    if (!arena)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_glossary_load(&glossary, arena, err);
+    if (status == CW_OK)
+        status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status == CW_OK)
+        status = cw_lint_chip(file.data, file.size, path, glossary, report, context, counts, err);
+    if (status == CW_OK)
+        status = cw_chip_parse(&chip, file.data, file.size, path, arena, err);
+    if (status == CW_OK)
+        status = check_sets(chip, report, context, counts, arena, err);
+    cw_bytes_free(&file);
+    cw_arena_destroy(arena);
+    return status;
+}

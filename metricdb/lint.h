@@ -1,0 +1,41 @@
+/* Rules over a loaded chip file, beyond what the loader refuses (data/schema.md lists them).
+ *
+ * An error is a mistake in the file; a warning is something that a reader should know, which may be a fact of the
+ * hardware. */
+#ifndef CW_METRICDB_LINT_H
+#define CW_METRICDB_LINT_H
+
+#include <stddef.h>
+
+#include "metricdb/chip.h"
+#include "metricdb/glossary.h"
+
+enum cw_lint_level { CW_LINT_WARNING, CW_LINT_ERROR };
+
+struct cw_finding {
+    enum cw_lint_level level;
+    const char *rule; /* "ratio-raw": stable, for filters */
+    const char *source;
+    unsigned line, column;
+    const char *message;
+};
+
+struct cw_lint_counts {
+    unsigned errors, warnings;
+};
+
+/* Called for each finding; what it points to lives until the call returns. */
+typedef void (*cw_lint_report)(void *context, const struct cw_finding *finding);
+
+/* Checks the text of a chip file. A NULL glossary leaves out the rule about words. Fails, with `err`, where the file
+ * does not load at all; findings do not make it fail. */
+enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, const struct cw_glossary *glossary,
+                            cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err);
+/* Checks that a set file loads and that the chip has its metrics. */
+enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
+                           cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err);
+/* Checks a chip file by path, with the glossary of the data folder, and every set of the data folder against it. */
+enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,
+                            struct cw_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* Metric names: base, rollup and sub-metric, and which counters a metric needs.
+ *
+ *     counter    BASE.(sum|avg|min|max)[.SUBMETRIC]     sm__inst_executed.avg.per_cycle_active
+ *     ratio      BASE.(ratio|pct|max_rate)              lts__t_sector_hit_rate.pct
+ *     throughput BASE.(sum|avg|min|max).pct_of_peak_sustained_(active|elapsed|frame|region)
+ *
+ * What each means is written in data/schema.md; the sources are gpu-side observations, confirmed against NVIDIA's
+ * evaluator by the tests. */
+#ifndef CW_METRICDB_METRIC_H
+#define CW_METRICDB_METRIC_H
+
+#include "metricdb/chip.h"
+
+/* The order of sub-metrics of counters is NVIDIA's. */
+enum cw_submetric {
+    CW_SUB_NONE,
+    CW_SUB_PEAK,
+    CW_SUB_PEAK_ACTIVE,
+    CW_SUB_PEAK_ACTIVE_PER_SECOND,
+    CW_SUB_PEAK_ELAPSED,
+    CW_SUB_PEAK_ELAPSED_PER_SECOND,
+    CW_SUB_PEAK_FRAME,
+    CW_SUB_PEAK_FRAME_PER_SECOND,
+    CW_SUB_PEAK_REGION,
+    CW_SUB_PEAK_REGION_PER_SECOND,
+    CW_SUB_PER_CYCLE_ACTIVE,
+    CW_SUB_PER_CYCLE_ELAPSED,
+    CW_SUB_PER_CYCLE_IN_FRAME,
+    CW_SUB_PER_CYCLE_IN_REGION,
+    CW_SUB_PER_SECOND,
+    CW_SUB_PCT_ACTIVE,
+    CW_SUB_PCT_ELAPSED,
+    CW_SUB_PCT_FRAME,
+    CW_SUB_PCT_REGION,
+    CW_SUB_COUNTER_COUNT,
+    CW_SUB_RATIO = CW_SUB_COUNTER_COUNT,
+    CW_SUB_RATIO_PCT,
+    CW_SUB_RATIO_MAX_RATE,
+    CW_SUB__COUNT
+};
+
+struct cw_metric {
+    enum cw_metric_type type;
+    uint32_t base; /* index of the counter, ratio or throughput */
+    int rollup;    /* 0 sum, 1 avg, 2 min, 3 max; 0 for a ratio */
+    enum cw_submetric sub;
+};
+
+enum { CW_METRIC_NAME_MAX = 256 };
+
+/* Resolves a full name. On failure the message says what is unknown and names the nearest valid spelling. */
+enum cw_status cw_metric_parse(struct cw_metric *metric, const struct cw_chip *chip, const char *name,
+                               struct cw_error *err);
+/* The full name. Returns `buffer` (CW_METRIC_NAME_MAX bytes). */
+const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer);
+/* "per_cycle_active", "" for none; "sum" and so on for a rollup. */
+const char *cw_submetric_text(enum cw_submetric sub);
+const char *cw_rollup_text(int rollup);
+
+/* How many full names a type has for each base, and the i-th of them. */
+uint32_t cw_metric_variants(enum cw_metric_type type);
+struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint32_t variant);
+
+/* Unit of measurement: "instructions/sm_cycles", "%", "1", "bytes/s". Returns `buffer`. */
+const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer, size_t size);
+
+/* Calls `add` for each counter whose recorded rollups the metric needs; a counter may come more than once.
+ * CW_ERR_UNSUPPORTED for a metric whose formula is not known. */
+enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *metric,
+                                  void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err);
+/* The counter that values "per cycle active" and so on divide by, for a sub-metric of a counter; CW_NONE where the
+ * sub-metric divides by no cycles. */
+uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub);
+bool cw_submetric_needs_value(enum cw_submetric sub);
+bool cw_submetric_needs_time(enum cw_submetric sub);
+/* The constituents of a throughput and of those below it, each counter once; `leaves` in `arena`. */
+enum cw_status cw_throughput_leaves(const struct cw_chip *chip, uint32_t throughput, struct cw_list *leaves,
+                                    struct cw_arena *arena, struct cw_error *err);
+
+#endif

@@ -1,0 +1,338 @@
+#include "metricdb/yaml.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yaml.h>
+
+enum { DEEPEST = 24 };
+
+struct parse {
+    yaml_parser_t parser;
+    const char *source;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+static enum cw_status fail_at(struct parse *p, yaml_mark_t mark, const char *message)
+{
+    return cw_error_at(p->err, CW_ERR_INPUT, p->source, (unsigned)mark.line + 1, (unsigned)mark.column + 1, "%s",
+                       message);
+}
+
+static enum cw_status next_event(struct parse *p, yaml_event_t *event)
+{
+    if (!yaml_parser_parse(&p->parser, event)) {
+        if (p->parser.error == YAML_MEMORY_ERROR)
+            return cw_error_nomem(p->err);
+        yaml_mark_t mark = p->parser.problem_mark;
+        if (p->parser.error == YAML_READER_ERROR)
+            mark = p->parser.mark;
+        return fail_at(p, mark, p->parser.problem ? p->parser.problem : "not YAML");
+    }
+    const unsigned char *anchor = event->type == YAML_ALIAS_EVENT            ? event->data.alias.anchor
+                                  : event->type == YAML_SCALAR_EVENT         ? event->data.scalar.anchor
+                                  : event->type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.anchor
+                                  : event->type == YAML_MAPPING_START_EVENT  ? event->data.mapping_start.anchor
+                                                                             : NULL;
+    const unsigned char *tag = event->type == YAML_SCALAR_EVENT           ? event->data.scalar.tag
+                               : event->type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.tag
+                               : event->type == YAML_MAPPING_START_EVENT  ? event->data.mapping_start.tag
+                                                                          : NULL;
+    if (anchor || tag) {
+        enum cw_status status = fail_at(p, event->start_mark, "found an anchor, alias or tag, expected plain values");
+        yaml_event_delete(event);
+        return status;
+    }
+    return CW_OK;
+}
+
+/* Children of a node under construction, in malloc memory until their number is known. */
+struct children {
+    struct cw_yaml *items;
+    struct cw_yaml_key *keys;
+    size_t count, capacity;
+};
+
+static bool grow(struct children *c, bool keyed)
+{
+    if (c->count < c->capacity)
+        return true;
+    size_t capacity = c->capacity ? 2 * c->capacity : 8;
+    struct cw_yaml *items = realloc(c->items, capacity * sizeof *items);
+    if (items)
+        c->items = items;
+    struct cw_yaml_key *keys = keyed ? realloc(c->keys, capacity * sizeof *keys) : NULL;
+    if (keys)
+        c->keys = keys;
+    if (!items || (keyed && !keys))
+        return false;
+    c->capacity = capacity;
+    return true;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct cw_yaml_key *const *x = a, *const *y = b;
+    int order = strcmp((*x)->text, (*y)->text);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static enum cw_status check_keys(struct parse *p, const struct cw_yaml *node)
+{
+    if (node->count < 2)
+        return CW_OK;
+    const struct cw_yaml_key **sorted = malloc(node->count * sizeof(const struct cw_yaml_key *));
+    if (!sorted)
+        return cw_error_nomem(p->err);
+    for (size_t i = 0; i < node->count; i++)
+        sorted[i] = &node->keys[i];
+    qsort(sorted, node->count, sizeof *sorted, by_key);
+    enum cw_status status = CW_OK;
+    for (size_t i = 1; i < node->count && status == CW_OK; i++)
+        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
+            status =
+                cw_error_at(p->err, CW_ERR_INPUT, p->source, sorted[i]->line, sorted[i]->column,
+                            "found the key '%s' a second time, first on line %u", sorted[i]->text, sorted[i - 1]->line);
+    free(sorted);
+    return status;
+}
+
+static enum cw_status keep(struct parse *p, struct cw_yaml *node, struct children *c)
+{
+    node->count = c->count;
+    node->items = cw_arena_alloc(p->arena, c->count, sizeof *c->items);
+    if (node->items && c->count)
+        memcpy(node->items, c->items, c->count * sizeof *c->items);
+    if (node->kind == CW_YAML_MAPPING) {
+        node->keys = cw_arena_alloc(p->arena, c->count, sizeof *c->keys);
+        if (node->keys && c->count)
+            memcpy(node->keys, c->keys, c->count * sizeof *c->keys);
+    }
+    if (!node->items || (node->kind == CW_YAML_MAPPING && !node->keys))
+        return cw_error_nomem(p->err);
+    return node->kind == CW_YAML_MAPPING ? check_keys(p, node) : CW_OK;
+}
+
+static const char *scalar_text(struct parse *p, const yaml_event_t *event, enum cw_status *status)
+{
+    size_t length = event->data.scalar.length;
+    if (memchr(event->data.scalar.value, 0, length)) {
+        *status = fail_at(p, event->start_mark, "found a NUL character in a value");
+        return NULL;
+    }
+    const char *text = cw_arena_strndup(p->arena, (const char *)event->data.scalar.value, length);
+    if (!text)
+        *status = cw_error_nomem(p->err);
+    return text;
+}
+
+static enum cw_status parse_node(struct parse *p, const yaml_event_t *event, struct cw_yaml *node, int depth);
+
+static enum cw_status parse_children(struct parse *p, struct cw_yaml *node, int depth)
+{
+    bool keyed = node->kind == CW_YAML_MAPPING;
+    yaml_event_type_t end = keyed ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+    struct children c = {0};
+    enum cw_status status = CW_OK;
+    for (bool more = true; more && status == CW_OK;) {
+        yaml_event_t event;
+        status = next_event(p, &event);
+        if (status != CW_OK)
+            break;
+        more = event.type != end;
+        if (more && !grow(&c, keyed))
+            status = cw_error_nomem(p->err);
+        if (more && keyed && status == CW_OK) {
+            struct cw_yaml_key *key = &c.keys[c.count];
+            key->line = (unsigned)event.start_mark.line + 1;
+            key->column = (unsigned)event.start_mark.column + 1;
+            if (event.type != YAML_SCALAR_EVENT)
+                status = fail_at(p, event.start_mark, "found a key that is not a plain name");
+            else
+                key->text = scalar_text(p, &event, &status);
+            yaml_event_delete(&event);
+            if (status == CW_OK)
+                status = next_event(p, &event);
+            if (status != CW_OK)
+                break;
+        }
+        if (more && status == CW_OK)
+            status = parse_node(p, &event, &c.items[c.count++], depth + 1);
+        yaml_event_delete(&event);
+    }
+    if (status == CW_OK)
+        status = keep(p, node, &c);
+    free(c.items);
+    free(c.keys);
+    return status;
+}
+
+static enum cw_status parse_node(struct parse *p, const yaml_event_t *event, struct cw_yaml *node, int depth)
+{
+    enum cw_status status = CW_OK;
+    *node = (struct cw_yaml){.line = (unsigned)event->start_mark.line + 1,
+                             .column = (unsigned)event->start_mark.column + 1};
+    if (depth > DEEPEST)
+        return fail_at(p, event->start_mark, "found values nested too deeply");
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        node->kind = CW_YAML_SCALAR;
+        node->text = scalar_text(p, event, &status);
+        return status;
+    case YAML_SEQUENCE_START_EVENT:
+        node->kind = CW_YAML_SEQUENCE;
+        return parse_children(p, node, depth);
+    case YAML_MAPPING_START_EVENT:
+        node->kind = CW_YAML_MAPPING;
+        return parse_children(p, node, depth);
+    default:
+        return fail_at(p, event->start_mark, "found no value");
+    }
+}
+
+static enum cw_status parse_document(struct parse *p, struct cw_yaml *root)
+{
+    static const yaml_event_type_t around[] = {YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_NO_EVENT,
+                                               YAML_DOCUMENT_END_EVENT, YAML_STREAM_END_EVENT};
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < sizeof around / sizeof *around && status == CW_OK; i++) {
+        yaml_event_t event;
+        status = next_event(p, &event);
+        if (status != CW_OK)
+            return status;
+        if (around[i] == YAML_NO_EVENT)
+            status = parse_node(p, &event, root, 0);
+        else if (event.type == YAML_STREAM_END_EVENT && around[i] != YAML_STREAM_END_EVENT)
+            status = fail_at(p, event.start_mark, "found an empty file");
+        else if (event.type != around[i])
+            status = fail_at(p, event.start_mark, "found a second document, expected one");
+        yaml_event_delete(&event);
+    }
+    return status;
+}
+
+enum cw_status cw_yaml_parse(struct cw_yaml **root, const void *data, size_t size, const char *source,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    struct parse p = {.source = source, .arena = arena, .err = err};
+    *root = cw_arena_alloc(arena, 1, sizeof **root);
+    if (!*root || !yaml_parser_initialize(&p.parser))
+        return cw_error_nomem(err);
+    yaml_parser_set_input_string(&p.parser, data, size);
+    enum cw_status status = parse_document(&p, *root);
+    yaml_parser_delete(&p.parser);
+    return status;
+}
+
+enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml *node, const char *format, ...)
+{
+    if (reader->status != CW_OK)
+        return reader->status;
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    reader->status = cw_error_at(reader->err, CW_ERR_INPUT, reader->source, node ? node->line : 1,
+                                 node ? node->column : 1, "%s", message);
+    return reader->status;
+}
+
+bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, enum cw_yaml_kind kind, const char *what)
+{
+    static const char *const names[] = {"a plain value", "a list", "a mapping"};
+    if (reader->status != CW_OK || !node)
+        return false;
+    if (node->kind != kind)
+        cw_yaml_fail(reader, node, "found %s for %s, expected %s", names[node->kind], what, names[kind]);
+    return reader->status == CW_OK;
+}
+
+const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *key,
+                                  bool required)
+{
+    if (!cw_yaml_expect(reader, mapping, CW_YAML_MAPPING, key))
+        return NULL;
+    for (size_t i = 0; i < mapping->count; i++)
+        if (strcmp(mapping->keys[i].text, key) == 0)
+            return &mapping->items[i];
+    if (required)
+        cw_yaml_fail(reader, mapping, "found no '%s', which is required", key);
+    return NULL;
+}
+
+void cw_yaml_only(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *const *allowed)
+{
+    if (!cw_yaml_expect(reader, mapping, CW_YAML_MAPPING, "an entry"))
+        return;
+    for (size_t i = 0; i < mapping->count && reader->status == CW_OK; i++) {
+        const struct cw_yaml_key *key = &mapping->keys[i];
+        const char *const *a = allowed;
+        while (*a && strcmp(*a, key->text) != 0)
+            a++;
+        if (!*a)
+            cw_yaml_fail(reader, &(struct cw_yaml){.line = key->line, .column = key->column},
+                         "found the unknown key '%s'", key->text);
+    }
+}
+
+const char *cw_yaml_text(struct cw_yaml_reader *reader, const struct cw_yaml *node)
+{
+    return cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a name") ? node->text : "";
+}
+
+const char *cw_yaml_name(struct cw_yaml_reader *reader, const struct cw_yaml *node)
+{
+    const char *text = cw_yaml_text(reader, node);
+    size_t length = strlen(text);
+    if (reader->status != CW_OK)
+        return "";
+    if (!isalnum((unsigned char)text[0]) || length > CW_YAML_NAME_MAX ||
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*/%") != length)
+        cw_yaml_fail(reader, node, "found '%.60s', expected a name of letters, digits, '_' and '.', at most %d", text,
+                     CW_YAML_NAME_MAX);
+    return text;
+}
+
+const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, size_t i)
+{
+    const struct cw_yaml_key *key = &mapping->keys[i];
+    return cw_yaml_name(reader, &(struct cw_yaml){.text = key->text, .line = key->line, .column = key->column});
+}
+
+double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node)
+{
+    if (!cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a number"))
+        return 0;
+    /* no "nan", "inf", hexadecimal or spaces, which strtod would take */
+    bool plain = node->text[strspn(node->text, "0123456789+-.eE")] == 0;
+    char *end;
+    double value = strtod(node->text, &end);
+    if (!plain || end == node->text || *end || !isfinite(value)) {
+        cw_yaml_fail(reader, node, "found '%.40s', expected a number", node->text);
+        return 0;
+    }
+    return value;
+}
+
+uint64_t cw_yaml_integer(struct cw_yaml_reader *reader, const struct cw_yaml *node, uint64_t most)
+{
+    if (!cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a whole number"))
+        return 0;
+    char *end;
+    bool hex = node->text[0] == '0' && node->text[1] == 'x';
+    errno = 0;
+    unsigned long long value = strtoull(node->text, &end, hex ? 16 : 10);
+    if (node->text[0] < '0' || node->text[0] > '9' || *end || errno || value > most) {
+        cw_yaml_fail(reader, node, "found '%.40s', expected a whole number up to %llu", node->text,
+                     (unsigned long long)most);
+        return 0;
+    }
+    return value;
+}

@@ -1,0 +1,63 @@
+/* YAML documents as trees that remember where everything stood. The one user of libyaml.
+ *
+ * Accepted is the part of YAML that data files need: one document of mappings, sequences and scalars. Anchors, aliases
+ * and tags are errors, so are repeated keys and nesting deeper than 24. Nodes live in the caller's arena. */
+#ifndef CW_METRICDB_YAML_H
+#define CW_METRICDB_YAML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/base/arena.h"
+#include "host/base/error.h"
+
+enum { CW_YAML_NAME_MAX = 200 };
+enum cw_yaml_kind { CW_YAML_SCALAR, CW_YAML_SEQUENCE, CW_YAML_MAPPING };
+
+struct cw_yaml {
+    enum cw_yaml_kind kind;
+    unsigned line, column;    /* 1-based */
+    const char *text;         /* scalar */
+    size_t count;             /* sequence: items; mapping: entries */
+    struct cw_yaml *items;    /* sequence: items; mapping: values */
+    struct cw_yaml_key *keys; /* mapping: one for each value */
+};
+
+struct cw_yaml_key {
+    const char *text;
+    unsigned line, column;
+};
+
+/* Parses `size` bytes. `source` is for messages and must live as long as the tree. */
+enum cw_status cw_yaml_parse(struct cw_yaml **root, const void *data, size_t size, const char *source,
+                             struct cw_arena *arena, struct cw_error *err);
+
+/* What a reader of trees needs: where it is and whether it has failed. All helpers below do nothing more after the
+ * first failure and then yield zero, "" or NULL. */
+struct cw_yaml_reader {
+    const char *source;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    enum cw_status status;
+};
+
+enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* `what` names the thing in messages: "a counter". */
+bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, enum cw_yaml_kind kind,
+                    const char *what);
+/* The value of a key; NULL when absent, which is an error if `required`. */
+const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *key,
+                                  bool required);
+/* Fails on anything but a mapping, and on a key that is not in the NULL-terminated list. */
+void cw_yaml_only(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *const *allowed);
+const char *cw_yaml_text(struct cw_yaml_reader *reader, const struct cw_yaml *node);
+/* A name that is written back as it is read: letters, digits and _ . - * / %, the first a letter or digit, at most
+ * CW_YAML_NAME_MAX characters. The second is for the i-th key of a mapping. */
+const char *cw_yaml_name(struct cw_yaml_reader *reader, const struct cw_yaml *node);
+const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, size_t i);
+double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node);
+/* Decimal or 0x hexadecimal, at most `most`. */
+uint64_t cw_yaml_integer(struct cw_yaml_reader *reader, const struct cw_yaml *node, uint64_t most);
+
+#endif
