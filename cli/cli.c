@@ -1,0 +1,29 @@
+#define _GNU_SOURCE
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int cw_cli_fail(const struct cw_error *err)
+{
+    char text[1200];
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, cw_error_format(err, text, sizeof text));
+    return err->code;
+}
+
+int cw_cli_usage(const char *format, ...)
+{
+    struct cw_error err = {.code = CW_ERR_USAGE};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message, sizeof err.message, format, args);
+    va_end(args);
+    return cw_cli_fail(&err);
+}
+
+void cw_cli_init(void)
+{
+    argp_err_exit_status = CW_ERR_USAGE;
+    argp_program_version = "counterworks " CW_VERSION;
+}

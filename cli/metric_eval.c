@@ -1,0 +1,457 @@
+/* metric-eval: counter data to metrics. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/metric_list.h"
+#include "eval/check.h"
+#include "eval/csv.h"
+#include "eval/hdf5.h"
+#include "eval/json.h"
+#include "eval/table.h"
+#include "host/base/file.h"
+#include "metricdb/glossary.h"
+
+enum { MOST_SOURCES = 256 };
+static const size_t largest_capture = (size_t)1 << 40;
+
+struct options {
+    const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check;
+    struct {
+        int kind; /* 'm', KEY_FILE or KEY_SET */
+        const char *text;
+    } sources[MOST_SOURCES];
+    size_t source_count;
+    struct cw_eval_options eval;
+    bool all, show;
+};
+
+enum {
+    KEY_FILE = 256,
+    KEY_SET,
+    KEY_ALL,
+    KEY_CSV,
+    KEY_JSON,
+    KEY_RANGE,
+    KEY_FRAME,
+    KEY_REGION,
+    KEY_CHIP_FILE,
+    KEY_CHECK
+};
+
+static const struct argp_option option_list[] = {
+    {"metrics", 'm', "A,B,...", 0, "metrics by full name; may be repeated (default: those of the plan)", 0},
+    {"metrics-file", KEY_FILE, "FILE", 0, "metrics, one a line; # starts a comment", 0},
+    {"set", KEY_SET, "NAME", 0, "a metric set (metric-query sets lists them), or a set's YAML file", 0},
+    {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
+    {"range", KEY_RANGE, "REGEX", 0, "only ranges whose name or kernel matches", 0},
+    {"output", 'o', "FILE", 0, "write HDF5", 0},
+    {"csv", KEY_CSV, "FILE", 0, "write CSV; - is standard output", 0},
+    {"json", KEY_JSON, "FILE", 0, "write JSON; - is standard output", 0},
+    {"frame-ns", KEY_FRAME, "N", 0, "duration of your frame in nanoseconds, for the frame sub-metrics", 0},
+    {"region-ns", KEY_REGION, "N", 0, "duration of your region in nanoseconds, for the region sub-metrics", 0},
+    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
+    {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
+    {0},
+};
+
+/* ---- command line ----------------------------------------------------------------------------------------------- */
+
+static double duration(const char *text, const char *option, struct argp_state *state)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0 && value < 1e300))
+        argp_error(state, "found %s '%s', expected a number of nanoseconds above 0", option, text);
+    return value;
+}
+
+static void add_source(struct options *o, int kind, const char *text, struct argp_state *state)
+{
+    if (o->source_count == MOST_SOURCES)
+        argp_error(state, "found more than %d metric options", MOST_SOURCES);
+    o->sources[o->source_count].kind = kind;
+    o->sources[o->source_count++].text = text;
+}
+
+static void add_argument(struct options *o, const char *arg, struct argp_state *state)
+{
+    if (!o->show && !o->capture && strcmp(arg, "show") == 0)
+        o->show = true;
+    else if (!o->capture)
+        o->capture = arg;
+    else
+        argp_error(state, "found '%s' after %s, expected one capture", arg, o->capture);
+}
+
+static void check_options(const struct options *o, struct argp_state *state)
+{
+    bool metrics = o->source_count || o->all, output = o->hdf5 || o->csv || o->json;
+    if (!o->capture)
+        argp_error(state, "no capture: give a .cwd file");
+    if (o->all && o->source_count)
+        argp_error(state, "found --all and other metrics, expected one of them");
+    if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
+        argp_error(state, "found --csv and --json on standard output, expected one of them there");
+    if (o->check && (metrics || output || o->range))
+        argp_error(state,
+                   "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
+    if (o->show && (metrics || output || o->range || o->check))
+        argp_error(state, "found options of evaluation, expected none with show");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'm':
+    case KEY_FILE:
+    case KEY_SET:
+        add_source(o, key, arg, state);
+        return 0;
+    case KEY_ALL:
+        o->all = true;
+        return 0;
+    case KEY_RANGE:
+        o->range = arg;
+        return 0;
+    case 'o':
+        o->hdf5 = arg;
+        return 0;
+    case KEY_CSV:
+        o->csv = arg;
+        return 0;
+    case KEY_JSON:
+        o->json = arg;
+        return 0;
+    case KEY_FRAME:
+        o->eval.frame_ns = duration(arg, "--frame-ns", state);
+        return 0;
+    case KEY_REGION:
+        o->eval.region_ns = duration(arg, "--region-ns", state);
+        return 0;
+    case KEY_CHIP_FILE:
+        o->chip_file = arg;
+        return 0;
+    case KEY_CHECK:
+        o->check = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        add_argument(o, arg, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_options(o, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- input ------------------------------------------------------------------------------------------------------ */
+
+struct run {
+    const struct options *o;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    struct cw_counter_data data;
+    const struct cw_chip *chip;
+    struct cw_metric *metrics;
+    size_t metric_count;
+};
+
+static enum cw_status load_capture(struct run *r)
+{
+    struct cw_bytes file;
+    enum cw_status status = cw_file_read(&file, r->o->capture, largest_capture, r->err);
+    if (status == CW_OK)
+        status = cw_counter_data_read(&r->data, file.data, file.size, r->o->capture, r->arena, r->err);
+    cw_bytes_free(&file);
+    if (status == CW_OK && !r->data.complete)
+        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole ranges\n",
+                program_invocation_short_name, r->o->capture, r->data.range_count);
+    return status;
+}
+
+static enum cw_status load_chip(struct run *r)
+{
+    const struct cw_schema *schema = &r->data.schema;
+    enum cw_status status = r->o->chip_file ? cw_chip_load_file(&r->chip, r->o->chip_file, r->arena, r->err)
+                                            : cw_chip_load(&r->chip, schema->chip, r->arena, r->err);
+    if (status != CW_OK)
+        return status;
+    if (strcmp(r->chip->name, schema->chip) != 0)
+        return cw_error_set(r->err, CW_ERR_INPUT, "%s: found a capture of %s, expected one of %s as %s describes",
+                            r->o->capture, schema->chip, r->chip->name, r->chip->path);
+    return CW_OK;
+}
+
+static enum cw_status parse_names(struct run *r, const char *const *names, size_t count)
+{
+    enum cw_status status = CW_OK;
+    r->metrics = cw_arena_alloc(r->arena, count, sizeof *r->metrics);
+    if (!r->metrics)
+        return cw_error_nomem(r->err);
+    for (; status == CW_OK && r->metric_count < count; r->metric_count++)
+        status = cw_metric_parse(&r->metrics[r->metric_count], r->chip, names[r->metric_count], r->err);
+    return status;
+}
+
+static enum cw_status gather_named(struct run *r)
+{
+    const struct options *o = r->o;
+    struct cw_metric_list list = {0};
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < o->source_count; i++) {
+        const char *text = o->sources[i].text;
+        status = o->sources[i].kind == KEY_FILE  ? cw_metric_list_file(&list, text, r->arena, r->err)
+                 : o->sources[i].kind == KEY_SET ? cw_metric_list_set(&list, text, r->chip, r->arena, r->err)
+                                                 : cw_metric_list_names(&list, text, r->arena, r->err);
+    }
+    if (status == CW_OK && !list.count)
+        status = cw_error_set(r->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
+    if (status == CW_OK)
+        status = parse_names(r, list.names, list.count);
+    cw_metric_list_free(&list);
+    return status;
+}
+
+struct holding {
+    const bool *held; /* which counters of the chip the capture has */
+    bool lacks;
+};
+
+static void look_up(void *context, uint32_t counter)
+{
+    struct holding *h = context;
+    h->lacks = h->lacks || !h->held[counter];
+}
+
+static enum cw_status gather_all(struct run *r)
+{
+    const struct cw_chip *chip = r->chip;
+    bool *held = cw_arena_alloc(r->arena, chip->counter_count, sizeof *held);
+    size_t room = 0;
+    for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
+        room +=
+            (size_t)cw_chip_base_count(chip, (enum cw_metric_type)type) * cw_metric_variants((enum cw_metric_type)type);
+    r->metrics = cw_arena_alloc(r->arena, room, sizeof *r->metrics);
+    if (!held || !r->metrics)
+        return cw_error_nomem(r->err);
+    for (uint32_t i = 0; i < r->data.schema.counter_count; i++) {
+        const char *name = r->data.schema.counters[i].name;
+        enum cw_metric_type type;
+        uint32_t index;
+        if (cw_chip_find(chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            held[index] = true;
+    }
+    for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
+        for (uint32_t base = 0; base < cw_chip_base_count(chip, (enum cw_metric_type)type); base++)
+            for (uint32_t v = 0; v < cw_metric_variants((enum cw_metric_type)type); v++) {
+                struct cw_metric m = cw_metric_variant((enum cw_metric_type)type, base, v);
+                struct holding h = {held, false};
+                if (cw_metric_counters(chip, &m, look_up, &h, NULL) == CW_OK && !h.lacks)
+                    r->metrics[r->metric_count++] = m;
+            }
+    return CW_OK;
+}
+
+static enum cw_status gather(struct run *r)
+{
+    if (r->o->all)
+        return gather_all(r);
+    if (r->o->source_count)
+        return gather_named(r);
+    const struct cw_schema *schema = &r->data.schema;
+    if (!schema->metric_count)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
+                            r->o->capture);
+    return parse_names(r, schema->metrics, schema->metric_count);
+}
+
+static enum cw_status select_ranges(struct run *r, struct cw_result *result)
+{
+    regex_t regex;
+    if (!r->o->range)
+        return CW_OK;
+    int failed = regcomp(&regex, r->o->range, REG_EXTENDED | REG_NOSUB);
+    if (failed) {
+        char text[200];
+        regerror(failed, &regex, text, sizeof text);
+        return cw_error_set(r->err, CW_ERR_USAGE, "found the range '%s', expected a regular expression: %s",
+                            r->o->range, text);
+    }
+    bool *keep = cw_arena_alloc(r->arena, result->range_count, sizeof *keep), any = false;
+    for (uint32_t i = 0; keep && i < result->range_count; i++) {
+        const struct cw_range *range = cw_result_range(result, i);
+        keep[i] = regexec(&regex, range->name, 0, NULL, 0) == 0 || regexec(&regex, range->kernel, 0, NULL, 0) == 0;
+        any = any || keep[i];
+    }
+    regfree(&regex);
+    if (!keep)
+        return cw_error_nomem(r->err);
+    if (!any)
+        return cw_error_set(r->err, CW_ERR_USAGE,
+                            "found no range that matches '%s' among the %" PRIu32 " of the capture", r->o->range,
+                            result->range_count);
+    cw_result_select(result, keep);
+    return CW_OK;
+}
+
+/* ---- output ----------------------------------------------------------------------------------------------------- */
+
+/* Descriptions are a courtesy: without a glossary there are none. */
+static const char *const *describe(struct run *r, const struct cw_result *result)
+{
+    const struct cw_glossary *glossary;
+    const char **texts = cw_arena_alloc(r->arena, result->metric_count, sizeof *texts);
+    if (!texts || cw_glossary_load(&glossary, r->arena, NULL) != CW_OK)
+        return NULL;
+    for (uint32_t i = 0; i < result->metric_count; i++) {
+        char text[CW_DESCRIPTION_MAX];
+        cw_describe_metric(glossary, r->chip, &result->metrics[i], text, sizeof text);
+        if (!(texts[i] = cw_arena_strdup(r->arena, text)))
+            return NULL;
+    }
+    return texts;
+}
+
+static enum cw_status render(FILE *out, int key, const struct cw_result *result, struct cw_error *err)
+{
+    if (key == KEY_JSON)
+        return cw_json_write(result, out, err);
+    cw_csv_write(result, out);
+    return CW_OK;
+}
+
+/* A file is complete or not there, so the text is made in memory first. */
+static enum cw_status write_text(struct run *r, int key, const char *path, const struct cw_result *result)
+{
+    if (strcmp(path, "-") == 0)
+        return render(stdout, key, result, r->err);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    enum cw_status status = memory ? render(memory, key, result, r->err) : cw_error_nomem(r->err);
+    if (memory) {
+        bool failed = ferror(memory);
+        if ((fclose(memory) != 0 || failed) && status == CW_OK)
+            status = cw_error_nomem(r->err);
+    }
+    if (status == CW_OK)
+        status = cw_file_write(path, text, size, r->err);
+    free(text);
+    return status;
+}
+
+static struct cw_table_style terminal_style(void)
+{
+    struct cw_table_style style = {0};
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO))
+        return style;
+    style.bold = true;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        style.width = size.ws_col;
+    else if (columns)
+        style.width = (unsigned)strtoul(columns, NULL, 10);
+    return style;
+}
+
+static enum cw_status write_outputs(struct run *r, const struct cw_result *result)
+{
+    const struct options *o = r->o;
+    enum cw_status status = CW_OK;
+    if (o->hdf5)
+        status = cw_hdf5_write(result, describe(r, result), o->hdf5, r->err);
+    if (status == CW_OK && o->csv)
+        status = write_text(r, KEY_CSV, o->csv, result);
+    if (status == CW_OK && o->json)
+        status = write_text(r, KEY_JSON, o->json, result);
+    bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
+    if (status == CW_OK && !taken) {
+        struct cw_table_style style = terminal_style();
+        cw_table_write(result, &style, stdout);
+    }
+    return status;
+}
+
+/* ---- commands --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status evaluate(struct run *r, struct cw_result *result)
+{
+    return cw_result_make(result, r->chip, &r->data, basename(r->o->capture), r->metrics, r->metric_count, &r->o->eval,
+                          r->arena, r->err);
+}
+
+static enum cw_status run_check(struct run *r)
+{
+    struct cw_reference reference;
+    struct cw_result result;
+    enum cw_status status = cw_reference_load(&reference, r->o->check, r->arena, r->err);
+    if (status == CW_OK)
+        status = parse_names(r, reference.metrics, reference.metric_count);
+    if (status == CW_OK)
+        status = evaluate(r, &result);
+    return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, r->err) : status;
+}
+
+static enum cw_status run_evaluate(struct run *r)
+{
+    struct cw_result result;
+    enum cw_status status = gather(r);
+    if (status == CW_OK)
+        status = evaluate(r, &result);
+    if (status == CW_OK)
+        status = select_ranges(r, &result);
+    return status == CW_OK ? write_outputs(r, &result) : status;
+}
+
+static enum cw_status run(struct run *r)
+{
+    enum cw_status status = load_capture(r);
+    if (status == CW_OK && r->o->show) {
+        cw_table_show(&r->data, r->o->capture, stdout);
+    } else {
+        if (status == CW_OK)
+            status = load_chip(r);
+        if (status == CW_OK)
+            status = r->o->check ? run_check(r) : run_evaluate(r);
+    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && (status == CW_OK || status == CW_ERR_DIFFERS)) {
+        *r->err = (struct cw_error)CW_ERROR_INIT;
+        status = cw_error_set(r->err, CW_ERR_IO, "cannot write to standard output: %s", strerror(errno));
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp argp = {
+        option_list,
+        parse,
+        "RUN.cwd\nshow RUN.cwd",
+        "Evaluates the metrics of a capture: a table on standard output, HDF5, CSV and JSON. Needs no GPU and no "
+        "NVIDIA "
+        "software. 'show' prints what the capture holds.\v"
+        "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
+        "  metric-eval run.cwd -m sm__inst_executed.sum --csv -",
+        NULL,
+        NULL,
+        NULL};
+    struct options options = {0};
+    cw_cli_init();
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    struct cw_error err = CW_ERROR_INIT;
+    struct run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
+    enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
+    cw_arena_destroy(r.arena);
+    return status == CW_OK ? 0 : cw_cli_fail(&err);
+}

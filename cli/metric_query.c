@@ -1,0 +1,147 @@
+/* metric-query: what can be measured on a chip. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/query.h"
+#include "cli/subcommand.h"
+#include "metricdb/data.h"
+#include "metricdb/lint.h"
+#include "metricdb/set.h"
+
+static error_t no_arguments(int key, char *arg, struct argp_state *state)
+{
+    if (key != ARGP_KEY_ARG)
+        return ARGP_ERR_UNKNOWN;
+    argp_error(state, "found '%s', expected no argument", arg);
+    return 0;
+}
+
+/* ---- chips and sets --------------------------------------------------------------------------------------------- */
+
+static enum cw_status print_chips(struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *names;
+    size_t count;
+    char dir[CW_PATH_MAX];
+    enum cw_status status = cw_data_list("chips", &names, &count, arena, err);
+    if (status == CW_OK)
+        status = cw_data_dir(dir, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        const struct cw_chip *chip;
+        const char *path = cw_arena_printf(arena, "%s/chips/%s.yaml", dir, names[i]);
+        status = path ? cw_chip_load_file(&chip, path, arena, err) : cw_error_nomem(err);
+        if (status == CW_OK)
+            printf("%-8s %5u counters %4u ratios %3u throughputs  %s\n", chip->name, chip->counter_count,
+                   chip->ratio_count, chip->throughput_count, path);
+    }
+    return status;
+}
+
+static enum cw_status print_sets(struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *names;
+    size_t count;
+    enum cw_status status = cw_set_list(&names, &count, arena, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        struct cw_set set;
+        status = cw_set_load(&set, names[i], NULL, arena, err);
+        if (status == CW_OK)
+            printf("%-18s %3zu metrics  %s\n", set.name, set.metric_count, set.title);
+    }
+    return status;
+}
+
+static int in_arena(enum cw_status (*print)(struct cw_arena *, struct cw_error *))
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? print(arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    return cw_query_finish(status, &err);
+}
+
+static int run_chips(int argc, char **argv)
+{
+    static const struct argp argp = {
+        NULL, no_arguments, "", "Lists the chips of the database.\vExample:\n  metric-query chips", NULL, NULL, NULL};
+    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    return in_arena(print_chips);
+}
+
+static int run_sets(int argc, char **argv)
+{
+    static const struct argp argp = {NULL,
+                                     no_arguments,
+                                     "",
+                                     "Lists the metric sets, for --set of metric-config and metric-eval.\v"
+                                     "Example:\n  metric-query sets",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    return in_arena(print_sets);
+}
+
+/* ---- lint ------------------------------------------------------------------------------------------------------- */
+
+static void print_finding(void *context, const struct cw_finding *finding)
+{
+    (void)context;
+    printf("%s:%u:%u: %s: %s [%s]\n", finding->source, finding->line, finding->column,
+           finding->level == CW_LINT_ERROR ? "error" : "warning", finding->message, finding->rule);
+}
+
+static enum cw_status lint(const struct cw_query_chip *from, struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_lint_counts counts = {0};
+    const char *path = from->file;
+    if (!path) {
+        const struct cw_chip *chip;
+        enum cw_status status = cw_chip_load(&chip, from->name, arena, err);
+        if (status != CW_OK)
+            return status;
+        path = chip->path;
+    }
+    enum cw_status status = cw_lint_file(path, print_finding, NULL, &counts, err);
+    if (status == CW_OK && counts.errors)
+        status = cw_error_set(err, CW_ERR_INPUT, "%s: %u error%s, %u warning%s", path, counts.errors,
+                              counts.errors == 1 ? "" : "s", counts.warnings, counts.warnings == 1 ? "" : "s");
+    return status;
+}
+
+static int run_lint(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {NULL,
+                                     NULL,
+                                     "",
+                                     "Checks the database of a chip, the glossary and the metric sets against one "
+                                     "another. The exit status is 3 where there are errors.\v"
+                                     "Example:\n  metric-query lint --chip GH100",
+                                     children,
+                                     NULL,
+                                     NULL};
+    struct cw_query_chip from = {0};
+    struct cw_error err = CW_ERROR_INIT;
+    argp_parse(&argp, argc, argv, 0, NULL, &from);
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? lint(&from, arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    return cw_query_finish(status, &err);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct cw_subcommand table[] = {
+        {"chips", "the chips of the database", run_chips},
+        {"list", "the metrics of a chip", cw_query_list},
+        {"describe", "all that is known of a metric", cw_query_describe},
+        {"sets", "the metric sets", run_sets},
+        {"lint", "check a chip's database", run_lint},
+    };
+    cw_cli_init();
+    return cw_subcommand_main(argc, argv, table, sizeof table / sizeof *table,
+                              "Says what can be measured on a chip. No GPU and no NVIDIA software is needed.",
+                              "metric-query list --chip GH100 --search hit_rate");
+}

@@ -1,0 +1,31 @@
+/* What the sub-commands of metric-query share. */
+#ifndef CW_CLI_QUERY_H
+#define CW_CLI_QUERY_H
+
+#include <argp.h>
+
+#include "metricdb/metric.h"
+
+/* --chip and --chip-file: an argp child whose input is a struct cw_query_chip. One of the two has to be given. */
+struct cw_query_chip {
+    const char *name, *file;
+};
+extern const struct argp cw_query_chip_argp;
+enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
+                             struct cw_error *err);
+
+/* The full name that stands for a base name: what a person would ask for first. */
+struct cw_metric cw_query_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+
+enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
+/* Reads the value of --format; ends the program for another. */
+enum cw_query_format cw_query_format(const char *text, struct argp_state *state);
+
+/* Prints the error, if there is one, and makes sure that everything printed was written. Returns the exit code. */
+int cw_query_finish(enum cw_status status, struct cw_error *err);
+
+/* The sub-commands with a file of their own (cli/subcommand.h). */
+int cw_query_list(int argc, char **argv);
+int cw_query_describe(int argc, char **argv);
+
+#endif

@@ -1,0 +1,330 @@
+/* metric-query describe: all that is known of a metric. */
+#include "cli/query.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "cli/query_formula.h"
+#include "host/plan.h"
+#include "metricdb/glossary.h"
+
+enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
+
+struct options {
+    struct cw_query_chip chip;
+    enum cw_query_format format;
+    const char *metrics[MOST_METRICS];
+    size_t count;
+};
+
+/* What there is to say about one argument. */
+struct facts {
+    const char *name;   /* as given */
+    bool full;          /* a full name, not a base name */
+    struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `dimension` */
+    char meaning[CW_DESCRIPTION_MAX + 256], dimension[128];
+    const char *type, *unit, *evidence;
+    char *formula; /* lines */
+    uint32_t instances, passes, confirmed;
+    double peak;
+    struct cw_list counters, raws;
+    const char *not_collected; /* why there is no number of passes, or NULL */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->chip;
+        return 0;
+    case KEY_FORMAT:
+        o->format = cw_query_format(arg, state);
+        if (o->format == CW_QUERY_CSV)
+            argp_error(state, "found the format 'csv', expected text or json");
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->count == MOST_METRICS)
+            argp_error(state, "found more than %d metrics", MOST_METRICS);
+        o->metrics[o->count++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->count)
+            argp_error(state, "found no metric to describe");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option option_list[] = {
+    {"format", KEY_FORMAT, "text|json", 0, "the form of the description (default: text)", 0},
+    {0},
+};
+
+/* ---- gathering -------------------------------------------------------------------------------------------------- */
+
+static enum cw_status resolve(struct facts *f, const struct cw_chip *chip, struct cw_error *err)
+{
+    enum cw_metric_type type;
+    uint32_t base;
+    if (!cw_chip_find(chip, f->name, strlen(f->name), &type, &base)) {
+        f->full = true;
+        return cw_metric_parse(&f->m, chip, f->name, err);
+    }
+    f->m = cw_query_usual(chip, type, base);
+    return CW_OK;
+}
+
+static void describe_base(struct facts *f, const struct cw_chip *chip)
+{
+    static const char *const types[] = {"counter", "ratio", "throughput"};
+    uint32_t unit, base = f->m.base;
+    f->type = types[f->m.type];
+    f->peak = NAN;
+    if (f->m.type == CW_COUNTER) {
+        const struct cw_counter *c = &chip->counters[base];
+        unit = c->unit;
+        f->raws = c->raws;
+        f->peak = c->peak;
+        f->instances = c->instances;
+        f->evidence = "a counter that the hardware records";
+    } else if (f->m.type == CW_RATIO) {
+        const struct cw_ratio *r = &chip->ratios[base];
+        unit = r->unit;
+        f->raws = r->raws;
+        f->confirmed = r->confirmed;
+        f->evidence = r->numerator == CW_NONE ? "no formula known"
+                      : r->confirmed          ? "formula confirmed against captures"
+                                              : "formula inferred, not confirmed against a capture";
+    } else {
+        const struct cw_throughput *t = &chip->throughputs[base];
+        unit = t->unit;
+        f->raws = t->raws;
+        f->confirmed = t->confirmed;
+        f->evidence = !t->counters.count && !t->throughputs.count ? "no constituents known"
+                      : t->confirmed                              ? "constituents confirmed against captures"
+                                     : "constituents imported, not confirmed against a capture";
+    }
+    f->unit = chip->units[unit].name;
+    if (f->m.type != CW_COUNTER)
+        f->instances = chip->units[unit].instances;
+}
+
+struct needed {
+    uint8_t *counters;
+};
+
+static void need(void *context, uint32_t counter)
+{
+    ((struct needed *)context)->counters[counter] = 1;
+}
+
+static enum cw_status list_marked(struct cw_list *list, const uint8_t *marks, uint32_t count, struct cw_arena *arena,
+                                  struct cw_error *err)
+{
+    uint32_t n = 0, *items = cw_arena_alloc(arena, count, sizeof *items);
+    if (!items)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < count; i++)
+        if (marks[i])
+            items[n++] = i;
+    *list = (struct cw_list){n, items};
+    return CW_OK;
+}
+
+/* The counters of a full name and their raw counters; where the formula is unknown, the raw counters of the base. */
+static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
+                                      struct cw_error *err)
+{
+    struct needed needed = {cw_arena_alloc(arena, chip->counter_count, 1)};
+    uint8_t *raws = cw_arena_alloc(arena, chip->raw_count, 1);
+    if (!needed.counters || !raws)
+        return cw_error_nomem(err);
+    if (cw_metric_counters(chip, &f->m, need, &needed, NULL) != CW_OK)
+        return CW_OK;
+    enum cw_status status = list_marked(&f->counters, needed.counters, chip->counter_count, arena, err);
+    if (status != CW_OK || !f->full)
+        return status;
+    for (uint32_t i = 0; i < f->counters.count; i++) {
+        const struct cw_list *of = &chip->counters[f->counters.items[i]].raws;
+        for (uint32_t k = 0; k < of->count; k++)
+            raws[of->items[k]] = 1;
+    }
+    return list_marked(&f->raws, raws, chip->raw_count, arena, err);
+}
+
+static void count_passes(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena)
+{
+    char name[CW_METRIC_NAME_MAX];
+    const char *names[] = {cw_metric_name(chip, &f->m, name)};
+    struct cw_plan plan;
+    struct cw_error why = CW_ERROR_INIT;
+    if (cw_plan_make(&plan, chip, names, 1, CW_PROFILER_RANGE, arena, &why) == CW_OK)
+        f->passes = plan.image.pass_count;
+    else
+        f->not_collected = cw_arena_strdup(arena, why.message);
+}
+
+static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const struct cw_glossary *glossary,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = resolve(f, chip, err);
+    if (status != CW_OK)
+        return status;
+    describe_base(f, chip);
+    if (f->full)
+        cw_describe_metric(glossary, chip, &f->m, f->meaning, sizeof f->meaning);
+    else
+        cw_describe(glossary, chip, f->m.type, f->m.base, f->meaning, sizeof f->meaning);
+    cw_metric_dimension(chip, &f->m, f->dimension, sizeof f->dimension);
+    f->formula = f->full ? cw_query_formula(chip, &f->m, arena) : cw_query_base_formula(chip, &f->m, arena);
+    if (!f->formula)
+        return cw_error_nomem(err);
+    status = gather_counters(f, chip, arena, err);
+    if (status == CW_OK)
+        count_passes(f, chip, arena);
+    return status;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+static void print_lines(const char *label, const char *lines)
+{
+    for (const char *end; *lines; lines = *end ? end + 1 : end, label = "") {
+        end = lines + strcspn(lines, "\n");
+        printf("  %-13s %.*s\n", label, (int)(end - lines), lines);
+    }
+}
+
+static void print_raws(const struct facts *f, const struct cw_chip *chip)
+{
+    for (uint32_t i = 0; i < f->raws.count; i++) {
+        const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
+        printf("  %-13s 0x%016" PRIx64 " in", i ? "" : "raw counters", raw->id);
+        for (uint32_t k = 0; k < raw->placement_count; k++)
+            printf("%s %s", k ? " or" : "", chip->domains[chip->placements[raw->placement + k].domain].name);
+        printf("\n");
+    }
+}
+
+static void print_text(const struct facts *f, const struct cw_chip *chip)
+{
+    printf("%s\n", f->name);
+    print_lines("meaning", f->meaning);
+    print_lines("type", f->type);
+    printf("  %-13s %s", "unit", f->unit);
+    if (f->instances)
+        printf(", %" PRIu32 " instance%s expected\n", f->instances, f->instances == 1 ? "" : "s");
+    else
+        printf(", none on the devices that the database was made from\n");
+    print_lines("measured in", f->dimension);
+    print_lines("formula", f->formula);
+    for (uint32_t i = 0; i < f->counters.count; i++)
+        print_lines(i ? "" : "counters", chip->counters[f->counters.items[i]].name);
+    print_raws(f, chip);
+    if (!isnan(f->peak) && f->instances)
+        printf("  %-13s %g for each cycle and instance, %g in all\n", "peak", f->peak, f->peak * f->instances);
+    else if (!isnan(f->peak))
+        printf("  %-13s %g for each cycle and instance\n", "peak", f->peak);
+    printf("  %-13s %s", "evidence", f->evidence);
+    if (f->confirmed)
+        printf(" (%" PRIu32 ")", f->confirmed);
+    printf("\n");
+    if (f->not_collected)
+        print_lines("passes", f->not_collected);
+    else
+        printf("  %-13s %" PRIu32 " when collected alone\n", "passes", f->passes);
+}
+
+static json_t *json_of_raws(const struct facts *f, const struct cw_chip *chip)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < f->raws.count; i++) {
+        const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
+        char id[32];
+        json_t *domains = json_array();
+        snprintf(id, sizeof id, "0x%016" PRIx64, raw->id);
+        for (uint32_t k = 0; k < raw->placement_count; k++)
+            json_array_append_new(domains,
+                                  json_string(chip->domains[chip->placements[raw->placement + k].domain].name));
+        json_array_append_new(list, json_pack("{s:s, s:o}", "id", id, "domains", domains));
+    }
+    return list;
+}
+
+static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
+{
+    json_t *counters = json_array();
+    for (uint32_t i = 0; i < f->counters.count; i++)
+        json_array_append_new(counters, json_string(chip->counters[f->counters.items[i]].name));
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
+                     "description", f->meaning, "type", f->type, "hardware_unit", f->unit, "instances",
+                     (json_int_t)f->instances, "unit", f->dimension, "formula", f->formula, "counters", counters,
+                     "raw_counters", json_of_raws(f, chip), "peak", isnan(f->peak) ? json_null() : json_real(f->peak),
+                     "evidence", f->evidence, "confirmed", (json_int_t)f->confirmed, "passes",
+                     f->not_collected ? json_null() : json_integer(f->passes));
+}
+
+static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip *chip;
+    const struct cw_glossary *glossary;
+    enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
+    if (status == CW_OK)
+        status = cw_glossary_load(&glossary, arena, err);
+    struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
+    if (status == CW_OK && !facts)
+        status = cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < o->count; i++) {
+        facts[i].name = o->metrics[i];
+        status = gather(&facts[i], chip, glossary, arena, err);
+    }
+    if (status != CW_OK)
+        return status;
+    json_t *list = o->format == CW_QUERY_JSON ? json_array() : NULL;
+    for (size_t i = 0; i < o->count; i++) {
+        if (list)
+            json_array_append_new(list, json_of(&facts[i], chip));
+        else
+            print_text(&facts[i], chip);
+        if (!list && i + 1 < o->count)
+            puts("");
+    }
+    if (list) {
+        json_dumpf(list, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+        puts("");
+        json_decref(list);
+    }
+    return CW_OK;
+}
+
+int cw_query_describe(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        option_list,
+        parse,
+        "METRIC...",
+        "Says what is known of metrics, by full name (sm__inst_executed.sum) or base name (sm__inst_executed).\v"
+        "Example:\n  metric-query describe --chip GH100 lts__t_sector_hit_rate.pct",
+        children,
+        NULL,
+        NULL};
+    struct options *options = calloc(1, sizeof *options);
+    struct cw_error err = CW_ERROR_INIT;
+    if (!options)
+        return cw_query_finish(cw_error_nomem(&err), &err);
+    argp_parse(&argp, argc, argv, 0, NULL, options);
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    free(options);
+    return cw_query_finish(status, &err);
+}

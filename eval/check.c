@@ -1,0 +1,130 @@
+#include "eval/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <jansson.h>
+
+enum { MOST_SHOWN = 20 };
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+struct reading {
+    struct cw_reference *reference;
+    const char *path;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+static enum cw_status wrong(const struct reading *in, const char *what)
+{
+    return cw_error_set(in->err, CW_ERR_INPUT, "%s: %s", in->path, what);
+}
+
+static bool read_value(const json_t *item, double *value)
+{
+    const char *text = json_string_value(item);
+    if (text && strcmp(text, "inf") == 0)
+        *value = INFINITY;
+    else if (text && strcmp(text, "-inf") == 0)
+        *value = -INFINITY;
+    else if (text && strcmp(text, "nan") == 0)
+        *value = NAN;
+    else if (json_is_number(item))
+        *value = json_number_value(item);
+    else
+        return false;
+    return true;
+}
+
+static enum cw_status read_metrics(const struct reading *in, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    const char **names = cw_arena_alloc(in->arena, count, sizeof *names);
+    if (!names)
+        return cw_error_nomem(in->err);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        if (!name)
+            return wrong(in, "found a metric that is no string, expected a name");
+        if (!(names[i] = cw_arena_strdup(in->arena, name)))
+            return cw_error_nomem(in->err);
+    }
+    in->reference->metric_count = count;
+    in->reference->metrics = names;
+    return CW_OK;
+}
+
+static enum cw_status read_ranges(const struct reading *in, const json_t *list)
+{
+    size_t ranges = json_array_size(list), metrics = in->reference->metric_count;
+    for (size_t i = 0; i < ranges; i++)
+        if (json_array_size(json_array_get(list, i)) != metrics)
+            return wrong(in, "found a range with another number of values than there are metrics");
+    double *values = cw_arena_alloc(in->arena, ranges * metrics, sizeof *values); /* both lists are in memory */
+    if (!values)
+        return cw_error_nomem(in->err);
+    for (size_t i = 0; i < ranges; i++)
+        for (size_t m = 0; m < metrics; m++)
+            if (!read_value(json_array_get(json_array_get(list, i), m), &values[i * metrics + m]))
+                return wrong(in, "found a value that is no number, expected one or \"inf\", \"-inf\", \"nan\"");
+    in->reference->range_count = ranges;
+    in->reference->values = values;
+    return CW_OK;
+}
+
+enum cw_status cw_reference_load(struct cw_reference *reference, const char *path, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct reading in = {reference, path, arena, err};
+    json_error_t failure;
+    json_t *root = json_load_file(path, 0, &failure);
+    *reference = (struct cw_reference){0};
+    if (!root && failure.line < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s", failure.text);
+    if (!root)
+        return cw_error_at(err, CW_ERR_INPUT, path, (unsigned)failure.line, (unsigned)failure.column, "%s",
+                           failure.text);
+    const json_t *metrics = json_object_get(root, "metrics"), *ranges = json_object_get(root, "ranges");
+    enum cw_status status = json_is_array(metrics) && json_is_array(ranges)
+                                ? read_metrics(&in, metrics)
+                                : wrong(&in, "expected an object with the lists metrics and ranges");
+    if (status == CW_OK)
+        status = read_ranges(&in, ranges);
+    json_decref(root);
+    return status;
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------------- */
+
+bool cw_reference_equal(double got, double wanted)
+{
+    if (isnan(got) || isnan(wanted))
+        return isnan(got) && isnan(wanted);
+    return got == wanted || (isfinite(got) && isfinite(wanted) && fabs(got - wanted) <= 1e-12 * fabs(wanted));
+}
+
+enum cw_status cw_reference_compare(const struct cw_reference *reference, const struct cw_result *r, FILE *out,
+                                    struct cw_error *err)
+{
+    size_t equal = 0, differ = 0;
+    if (reference->range_count != r->range_count || reference->metric_count != r->metric_count)
+        return cw_error_set(err, CW_ERR_INPUT, "found a reference of %zu ranges, expected the %u of the capture",
+                            reference->range_count, (unsigned)r->range_count);
+    for (uint32_t i = 0; i < r->range_count; i++)
+        for (uint32_t m = 0; m < r->metric_count; m++) {
+            double got = r->values[(size_t)m * r->range_count + i];
+            double wanted = reference->values[(size_t)i * r->metric_count + m];
+            char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
+            if (cw_reference_equal(got, wanted)) {
+                equal++;
+            } else if (differ++ < MOST_SHOWN) {
+                fprintf(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
+                        cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
+            }
+        }
+    fprintf(out, "%zu values equal, %zu differ\n", equal, differ);
+    return differ ? cw_error_set(err, CW_ERR_DIFFERS, "found %zu value%s that differ%s from the reference", differ,
+                                 differ == 1 ? "" : "s", differ == 1 ? "s" : "")
+                  : CW_OK;
+}

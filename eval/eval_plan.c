@@ -1,0 +1,281 @@
+#include "eval/eval_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct compile {
+    const struct cw_chip *chip;
+    const struct cw_schema *schema;
+    const struct cw_eval_options *options;
+    uint32_t *columns; /* of each counter of the chip, CW_NONE where the schema lacks it */
+    uint8_t *common;   /* scratch: a mark for each pass */
+    struct cw_term *terms;
+    uint32_t count, capacity;
+    struct cw_list *leaves; /* of each throughput, once it was needed */
+    uint32_t time;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+/* ---- operands --------------------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+/* Counters of the cycles of the user's frame or region are computed, never recorded: their elapsed cycles scaled to
+ * the user's duration. */
+static bool counts_user_cycles(const struct compile *c, uint32_t counter, double *duration)
+{
+    const char *name = c->chip->counters[counter].name;
+    bool frame = ends_with(name, "__cycles_in_frame"), region = ends_with(name, "__cycles_in_region");
+    *duration = frame ? c->options->frame_ns : region ? c->options->region_ns : 0;
+    return *duration != 0 && c->chip->counters[counter].elapsed != CW_NONE;
+}
+
+static struct cw_operand operand(const struct compile *c, enum cw_operand_kind kind, uint32_t counter, int rollup)
+{
+    struct cw_operand o = {.kind = kind, .rollup = rollup};
+    if (counts_user_cycles(c, counter, &o.duration)) {
+        o.kind = kind == CW_OPERAND_PEAK ? CW_OPERAND_USER_PEAK : CW_OPERAND_USER_CYCLES;
+        counter = c->chip->counters[counter].elapsed;
+    }
+    o.column = counter == CW_NONE ? CW_NONE : c->columns[counter];
+    return o;
+}
+
+/* The cycles that a unit would have in the user's frame or region. Without a duration they are zero, or NaN where the
+ * unit is unavailable: zero times a column says that, and needs no counter beside the metric's own. */
+static struct cw_operand user_cycles(const struct compile *c, uint32_t counter, double duration)
+{
+    uint32_t elapsed = c->chip->counters[counter].elapsed;
+    uint32_t column = elapsed == CW_NONE ? CW_NONE : c->columns[elapsed];
+    if (column == CW_NONE && duration == 0)
+        column = c->columns[counter];
+    return (struct cw_operand){CW_OPERAND_USER_CYCLES, CW_AVG, column, duration};
+}
+
+static struct cw_operand time_operand(const struct compile *c)
+{
+    return (struct cw_operand){.kind = CW_OPERAND_ROLLUP, .rollup = CW_AVG, .column = c->time};
+}
+
+/* ---- status from the schema ------------------------------------------------------------------------------------- */
+
+static void meet_passes(const struct compile *c, uint32_t column, bool *whole)
+{
+    const struct cw_schema_counter *s = &c->schema->counters[column];
+    *whole = *whole && s->whole;
+    for (uint32_t i = 0; i < s->pass_count; i++)
+        c->common[s->passes[i]]++;
+}
+
+static bool is_scaled_to_user(const struct cw_operand *o)
+{
+    return (o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK) && o->duration != 0;
+}
+
+static enum cw_value_status schema_status(const struct compile *c, const struct cw_term *t)
+{
+    const struct cw_operand *all[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
+    uint8_t met = 0;
+    bool whole = true, shared = false, zero = false;
+    memset(c->common, 0, c->schema->pass_count);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i]->kind == CW_OPERAND_NONE)
+            continue;
+        bool scaled = is_scaled_to_user(all[i]);
+        if (all[i]->column == CW_NONE || (scaled && c->time == CW_NONE))
+            return CW_VALUE_NOT_COLLECTED;
+        zero = zero || (all[i]->kind == CW_OPERAND_USER_CYCLES && !scaled);
+        if (scaled) {
+            meet_passes(c, c->time, &whole);
+            met++;
+        }
+        if (all[i]->kind == CW_OPERAND_ROLLUP || (all[i]->kind == CW_OPERAND_USER_CYCLES && scaled)) {
+            meet_passes(c, all[i]->column, &whole);
+            met++;
+        }
+    }
+    if (zero)
+        return CW_VALUE_ZERO_DENOMINATOR;
+    for (uint32_t p = 0; p < c->schema->pass_count && !shared; p++)
+        shared = c->common[p] == met;
+    return met == 0 || (whole && shared) ? CW_VALUE_OK : CW_VALUE_MIXED_PASSES;
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------ */
+
+static enum cw_status add_term(struct compile *c, struct cw_term *term)
+{
+    if (c->count == c->capacity) {
+        uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
+        struct cw_term *grown = realloc(c->terms, capacity * sizeof *grown);
+        if (!grown)
+            return cw_error_nomem(c->err);
+        c->terms = grown;
+        c->capacity = capacity;
+    }
+    term->status = schema_status(c, term);
+    c->terms[c->count++] = *term;
+    return CW_OK;
+}
+
+/* What a sub-metric multiplies or divides by: cycles of the unit or of the user's frame or region. */
+static bool cycles_of(const struct compile *c, uint32_t counter, enum cw_submetric sub, struct cw_operand *cycles)
+{
+    switch (sub) {
+    case CW_SUB_PEAK_FRAME:
+    case CW_SUB_PEAK_FRAME_PER_SECOND:
+    case CW_SUB_PER_CYCLE_IN_FRAME:
+    case CW_SUB_PCT_FRAME:
+        *cycles = user_cycles(c, counter, c->options->frame_ns);
+        return true;
+    case CW_SUB_PEAK_REGION:
+    case CW_SUB_PEAK_REGION_PER_SECOND:
+    case CW_SUB_PER_CYCLE_IN_REGION:
+    case CW_SUB_PCT_REGION:
+        *cycles = user_cycles(c, counter, c->options->region_ns);
+        return true;
+    default:
+        break;
+    }
+    uint32_t by = cw_metric_cycles(c->chip, counter, sub);
+    if (by == CW_NONE)
+        return false;
+    *cycles = operand(c, CW_OPERAND_ROLLUP, by, CW_AVG);
+    return true;
+}
+
+static bool is_peak(enum cw_submetric sub)
+{
+    return sub >= CW_SUB_PEAK && sub <= CW_SUB_PEAK_REGION_PER_SECOND;
+}
+
+static bool is_pct(enum cw_submetric sub)
+{
+    return sub >= CW_SUB_PCT_ACTIVE && sub <= CW_SUB_PCT_REGION;
+}
+
+/* Terms are CW_ERR_UNSUPPORTED, without a message, where the database knows no formula. */
+static enum cw_status counter_term(struct compile *c, uint32_t counter, int rollup, enum cw_submetric sub)
+{
+    struct cw_operand cycles;
+    bool has_cycles = cycles_of(c, counter, sub, &cycles), per_second = cw_submetric_needs_time(sub);
+    bool plain = sub == CW_SUB_NONE || sub == CW_SUB_PEAK || sub == CW_SUB_PER_SECOND;
+    if ((!plain && !has_cycles) || (per_second && c->chip->time == CW_NONE))
+        return CW_ERR_UNSUPPORTED;
+    struct cw_term t = {.scale = is_pct(sub) ? 100 : per_second ? 1e9 : 1};
+    t.x = operand(c, is_peak(sub) ? CW_OPERAND_PEAK : CW_OPERAND_ROLLUP, counter, rollup);
+    if (has_cycles && is_peak(sub))
+        t.factor = cycles;
+    else if (has_cycles)
+        t.divisors[0] = cycles;
+    if (per_second)
+        t.divisors[0] = time_operand(c);
+    if (per_second && is_peak(sub)) /* NVIDIA's evaluator has no time for a unit that the device lacks */
+        t.divisors[1] = (struct cw_operand){.kind = CW_OPERAND_PRESENT, .column = c->columns[counter]};
+    if (is_pct(sub))
+        t.divisors[1] = operand(c, CW_OPERAND_PEAK, counter, rollup);
+    return add_term(c, &t);
+}
+
+static enum cw_status ratio_term(struct compile *c, const struct cw_ratio *ratio, enum cw_submetric sub)
+{
+    struct cw_term t = {.scale = ratio->max_rate};
+    if (sub == CW_SUB_RATIO_MAX_RATE)
+        return add_term(c, &t);
+    if (ratio->numerator == CW_NONE || ratio->denominator == CW_NONE)
+        return CW_ERR_UNSUPPORTED;
+    t.scale = sub == CW_SUB_RATIO_PCT ? 100 * ratio->scale / ratio->max_rate : ratio->scale;
+    /* NVIDIA's evaluator divides averages: it shows where a sum cancels out and an average only nearly does */
+    bool alike = c->chip->counters[ratio->numerator].unit == c->chip->counters[ratio->denominator].unit;
+    t.x = operand(c, CW_OPERAND_ROLLUP, ratio->numerator, alike ? CW_AVG : CW_SUM);
+    t.divisors[0] = operand(c, CW_OPERAND_ROLLUP, ratio->denominator, alike ? CW_AVG : CW_SUM);
+    t.zero_over = true;
+    return add_term(c, &t);
+}
+
+static enum cw_status throughput_terms(struct compile *c, const struct cw_metric *m)
+{
+    struct cw_list *leaves = &c->leaves[m->base];
+    enum cw_status status = leaves->items ? CW_OK : cw_throughput_leaves(c->chip, m->base, leaves, c->arena, NULL);
+    for (uint32_t i = 0; status == CW_OK && i < leaves->count; i++)
+        status = counter_term(c, leaves->items[i], m->rollup, m->sub);
+    return status;
+}
+
+static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, const struct cw_metric *m)
+{
+    *out = (struct cw_eval_metric){.term = c->count, .largest = m->type == CW_THROUGHPUT};
+    enum cw_status status = m->type == CW_COUNTER ? counter_term(c, m->base, m->rollup, m->sub)
+                            : m->type == CW_RATIO ? ratio_term(c, &c->chip->ratios[m->base], m->sub)
+                                                  : throughput_terms(c, m);
+    if (status == CW_ERR_UNSUPPORTED) { /* the database knows no formula: of counters that were not collected */
+        c->count = out->term;
+        out->status = CW_VALUE_NOT_COLLECTED;
+        out->largest = true; /* of nothing */
+        return CW_OK;
+    }
+    out->term_count = c->count - out->term;
+    for (uint32_t i = out->term; i < c->count; i++)
+        if (c->terms[i].status > out->status)
+            out->status = c->terms[i].status;
+    return status;
+}
+
+/* ---- the plan --------------------------------------------------------------------------------------------------- */
+
+static void map_columns(struct compile *c)
+{
+    for (uint32_t i = 0; i < c->chip->counter_count; i++)
+        c->columns[i] = CW_NONE;
+    for (uint32_t i = 0; i < c->schema->counter_count; i++) {
+        const char *name = c->schema->counters[i].name;
+        enum cw_metric_type type;
+        uint32_t index;
+        if (cw_chip_find(c->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            c->columns[index] = i;
+    }
+    c->time = c->chip->time == CW_NONE ? CW_NONE : c->columns[c->chip->time];
+}
+
+static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, const struct cw_metric *metrics,
+                              size_t count)
+{
+    struct cw_eval_metric *list = cw_arena_alloc(c->arena, count, sizeof *list);
+    if (!list)
+        return cw_error_nomem(c->err);
+    map_columns(c);
+    for (size_t i = 0; i < count; i++) {
+        enum cw_status status = add_metric(c, &list[i], &metrics[i]);
+        if (status != CW_OK)
+            return status;
+    }
+    struct cw_term *terms = cw_arena_alloc(c->arena, c->count, sizeof *terms);
+    if (!terms)
+        return cw_error_nomem(c->err);
+    if (c->count)
+        memcpy(terms, c->terms, c->count * sizeof *terms);
+    *plan = (struct cw_eval_plan){(uint32_t)count, c->count, list, terms, c->time};
+    return CW_OK;
+}
+
+enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip *chip, const struct cw_schema *schema,
+                                 const struct cw_metric *metrics, size_t count, const struct cw_eval_options *options,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct compile c = {.chip = chip, .schema = schema, .options = options, .arena = arena, .err = err};
+    c.columns = calloc(chip->counter_count + 1, sizeof *c.columns);
+    c.common = calloc(schema->pass_count + 1, 1);
+    c.leaves = calloc(chip->throughput_count + 1, sizeof *c.leaves);
+    enum cw_status status = c.columns && c.common && c.leaves ? compile(&c, plan, metrics, count) : cw_error_nomem(err);
+    free(c.columns);
+    free(c.common);
+    free(c.leaves);
+    free(c.terms);
+    return status;
+}

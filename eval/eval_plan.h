@@ -1,0 +1,64 @@
+/* Metrics compiled against a capture's schema: no name is looked at after this.
+ *
+ * A metric is one term, or for a throughput the largest of several. A term is
+ *
+ *     scale * x * factor / divisors[0] / divisors[1]
+ *
+ * with operands that are columns of the capture, facts of the device, or cycles of the user's frame or region. The
+ * operands that a term does not use are CW_OPERAND_NONE. */
+#ifndef CW_EVAL_EVAL_PLAN_H
+#define CW_EVAL_EVAL_PLAN_H
+
+#include "eval/status.h"
+#include "host/image/counter_data.h"
+#include "metricdb/metric.h"
+
+struct cw_eval_options {
+    double frame_ns, region_ns; /* durations of the user's frame and region; 0 when not given */
+};
+
+enum cw_operand_kind {
+    CW_OPERAND_NONE,
+    CW_OPERAND_ROLLUP,      /* a recorded rollup of a counter */
+    CW_OPERAND_PEAK,        /* the device's sustained peak for the counter */
+    CW_OPERAND_USER_CYCLES, /* duration * rollup / time: the cycles of a frame or region */
+    CW_OPERAND_USER_PEAK,   /* duration * peak / time */
+    CW_OPERAND_PRESENT,     /* 0 where the device has no instance of the counter's unit, else 1 */
+};
+
+struct cw_operand {
+    enum cw_operand_kind kind;
+    int rollup;
+    uint32_t column; /* counter of the schema */
+    double duration; /* ns, of the user's frame or region */
+};
+
+enum { CW_TERM_DIVISORS = 2 };
+
+struct cw_term {
+    struct cw_operand x, factor, divisors[CW_TERM_DIVISORS];
+    double scale;
+    bool zero_over;              /* anything over zero is zero (ratios), not just zero over zero */
+    enum cw_value_status status; /* what the schema alone says */
+};
+
+struct cw_eval_metric {
+    uint32_t term, term_count;
+    bool largest;                /* a throughput */
+    enum cw_value_status status; /* CW_VALUE_NOT_COLLECTED where a term is */
+};
+
+struct cw_eval_plan {
+    uint32_t metric_count, term_count;
+    const struct cw_eval_metric *metrics;
+    const struct cw_term *terms;
+    uint32_t time; /* column of the range's time in ns, or CW_NONE */
+};
+
+/* Compiles `count` metrics; the plan lives in `arena`. Counters that the schema lacks are no error, nor are metrics whose
+ * formula the database does not know: their values read "not collected". */
+enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip *chip, const struct cw_schema *schema,
+                                 const struct cw_metric *metrics, size_t count, const struct cw_eval_options *options,
+                                 struct cw_arena *arena, struct cw_error *err);
+
+#endif

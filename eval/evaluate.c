@@ -1,0 +1,243 @@
+#include "eval/evaluate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Ranges are taken in blocks, and all metrics run over one block before the next: what the metrics share (cycles,
+ * time) stays in the first-level cache, and a metric's steps run over cached data. */
+enum { BLOCK = 512 };
+
+struct block {
+    const struct cw_eval_plan *plan;
+    const struct cw_counter_data *data;
+    uint32_t start, count;
+    double loaded[BLOCK], part[BLOCK];
+    int8_t part_status[BLOCK];
+};
+
+/* ---- operands --------------------------------------------------------------------------------------------------- */
+
+static const double *column(const struct block *b, uint32_t counter, int rollup)
+{
+    return b->data->rollups[rollup] + (size_t)counter * b->data->range_count + b->start;
+}
+
+static void load_peak(const struct block *b, uint32_t counter, int rollup, double *out)
+{
+    if (b->data->device_count == 1) {
+        double peak = b->data->devices[0].facts[counter].peak[rollup];
+        for (uint32_t i = 0; i < b->count; i++)
+            out[i] = peak;
+        return;
+    }
+    for (uint32_t i = 0; i < b->count; i++)
+        out[i] = b->data->devices[b->data->ranges[b->start + i].device].facts[counter].peak[rollup];
+}
+
+/* A unit without instances sums to nothing, whatever one instance could do. */
+static void load_present(const struct block *b, uint32_t counter, double *out)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint32_t device = b->data->ranges[b->start + i].device;
+        const double *peak = b->data->devices[device].facts[counter].peak;
+        out[i] = peak[CW_SUM] != 0 || peak[CW_AVG] == 0;
+    }
+}
+
+/* From "for the whole range" to "for the user's duration". */
+static void scale_to_user(const struct block *b, double duration, double *values)
+{
+    if (duration == 0) { /* keeps the NaN of what is unavailable */
+        for (uint32_t i = 0; i < b->count; i++)
+            values[i] *= 0;
+        return;
+    }
+    const double *time = column(b, b->plan->time, CW_AVG);
+    for (uint32_t i = 0; i < b->count; i++)
+        values[i] = time[i] == 0 && values[i] == 0 ? 0 : duration * values[i] / time[i];
+}
+
+/* The operand's values for the block: in place, or in `scratch`. */
+static const double *load(const struct block *b, const struct cw_operand *o, double *scratch)
+{
+    switch (o->kind) {
+    case CW_OPERAND_PEAK:
+    case CW_OPERAND_USER_PEAK:
+        load_peak(b, o->column, o->rollup, scratch);
+        break;
+    case CW_OPERAND_PRESENT:
+        load_present(b, o->column, scratch);
+        return scratch;
+    case CW_OPERAND_USER_CYCLES:
+        memcpy(scratch, column(b, o->column, o->rollup), b->count * sizeof *scratch);
+        break;
+    default:
+        return column(b, o->column, o->rollup);
+    }
+    if (o->kind != CW_OPERAND_PEAK)
+        scale_to_user(b, o->duration, scratch);
+    return scratch;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+static void raise_status(int8_t *status, enum cw_value_status to)
+{
+    if (*status < (int8_t)to)
+        *status = (int8_t)to;
+}
+
+static bool any_zero(const double *values, uint32_t count)
+{
+    uint64_t zeros = 0;
+    for (uint32_t i = 0; i < count; i++)
+        zeros += values[i] == 0;
+    return zeros != 0;
+}
+
+static bool any_nan(const double *values, uint32_t count)
+{
+    uint64_t nans = 0;
+    for (uint32_t i = 0; i < count; i++)
+        nans += values[i] != values[i];
+    return nans != 0;
+}
+
+static void divide(const double *x, const double *by, bool zero_over, uint32_t count, double *out, int8_t *statuses)
+{
+    if (!any_zero(by, count)) {
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = x[i] / by[i];
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (by[i] == 0) {
+            raise_status(&statuses[i], CW_VALUE_ZERO_DENOMINATOR);
+            out[i] = x[i] == 0 || (zero_over && !isnan(x[i])) ? 0 : x[i] / by[i];
+        } else {
+            out[i] = x[i] / by[i];
+        }
+    }
+}
+
+static void form_statuses(const struct block *b, uint32_t counter, int8_t *statuses)
+{
+    static const uint8_t meaning[CW_FORM__COUNT] = {
+        [CW_FORM_NOT_COLLECTED] = CW_VALUE_NOT_COLLECTED,
+        [CW_FORM_UNAVAILABLE] = CW_VALUE_UNAVAILABLE,
+        [CW_FORM_OVERFLOW] = CW_VALUE_OVERFLOW,
+        [CW_FORM_INCOMPLETE] = CW_VALUE_INCOMPLETE,
+    };
+    const uint8_t *forms = b->data->forms + (size_t)counter * b->data->range_count + b->start;
+    uint8_t any = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        any |= (uint8_t)((forms[i] < CW_FORM_ZERO) | (forms[i] == CW_FORM_OVERFLOW) | (forms[i] == CW_FORM_INCOMPLETE));
+    for (uint32_t i = 0; any && i < b->count; i++)
+        raise_status(&statuses[i], (enum cw_value_status)meaning[forms[i]]);
+}
+
+static void operand_statuses(const struct block *b, const struct cw_operand *o, int8_t *statuses)
+{
+    bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
+    if (o->kind == CW_OPERAND_ROLLUP || o->kind == CW_OPERAND_USER_CYCLES)
+        form_statuses(b, o->column, statuses);
+    if (user && o->duration != 0) {
+        const double *time = column(b, b->plan->time, CW_AVG);
+        form_statuses(b, b->plan->time, statuses);
+        for (uint32_t i = 0; i < b->count; i++)
+            if (time[i] == 0)
+                raise_status(&statuses[i], CW_VALUE_ZERO_DENOMINATOR);
+    }
+}
+
+static void run_term(struct block *b, const struct cw_term *t, double *out, int8_t *statuses)
+{
+    uint32_t n = b->count;
+    memset(statuses, (int)t->status, n);
+    if (t->status == CW_VALUE_NOT_COLLECTED || t->x.kind == CW_OPERAND_NONE) {
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = t->status == CW_VALUE_NOT_COLLECTED ? NAN : t->scale;
+        return;
+    }
+    const double *x = load(b, &t->x, out);
+    operand_statuses(b, &t->x, statuses);
+    if (t->factor.kind != CW_OPERAND_NONE) {
+        const double *by = load(b, &t->factor, b->loaded);
+        operand_statuses(b, &t->factor, statuses);
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = x[i] * by[i];
+        x = out;
+    }
+    for (int d = 0; d < CW_TERM_DIVISORS; d++) {
+        if (t->divisors[d].kind == CW_OPERAND_NONE)
+            continue;
+        operand_statuses(b, &t->divisors[d], statuses);
+        divide(x, load(b, &t->divisors[d], b->loaded), t->zero_over, n, out, statuses);
+        x = out;
+    }
+    if (t->scale != 1) {
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = x[i] * t->scale;
+    } else if (x != out) {
+        memcpy(out, x, n * sizeof *out);
+    }
+}
+
+/* ---- metrics ---------------------------------------------------------------------------------------------------- */
+
+static void mark_nans(const double *values, int8_t *statuses, uint32_t count)
+{
+    if (!any_nan(values, count))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (isnan(values[i]))
+            raise_status(&statuses[i], CW_VALUE_UNAVAILABLE);
+}
+
+/* The largest of what is available. A constituent that was not collected might have been the largest, so then nothing
+ * can be said. */
+static void take_largest(const double *part, const int8_t *part_status, double *out, int8_t *statuses, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool nothing_yet = statuses[i] == CW_VALUE_UNAVAILABLE;
+        if (part_status[i] == CW_VALUE_NOT_COLLECTED || statuses[i] == CW_VALUE_NOT_COLLECTED) {
+            statuses[i] = CW_VALUE_NOT_COLLECTED;
+            out[i] = NAN;
+        } else if (part_status[i] != CW_VALUE_UNAVAILABLE) {
+            statuses[i] = nothing_yet || part_status[i] > statuses[i] ? part_status[i] : statuses[i];
+            out[i] = nothing_yet || part[i] > out[i] ? part[i] : out[i];
+        }
+    }
+}
+
+static void run_largest(struct block *b, const struct cw_eval_metric *m, double *out, int8_t *statuses)
+{
+    memset(statuses, m->status == CW_VALUE_NOT_COLLECTED ? CW_VALUE_NOT_COLLECTED : CW_VALUE_UNAVAILABLE, b->count);
+    for (uint32_t i = 0; i < b->count; i++)
+        out[i] = NAN;
+    for (uint32_t t = 0; t < m->term_count && m->status != CW_VALUE_NOT_COLLECTED; t++) {
+        run_term(b, &b->plan->terms[m->term + t], b->part, b->part_status);
+        mark_nans(b->part, b->part_status, b->count);
+        take_largest(b->part, b->part_status, out, statuses, b->count);
+    }
+}
+
+void cw_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values, int8_t *statuses)
+{
+    struct block b;
+    b.plan = plan;
+    b.data = data;
+    for (b.start = 0; b.start < data->range_count; b.start += b.count) {
+        b.count = data->range_count - b.start < BLOCK ? data->range_count - b.start : BLOCK;
+        for (uint32_t m = 0; m < plan->metric_count; m++) {
+            size_t at = (size_t)m * data->range_count + b.start;
+            const struct cw_eval_metric *metric = &plan->metrics[m];
+            if (metric->largest) {
+                run_largest(&b, metric, values + at, statuses + at);
+            } else {
+                run_term(&b, &plan->terms[metric->term], values + at, statuses + at);
+                mark_nans(values + at, statuses + at, b.count);
+            }
+        }
+    }
+}

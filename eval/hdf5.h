@@ -1,0 +1,21 @@
+/* HDF5 of a result: opens with h5py, h5netcdf, netCDF4 and xarray with named coordinates. */
+#ifndef CW_EVAL_HDF5_H
+#define CW_EVAL_HDF5_H
+
+#include "eval/result.h"
+
+/* Writes `path` (beside it first, then renamed, so that it holds the old or the new file and never a part).
+ *
+ *     /                attributes title, conventions "counterworks-1", chip, device, tool_version, created, source,
+ *                      complete and simulated ("yes" or "no")
+ *     /range/name      [name] string, dimension scale; kernel, start_ns, end_ns, device, process, pass_count [name]
+ *     /range/metric    [metric] string, dimension scale; unit, type, description [metric]
+ *     /range/value     [name, metric] float64; /range/status int8, attributes flag_values and flag_meanings
+ *     /capture/manifest     string, JSON
+ *     /capture/duration_ns  [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
+ *
+ * The same result gives the same bytes. `descriptions` has one text for each metric, or is NULL. */
+enum cw_status cw_hdf5_write(const struct cw_result *result, const char *const *descriptions, const char *path,
+                             struct cw_error *err);
+
+#endif

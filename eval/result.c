@@ -1,0 +1,131 @@
+#define _GNU_SOURCE
+#include "eval/result.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
+{
+    const char **names = cw_arena_alloc(arena, r->metric_count, sizeof *names);
+    const char **units = cw_arena_alloc(arena, r->metric_count, sizeof *units);
+    if (!names || !units)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < r->metric_count; i++) {
+        char text[CW_METRIC_NAME_MAX];
+        names[i] = cw_arena_strdup(arena, cw_metric_name(r->chip, &r->metrics[i], text));
+        units[i] = cw_arena_strdup(arena, cw_metric_dimension(r->chip, &r->metrics[i], text, sizeof text));
+        if (!names[i] || !units[i])
+            return cw_error_nomem(err);
+    }
+    r->names = names;
+    r->units = units;
+    return CW_OK;
+}
+
+static enum cw_status allocate(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
+{
+    size_t values;
+    if (__builtin_mul_overflow((size_t)r->metric_count, (size_t)r->range_count, &values))
+        return cw_error_nomem(err);
+    r->values = cw_arena_alloc(arena, values, sizeof *r->values);
+    r->statuses = cw_arena_alloc(arena, values, sizeof *r->statuses);
+    r->ranges = cw_arena_alloc(arena, r->range_count, sizeof *r->ranges);
+    if (!r->values || !r->statuses || !r->ranges)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < r->range_count; i++)
+        r->ranges[i] = i;
+    return CW_OK;
+}
+
+enum cw_status cw_result_make(struct cw_result *r, const struct cw_chip *chip, const struct cw_counter_data *data,
+                              const char *source, const struct cw_metric *metrics, size_t count,
+                              const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_eval_plan plan;
+    *r = (struct cw_result){.chip = chip,
+                            .data = data,
+                            .source = source,
+                            .metrics = metrics,
+                            .metric_count = (uint32_t)count,
+                            .range_count = data->range_count};
+    enum cw_status status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
+    if (status == CW_OK)
+        status = name_metrics(r, arena, err);
+    if (status == CW_OK)
+        status = allocate(r, arena, err);
+    if (status == CW_OK)
+        cw_evaluate(&plan, data, r->values, r->statuses);
+    return status;
+}
+
+void cw_result_select(struct cw_result *r, const bool *keep)
+{
+    size_t out = 0;
+    uint32_t kept = 0;
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        for (uint32_t i = 0; i < r->range_count; i++)
+            if (keep[i]) {
+                r->values[out] = r->values[(size_t)m * r->range_count + i];
+                r->statuses[out++] = r->statuses[(size_t)m * r->range_count + i];
+            }
+    for (uint32_t i = 0; i < r->range_count; i++)
+        if (keep[i])
+            r->ranges[kept++] = r->ranges[i];
+    r->range_count = kept;
+}
+
+const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)
+{
+    return &r->data->ranges[r->ranges[i]];
+}
+
+const struct cw_device *cw_result_device(const struct cw_result *r, const struct cw_range *range)
+{
+    return &r->data->devices[range->device];
+}
+
+const char *cw_result_type(const struct cw_result *r, uint32_t metric)
+{
+    static const char *const types[] = {"counter", "ratio", "throughput"};
+    return types[r->metrics[metric].type];
+}
+
+const char *cw_result_created(const struct cw_result *r, char text[CW_TIME_SIZE])
+{
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < r->data->range_count; i++) {
+        uint64_t start = r->data->ranges[i].start_ns;
+        if (start && (!first || start < first))
+            first = start;
+    }
+    time_t seconds = (time_t)(first / 1000000000);
+    struct tm tm;
+    text[0] = 0;
+    if (first && gmtime_r(&seconds, &tm))
+        strftime(text, CW_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return text;
+}
+
+uint32_t cw_result_passes(const struct cw_result *r, const struct cw_range *range)
+{
+    uint32_t timed = 0;
+    for (uint32_t i = 0; i < r->data->schema.pass_count; i++)
+        timed += !isnan(range->durations[i]);
+    return timed;
+}
+
+const char *cw_number_text(double value, char text[CW_NUMBER_SIZE])
+{
+    if (isnan(value) || isinf(value)) {
+        snprintf(text, CW_NUMBER_SIZE, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        return text;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, CW_NUMBER_SIZE, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}

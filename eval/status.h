@@ -1,0 +1,20 @@
+/* The status that stands beside every value. */
+#ifndef CW_EVAL_STATUS_H
+#define CW_EVAL_STATUS_H
+
+/* In order of gravity: a value that is computed from several others has the gravest of their statuses. */
+enum cw_value_status {
+    CW_VALUE_OK,
+    CW_VALUE_MIXED_PASSES,     /* its counters come from different passes */
+    CW_VALUE_ZERO_DENOMINATOR, /* a denominator, or the user's frame or region, is zero */
+    CW_VALUE_OVERFLOW,         /* a counter overflowed in at least one instance */
+    CW_VALUE_INCOMPLETE,       /* a pass is missing */
+    CW_VALUE_UNAVAILABLE,      /* the device does not have it */
+    CW_VALUE_NOT_COLLECTED,    /* the capture does not hold a counter that it needs */
+    CW_VALUE_STATUS_COUNT
+};
+
+/* "ok", "mixed passes" and so on. */
+const char *cw_value_status_text(enum cw_value_status status);
+
+#endif

@@ -1,0 +1,358 @@
+#include "host/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/schedule.h"
+#include "metricdb/metric.h"
+
+struct planner {
+    const struct cw_chip *chip;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    struct cw_plan *plan;
+    size_t count;
+    const char **names;
+    struct cw_metric *metrics;
+    struct cw_list *counters; /* for each metric, the chip's counters it needs */
+    uint32_t *group_counts; /* for each metric, how many groups are its */
+    /* for each counter, raw counter and domain of the chip: its index in the image + 1, or 0 */
+    uint32_t *counter_index, *raw_index, *domain_index;
+    struct cw_schedule schedule;
+};
+
+static void *array(struct planner *p, size_t count, size_t size, enum cw_status *status)
+{
+    void *memory = *status == CW_OK ? cw_arena_alloc(p->arena, count, size) : NULL;
+    if (!memory && *status == CW_OK)
+        *status = cw_error_nomem(p->err);
+    return memory;
+}
+
+/* ---- metrics -> counters ---------------------------------------------------------------------------------------- */
+
+struct collect { /* the counters of one metric, each once */
+    uint32_t *items, count;
+    uint8_t *seen;
+};
+
+static void collect_counter(void *context, uint32_t counter)
+{
+    struct collect *c = context;
+    if (!c->seen[counter])
+        c->items[c->count++] = counter;
+    c->seen[counter] = 1;
+}
+
+static enum cw_status resolve(struct planner *p, const char *const *metrics, size_t count)
+{
+    enum cw_status status = CW_OK;
+    p->names = array(p, count, sizeof *p->names, &status);
+    p->metrics = array(p, count, sizeof *p->metrics, &status);
+    p->counters = array(p, count, sizeof *p->counters, &status);
+    struct collect c = {.items = array(p, p->chip->counter_count, sizeof(uint32_t), &status),
+                        .seen = array(p, p->chip->counter_count, 1, &status)};
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        struct cw_metric m;
+        status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
+        bool known = false;
+        for (size_t k = 0; k < p->count && status == CW_OK && !known; k++)
+            known = strcmp(p->names[k], metrics[i]) == 0;
+        if (status != CW_OK || known)
+            continue;
+        c.count = 0;
+        status = cw_metric_counters(p->chip, &m, collect_counter, &c, p->err);
+        uint32_t *items = array(p, c.count, sizeof *items, &status);
+        for (uint32_t k = 0; k < c.count; k++) {
+            c.seen[c.items[k]] = 0;
+            if (items)
+                items[k] = c.items[k];
+        }
+        p->names[p->count] = cw_arena_strdup(p->arena, metrics[i]);
+        p->metrics[p->count] = m;
+        p->counters[p->count++] = (struct cw_list){c.count, items};
+    }
+    if (status == CW_OK && !p->count)
+        status = cw_error_set(p->err, CW_ERR_USAGE, "found no metric to plan, expected at least one");
+    return status;
+}
+
+/* ---- counters -> passes ----------------------------------------------------------------------------------------- */
+
+static enum cw_status need_raws(struct planner *p, uint32_t counter)
+{
+    const struct cw_counter *c = &p->chip->counters[counter];
+    for (uint32_t i = 0; i < c->raws.count; i++)
+        if (!p->chip->raws[c->raws.items[i]].placement_count)
+            return cw_error_set(p->err, CW_ERR_UNSUPPORTED, "%s: no domain collects a raw counter that %s needs",
+                                p->chip->name, c->name);
+    return CW_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The raw counters of a list of counters, ascending, each once. */
+static struct cw_list raws_of(struct planner *p, const struct cw_list *counters, enum cw_status *status)
+{
+    uint32_t total = 0, n = 0;
+    for (uint32_t i = 0; i < counters->count; i++)
+        total += p->chip->counters[counters->items[i]].raws.count;
+    uint32_t *items = array(p, total, sizeof *items, status);
+    if (!items)
+        return (struct cw_list){0};
+    for (uint32_t i = 0; i < counters->count; i++) {
+        const struct cw_list *raws = &p->chip->counters[counters->items[i]].raws;
+        memcpy(items + n, raws->items, raws->count * sizeof *items);
+        n += raws->count;
+    }
+    qsort(items, n, sizeof *items, by_value);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!kept || items[kept - 1] != items[i])
+            items[kept++] = items[i];
+    return (struct cw_list){kept, items};
+}
+
+/* What one value is computed from belongs together: a counter metric with what it divides by, a ratio's two counters,
+ * and each constituent of a throughput with its cycles. */
+static enum cw_status make_groups(struct planner *p, struct cw_list **groups, size_t *group_count)
+{
+    enum cw_status status = CW_OK;
+    size_t total = 0, n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        total += 1 + p->counters[i].count;
+    *groups = array(p, total, sizeof **groups, &status);
+    p->group_counts = array(p, p->count, sizeof *p->group_counts, &status);
+    for (size_t i = 0; status == CW_OK && i < p->count; i++) {
+        const struct cw_list *needed = &p->counters[i];
+        size_t before = n;
+        for (uint32_t k = 0; status == CW_OK && k < needed->count; k++)
+            status = need_raws(p, needed->items[k]);
+        struct cw_list leaves = {0};
+        if (p->metrics[i].type != CW_THROUGHPUT)
+            (*groups)[n++] = raws_of(p, needed, &status);
+        else if (status == CW_OK)
+            status = cw_throughput_leaves(p->chip, p->metrics[i].base, &leaves, p->arena, p->err);
+        for (uint32_t k = 0; status == CW_OK && k < leaves.count; k++) {
+            uint32_t pair[2] = {leaves.items[k], cw_metric_cycles(p->chip, leaves.items[k], p->metrics[i].sub)};
+            (*groups)[n++] = raws_of(p, &(struct cw_list){pair[1] == CW_NONE ? 1 : 2, pair}, &status);
+        }
+        p->group_counts[i] = (uint32_t)(n - before);
+    }
+    *group_count = n;
+    return status;
+}
+
+/* ---- the image -------------------------------------------------------------------------------------------------- */
+
+static void mark_used(struct planner *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        for (uint32_t k = 0; k < p->counters[i].count; k++) {
+            uint32_t counter = p->counters[i].items[k];
+            p->counter_index[counter] = 1;
+            const struct cw_list *raws = &p->chip->counters[counter].raws;
+            for (uint32_t r = 0; r < raws->count; r++)
+                p->raw_index[raws->items[r]] = 1;
+        }
+    for (uint32_t i = 0; i < p->schedule.pass_count; i++)
+        for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
+            p->domain_index[p->chip->placements[p->schedule.passes[i].placements[k]].domain] = 1;
+}
+
+/* Turns marks into numbers 1, 2, 3...; returns how many. */
+static uint32_t number(uint32_t *marks, uint32_t count)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (marks[i])
+            marks[i] = ++n;
+    return n;
+}
+
+static enum cw_status fill_lists(struct planner *p)
+{
+    const struct cw_chip *chip = p->chip;
+    struct cw_config_image *image = &p->plan->image;
+    enum cw_status status = CW_OK;
+    image->counter_count = number(p->counter_index, chip->counter_count);
+    image->raw_count = number(p->raw_index, chip->raw_count);
+    image->domain_count = number(p->domain_index, chip->domain_count);
+    struct cw_config_counter *counters = array(p, image->counter_count, sizeof *counters, &status);
+    uint64_t *raws = array(p, image->raw_count, sizeof *raws, &status);
+    struct cw_config_domain *domains = array(p, image->domain_count, sizeof *domains, &status);
+    for (uint32_t i = 0; status == CW_OK && i < chip->raw_count; i++)
+        if (p->raw_index[i])
+            raws[p->raw_index[i] - 1] = chip->raws[i].id;
+    for (uint32_t i = 0; status == CW_OK && i < chip->domain_count; i++)
+        if (p->domain_index[i])
+            domains[p->domain_index[i] - 1] = (struct cw_config_domain){chip->domains[i].id, chip->domains[i].name};
+    for (uint32_t i = 0; status == CW_OK && i < chip->counter_count; i++) {
+        if (!p->counter_index[i])
+            continue;
+        const struct cw_counter *c = &chip->counters[i];
+        uint32_t *own = array(p, c->raws.count, sizeof *own, &status);
+        for (uint32_t k = 0; own && k < c->raws.count; k++)
+            own[k] = p->raw_index[c->raws.items[k]] - 1;
+        counters[p->counter_index[i] - 1] = (struct cw_config_counter){.name = c->name,
+                                                                       .instances = c->instances,
+                                                                       .peak = c->peak,
+                                                                       .raw_count = c->raws.count,
+                                                                       .raws = own};
+    }
+    image->counters = counters;
+    image->raws = raws;
+    image->domains = domains;
+    return status;
+}
+
+static struct cw_placement place(const struct planner *p, uint32_t placement)
+{
+    const struct cw_chip_placement *at = &p->chip->placements[placement];
+    return (struct cw_placement){p->raw_index[at->raw] - 1, p->domain_index[at->domain] - 1};
+}
+
+static enum cw_status fill_passes(struct planner *p)
+{
+    struct cw_config_image *image = &p->plan->image;
+    enum cw_status status = CW_OK;
+    image->pass_count = p->schedule.pass_count;
+    struct cw_config_pass *passes = array(p, image->pass_count, sizeof *passes, &status);
+    for (uint32_t i = 0; status == CW_OK && i < image->pass_count; i++) {
+        const struct cw_pass *from = &p->schedule.passes[i];
+        struct cw_placement *placements = array(p, from->count, sizeof *placements, &status);
+        for (uint32_t k = 0; placements && k < from->count; k++)
+            placements[k] = place(p, from->placements[k]);
+        passes[i] = (struct cw_config_pass){from->count, placements};
+    }
+    image->passes = passes;
+    return status;
+}
+
+/* The chip's limits as far as they speak of placements that the plan uses and could be broken by them. */
+static enum cw_status fill_limits(struct planner *p)
+{
+    const struct cw_chip *chip = p->chip;
+    struct cw_config_image *image = &p->plan->image;
+    enum cw_status status = CW_OK;
+    uint8_t *used = array(p, chip->placement_count, 1, &status);
+    struct cw_config_limit *limits = array(p, chip->limit_count, sizeof *limits, &status);
+    for (uint32_t i = 0; used && i < p->schedule.pass_count; i++)
+        for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
+            used[p->schedule.passes[i].placements[k]] = 1;
+    for (uint32_t i = 0; status == CW_OK && i < chip->limit_count; i++) {
+        const struct cw_limit *from = &chip->limits[i];
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < from->count; k++)
+            n += used[from->members[k]];
+        if (n <= from->max)
+            continue;
+        struct cw_placement *members = array(p, n, sizeof *members, &status);
+        uint32_t *groups = array(p, n, sizeof *groups, &status);
+        n = 0;
+        for (uint32_t k = 0; status == CW_OK && k < from->count; k++)
+            if (used[from->members[k]]) {
+                members[n] = place(p, from->members[k]);
+                groups[n++] = from->groups[k];
+            }
+        limits[image->limit_count++] = (struct cw_config_limit){from->max, n, members, groups};
+    }
+    image->limits = limits;
+    return status;
+}
+
+/* The groups of raw counters that each metric is computed from, in the image's numbers. */
+static enum cw_status fill_metrics(struct planner *p, struct cw_list *groups)
+{
+    enum cw_status status = CW_OK;
+    struct cw_plan_metric *metrics = array(p, p->count, sizeof *metrics, &status);
+    for (size_t i = 0; status == CW_OK && i < p->count; i++) {
+        uint32_t values = p->group_counts[i];
+        metrics[i] = (struct cw_plan_metric){.name = p->names[i], .value_count = values, .values = groups};
+        for (uint32_t v = 0; status == CW_OK && v < values; v++, groups++) {
+            uint32_t *own = array(p, groups->count, sizeof *own, &status);
+            for (uint32_t k = 0; own && k < groups->count; k++)
+                own[k] = p->raw_index[groups->items[k]] - 1;
+            groups->items = own;
+        }
+    }
+    p->plan->metrics = metrics;
+    p->plan->metric_count = (uint32_t)p->count;
+    return status;
+}
+
+enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, const char *const *metrics, size_t count,
+                            enum cw_profiler profiler, struct cw_arena *arena, struct cw_error *err)
+{
+    struct planner p = {.chip = chip, .arena = arena, .err = err, .plan = plan};
+    *plan = (struct cw_plan){.image = {.chip = chip->name, .producer = "counterworks " CW_VERSION, .profiler = profiler}};
+    memcpy(plan->image.database, chip->hash, sizeof plan->image.database);
+    struct cw_list *groups = NULL;
+    size_t group_count = 0;
+    enum cw_status status = resolve(&p, metrics, count);
+    if (status == CW_OK)
+        status = make_groups(&p, &groups, &group_count);
+    if (status == CW_OK)
+        status = cw_schedule_make(&p.schedule, chip, groups, group_count, arena, err);
+    p.counter_index = array(&p, chip->counter_count, sizeof *p.counter_index, &status);
+    p.raw_index = array(&p, chip->raw_count, sizeof *p.raw_index, &status);
+    p.domain_index = array(&p, chip->domain_count, sizeof *p.domain_index, &status);
+    if (status != CW_OK)
+        return status;
+    mark_used(&p);
+    plan->image.metrics = p.names;
+    plan->image.metric_count = (uint32_t)p.count;
+    status = fill_lists(&p);
+    if (status == CW_OK)
+        status = fill_passes(&p);
+    if (status == CW_OK)
+        status = fill_limits(&p);
+    if (status == CW_OK)
+        status = fill_metrics(&p, groups);
+    return status == CW_OK ? cw_plan_explain(plan, arena, err) : status;
+}
+
+enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_config_image *image = &plan->image;
+    size_t raws = image->raw_count;
+    uint8_t *collects = cw_arena_alloc(arena, image->pass_count, raws); /* [pass][raw counter] */
+    for (uint32_t p = 0; collects && p < image->pass_count; p++)
+        for (uint32_t k = 0; k < image->passes[p].count; k++)
+            collects[p * raws + image->passes[p].placements[k].raw] = 1;
+    uint32_t *passes = cw_arena_alloc(arena, image->pass_count, sizeof *passes);
+    for (uint32_t i = 0; i < plan->metric_count; i++) {
+        struct cw_plan_metric *m = &plan->metrics[i];
+        uint32_t whole = 0, n = 0;
+        for (uint32_t v = 0; v < m->value_count && collects; v++) {
+            bool together = m->values[v].count == 0;
+            for (uint32_t p = 0; p < image->pass_count && !together; p++) {
+                together = true;
+                for (uint32_t k = 0; k < m->values[v].count && together; k++)
+                    together = collects[p * raws + m->values[v].items[k]];
+            }
+            whole += together;
+        }
+        for (uint32_t p = 0; p < image->pass_count && collects && passes; p++) {
+            bool some = false;
+            for (uint32_t v = 0; v < m->value_count; v++)
+                for (uint32_t k = 0; k < m->values[v].count && !some; k++)
+                    some = collects[p * raws + m->values[v].items[k]];
+            if (some)
+                passes[n++] = p;
+        }
+        uint32_t *list = passes ? cw_arena_alloc(arena, n, sizeof *list) : NULL;
+        if (!list || !collects)
+            return cw_error_nomem(err);
+        memcpy(list, passes, n * sizeof *list);
+        m->passes = list;
+        m->pass_count = n;
+        m->whole = whole == m->value_count;
+    }
+    return CW_OK;
+}

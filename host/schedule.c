@@ -1,0 +1,122 @@
+#include "host/schedule.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/schedule_pack.h"
+
+/* The distinct raw counters of all groups, ascending. */
+static uint32_t *distinct_raws(const struct cw_chip *chip, const struct cw_list *groups, size_t group_count,
+                               struct cw_arena *arena, uint32_t *count)
+{
+    uint8_t *seen = cw_arena_alloc(arena, chip->raw_count, 1);
+    uint32_t *raws = cw_arena_alloc(arena, chip->raw_count, sizeof *raws);
+    *count = 0;
+    if (!seen || !raws)
+        return NULL;
+    for (size_t g = 0; g < group_count; g++)
+        for (uint32_t k = 0; k < groups[g].count; k++)
+            seen[groups[g].items[k]] = 1;
+    for (uint32_t i = 0; i < chip->raw_count; i++)
+        if (seen[i])
+            raws[(*count)++] = i;
+    return raws;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Lays the packings of all problems side by side: pass k of a section has pass k of each of its problems. */
+static enum cw_status combine(struct cw_schedule *schedule, const struct cw_problems *problems,
+                              const struct cw_packing *packings, const uint32_t *section_first, uint32_t pass_count,
+                              struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_pass *passes = cw_arena_alloc(arena, pass_count, sizeof *passes);
+    uint32_t **items = cw_arena_alloc(arena, pass_count, sizeof *items);
+    if (!passes || !items)
+        return cw_error_nomem(err);
+    for (uint32_t p = 0; p < problems->count; p++)
+        for (uint32_t i = 0; i < problems->items[p].item_count; i++)
+            passes[section_first[problems->items[p].section] + packings[p].pass_of[i]].count++;
+    for (uint32_t k = 0; k < pass_count; k++) {
+        items[k] = cw_arena_alloc(arena, passes[k].count, sizeof **items);
+        if (!items[k])
+            return cw_error_nomem(err);
+        passes[k] = (struct cw_pass){0, items[k]};
+    }
+    for (uint32_t p = 0; p < problems->count; p++)
+        for (uint32_t i = 0; i < problems->items[p].item_count; i++) {
+            uint32_t k = section_first[problems->items[p].section] + packings[p].pass_of[i];
+            items[k][passes[k].count++] = problems->items[p].items[i].choices[packings[p].choice_of[i]].placement;
+        }
+    /* the placements of a chip are in the order of its raw counters */
+    for (uint32_t k = 0; k < pass_count; k++)
+        qsort(items[k], passes[k].count, sizeof **items, by_number);
+    *schedule = (struct cw_schedule){pass_count, passes};
+    return CW_OK;
+}
+
+/* Packs every problem. The problem with most passes decides, so the others need not be better than that one's bound. */
+static enum cw_status pack_all(struct cw_packing *packings, const struct cw_problems *problems, uint32_t *enough,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    uint32_t *most = cw_arena_alloc(arena, problems->section_count, sizeof *most);
+    if (!most)
+        return cw_error_nomem(err);
+    for (uint32_t p = 0; p < problems->count; p++) {
+        uint32_t bound = cw_pack_bound(&problems->items[p]);
+        if (bound > most[problems->items[p].section])
+            most[problems->items[p].section] = bound;
+    }
+    enum cw_status status = CW_OK;
+    for (uint32_t p = 0; status == CW_OK && p < problems->count; p++) {
+        uint32_t *section_most = &most[problems->items[p].section];
+        status = cw_pack(&packings[p], &problems->items[p], *section_most, arena, err);
+        if (status == CW_OK && packings[p].pass_count > *section_most)
+            *section_most = packings[p].pass_count;
+    }
+    memcpy(enough, most, problems->section_count * sizeof *enough);
+    return status;
+}
+
+static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
+                           size_t group_count, struct cw_arena *arena, struct cw_arena *scratch, struct cw_error *err)
+{
+    struct cw_problems problems;
+    uint32_t count;
+    uint32_t *raws = distinct_raws(chip, groups, group_count, scratch, &count);
+    if (!raws)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < count; i++)
+        if (!chip->raws[raws[i]].placement_count)
+            return cw_error_set(err, CW_ERR_UNSUPPORTED, "found no domain of %s that collects the raw counter 0x%016" PRIx64,
+                                chip->name, chip->raws[raws[i]].id);
+    enum cw_status status = cw_problems_make(&problems, chip, raws, count, scratch, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_packing *packings = cw_arena_alloc(scratch, problems.count, sizeof *packings);
+    uint32_t *first = cw_arena_alloc(scratch, (size_t)problems.section_count + 1, sizeof *first);
+    if (!packings || !first)
+        return cw_error_nomem(err);
+    status = pack_all(packings, &problems, first + 1, scratch, err);
+    if (status != CW_OK)
+        return status;
+    for (uint32_t s = 1; s <= problems.section_count; s++)
+        first[s] += first[s - 1];
+    return combine(schedule, &problems, packings, first, first[problems.section_count], arena, err);
+}
+
+enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
+                                size_t group_count, struct cw_arena *arena, struct cw_error *err)
+{
+    *schedule = (struct cw_schedule){0};
+    struct cw_arena *scratch = cw_arena_create();
+    enum cw_status status =
+        scratch ? make(schedule, chip, groups, group_count, arena, scratch, err) : cw_error_nomem(err);
+    cw_arena_destroy(scratch);
+    return status;
+}

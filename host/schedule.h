@@ -1,0 +1,24 @@
+/* From raw counters to passes, by the limits of the chip's database alone (no NVIDIA software needed).
+ *
+ * A group is a set of raw counters that should be collected together because one value is computed from them. Every
+ * raw counter of every group stands in exactly one pass; groups are kept in one pass where the limits allow. */
+#ifndef CW_HOST_SCHEDULE_H
+#define CW_HOST_SCHEDULE_H
+
+#include "metricdb/chip.h"
+
+struct cw_pass {
+    uint32_t count;
+    const uint32_t *placements; /* indices into the chip's placements, ascending by raw counter */
+};
+
+struct cw_schedule {
+    uint32_t pass_count;
+    const struct cw_pass *passes;
+};
+
+/* Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. `schedule` lives in `arena`. */
+enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
+                                size_t group_count, struct cw_arena *arena, struct cw_error *err);
+
+#endif

@@ -1,0 +1,392 @@
+#include "host/schedule_pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ORDER_STEPS = 40000, /* placements tried in all orders together, about */
+    CHAIN_STEPS = 60000, /* placements tried in ejection chains for one eliminated pass */
+    MOST_ORDERS = 32,
+    CHAIN_DEPTH = 2,
+};
+
+struct pass {
+    uint64_t *present; /* bitset of classes */
+    uint16_t *classes, *groups, *used; /* members by class, by group; groups by rule */
+    uint32_t *items, count;
+};
+
+struct pack {
+    const struct cw_problem *problem;
+    struct cw_arena *arena;
+    struct pass *passes;
+    uint32_t pass_count, room; /* `room` passes have memory */
+    uint32_t *pass_of, *choice_of; /* by item */
+    uint32_t *order, *start; /* items; by class: passes before it have no place */
+    double *weight;          /* by class: how much of what is asked for it excludes */
+    uint64_t random;
+    uint32_t steps;
+    bool failed;
+};
+
+static void *array(struct pack *p, size_t count, size_t size)
+{
+    void *block = p->failed ? NULL : cw_arena_alloc(p->arena, count, size);
+    p->failed |= !block;
+    return block;
+}
+
+/* ---- one pass --------------------------------------------------------------------------------------------------- */
+
+static bool fits(const struct pack *p, const struct pass *pass, uint32_t class_)
+{
+    const struct cw_problem_class *c = &p->problem->classes[class_];
+    for (uint32_t w = 0; w < p->problem->words; w++)
+        if (c->conflicts[w] & pass->present[w])
+            return false;
+    for (uint32_t k = 0, more = 0; k < c->use_count; k++) {
+        const struct cw_use *use = &c->uses[k];
+        more = k && c->uses[k - 1].rule == use->rule ? more : 0;
+        more += use->group == CW_NONE || !pass->groups[use->group];
+        if (more && pass->used[use->rule] + more > p->problem->max[use->rule])
+            return false;
+    }
+    return true;
+}
+
+static void put(struct pack *p, uint32_t to, uint32_t item, uint32_t choice)
+{
+    struct pass *pass = &p->passes[to];
+    uint32_t class_ = p->problem->items[item].choices[choice].class_;
+    const struct cw_problem_class *c = &p->problem->classes[class_];
+    if (pass->classes[class_]++ == 0)
+        pass->present[class_ / 64] |= UINT64_C(1) << class_ % 64;
+    for (uint32_t k = 0; k < c->use_count; k++)
+        if (c->uses[k].group == CW_NONE || pass->groups[c->uses[k].group]++ == 0)
+            pass->used[c->uses[k].rule]++;
+    pass->items[pass->count++] = item;
+    p->pass_of[item] = to;
+    p->choice_of[item] = choice;
+}
+
+static void take(struct pack *p, uint32_t item)
+{
+    struct pass *pass = &p->passes[p->pass_of[item]];
+    uint32_t class_ = p->problem->items[item].choices[p->choice_of[item]].class_;
+    const struct cw_problem_class *c = &p->problem->classes[class_];
+    if (--pass->classes[class_] == 0)
+        pass->present[class_ / 64] &= ~(UINT64_C(1) << class_ % 64);
+    for (uint32_t k = 0; k < c->use_count; k++)
+        if (c->uses[k].group == CW_NONE || --pass->groups[c->uses[k].group] == 0)
+            pass->used[c->uses[k].rule]--;
+    uint32_t k = 0;
+    while (pass->items[k] != item)
+        k++;
+    memmove(pass->items + k, pass->items + k + 1, (--pass->count - k) * sizeof *pass->items);
+    p->pass_of[item] = CW_NONE;
+}
+
+static void clear(const struct pack *p, struct pass *pass)
+{
+    const struct cw_problem *pr = p->problem;
+    memset(pass->present, 0, pr->words * sizeof *pass->present);
+    memset(pass->classes, 0, pr->class_count * sizeof *pass->classes);
+    memset(pass->groups, 0, pr->group_count * sizeof *pass->groups);
+    memset(pass->used, 0, pr->rule_count * sizeof *pass->used);
+    pass->count = 0;
+}
+
+static uint32_t open_pass(struct pack *p)
+{
+    struct pass *pass = &p->passes[p->pass_count];
+    if (p->pass_count < p->room) {
+        clear(p, pass);
+        return p->pass_count++;
+    }
+    const struct cw_problem *pr = p->problem;
+    pass->present = array(p, pr->words, sizeof *pass->present);
+    uint16_t *counts = array(p, (size_t)pr->class_count + pr->group_count + pr->rule_count, sizeof *counts);
+    pass->items = array(p, pr->item_count, sizeof *pass->items);
+    if (p->failed)
+        return p->pass_count;
+    pass->classes = counts;
+    pass->groups = counts + pr->class_count;
+    pass->used = pass->groups + pr->group_count;
+    p->room++;
+    return p->pass_count++;
+}
+
+/* ---- first fit -------------------------------------------------------------------------------------------------- */
+
+static void place_first(struct pack *p, uint32_t item)
+{
+    const struct cw_item *it = &p->problem->items[item];
+    for (uint32_t to = 0; to < p->pass_count; to++)
+        for (uint32_t k = 0; k < it->choice_count; k++) {
+            uint32_t class_ = it->choices[k].class_;
+            if (to < p->start[class_])
+                continue;
+            p->steps++;
+            if (fits(p, &p->passes[to], class_)) {
+                put(p, to, item, k);
+                return;
+            }
+            /* a pass only fills up, so what does not fit now never will */
+            if (p->start[class_] == to)
+                p->start[class_] = to + 1;
+        }
+    uint32_t fresh = open_pass(p);
+    if (!p->failed)
+        put(p, fresh, item, 0);
+}
+
+static void first_fit(struct pack *p)
+{
+    p->pass_count = 0;
+    memset(p->start, 0, p->problem->class_count * sizeof *p->start);
+    for (uint32_t i = 0; !p->failed && i < p->problem->item_count; i++)
+        place_first(p, p->order[i]);
+}
+
+static double random_unit(struct pack *p)
+{
+    p->random ^= p->random << 13;
+    p->random ^= p->random >> 7;
+    p->random ^= p->random << 17;
+    return (double)(p->random >> 11) / 9007199254740992.0;
+}
+
+/* What a class excludes: the items that conflict with it and its share of the rules it uses. */
+static void weigh(struct pack *p)
+{
+    const struct cw_problem *pr = p->problem;
+    double *demand = array(p, pr->class_count, sizeof *demand), *load = array(p, pr->rule_count, sizeof *load);
+    if (p->failed)
+        return;
+    for (uint32_t i = 0; i < pr->item_count; i++)
+        for (uint32_t k = 0; k < pr->items[i].choice_count; k++)
+            demand[pr->items[i].choices[k].class_] += 1.0 / pr->items[i].choice_count;
+    for (uint32_t c = 0; c < pr->class_count; c++)
+        for (uint32_t k = 0; k < pr->classes[c].use_count; k++)
+            load[pr->classes[c].uses[k].rule] += demand[c];
+    for (uint32_t c = 0; c < pr->class_count; c++) {
+        double weight = 0;
+        for (uint32_t w = 0; w < pr->words; w++)
+            for (uint64_t bits = pr->classes[c].conflicts[w]; bits; bits &= bits - 1)
+                weight += demand[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+        for (uint32_t k = 0; k < pr->classes[c].use_count; k++)
+            weight += load[pr->classes[c].uses[k].rule] / pr->max[pr->classes[c].uses[k].rule];
+        p->weight[c] = weight;
+    }
+}
+
+/* The choices of an item, the least excluding first; the database's order decides between equals. */
+static void sort_choices(struct pack *p)
+{
+    for (uint32_t i = 0; i < p->problem->item_count; i++) {
+        struct cw_item *it = &p->problem->items[i];
+        for (uint32_t k = 1; k < it->choice_count; k++) {
+            struct cw_choice moved = it->choices[k];
+            uint32_t to = k;
+            for (; to && p->weight[it->choices[to - 1].class_] > p->weight[moved.class_]; to--)
+                it->choices[to] = it->choices[to - 1];
+            it->choices[to] = moved;
+        }
+    }
+}
+
+struct ranked {
+    double key;
+    uint32_t item;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+/* Difficult items first: the two plain orders (by weight; by few choices, then weight), then disturbed ones. */
+static void make_order(struct pack *p, struct ranked *ranked, uint32_t attempt)
+{
+    const struct cw_problem *pr = p->problem;
+    double largest = 1;
+    for (uint32_t c = 0; c < pr->class_count; c++)
+        largest = p->weight[c] > largest ? p->weight[c] : largest;
+    for (uint32_t i = 0; i < pr->item_count; i++) {
+        double key = p->weight[pr->items[i].choices[0].class_];
+        if (attempt >= 2)
+            key *= 1 + 0.1 * attempt * random_unit(p);
+        if (attempt % 2)
+            key -= 4 * largest * pr->items[i].choice_count;
+        ranked[i] = (struct ranked){key, i};
+    }
+    qsort(ranked, pr->item_count, sizeof *ranked, by_key);
+    for (uint32_t i = 0; i < pr->item_count; i++)
+        p->order[i] = ranked[i].item;
+}
+
+/* ---- ejection chains -------------------------------------------------------------------------------------------- */
+
+static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *banned, int banned_count);
+
+static bool is_banned(uint32_t pass, const uint32_t *banned, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (banned[k] == pass)
+            return true;
+    return false;
+}
+
+/* Puts an item in the place of one other, if that one finds a place elsewhere. */
+static bool swap_in(struct pack *p, uint32_t item, uint32_t choice, uint32_t to, int depth, const uint32_t *banned,
+                    int banned_count)
+{
+    uint32_t class_ = p->problem->items[item].choices[choice].class_;
+    uint32_t next[CHAIN_DEPTH + 2];
+    if (banned_count)
+        memcpy(next, banned, (size_t)banned_count * sizeof *next);
+    next[banned_count] = to;
+    for (uint32_t k = 0; k < p->passes[to].count && p->steps < CHAIN_STEPS; k++) {
+        uint32_t victim = p->passes[to].items[k], old = p->choice_of[victim];
+        p->steps++;
+        take(p, victim);
+        if (fits(p, &p->passes[to], class_)) {
+            put(p, to, item, choice);
+            if (insert(p, victim, depth - 1, next, banned_count + 1))
+                return true;
+            take(p, item);
+        }
+        put(p, to, victim, old); /* goes to the end of the list: count the others from the start again */
+        uint32_t *items = p->passes[to].items, last = p->passes[to].count - 1;
+        memmove(items + k + 1, items + k, (last - k) * sizeof *items);
+        items[k] = victim;
+    }
+    return false;
+}
+
+static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *banned, int banned_count)
+{
+    const struct cw_item *it = &p->problem->items[item];
+    for (uint32_t to = 0; to < p->pass_count; to++)
+        for (uint32_t k = 0; k < it->choice_count && !is_banned(to, banned, banned_count); k++) {
+            p->steps++;
+            if (fits(p, &p->passes[to], it->choices[k].class_)) {
+                put(p, to, item, k);
+                return true;
+            }
+        }
+    for (uint32_t to = 0; depth && to < p->pass_count; to++)
+        for (uint32_t k = 0; k < it->choice_count && !is_banned(to, banned, banned_count); k++) {
+            if (p->steps >= CHAIN_STEPS)
+                return false;
+            if (swap_in(p, item, k, to, depth, banned, banned_count))
+                return true;
+        }
+    return false;
+}
+
+/* ---- the search ------------------------------------------------------------------------------------------------- */
+
+static void keep(const struct pack *p, struct cw_packing *best)
+{
+    best->pass_count = p->pass_count;
+    memcpy(best->pass_of, p->pass_of, p->problem->item_count * sizeof *best->pass_of);
+    memcpy(best->choice_of, p->choice_of, p->problem->item_count * sizeof *best->choice_of);
+}
+
+static void restore(struct pack *p, const struct cw_packing *best)
+{
+    p->pass_count = 0;
+    while (!p->failed && p->pass_count < best->pass_count)
+        open_pass(p);
+    for (uint32_t i = 0; !p->failed && i < p->problem->item_count; i++)
+        put(p, best->pass_of[i], i, best->choice_of[i]);
+}
+
+/* Empties the last pass into the others. */
+static bool eliminate(struct pack *p, uint32_t victim)
+{
+    uint32_t last = p->pass_count - 1;
+    struct pass swapped = p->passes[victim];
+    p->passes[victim] = p->passes[last];
+    p->passes[last] = swapped;
+    for (uint32_t i = 0; i < p->problem->item_count; i++)
+        p->pass_of[i] = p->pass_of[i] == victim ? last : p->pass_of[i] == last ? victim : p->pass_of[i];
+    p->steps = 0;
+    p->pass_count--;
+    while (p->passes[last].count) {
+        uint32_t item = p->passes[last].items[0];
+        take(p, item);
+        if (!insert(p, item, CHAIN_DEPTH, NULL, 0))
+            return false;
+    }
+    return true;
+}
+
+static void improve(struct pack *p, struct cw_packing *best, uint32_t enough)
+{
+    for (int failures = 0; !p->failed && best->pass_count > enough && best->pass_count > 1 && failures < 2;) {
+        restore(p, best);
+        uint32_t victim = 0;
+        for (uint32_t k = 1; k < p->pass_count; k++)
+            if (p->passes[k].count < p->passes[victim].count + (failures ? 1 : 0))
+                victim = k;
+        if (!p->failed && eliminate(p, victim))
+            keep(p, best);
+        else
+            failures++;
+    }
+}
+
+uint32_t cw_pack_bound(const struct cw_problem *pr)
+{
+    uint32_t bound = pr->item_count != 0;
+    for (uint32_t r = 0; r < pr->rule_count; r++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < pr->item_count; i++) {
+            bool needs = true;
+            for (uint32_t k = 0; needs && k < pr->items[i].choice_count; k++) {
+                const struct cw_problem_class *c = &pr->classes[pr->items[i].choices[k].class_];
+                needs = false;
+                for (uint32_t u = 0; u < c->use_count && c->uses[u].rule <= r; u++)
+                    needs |= c->uses[u].rule == r && c->uses[u].group == CW_NONE;
+            }
+            n += needs;
+        }
+        if ((n + pr->max[r] - 1) / pr->max[r] > bound)
+            bound = (n + pr->max[r] - 1) / pr->max[r];
+    }
+    return bound;
+}
+
+enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *problem, uint32_t enough,
+                       struct cw_arena *arena, struct cw_error *err)
+{
+    struct pack p = {.problem = problem, .arena = arena, .random = 0x2545f4914f6cdd1d};
+    uint32_t items = problem->item_count;
+    p.passes = array(&p, items, sizeof *p.passes);
+    p.pass_of = array(&p, items, sizeof *p.pass_of);
+    p.choice_of = array(&p, items, sizeof *p.choice_of);
+    p.order = array(&p, items, sizeof *p.order);
+    p.start = array(&p, problem->class_count, sizeof *p.start);
+    p.weight = array(&p, problem->class_count, sizeof *p.weight);
+    *packing = (struct cw_packing){.pass_of = array(&p, items, sizeof *packing->pass_of),
+                                   .choice_of = array(&p, items, sizeof *packing->choice_of)};
+    struct ranked *ranked = array(&p, items, sizeof *ranked);
+    weigh(&p);
+    if (!p.failed)
+        sort_choices(&p);
+    for (uint32_t attempt = 0; !p.failed && attempt < MOST_ORDERS; attempt++) {
+        if (attempt >= 2 && (p.steps > ORDER_STEPS || packing->pass_count <= enough))
+            break;
+        make_order(&p, ranked, attempt);
+        first_fit(&p);
+        if (!p.failed && (attempt == 0 || p.pass_count < packing->pass_count))
+            keep(&p, packing);
+    }
+    improve(&p, packing, enough);
+    return p.failed ? cw_error_nomem(err) : CW_OK;
+}

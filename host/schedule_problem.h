@@ -1,0 +1,51 @@
+/* A scheduling problem: the part of a chip's limits that matters for some raw counters. Internal to the scheduler.
+ *
+ * Placements that the limits treat alike are one class. Limits that allow one group only are kept as bitsets of
+ * conflicting classes, the others as rules with numbered groups. Limits that cannot be exceeded are left out. */
+#ifndef CW_HOST_SCHEDULE_PROBLEM_H
+#define CW_HOST_SCHEDULE_PROBLEM_H
+
+#include "metricdb/chip.h"
+
+/* One group that a class occupies in a rule; `group` CW_NONE is a group that each of its placements has alone. */
+struct cw_use {
+    uint32_t rule, group;
+};
+
+struct cw_problem_class {
+    const struct cw_use *uses; /* ascending by rule */
+    uint32_t use_count;
+    const uint64_t *conflicts; /* bitset of classes */
+    bool possible;             /* at least alone in a pass */
+};
+
+struct cw_choice { /* one way to collect an item */
+    uint32_t placement; /* of the chip */
+    uint32_t class_;
+};
+
+struct cw_item {
+    uint32_t raw; /* of the chip */
+    uint32_t choice_count;
+    struct cw_choice *choices; /* the possible ones */
+};
+
+struct cw_problem {
+    uint32_t section; /* problems of different sections never share a pass */
+    uint32_t item_count, class_count, rule_count, group_count, words; /* words of a bitset of classes */
+    struct cw_item *items;
+    const struct cw_problem_class *classes;
+    const uint32_t *max; /* by rule */
+};
+
+/* Everything asked for, cut into problems that do not disturb one another. */
+struct cw_problems {
+    uint32_t count, section_count;
+    struct cw_problem *items;
+};
+
+/* `raws`: distinct indices of raw counters. CW_ERR_UNSUPPORTED for one that no pass can hold. */
+enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip, const uint32_t *raws,
+                                uint32_t raw_count, struct cw_arena *arena, struct cw_error *err);
+
+#endif

@@ -1,0 +1,305 @@
+#define _GNU_SOURCE
+#include "tests/unit/eval_sample.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <hdf5.h>
+#include <hdf5_hl.h>
+#include <jansson.h>
+
+#include "eval/check.h"
+#include "eval/csv.h"
+#include "eval/hdf5.h"
+#include "eval/json.h"
+#include "eval/table.h"
+
+static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum.per_cycle_active", "sm__missing.sum",
+                                    "sm__inst.avg.per_cycle_in_frame"};
+enum { METRICS = sizeof names / sizeof *names };
+static struct cw_metric metrics[METRICS];
+static struct cw_result result;
+
+static void make_result(void)
+{
+    const struct cw_eval_options options = {0};
+    set_up();
+    for (size_t i = 0; i < METRICS; i++)
+        cr_assert(cw_metric_parse(&metrics[i], chip, names[i], &err) == CW_OK);
+    cr_assert(cw_result_make(&result, chip, &data, "x.cwd", metrics, METRICS, &options, arena, &err) == CW_OK);
+}
+
+TestSuite(eval_output, .init = make_result, .fini = tear_down);
+
+/* The text that a renderer writes; the caller frees it. */
+static char *text_of(void (*write)(FILE *))
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    cr_assert(out);
+    write(out);
+    fclose(out);
+    return text;
+}
+
+static void write_csv(FILE *out)
+{
+    cw_csv_write(&result, out);
+}
+
+static void write_json(FILE *out)
+{
+    cr_assert(cw_json_write(&result, out, &err) == CW_OK);
+}
+
+static void write_table(FILE *out)
+{
+    const struct cw_table_style style = {0};
+    cw_table_write(&result, &style, out);
+}
+
+static void write_narrow_table(FILE *out)
+{
+    const struct cw_table_style style = {.width = 40};
+    cw_table_write(&result, &style, out);
+}
+
+Test(eval_output, numbers)
+{
+    char text[CW_NUMBER_SIZE];
+    cr_expect_str_eq(cw_number_text(0.1, text), "0.1");
+    cr_expect_str_eq(cw_number_text(1.0 / 3, text), "0.3333333333333333");
+    cr_expect_str_eq(cw_number_text(0.1 + 0.2, text), "0.30000000000000004");
+    cr_expect_str_eq(cw_number_text(INFINITY, text), "inf");
+    cr_expect_str_eq(cw_number_text(-INFINITY, text), "-inf");
+    cr_expect_str_eq(cw_number_text(-NAN, text), "nan");
+}
+
+Test(eval_output, csv)
+{
+    char *text = text_of(write_csv);
+    cr_expect(strstr(text, "range,name,kernel,metric,unit,value,status\r\n"
+                           "0,first,_Zk,sm__inst.sum,instructions,1600,ok\r\n"
+                           "0,first,_Zk,sm__bytes.sum.per_cycle_active,bytes/cycles,40,mixed passes\r\n"
+                           "0,first,_Zk,sm__missing.sum,1,nan,not collected\r\n"
+                           "0,first,_Zk,sm__inst.avg.per_cycle_in_frame,instructions/cycles,inf,zero denominator\r\n"
+                           "1,\"se\"\"co,nd\",_Zk,sm__inst.sum,instructions,1600,ok\r\n") == text,
+              "%s", text);
+    free(text);
+}
+
+Test(eval_output, json)
+{
+    json_error_t failure;
+    char *text = text_of(write_json);
+    json_t *root = json_loads(text, 0, &failure);
+    cr_assert(root, "%s: %s", failure.text, text);
+    const json_t *ranges = json_object_get(root, "ranges"), *second = json_array_get(ranges, 1);
+    const json_t *list = json_object_get(second, "metrics"), *first = json_array_get(list, 0);
+    cr_expect_eq(json_array_size(ranges), SAMPLE_RANGES);
+    cr_expect_str_eq(json_string_value(json_object_get(second, "name")), "se\"co,nd");
+    cr_expect_str_eq(json_string_value(json_object_get(first, "unit")), "instructions");
+    cr_expect(json_number_value(json_object_get(first, "value")) == 1600);
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(list, 2), "value")), "nan");
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(list, 3), "value")), "inf");
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(root, "capture"), "created")),
+                     "2023-11-14T22:13:20Z");
+    json_decref(root);
+    free(text);
+}
+
+Test(eval_output, json_of_nothing)
+{
+    bool keep[SAMPLE_RANGES] = {false};
+    cw_result_select(&result, keep);
+    char *text = text_of(write_json);
+    json_t *root = json_loads(text, 0, NULL);
+    cr_expect(root);
+    json_decref(root);
+    free(text);
+}
+
+Test(eval_output, select)
+{
+    bool keep[SAMPLE_RANGES] = {false, true, true};
+    set_value(INST, 0, 1);
+    cw_result_select(&result, keep);
+    cr_expect_eq(result.range_count, 2);
+    cr_expect_str_eq(cw_result_range(&result, 1)->name, "third");
+    cr_expect(result.values[2] == 40 && result.statuses[2] == CW_VALUE_MIXED_PASSES);
+}
+
+Test(eval_output, table)
+{
+    char *text = text_of(write_table);
+    cr_expect(
+        strstr(text, "first  grid (1, 2, 3) x block (32, 1, 1)\n  range 0, device 0 Tiny (simulated), process 7"));
+    cr_expect(strstr(text, "  sm__inst.sum                     instructions         1,600\n"), "%s", text);
+    cr_expect(strstr(text, "  sm__bytes.sum.per_cycle_active   bytes/cycles            40 ~\n"), "%s", text);
+    cr_expect(strstr(text, "    -  not collected in this capture\n") == NULL);
+    cr_expect(strstr(text, "\n  -  not collected in this capture\n"), "%s", text);
+    free(text);
+    text = text_of(write_narrow_table);
+    cr_expect(strstr(text, "  sm__inst.av..le_in_frame"), "%s", text);
+    free(text);
+}
+
+Test(eval_output, table_values)
+{
+    static const struct {
+        double value;
+        const char *unit, *text, *shown;
+    } cases[] = {
+        {1234567, "instructions", "1,234,567", "instructions"},
+        {-1234.5, "1", "-1,234.50", ""},
+        {43694.444, "nanoseconds", "43.694", "us"},
+        {4.829e10, "bytes/s", "48.290", "Gbytes/s"},
+        {0, "bytes", "0", "bytes"},
+        {0.00001, "%", "1.000e-05", "%"},
+        {NAN, "bytes/s", "n/a", "bytes/s"},
+        {-INFINITY, "%", "-inf", "%"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+        cr_expect_str_eq(cw_table_value(cases[i].value, cases[i].unit, text, shown), cases[i].text);
+        cr_expect_str_eq(shown, cases[i].shown);
+    }
+}
+
+/* ---- HDF5 ------------------------------------------------------------------------------------------------------- */
+
+static void expect_strings(hid_t file, const char *path, const char *const *wanted, hsize_t count)
+{
+    hid_t set = H5Dopen2(file, path, H5P_DEFAULT), type = H5Dget_type(set), space = H5Dget_space(set);
+    hsize_t size = 0;
+    char *got[8] = {0};
+    cr_expect(H5Tis_variable_str(type) > 0 && H5Tget_cset(type) == H5T_CSET_UTF8);
+    cr_assert(H5Sget_simple_extent_dims(space, &size, NULL) == 1 && size == count && count <= 8);
+    cr_assert(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, got) >= 0);
+    for (hsize_t i = 0; i < count; i++)
+        cr_expect_str_eq(got[i], wanted[i]);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, got);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(set);
+}
+
+static herr_t every_axis_has_a_scale(hid_t group, const char *name, const H5L_info_t *info, void *context)
+{
+    (void)info;
+    (void)context;
+    hid_t set = H5Dopen2(group, name, H5P_DEFAULT), space = H5Dget_space(set);
+    int rank = H5Sget_simple_extent_ndims(space);
+    for (int axis = 0; axis < rank; axis++)
+        cr_expect(H5DSis_scale(set) > 0 || H5DSget_num_scales(set, (unsigned)axis) == 1, "%s axis %d", name, axis);
+    H5Sclose(space);
+    H5Dclose(set);
+    return 0;
+}
+
+static void expect_values(hid_t file)
+{
+    double values[SAMPLE_RANGES][METRICS];
+    int8_t statuses[SAMPLE_RANGES][METRICS];
+    hid_t value = H5Dopen2(file, "/range/value", H5P_DEFAULT), status = H5Dopen2(file, "/range/status", H5P_DEFAULT);
+    cr_assert(H5Dread(value, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    cr_assert(H5Dread(status, H5T_NATIVE_INT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, statuses) >= 0);
+    for (uint32_t i = 0; i < SAMPLE_RANGES; i++)
+        for (uint32_t m = 0; m < METRICS; m++) {
+            cr_expect(cw_reference_equal(values[i][m], result.values[m * SAMPLE_RANGES + i]));
+            cr_expect(statuses[i][m] == result.statuses[m * SAMPLE_RANGES + i]);
+        }
+    H5Dclose(value);
+    H5Dclose(status);
+}
+
+static char *temporary_name(char path[64])
+{
+    snprintf(path, 64, "eval_output_test_XXXXXX"); /* in the working folder */
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    close(fd);
+    return path;
+}
+
+Test(eval_output, hdf5)
+{
+    static const char *const labels[] = {"first", "se\"co,nd", "third"}, *const units[] = {"instructions",
+                                                                                           "bytes/cycles", "1",
+                                                                                           "instructions/cycles"};
+    char path[64], text[32] = "", *conventions = text;
+    cr_assert(cw_hdf5_write(&result, NULL, temporary_name(path), &err) == CW_OK, "%s", err.message);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), group = H5Gopen2(file, "/range", H5P_DEFAULT);
+    cr_assert(file >= 0 && group >= 0);
+    expect_strings(file, "/range/name", labels, SAMPLE_RANGES);
+    expect_strings(file, "/range/metric", names, METRICS);
+    expect_strings(file, "/range/unit", units, METRICS);
+    cr_expect(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, every_axis_has_a_scale, NULL) >= 0);
+    expect_values(file);
+    cr_expect(H5LTget_attribute_string(file, "/", "conventions", (char *)&conventions) >= 0);
+    cr_expect_str_eq(conventions, "counterworks-1");
+    H5free_memory(conventions);
+    H5Gclose(group);
+    H5Fclose(file);
+    unlink(path);
+}
+
+Test(eval_output, hdf5_of_nothing)
+{
+    bool keep[SAMPLE_RANGES] = {false};
+    char path[64];
+    cw_result_select(&result, keep);
+    cr_expect(cw_hdf5_write(&result, NULL, temporary_name(path), &err) == CW_OK, "%s", err.message);
+    unlink(path);
+}
+
+Test(eval_output, hdf5_that_cannot_be_written)
+{
+    cr_expect(cw_hdf5_write(&result, NULL, "/nowhere/x.h5", &err) == CW_ERR_IO);
+    cr_expect_str_eq(err.message, "/nowhere/x.h5: HDF5 cannot write the file");
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------------- */
+
+static enum cw_status load(const char *json, struct cw_reference *reference)
+{
+    char path[64];
+    FILE *file = fopen(temporary_name(path), "w");
+    fputs(json, file);
+    fclose(file);
+    err = (struct cw_error)CW_ERROR_INIT;
+    enum cw_status status = cw_reference_load(reference, path, arena, &err);
+    unlink(path);
+    return status;
+}
+
+Test(eval_output, reference)
+{
+    struct cw_reference reference;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    cr_assert(load("{\"metrics\": [\"a\", \"b\", \"c\", \"d\"], \"ranges\": [[1600, 40, \"nan\", \"inf\"], "
+                   "[1600.0000000000005, 40, \"nan\", \"-inf\"], [1600, 41, \"nan\", \"inf\"]]}",
+                   &reference) == CW_OK,
+              "%s", err.message);
+    cr_expect(cw_reference_compare(&reference, &result, out, &err) == CW_ERR_DIFFERS);
+    fclose(out);
+    cr_expect_str_eq(text, "sm__inst.avg.per_cycle_in_frame, range 1 (se\"co,nd): got inf, wanted -inf\n"
+                           "sm__bytes.sum.per_cycle_active, range 2 (third): got 40, wanted 41\n"
+                           "10 values equal, 2 differ\n");
+    free(text);
+}
+
+Test(eval_output, reference_refused)
+{
+    static const char *const cases[] = {"{", "[]", "{\"metrics\": [1], \"ranges\": []}",
+                                        "{\"metrics\": [\"a\"], \"ranges\": [[]]}",
+                                        "{\"metrics\": [\"a\"], \"ranges\": [[\"x\"]]}"};
+    struct cw_reference reference;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect(load(cases[i], &reference) == CW_ERR_INPUT, "%s", cases[i]);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_reference_load(&reference, "/nowhere.json", arena, &err) == CW_ERR_IO);
+}

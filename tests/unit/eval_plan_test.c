@@ -1,0 +1,225 @@
+#include "tests/unit/eval_sample.h"
+
+TestSuite(eval_plan, .init = set_up, .fini = tear_down);
+
+static struct cw_eval_options options;
+
+struct outcome {
+    double value;
+    enum cw_value_status status;
+};
+
+static struct outcome evaluate(const char *name, uint32_t range)
+{
+    struct cw_metric metric;
+    struct cw_eval_plan plan;
+    double values[SAMPLE_RANGES];
+    int8_t statuses[SAMPLE_RANGES];
+    cr_assert(cw_metric_parse(&metric, chip, name, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_eval_plan_make(&plan, chip, &data.schema, &metric, 1, &options, arena, &err) == CW_OK, "%s",
+              err.message);
+    cw_evaluate(&plan, &data, values, statuses);
+    return (struct outcome){values[range], (enum cw_value_status)statuses[range]};
+}
+
+static void expect_on(int line, const char *name, uint32_t range, double value, enum cw_value_status status)
+{
+    struct outcome got = evaluate(name, range);
+    bool same = isnan(value) ? isnan(got.value) : got.value == value || fabs(got.value - value) <= 1e-12 * fabs(value);
+    cr_expect(same, "line %d: %s is %.17g, wanted %.17g", line, name, got.value, value);
+    cr_expect(got.status == status, "line %d: %s is %s, wanted %s", line, name, cw_value_status_text(got.status),
+              cw_value_status_text(status));
+}
+#define EXPECT(name, value, status) expect_on(__LINE__, name, 0, value, status)
+#define EXPECT_ON(range, name, value, status) expect_on(__LINE__, name, range, value, status)
+
+Test(eval_plan, rollups)
+{
+    sample_rollups[CW_MIN][INST][0] = 1;
+    sample_rollups[CW_MAX][INST][0] = 900;
+    EXPECT("sm__inst.sum", 1600, CW_VALUE_OK);
+    EXPECT("sm__inst.avg", 400, CW_VALUE_OK);
+    EXPECT("sm__inst.min", 1, CW_VALUE_OK);
+    EXPECT("sm__inst.max", 900, CW_VALUE_OK);
+}
+
+Test(eval_plan, peaks_are_those_of_the_device_of_the_range)
+{
+    EXPECT("sm__inst.sum.peak_sustained", 16, CW_VALUE_OK);
+    EXPECT("sm__inst.avg.peak_sustained", 4, CW_VALUE_OK);
+    EXPECT_ON(2, "sm__inst.sum.peak_sustained", 32, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.peak_sustained_active", 16 * 200, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.peak_sustained_elapsed", 16 * 1000, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.peak_sustained_active.per_second", 16 * 200 / 2e-6, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.peak_sustained_elapsed.per_second", 16 * 1000 / 2e-6, CW_VALUE_OK);
+    sample_facts[0][INST].peak[CW_SUM] = NAN;
+    EXPECT("sm__inst.sum.peak_sustained", NAN, CW_VALUE_UNAVAILABLE);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_active", NAN, CW_VALUE_UNAVAILABLE);
+}
+
+Test(eval_plan, one_device)
+{
+    data.device_count = 1;
+    data.range_count = 2; /* the third is of the other device */
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        for (int c = SAMPLE_COUNTERS - 1; c >= 0; c--)
+            memmove(&sample_rollups[r][0][0] + 2 * c, &sample_rollups[r][c][0], 2 * sizeof(double));
+    EXPECT_ON(1, "gpu__time.sum.peak_sustained", 4, CW_VALUE_OK);
+}
+
+Test(eval_plan, quotients)
+{
+    EXPECT("sm__inst.sum.per_cycle_active", 8, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.per_cycle_elapsed", 1.6, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.per_second", 1600 / 2e-6, CW_VALUE_OK);
+    EXPECT("sm__inst.avg.pct_of_peak_sustained_active", 50, CW_VALUE_OK);
+    EXPECT("sm__inst.avg.pct_of_peak_sustained_elapsed", 10, CW_VALUE_OK);
+    EXPECT_ON(2, "sm__inst.avg.pct_of_peak_sustained_elapsed", 5, CW_VALUE_OK);
+}
+
+Test(eval_plan, zero_denominators)
+{
+    set_value(ACTIVE, 0, 0);
+    EXPECT("sm__inst.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT_ON(1, "sm__inst.sum.per_cycle_active", 8, CW_VALUE_OK);
+    set_value(INST, 0, 0);
+    EXPECT("sm__inst.sum.per_cycle_active", 0, CW_VALUE_ZERO_DENOMINATOR);
+    set_value(INST, 0, -4);
+    EXPECT("sm__inst.sum.per_cycle_active", -INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    set_value(TIME, 0, 0);
+    EXPECT("sm__bytes.sum.per_second", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    sample_facts[0][BYTES].peak[CW_SUM] = 0;
+    EXPECT("sm__bytes.sum.pct_of_peak_sustained_elapsed", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+}
+
+Test(eval_plan, frame_without_a_duration)
+{
+    EXPECT("sm__inst.sum.peak_sustained_frame", 0, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__inst.sum.peak_sustained_region.per_second", 0, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__inst.sum.per_cycle_in_frame", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_region", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    set_value(INST, 0, 0);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_region", 0, CW_VALUE_ZERO_DENOMINATOR);
+    set_form(ELAPSED, 0, CW_FORM_UNAVAILABLE);
+    EXPECT("sm__inst.sum.peak_sustained_frame", NAN, CW_VALUE_UNAVAILABLE);
+}
+
+/* elapsed cycles 1000 in 2000 ns: a frame of 4000 ns has 2000 */
+Test(eval_plan, frame_and_region_durations)
+{
+    options = (struct cw_eval_options){.frame_ns = 4000, .region_ns = 1000};
+    EXPECT("sm__inst.sum.peak_sustained_frame", 16 * 2000, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.peak_sustained_frame.per_second", 16 * 2000 / 2e-6, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.per_cycle_in_frame", 0.8, CW_VALUE_OK);
+    EXPECT("sm__inst.sum.per_cycle_in_region", 3.2, CW_VALUE_OK);
+    EXPECT("sm__inst.avg.pct_of_peak_sustained_frame", 5, CW_VALUE_OK);
+    EXPECT("sm__cycles_in_frame.sum", 8000, CW_VALUE_OK);
+    EXPECT("sm__cycles_in_frame.avg.peak_sustained", 2, CW_VALUE_OK);
+    EXPECT("sm__cycles_in_frame.avg.per_cycle_elapsed", 2, CW_VALUE_OK);
+    set_value(TIME, 0, 0);
+    EXPECT("sm__cycles_in_frame.sum", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    options = (struct cw_eval_options){0};
+    EXPECT("sm__cycles_in_frame.sum", 0, CW_VALUE_OK);
+}
+
+Test(eval_plan, ratios)
+{
+    EXPECT("sm__hit_rate.ratio", 0.75, CW_VALUE_OK);
+    EXPECT("sm__hit_rate.pct", 37.5, CW_VALUE_OK); /* of the largest rate, 2 */
+    EXPECT("sm__hit_rate.max_rate", 2, CW_VALUE_OK);
+    EXPECT("sm__odd_rate.max_rate", 4, CW_VALUE_OK);
+    set_value(LOOKUPS, 0, 0);
+    EXPECT("sm__hit_rate.ratio", 0, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__hit_rate.pct", 0, CW_VALUE_ZERO_DENOMINATOR);
+    set_form(HITS, 0, CW_FORM_UNAVAILABLE);
+    EXPECT("sm__hit_rate.ratio", NAN, CW_VALUE_UNAVAILABLE);
+}
+
+Test(eval_plan, throughputs)
+{
+    set_value(BYTES, 1, 80);
+    sample_counters[BYTES].passes = sample_counters[INST].passes;
+    EXPECT("sm__throughput.avg.pct_of_peak_sustained_elapsed", 25, CW_VALUE_OK);
+    EXPECT_ON(1, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 10, CW_VALUE_OK);
+    set_form(BYTES, 0, CW_FORM_UNAVAILABLE);
+    EXPECT("sm__throughput.avg.pct_of_peak_sustained_elapsed", 10, CW_VALUE_OK);
+    set_form(INST, 0, CW_FORM_UNAVAILABLE);
+    EXPECT("sm__throughput.avg.pct_of_peak_sustained_elapsed", NAN, CW_VALUE_UNAVAILABLE);
+    set_form(INST, 1, CW_FORM_NOT_COLLECTED);
+    EXPECT_ON(1, "sm__throughput.avg.pct_of_peak_sustained_elapsed", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__partial_throughput.avg.pct_of_peak_sustained_elapsed", NAN, CW_VALUE_NOT_COLLECTED);
+}
+
+Test(eval_plan, mixed_passes)
+{
+    EXPECT("sm__bytes.sum", 8000, CW_VALUE_OK);
+    EXPECT("sm__bytes.sum.per_cycle_active", 40, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__bytes.sum.per_second", 8000 / 2e-6, CW_VALUE_OK); /* time is in both passes */
+    EXPECT("sm__split.sum", 7, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__throughput.avg.pct_of_peak_sustained_elapsed", 25, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__bytes.sum.peak_sustained", 32, CW_VALUE_OK);
+    set_value(ACTIVE, 0, 0);
+    EXPECT("sm__bytes.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+}
+
+Test(eval_plan, forms)
+{
+    EXPECT("sm__missing.sum", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__missing.sum.peak_sustained", NAN, CW_VALUE_NOT_COLLECTED);
+    set_form(INST, 0, CW_FORM_OVERFLOW);
+    set_form(INST, 1, CW_FORM_INCOMPLETE);
+    EXPECT("sm__inst.sum.per_cycle_active", 8, CW_VALUE_OVERFLOW);
+    EXPECT_ON(1, "sm__inst.sum.per_cycle_active", 8, CW_VALUE_INCOMPLETE);
+    EXPECT_ON(2, "sm__inst.sum.per_cycle_active", 8, CW_VALUE_OK);
+    set_form(ACTIVE, 0, CW_FORM_INCOMPLETE);
+    EXPECT("sm__inst.sum.per_cycle_active", 8, CW_VALUE_INCOMPLETE);
+    set_form(ACTIVE, 0, CW_FORM_UNAVAILABLE);
+    EXPECT("sm__inst.sum.per_cycle_active", NAN, CW_VALUE_UNAVAILABLE);
+    set_form(INST, 0, CW_FORM_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.per_cycle_active", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.peak_sustained", 16, CW_VALUE_OK);
+    set_form(HITS, 0, CW_FORM_ZERO);
+    sample_rollups[CW_SUM][HITS][0] = NAN; /* whatever the form says */
+    EXPECT("sm__hits.sum", NAN, CW_VALUE_UNAVAILABLE);
+}
+
+Test(eval_plan, formulas_that_are_not_known)
+{
+    static const char *const metrics[] = {"sm__odd_rate.ratio", "sm__odd_throughput.avg.pct_of_peak_sustained_active",
+                                          "gpu__time.sum.per_cycle_active"};
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        struct outcome o = evaluate(metrics[i], 0);
+        cr_expect(isnan(o.value));
+        cr_expect_eq(o.status, CW_VALUE_NOT_COLLECTED);
+    }
+}
+
+/* More ranges than one block, so that the seams are seen. */
+Test(eval_plan, many_ranges)
+{
+    enum { MANY = 2500 };
+    struct cw_metric metric;
+    struct cw_eval_plan plan;
+    struct cw_range *ranges = cw_arena_alloc(arena, MANY, sizeof *ranges);
+    double *values = cw_arena_alloc(arena, MANY, sizeof *values);
+    int8_t *statuses = cw_arena_alloc(arena, MANY, 1);
+    data.forms = cw_arena_alloc(arena, (size_t)SAMPLE_COUNTERS * MANY, 1);
+    memset(data.forms, CW_FORM_ROLLUPS, (size_t)SAMPLE_COUNTERS * MANY);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        data.rollups[r] = cw_arena_alloc(arena, (size_t)SAMPLE_COUNTERS * MANY, sizeof(double));
+        for (size_t i = 0; i < (size_t)SAMPLE_COUNTERS * MANY; i++)
+            data.rollups[r][i] = (double)(i + 1);
+    }
+    for (uint32_t i = 0; i < MANY; i++)
+        ranges[i].device = i % 2;
+    data.ranges = ranges;
+    data.range_count = MANY;
+    cr_assert(cw_metric_parse(&metric, chip, "sm__inst.avg.pct_of_peak_sustained_active", &err) == CW_OK);
+    cr_assert(cw_eval_plan_make(&plan, chip, &data.schema, &metric, 1, &options, arena, &err) == CW_OK);
+    cw_evaluate(&plan, &data, values, statuses);
+    for (uint32_t i = 0; i < MANY; i++) {
+        double wanted = 100 * ((double)(INST * MANY + i + 1) / (double)(ACTIVE * MANY + i + 1)) / (i % 2 ? 8 : 4);
+        cr_assert(fabs(values[i] - wanted) <= 1e-12 * wanted, "range %u", i);
+        cr_assert(statuses[i] == CW_VALUE_OK);
+    }
+}
