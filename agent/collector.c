@@ -1,0 +1,84 @@
+#define _GNU_SOURCE
+#include "agent/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/image/chunk.h"
+
+/* Appends one chunk and frees the writer. A write that fails half way is cut off again. */
+static enum cw_status append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
+{
+    enum cw_status status = out->status == CW_OK ? CW_OK : cw_error_nomem(err);
+    const uint8_t *data = out->data;
+    size_t left = out->size;
+    while (status == CW_OK && left) {
+        ssize_t n = write(c->fd, data, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; what was complete is kept", c->path,
+                                  strerror(errno));
+            (void)!ftruncate(c->fd, (off_t)c->size);
+            break;
+        }
+        data += n;
+        left -= (size_t)n;
+    }
+    if (status == CW_OK)
+        c->size += out->size;
+    cw_writer_free(out);
+    return status;
+}
+
+enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const struct cw_schema *schema,
+                                 struct cw_error *err)
+{
+    *c = (struct cw_collector){.path = path, .schema = schema};
+    c->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (c->fd < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_chunk_write_header(&out, &cw_counter_data_kind);
+    cw_counter_data_write_schema(schema, &out);
+    return append(c, &out, err);
+}
+
+enum cw_status cw_collector_device(struct cw_collector *c, const struct cw_device *device, struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_device(c->schema, device, &out);
+    return append(c, &out, err);
+}
+
+enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range *range, const struct cw_value *values,
+                                  struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_range(c->schema, range, values, &out);
+    enum cw_status status = append(c, &out, err);
+    c->ranges += status == CW_OK;
+    return status;
+}
+
+enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how, uint32_t code, struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
+    enum cw_status status = append(c, &out, err);
+    c->ended = status == CW_OK;
+    return status;
+}
+
+void cw_collector_close(struct cw_collector *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}

@@ -1,0 +1,30 @@
+/* The counter data file of a capture: the plan's prefix first, then whole chunks only, so that what was complete stays
+ * readable whatever happens. */
+#ifndef CW_AGENT_COLLECTOR_H
+#define CW_AGENT_COLLECTOR_H
+
+#include "host/image/counter_data.h"
+
+struct cw_collector {
+    const char *path;
+    int fd;
+    const struct cw_schema *schema;
+    uint64_t ranges, dropped;
+    uint64_t size; /* bytes of whole chunks; a failed write is cut back to this */
+    bool ended;
+};
+
+/* Creates (or empties) `path` and writes the prefix for `schema`, which must outlive the collector. */
+enum cw_status cw_collector_open(struct cw_collector *collector, const char *path, const struct cw_schema *schema,
+                                 struct cw_error *err);
+enum cw_status cw_collector_device(struct cw_collector *collector, const struct cw_device *device,
+                                   struct cw_error *err);
+enum cw_status cw_collector_range(struct cw_collector *collector, const struct cw_range *range,
+                                  const struct cw_value *values, struct cw_error *err);
+/* Marks the capture complete. */
+enum cw_status cw_collector_end(struct cw_collector *collector, enum cw_capture_end how, uint32_t code,
+                                struct cw_error *err);
+/* Closes the file. A capture without cw_collector_end stays incomplete. */
+void cw_collector_close(struct cw_collector *collector);
+
+#endif

@@ -1,0 +1,49 @@
+#define _GNU_SOURCE
+#include "agent/inject/cupti_api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+static void *load_cupti(const char *path)
+{
+    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+    void *handle = NULL;
+    for (int i = 0; i < 3 && !handle; i++)
+        handle = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+    if (!handle && path && *path)
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < 3 && !handle; i++)
+        handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return handle;
+}
+
+bool cw_cupti_load(struct cw_cupti *api, const char *path)
+{
+    void *cupti = load_cupti(path);
+    if (!cupti) {
+        snprintf(api->missing, sizeof api->missing, "libcupti.so cannot be loaded: %s", dlerror());
+        return false;
+    }
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (!cuda) {
+        snprintf(api->missing, sizeof api->missing, "libcuda.so.1 is not loaded in the program");
+        return false;
+    }
+    const char *wanted = NULL;
+#define X(name)                                                                                                        \
+    *(void **)&api->name = dlsym(cupti, #name);                                                                        \
+    if (!api->name && !wanted)                                                                                         \
+        wanted = #name;
+    CW_CUPTI_FUNCTIONS(X)
+#undef X
+#define X(name)                                                                                                        \
+    *(void **)&api->name = dlsym(cuda, #name);                                                                         \
+    if (!api->name && !wanted)                                                                                         \
+        wanted = #name;
+    CW_CUDA_FUNCTIONS(X)
+#undef X
+    if (wanted)
+        snprintf(api->missing, sizeof api->missing, "this CUPTI or driver lacks %s; CUDA 12.6 or newer is expected",
+                 wanted);
+    return !wanted;
+}

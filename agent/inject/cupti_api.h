@@ -1,0 +1,51 @@
+/* The functions of libcupti and libcuda that the injection library calls, loaded at run time. */
+#ifndef CW_INJECT_CUPTI_API_H
+#define CW_INJECT_CUPTI_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda.h>
+#include <cupti.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#define CW_CUPTI_FUNCTIONS(X)                                                                                          \
+    X(cuptiSubscribe)                                                                                                  \
+    X(cuptiEnableCallback)                                                                                             \
+    X(cuptiGetVersion)                                                                                                 \
+    X(cuptiGetResultString)                                                                                            \
+    X(cuptiProfilerInitialize)                                                                                         \
+    X(cuptiProfilerDeviceSupported)                                                                                    \
+    X(cuptiDeviceGetChipName)                                                                                          \
+    X(cuptiRangeProfilerEnable)                                                                                        \
+    X(cuptiRangeProfilerDisable)                                                                                       \
+    X(cuptiRangeProfilerSetConfig)                                                                                     \
+    X(cuptiRangeProfilerStart)                                                                                         \
+    X(cuptiRangeProfilerStop)                                                                                          \
+    X(cuptiRangeProfilerDecodeData)                                                                                    \
+    X(cuptiRangeProfilerGetCounterDataSize)                                                                            \
+    X(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
+    X(cuptiRangeProfilerGetCounterDataInfo)
+
+#define CW_CUDA_FUNCTIONS(X)                                                                                           \
+    X(cuCtxGetCurrent)                                                                                                 \
+    X(cuCtxGetDevice)                                                                                                  \
+    X(cuDeviceGetName)                                                                                                 \
+    X(cuDeviceGetAttribute)                                                                                            \
+    X(cuDriverGetVersion)
+
+struct cw_cupti {
+#define X(name) __typeof__(&name) name;
+    CW_CUPTI_FUNCTIONS(X)
+    CW_CUDA_FUNCTIONS(X)
+#undef X
+    char missing[512]; /* why loading failed */
+};
+
+/* Prefers a libcupti that the program has loaded already (two would disturb each other), then the one that `path`
+ * names, then the loader's. False leaves the reason in `missing`. */
+bool cw_cupti_load(struct cw_cupti *api, const char *path);
+
+#endif

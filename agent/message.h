@@ -1,0 +1,42 @@
+/* Messages between capture-agent and its library inside the profiled program, over a Unix socket in a private folder.
+ *
+ * The program connects and says HELLO for the device of its first context; the agent answers SETUP or REFUSE. Then the
+ * program sends RANGES until it ends. Everything is framed as type u32, length u64, payload; both ends are of the same
+ * build, but the agent still checks what it reads: the program is not ours. */
+#ifndef CW_AGENT_MESSAGE_H
+#define CW_AGENT_MESSAGE_H
+
+#include "host/base/bytes.h"
+#include "host/image/counter_data.h"
+
+#define CW_AGENT_SOCKET_VARIABLE "COUNTERWORKS_SOCKET"
+#define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
+
+enum cw_message_type {
+    CW_MESSAGE_HELLO = 1,  /* process: u32, device: u32, attributes: list<{key, value}> */
+    CW_MESSAGE_SETUP,      /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
+    CW_MESSAGE_REFUSE,     /* empty */
+    CW_MESSAGE_RANGES,     /* device: u32, launches: list<launch>, native counter data: to the end */
+    CW_MESSAGE_FAIL,       /* status: u32, text: string; the capture of this process is over */
+    CW_MESSAGE__END,
+};
+
+enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };
+
+/* A kernel launch that became a range. */
+struct cw_launch {
+    const char *kernel;
+    uint64_t context, stream, start_ns, end_ns;
+    uint32_t grid[3], block[3];
+};
+void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch);
+void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena);
+
+/* Sends one message. False when the other end is gone. */
+bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);
+
+/* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream or
+ * for a frame that makes no sense. */
+bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size);
+
+#endif

@@ -1,0 +1,16 @@
+# What can be measured: lists, descriptions and sets, without a GPU.
+metric-query chips
+metric-query sets | sed 's/  */ /g' | cut -d' ' -f1,2 | head -3
+metric-query list --chip GH100 | wc -l
+metric-query list --chip GH100 --all-submetrics | wc -l
+metric-query list --chip GH100 --all-submetrics | sort -u | wc -l
+metric-query list --chip GH100 --unit dram --search '^dram__bytes'
+metric-query list --chip GH100 --type ratio --search lts__t_request_hit --format csv
+metric-query list --chip gh100 --type ratio --search lts__t_request_hit --format json --all-submetrics
+metric-query list --chip GH100 --search no_such_thing --format json
+metric-query describe --chip GH100 lts__t_sector_hit_rate.pct sm__inst_executed.avg.per_cycle_active | sed 's/passes .* [0-9]* when/passes N when/'
+metric-query describe --chip GH100 --format json dram__bytes.sum.per_second | head -8
+# every metric that a list names can be planned or is known not to have a formula
+metric-query list --chip GH100 --type throughput --unit dram | cut -f1 >names.txt
+metric-config --chip GH100 --metrics-file names.txt -o plan.cwc && echo planned
+metric-query lint --chip GH100 >findings.txt; echo "status $?"

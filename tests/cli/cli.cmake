@@ -1,0 +1,15 @@
+# Command-line cases: tests/cli/cases/NAME.sh beside the output that is expected of it, NAME.out.
+file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cases/*.sh)
+foreach(case ${cases})
+  get_filename_component(name ${case} NAME_WE)
+  add_test(NAME cli/${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_case ${case})
+  set_tests_properties(cli/${name} PROPERTIES ENVIRONMENT "BIN=${PROJECT_BINARY_DIR}/bin" SKIP_RETURN_CODE 77)
+endforeach()
+
+# Every shipped capture evaluates as NVIDIA's evaluator did, to 1e-12.
+file(GLOB references CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/captures/*.json)
+foreach(reference ${references})
+  get_filename_component(name ${reference} NAME_WE)
+  add_test(NAME golden/${name}
+           COMMAND metric-eval --check ${reference} ${PROJECT_SOURCE_DIR}/data/captures/${name}.cwd)
+endforeach()
