@@ -16,12 +16,12 @@
 #include "host/base/file.h"
 #include "host/nvperf/lower.h"
 
-enum { MOST_PROCESSES = 256, IMAGE_BUDGET = 64 << 20, BYTES_A_RAW_COUNTER = 6 << 10, MOST_AT_ONCE = 128 };
+enum { MOST_PROCESSES = 256, MOST_DEVICES = 64, IMAGE_BUDGET = 64 << 20, BYTES_A_RAW_COUNTER = 6 << 10, MOST_AT_ONCE = 128 };
 
 struct process { /* a connection from a profiled process */
     int fd;
-    uint32_t pid;
-    struct cw_device device; /* of its HELLO; facts come with the first ranges */
+    uint32_t pid, device_count;
+    struct cw_device *devices; /* of its HELLOs, room for MOST_DEVICES; facts come with the first ranges */
     struct cw_arena *arena;
 };
 
@@ -146,26 +146,42 @@ static void trouble(struct capture *c, enum cw_status status, const char *text)
     cw_error_set(&c->trouble, status, "%s", text);
 }
 
+static const struct cw_device *find_device(const struct process *p, uint32_t index)
+{
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (p->devices[i].index == index)
+            return &p->devices[i];
+    return NULL;
+}
+
 /* False refuses the process. */
 static bool take_hello(struct capture *c, struct process *p, struct cw_reader *in)
 {
+    struct cw_device device = {0};
     p->pid = cw_read_u32(in);
-    p->device.index = cw_read_u32(in);
-    p->device.attribute_count = cw_read_count(in, 8, "attributes");
-    struct cw_pair *pairs = cw_arena_alloc(p->arena, p->device.attribute_count, sizeof *pairs);
-    for (uint32_t i = 0; pairs && i < p->device.attribute_count; i++)
-        pairs[i] = (struct cw_pair){cw_read_string(in, p->arena), cw_read_string(in, p->arena)};
-    p->device.attributes = pairs;
-    if (!pairs || cw_reader_finish(in, "a hello") != CW_OK || p->device.index >= 64) {
+    device.index = cw_read_u32(in);
+    device.attribute_count = cw_read_count(in, 8, "attributes");
+    struct cw_pair *pairs = cw_arena_alloc(p->arena, device.attribute_count, sizeof *pairs);
+    for (uint32_t i = 0; pairs && i < device.attribute_count; i++) {
+        pairs[i].key = cw_read_string(in, p->arena);
+        pairs[i].value = cw_read_string(in, p->arena);
+    }
+    device.attributes = pairs;
+    if (!p->devices)
+        p->devices = cw_arena_alloc(p->arena, MOST_DEVICES, sizeof *p->devices);
+    if (!pairs || !p->devices || cw_reader_finish(in, "a hello") != CW_OK || device.index >= MOST_DEVICES) {
         trouble(c, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
         return false;
     }
-    const char *chip = cw_device_attribute(&p->device, "chip");
-    if (chip && strcmp(chip, c->plan.chip) == 0)
-        return true;
-    cw_error_set(&c->trouble, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
-                 chip ? chip : "?", p->device.index, c->plan.chip);
-    return false;
+    const char *chip = cw_device_attribute(&device, "chip");
+    if (!chip || strcmp(chip, c->plan.chip) != 0) {
+        cw_error_set(&c->trouble, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
+                     chip ? chip : "?", device.index, c->plan.chip);
+        return false;
+    }
+    if (!find_device(p, device.index))
+        p->devices[p->device_count++] = device;
+    return true;
 }
 
 static enum cw_status keep_native(struct capture *c, const uint8_t *image, size_t size, struct cw_error *err)
@@ -178,36 +194,40 @@ static enum cw_status keep_native(struct capture *c, const uint8_t *image, size_
     return cw_file_write(path, image, size, err);
 }
 
-static enum cw_status write_device(struct capture *c, const struct process *p, struct cw_nvperf_decoder *decoder,
+static enum cw_status write_device(struct capture *c, struct cw_device device, struct cw_nvperf_decoder *decoder,
                                    struct cw_error *err)
 {
-    if (c->known_devices & (UINT64_C(1) << p->device.index))
+    if (c->known_devices & (UINT64_C(1) << device.index))
         return CW_OK;
-    struct cw_device device = p->device;
     struct cw_device_facts *facts = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *facts);
     enum cw_status status = facts ? cw_nvperf_decode_facts(decoder, facts, err) : cw_error_nomem(err);
     device.facts = facts;
     if (status == CW_OK)
         status = cw_collector_device(&c->out, &device, err);
     if (status == CW_OK)
-        c->known_devices |= UINT64_C(1) << p->device.index;
+        c->known_devices |= UINT64_C(1) << device.index;
     return status;
 }
 
-static enum cw_status write_ranges(struct capture *c, const struct process *p, const struct cw_launch *launches,
-                                   uint32_t count, struct cw_nvperf_decoder *decoder, struct cw_error *err)
+static enum cw_status write_ranges(struct capture *c, const struct process *p, const struct cw_device *device,
+                                   const struct cw_launch *launches, uint32_t count, struct cw_nvperf_decoder *decoder, struct cw_error *err)
 {
     size_t ranges = cw_nvperf_decoder_ranges(decoder);
     if (ranges > count)
         return cw_error_set(err, CW_ERR_DEVICE, "found %zu ranges for %u launches, expected as many", ranges, count);
+    /* a launch without a range: which it was is unknown, and so are the others' names */
+    bool named = ranges == count;
     c->out.dropped += count - ranges;
-    enum cw_status status = ranges ? write_device(c, p, decoder, err) : CW_OK;
+    if (!named)
+        fprintf(stderr, "capture-agent: %zu ranges for %u launches: kernels of this part are not named\n", ranges, count);
+    enum cw_status status = ranges ? write_device(c, *device, decoder, err) : CW_OK;
     for (uint32_t i = 0; status == CW_OK && i < ranges; i++) {
-        const struct cw_launch *l = &launches[i];
+        static const struct cw_launch unknown = {.kernel = ""};
+        const struct cw_launch *l = named ? &launches[i] : &unknown;
         char *readable = cw_demangle(l->kernel);
-        struct cw_range range = {.name = readable ? readable : l->kernel,
+        struct cw_range range = {.name = readable ? readable : *l->kernel ? l->kernel : "(unknown kernel)",
                                  .kernel = l->kernel,
-                                 .device = p->device.index,
+                                 .device = device->index,
                                  .process = p->pid,
                                  .context = l->context,
                                  .stream = l->stream,
@@ -229,7 +249,7 @@ static enum cw_status take_ranges(struct capture *c, const struct process *p, st
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
-    cw_read_u32(in);
+    const struct cw_device *device = find_device(p, cw_read_u32(in));
     uint32_t count = cw_read_count(in, 4, "launches");
     struct cw_launch *launches = cw_arena_alloc(arena, count, sizeof *launches);
     for (uint32_t i = 0; launches && i < count; i++)
@@ -239,6 +259,8 @@ static enum cw_status take_ranges(struct capture *c, const struct process *p, st
     uint8_t *image = aligned_alloc(64, (size + 64) / 64 * 64);
     struct cw_nvperf_decoder *decoder = NULL;
     enum cw_status status = launches && image ? in->status : cw_error_nomem(err);
+    if (status == CW_OK && !device)
+        status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK) {
         memcpy(image, in->data + in->pos, size);
         status = keep_native(c, image, size, err);
@@ -247,7 +269,7 @@ static enum cw_status take_ranges(struct capture *c, const struct process *p, st
         status = cw_nvperf_decoder_create(&decoder, c->library, c->schema.chip, image, size, c->schema.counters,
                                           c->schema.counter_count, err);
     if (status == CW_OK)
-        status = write_ranges(c, p, launches, count, decoder, err);
+        status = write_ranges(c, p, device, launches, count, decoder, err);
     cw_nvperf_decoder_destroy(decoder);
     free(image);
     cw_arena_destroy(arena);

@@ -34,7 +34,8 @@
     X(cuCtxGetDevice)                                                                                                  \
     X(cuDeviceGetName)                                                                                                 \
     X(cuDeviceGetAttribute)                                                                                            \
-    X(cuDriverGetVersion)
+    X(cuDriverGetVersion)                                                                                              \
+    X(cuStreamIsCapturing)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;

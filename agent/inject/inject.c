@@ -18,11 +18,13 @@
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096 };
 
-/* Ranges are handed over at least this often, so that a program that is killed takes few with it. */
-static const uint64_t flush_ns = 1000000000;
+/* Ranges are handed over about this often, so that a program that is killed takes few with it. Starting again costs
+ * CUPTI most of a second when software counters are in the plan. */
+static const uint64_t flush_ns = 5000000000;
 
 struct launch { /* what is known of a range before it is sent */
     char *kernel;
+    uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
     struct cw_launch data;
 };
 
@@ -34,7 +36,7 @@ struct profiled { /* a context under the range profiler */
     size_t image_size;
     bool running;
     uint64_t armed_ns;
-    uint32_t count;
+    uint32_t count, pending; /* launches so far, and those of them that have not returned */
     struct launch *launches;
 };
 
@@ -181,7 +183,7 @@ static void flush(struct profiled *p)
         send_ranges(p);
     for (uint32_t i = 0; i < p->count; i++)
         free(p->launches[i].kernel);
-    p->count = 0;
+    p->count = p->pending = 0;
 }
 
 static bool prepare(struct profiled *p)
@@ -394,35 +396,43 @@ static bool launch_shape(CUpti_CallbackId id, const void *params, struct cw_laun
 
 static void launch_entered(struct profiled *p, CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
-    if (p->count == self.at_once || (p->count && now_ns() - p->armed_ns > flush_ns)) {
+    bool full = p->count == self.at_once;
+    if (!p->pending && (full || (p->count && now_ns() - p->armed_ns > flush_ns))) {
         flush(p);
         if (self.over || !arm(p))
             return;
+        full = false;
     }
-    struct launch *l = &p->launches[p->count];
-    if (!launch_shape(id, data->functionParams, &l->data))
+    struct launch l = {.correlation = data->correlationId};
+    if (full || !launch_shape(id, data->functionParams, &l.data))
         return;
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (self.api.cuStreamIsCapturing((CUstream)(uintptr_t)l.data.stream, &capture) == CUDA_SUCCESS &&
+        capture != CU_STREAM_CAPTURE_STATUS_NONE)
+        return; /* it becomes a node of a graph and does not run now */
     bool graph = id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
-    l->kernel = strdup(graph ? "(graph)" : data->symbolName ? data->symbolName : "");
-    l->data.kernel = l->kernel ? l->kernel : "";
-    l->data.context = (uint64_t)(uintptr_t)p->context;
-    l->data.start_ns = now_ns();
+    l.kernel = strdup(graph ? "(graph)" : data->symbolName ? data->symbolName : "");
+    l.data.kernel = l.kernel ? l.kernel : "";
+    l.data.context = (uint64_t)(uintptr_t)p->context;
+    l.data.start_ns = now_ns();
+    p->launches[p->count++] = l;
+    p->pending++;
 }
 
 static void launch_left(struct profiled *p, const CUpti_CallbackData *data)
 {
-    struct launch *l = &p->launches[p->count];
-    if (!l->kernel)
+    uint32_t i = p->count;
+    while (i > 0 && p->launches[i - 1].correlation != data->correlationId)
+        i--;
+    if (i-- == 0 || p->launches[i].data.end_ns)
         return;
+    p->pending--;
+    p->launches[i].data.end_ns = now_ns();
     /* a launch that the driver refused makes no range */
     if (data->functionReturnValue && *(const CUresult *)data->functionReturnValue != CUDA_SUCCESS) {
-        free(l->kernel);
-        l->kernel = NULL;
-        return;
+        free(p->launches[i].kernel);
+        memmove(&p->launches[i], &p->launches[i + 1], (--p->count - i) * sizeof *p->launches);
     }
-    l->data.end_ns = now_ns();
-    if (++p->count < self.at_once)
-        p->launches[p->count] = (struct launch){0};
 }
 
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
