@@ -7,7 +7,9 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "cli/legacy_names.h"
 #include "cli/metric_list.h"
+#include "cli/metrics_db.h"
 #include "host/base/file.h"
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
@@ -21,6 +23,7 @@ struct options {
         const char *text;
     } sources[MOST_SOURCES];
     size_t source_count;
+    struct cw_metrics_db metrics_db;
     enum cw_profiler profiler;
     bool explain, json, no_native;
 };
@@ -54,6 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->metrics_db;
+        return 0;
     case 'c':
         o->chip = arg;
         return 0;
@@ -222,7 +228,11 @@ static enum cw_status run(const struct options *o, struct cw_metric_list *list, 
     enum cw_status status =
         o->chip ? cw_chip_load(&chip, o->chip, arena, err) : cw_chip_load_file(&chip, o->chip_file, arena, err);
     if (status == CW_OK)
+        status = cw_metrics_db_load(&chip, &o->metrics_db, arena, err);
+    if (status == CW_OK)
         status = gather(o, chip, list, arena, err);
+    if (status == CW_OK)
+        status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
     if (status == CW_OK)
         status = cw_plan_make(&plan, chip, list->names, list->count, o->profiler, arena, err);
     if (status == CW_OK)
@@ -241,13 +251,14 @@ static enum cw_status run(const struct options *o, struct cw_metric_list *list, 
 
 int main(int argc, char **argv)
 {
+    static const struct argp_child children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_list, parse, "",
         "Plans which counters to collect in which passes, and writes the plan as a config image for capture-agent. "
         "Needs no GPU and no NVIDIA software.\v"
         "Example:\n  metric-config --chip GH100 --set speed-of-light -o plan.cwc\n"
         "  metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain",
-        NULL, NULL, NULL};
+        children, NULL, NULL};
     struct options options = {0};
     cw_cli_init();
     argp_parse(&argp, argc, argv, 0, NULL, &options);

@@ -10,9 +10,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/held_metrics.h"
 #include "cli/metric_list.h"
+#include "cli/legacy_names.h"
+#include "cli/metrics_db.h"
 #include "eval/check.h"
 #include "eval/csv.h"
+#include "eval/explain.h"
 #include "eval/hdf5.h"
 #include "eval/json.h"
 #include "eval/table.h"
@@ -23,14 +27,15 @@ enum { MOST_SOURCES = 256 };
 static const size_t largest_capture = (size_t)1 << 40;
 
 struct options {
-    const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check;
+    const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *explained;
     struct {
         int kind; /* 'm', KEY_FILE or KEY_SET */
         const char *text;
     } sources[MOST_SOURCES];
     size_t source_count;
     struct cw_eval_options eval;
-    bool all, show;
+    struct cw_metrics_db metrics_db;
+    bool all, show, explain;
 };
 
 enum {
@@ -51,7 +56,8 @@ static const struct argp_option option_list[] = {
     {"metrics-file", KEY_FILE, "FILE", 0, "metrics, one a line; # starts a comment", 0},
     {"set", KEY_SET, "NAME", 0, "a metric set (metric-query sets lists them), or a set's YAML file", 0},
     {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
-    {"range", KEY_RANGE, "REGEX", 0, "only ranges whose name or kernel matches", 0},
+    {"range", KEY_RANGE, "REGEX", 0,
+     "only ranges whose name or kernel matches; explain takes the first of them, or one by its number", 0},
     {"output", 'o', "FILE", 0, "write HDF5", 0},
     {"csv", KEY_CSV, "FILE", 0, "write CSV; - is standard output", 0},
     {"json", KEY_JSON, "FILE", 0, "write JSON; - is standard output", 0},
@@ -83,12 +89,18 @@ static void add_source(struct options *o, int kind, const char *text, struct arg
 
 static void add_argument(struct options *o, const char *arg, struct argp_state *state)
 {
-    if (!o->show && !o->capture && strcmp(arg, "show") == 0)
+    bool first = !o->show && !o->explain && !o->capture;
+    if (first && strcmp(arg, "show") == 0)
         o->show = true;
+    else if (first && strcmp(arg, "explain") == 0)
+        o->explain = true;
     else if (!o->capture)
         o->capture = arg;
+    else if (o->explain && !o->explained)
+        o->explained = arg;
     else
-        argp_error(state, "found '%s' after %s, expected one capture", arg, o->capture);
+        argp_error(state, "found '%s' after %s, expected one %s", arg, o->explain ? o->explained : o->capture,
+                   o->explain ? "metric" : "capture");
 }
 
 static void check_options(const struct options *o, struct argp_state *state)
@@ -96,6 +108,8 @@ static void check_options(const struct options *o, struct argp_state *state)
     bool metrics = o->source_count || o->all, output = o->hdf5 || o->csv || o->json;
     if (!o->capture)
         argp_error(state, "no capture: give a .cwd file");
+    if (o->explain && !o->explained)
+        argp_error(state, "found no metric to explain after %s", o->capture);
     if (o->all && o->source_count)
         argp_error(state, "found --all and other metrics, expected one of them");
     if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
@@ -105,12 +119,17 @@ static void check_options(const struct options *o, struct argp_state *state)
                    "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
     if (o->show && (metrics || output || o->range || o->check))
         argp_error(state, "found options of evaluation, expected none with show");
+    if (o->explain && (metrics || output || o->check))
+        argp_error(state, "found other metrics or outputs, expected none with explain");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->metrics_db;
+        return 0;
     case 'm':
     case KEY_FILE:
     case KEY_SET:
@@ -189,17 +208,37 @@ static enum cw_status load_chip(struct run *r)
     if (strcmp(r->chip->name, schema->chip) != 0)
         return cw_error_set(r->err, CW_ERR_INPUT, "%s: found a capture of %s, expected one of %s as %s describes",
                             r->o->capture, schema->chip, r->chip->name, r->chip->path);
-    return CW_OK;
+    return cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
+}
+
+static bool is_planned(const struct run *r, const char *name)
+{
+    const struct cw_schema *schema = &r->data.schema;
+    uint32_t i = 0;
+    while (i < schema->metric_count && strcmp(schema->metrics[i], name) != 0)
+        i++;
+    return i < schema->metric_count;
+}
+
+/* A plan may name users' own metrics, whose formulas are in no capture. */
+static enum cw_status parse_name(struct run *r, struct cw_metric *metric, const char *name)
+{
+    if (cw_metric_parse(metric, r->chip, name, NULL) == CW_OK || !is_planned(r, name))
+        return cw_metric_parse(metric, r->chip, name, r->err);
+    return cw_error_set(r->err, CW_ERR_USAGE,
+                        "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
+                        "formula by --metrics-db",
+                        r->o->capture, name, r->chip->name);
 }
 
 static enum cw_status parse_names(struct run *r, const char *const *names, size_t count)
 {
-    enum cw_status status = CW_OK;
+    enum cw_status status = cw_legacy_names_adopt(&r->chip, names, count, r->arena, r->err);
     r->metrics = cw_arena_alloc(r->arena, count, sizeof *r->metrics);
     if (!r->metrics)
         return cw_error_nomem(r->err);
     for (; status == CW_OK && r->metric_count < count; r->metric_count++)
-        status = cw_metric_parse(&r->metrics[r->metric_count], r->chip, names[r->metric_count], r->err);
+        status = parse_name(r, &r->metrics[r->metric_count], names[r->metric_count]);
     return status;
 }
 
@@ -222,86 +261,76 @@ static enum cw_status gather_named(struct run *r)
     return status;
 }
 
-struct holding {
-    const bool *held; /* which counters of the chip the capture has */
-    bool lacks;
-};
-
-static void look_up(void *context, uint32_t counter)
-{
-    struct holding *h = context;
-    h->lacks = h->lacks || !h->held[counter];
-}
-
-static enum cw_status gather_all(struct run *r)
-{
-    const struct cw_chip *chip = r->chip;
-    bool *held = cw_arena_alloc(r->arena, chip->counter_count, sizeof *held);
-    size_t room = 0;
-    for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
-        room +=
-            (size_t)cw_chip_base_count(chip, (enum cw_metric_type)type) * cw_metric_variants((enum cw_metric_type)type);
-    r->metrics = cw_arena_alloc(r->arena, room, sizeof *r->metrics);
-    if (!held || !r->metrics)
-        return cw_error_nomem(r->err);
-    for (uint32_t i = 0; i < r->data.schema.counter_count; i++) {
-        const char *name = r->data.schema.counters[i].name;
-        enum cw_metric_type type;
-        uint32_t index;
-        if (cw_chip_find(chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
-            held[index] = true;
-    }
-    for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
-        for (uint32_t base = 0; base < cw_chip_base_count(chip, (enum cw_metric_type)type); base++)
-            for (uint32_t v = 0; v < cw_metric_variants((enum cw_metric_type)type); v++) {
-                struct cw_metric m = cw_metric_variant((enum cw_metric_type)type, base, v);
-                struct holding h = {held, false};
-                if (cw_metric_counters(chip, &m, look_up, &h, NULL) == CW_OK && !h.lacks)
-                    r->metrics[r->metric_count++] = m;
-            }
-    return CW_OK;
-}
-
 static enum cw_status gather(struct run *r)
 {
     if (r->o->all)
-        return gather_all(r);
+        return cw_held_metrics(&r->metrics, &r->metric_count, r->chip, &r->data.schema, r->arena, r->err);
     if (r->o->source_count)
         return gather_named(r);
-    const struct cw_schema *schema = &r->data.schema;
-    if (!schema->metric_count)
+    if (!r->data.schema.metric_count)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
                             r->o->capture);
-    return parse_names(r, schema->metrics, schema->metric_count);
+    return parse_names(r, r->data.schema.metrics, r->data.schema.metric_count);
 }
 
-static enum cw_status select_ranges(struct run *r, struct cw_result *result)
+/* Marks the ranges that --range matches in `keep`, at least one; all without --range. */
+static enum cw_status match_ranges(struct run *r, bool *keep)
 {
+    uint32_t count = r->data.range_count;
     regex_t regex;
-    if (!r->o->range)
-        return CW_OK;
-    int failed = regcomp(&regex, r->o->range, REG_EXTENDED | REG_NOSUB);
+    int failed = regcomp(&regex, r->o->range ? r->o->range : "", REG_EXTENDED | REG_NOSUB);
     if (failed) {
         char text[200];
         regerror(failed, &regex, text, sizeof text);
         return cw_error_set(r->err, CW_ERR_USAGE, "found the range '%s', expected a regular expression: %s",
                             r->o->range, text);
     }
-    bool *keep = cw_arena_alloc(r->arena, result->range_count, sizeof *keep), any = false;
-    for (uint32_t i = 0; keep && i < result->range_count; i++) {
-        const struct cw_range *range = cw_result_range(result, i);
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_range *range = &r->data.ranges[i];
         keep[i] = regexec(&regex, range->name, 0, NULL, 0) == 0 || regexec(&regex, range->kernel, 0, NULL, 0) == 0;
         any = any || keep[i];
     }
     regfree(&regex);
-    if (!keep)
-        return cw_error_nomem(r->err);
-    if (!any)
+    if (!any && r->o->range)
         return cw_error_set(r->err, CW_ERR_USAGE,
                             "found no range that matches '%s' among the %" PRIu32 " of the capture", r->o->range,
-                            result->range_count);
-    cw_result_select(result, keep);
+                            count);
     return CW_OK;
+}
+
+static enum cw_status select_ranges(struct run *r, struct cw_result *result)
+{
+    if (!r->o->range)
+        return CW_OK;
+    bool *keep = cw_arena_alloc(r->arena, result->range_count, sizeof *keep);
+    enum cw_status status = keep ? match_ranges(r, keep) : cw_error_nomem(r->err);
+    if (status == CW_OK)
+        cw_result_select(result, keep);
+    return status;
+}
+
+/* One range: by its number, or the first that matches. */
+static enum cw_status choose_range(struct run *r, uint32_t *range)
+{
+    uint32_t count = r->data.range_count;
+    const char *text = r->o->range;
+    bool *keep = cw_arena_alloc(r->arena, count, sizeof *keep);
+    if (!keep)
+        return cw_error_nomem(r->err);
+    if (!count)
+        return cw_error_set(r->err, CW_ERR_INPUT, "%s: found no range in the capture", r->o->capture);
+    if (text && *text && text[strspn(text, "0123456789")] == 0) {
+        unsigned long index = strtoul(text, NULL, 10);
+        *range = (uint32_t)index;
+        return index < count ? CW_OK
+                             : cw_error_set(r->err, CW_ERR_USAGE, "found the range %s, expected one of 0 to %" PRIu32,
+                                            text, count - 1);
+    }
+    enum cw_status status = match_ranges(r, keep);
+    for (*range = 0; status == CW_OK && !keep[*range];)
+        ++*range;
+    return status;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------------- */
@@ -403,6 +432,16 @@ static enum cw_status run_check(struct run *r)
     return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, r->err) : status;
 }
 
+static enum cw_status run_explain(struct run *r)
+{
+    uint32_t range = 0;
+    enum cw_status status = parse_names(r, &r->o->explained, 1);
+    if (status == CW_OK)
+        status = choose_range(r, &range);
+    return status == CW_OK ? cw_explain(stdout, r->chip, &r->data, r->metrics, range, &r->o->eval, r->arena, r->err)
+                           : status;
+}
+
 static enum cw_status run_evaluate(struct run *r)
 {
     struct cw_result result;
@@ -423,7 +462,7 @@ static enum cw_status run(struct run *r)
         if (status == CW_OK)
             status = load_chip(r);
         if (status == CW_OK)
-            status = r->o->check ? run_check(r) : run_evaluate(r);
+            status = r->o->check ? run_check(r) : r->o->explain ? run_explain(r) : run_evaluate(r);
     }
     if ((fflush(stdout) != 0 || ferror(stdout)) && (status == CW_OK || status == CW_ERR_DIFFERS)) {
         *r->err = (struct cw_error)CW_ERROR_INIT;
@@ -434,16 +473,20 @@ static enum cw_status run(struct run *r)
 
 int main(int argc, char **argv)
 {
+    static const struct argp_child children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_list,
         parse,
-        "RUN.cwd\nshow RUN.cwd",
+        "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC",
         "Evaluates the metrics of a capture: a table on standard output, HDF5, CSV and JSON. Needs no GPU and no "
         "NVIDIA "
-        "software. 'show' prints what the capture holds.\v"
+        "software. 'show' prints what the capture holds, 'explain' how a value came about: its formula with the "
+        "numbers "
+        "in it, down to the counters.\v"
         "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
-        "  metric-eval run.cwd -m sm__inst_executed.sum --csv -",
-        NULL,
+        "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
+        "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm",
+        children,
         NULL,
         NULL};
     struct options options = {0};

@@ -103,7 +103,10 @@ static enum cw_status lint(const struct cw_query_chip *from, struct cw_arena *ar
             return status;
         path = chip->path;
     }
+    const struct cw_chip *with_formulas;
     enum cw_status status = cw_lint_file(path, print_finding, NULL, &counts, err);
+    if (status == CW_OK && from->metrics_db.count)
+        status = cw_query_load(&with_formulas, from, arena, err);
     if (status == CW_OK && counts.errors)
         status = cw_error_set(err, CW_ERR_INPUT, "%s: %u error%s, %u warning%s", path, counts.errors,
                               counts.errors == 1 ? "" : "s", counts.warnings, counts.warnings == 1 ? "" : "s");
@@ -137,6 +140,7 @@ int main(int argc, char **argv)
         {"chips", "the chips of the database", run_chips},
         {"list", "the metrics of a chip", cw_query_list},
         {"describe", "all that is known of a metric", cw_query_describe},
+        {"legacy", "CUPTI's metrics and events, by formula", cw_query_legacy},
         {"sets", "the metric sets", run_sets},
         {"lint", "check a chip's database", run_lint},
     };

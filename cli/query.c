@@ -13,6 +13,9 @@ static error_t parse_chip(int key, char *arg, struct argp_state *state)
 {
     struct cw_query_chip *o = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->metrics_db;
+        return 0;
     case 'c':
         o->name = arg;
         return 0;
@@ -34,12 +37,15 @@ static const struct argp_option chip_options[] = {
     {0},
 };
 
-const struct argp cw_query_chip_argp = {chip_options, parse_chip, NULL, NULL, NULL, NULL, NULL};
+static const struct argp_child chip_children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+const struct argp cw_query_chip_argp = {chip_options, parse_chip, NULL, NULL, chip_children, NULL, NULL};
 
 enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
                              struct cw_error *err)
 {
-    return from->file ? cw_chip_load_file(chip, from->file, arena, err) : cw_chip_load(chip, from->name, arena, err);
+    enum cw_status status =
+        from->file ? cw_chip_load_file(chip, from->file, arena, err) : cw_chip_load(chip, from->name, arena, err);
+    return status == CW_OK ? cw_metrics_db_load(chip, &from->metrics_db, arena, err) : status;
 }
 
 enum cw_query_format cw_query_format(const char *text, struct argp_state *state)

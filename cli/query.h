@@ -4,11 +4,14 @@
 
 #include <argp.h>
 
+#include "cli/metrics_db.h"
 #include "metricdb/metric.h"
 
-/* --chip and --chip-file: an argp child whose input is a struct cw_query_chip. One of the two has to be given. */
+/* --chip, --chip-file and --metrics-db: an argp child whose input is a struct cw_query_chip. One of the first two has
+ * to be given. */
 struct cw_query_chip {
     const char *name, *file;
+    struct cw_metrics_db metrics_db;
 };
 extern const struct argp cw_query_chip_argp;
 enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
@@ -27,5 +30,6 @@ int cw_query_finish(enum cw_status status, struct cw_error *err);
 /* The sub-commands with a file of their own (cli/subcommand.h). */
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);
+int cw_query_legacy(int argc, char **argv);
 
 #endif

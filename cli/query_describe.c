@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/query_formula.h"
 #include "host/plan.h"
+#include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
 enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
@@ -82,12 +83,23 @@ static enum cw_status resolve(struct facts *f, const struct cw_chip *chip, struc
     return CW_OK;
 }
 
-static void describe_base(struct facts *f, const struct cw_chip *chip)
+static void describe_formula(struct facts *f, const struct cw_formula *formula, struct cw_arena *arena)
 {
-    static const char *const types[] = {"counter", "ratio", "throughput"};
+    const char *where = cw_arena_printf(arena, "a metric of yours: %s:%u", formula->path, formula->line);
+    snprintf(f->meaning, sizeof f->meaning, "%s", formula->description);
+    f->unit = "";
+    f->evidence = where ? where : "a metric of yours";
+}
+
+static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena)
+{
     uint32_t unit, base = f->m.base;
-    f->type = types[f->m.type];
+    f->type = cw_metric_type_text(f->m.type);
     f->peak = NAN;
+    if (f->m.type == CW_FORMULA) {
+        describe_formula(f, &chip->formulas->items[base], arena);
+        return;
+    }
     if (f->m.type == CW_COUNTER) {
         const struct cw_counter *c = &chip->counters[base];
         unit = c->unit;
@@ -178,10 +190,10 @@ static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const 
     enum cw_status status = resolve(f, chip, err);
     if (status != CW_OK)
         return status;
-    describe_base(f, chip);
-    if (f->full)
+    describe_base(f, chip, arena);
+    if (f->full && f->m.type != CW_FORMULA)
         cw_describe_metric(glossary, chip, &f->m, f->meaning, sizeof f->meaning);
-    else
+    else if (!f->full)
         cw_describe(glossary, chip, f->m.type, f->m.base, f->meaning, sizeof f->meaning);
     cw_metric_dimension(chip, &f->m, f->dimension, sizeof f->dimension);
     f->formula = f->full ? cw_query_formula(chip, &f->m, arena) : cw_query_base_formula(chip, &f->m, arena);
@@ -214,16 +226,22 @@ static void print_raws(const struct facts *f, const struct cw_chip *chip)
     }
 }
 
-static void print_text(const struct facts *f, const struct cw_chip *chip)
+static void print_unit(const struct facts *f)
 {
-    printf("%s\n", f->name);
-    print_lines("meaning", f->meaning);
-    print_lines("type", f->type);
     printf("  %-13s %s", "unit", f->unit);
     if (f->instances)
         printf(", %" PRIu32 " instance%s expected\n", f->instances, f->instances == 1 ? "" : "s");
     else
         printf(", none on the devices that the database was made from\n");
+}
+
+static void print_text(const struct facts *f, const struct cw_chip *chip)
+{
+    printf("%s\n", f->name);
+    print_lines("meaning", f->meaning);
+    print_lines("type", f->type);
+    if (*f->unit)
+        print_unit(f);
     print_lines("measured in", f->dimension);
     print_lines("formula", f->formula);
     for (uint32_t i = 0; i < f->counters.count; i++)

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "metricdb/formula.h"
+
 /* What a sub-metric divides by, or what a peak is multiplied with. */
 static const char *cycles_of(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
 {
@@ -85,9 +87,10 @@ static char *throughput_formula(const struct cw_chip *chip, const struct cw_metr
 
 char *cw_query_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
 {
-    return m->type == CW_COUNTER ? counter_formula(chip, m->base, m->rollup, m->sub, arena)
-           : m->type == CW_RATIO ? ratio_formula(chip, m, arena)
-                                 : throughput_formula(chip, m, arena);
+    return m->type == CW_COUNTER      ? counter_formula(chip, m->base, m->rollup, m->sub, arena)
+           : m->type == CW_RATIO      ? ratio_formula(chip, m, arena)
+           : m->type == CW_THROUGHPUT ? throughput_formula(chip, m, arena)
+                                      : cw_arena_strdup(arena, chip->formulas->items[m->base].text);
 }
 
 char *cw_query_base_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)

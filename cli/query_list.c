@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "host/base/suggest.h"
+#include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
 enum { KEY_TYPE = 256, KEY_UNIT, KEY_SEARCH, KEY_ALL, KEY_FORMAT };
@@ -32,14 +33,12 @@ struct list {
     size_t printed;
 };
 
-static const char *const type_names[] = {"counter", "ratio", "throughput"};
-
 static int parse_type(const char *text, struct argp_state *state)
 {
-    for (int i = 0; i < CW_METRIC_TYPE_COUNT; i++)
-        if (strcmp(text, type_names[i]) == 0)
+    for (int i = 0; i <= CW_FORMULA; i++)
+        if (strcmp(text, cw_metric_type_text((enum cw_metric_type)i)) == 0)
             return i;
-    argp_error(state, "found the type '%s', expected counter, ratio or throughput", text);
+    argp_error(state, "found the type '%s', expected counter, ratio, throughput or formula", text);
     return -1;
 }
 
@@ -74,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option option_list[] = {
-    {"type", KEY_TYPE, "TYPE", 0, "counter, ratio or throughput only", 0},
+    {"type", KEY_TYPE, "TYPE", 0, "counter, ratio, throughput or formula only", 0},
     {"unit", KEY_UNIT, "UNIT", 0, "metrics of one unit only, as in its name before the two underscores (sm)", 0},
     {"search", KEY_SEARCH, "REGEX", 0, "names that match an extended regular expression only, in any case", 0},
     {"all-submetrics", KEY_ALL, 0, 0,
@@ -135,8 +134,8 @@ static void print_csv(const char *text, const char *end)
 static enum cw_status print_json(const char *name, const struct cw_metric *m, const char *dimension,
                                  const char *description, bool first)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "name", name, "type", type_names[m->type], "unit", dimension,
-                            "description", description);
+    json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "name", name, "type", cw_metric_type_text(m->type), "unit",
+                            dimension, "description", description);
     if (!row)
         return CW_ERR_NOMEM;
     fputs(first ? "[\n" : ",\n", stdout);
@@ -154,21 +153,24 @@ static enum cw_status print_row(struct list *l, const char *name, const struct c
         return CW_OK;
     }
     cw_metric_dimension(l->chip, m, dimension, sizeof dimension);
-    snprintf(description, sizeof description, "%s %s", base_text, cw_describe_variant(m, variant, sizeof variant));
+    if (m->type == CW_FORMULA)
+        cw_describe_metric(l->glossary, l->chip, m, description, sizeof description);
+    else
+        snprintf(description, sizeof description, "%s %s", base_text, cw_describe_variant(m, variant, sizeof variant));
     switch (l->o->format) {
     case CW_QUERY_JSON:
         return print_json(name, m, dimension, description, first);
     case CW_QUERY_CSV:
         print_csv(name, ",");
-        print_csv(type_names[m->type], ",");
+        print_csv(cw_metric_type_text(m->type), ",");
         print_csv(dimension, ",");
         print_csv(description, "\n");
         return CW_OK;
     default:
         if (l->aligned)
-            printf("%-*s  %-10s  %-22s  %s\n", l->width, name, type_names[m->type], dimension, base_text);
+            printf("%-*s  %-10s  %-22s  %s\n", l->width, name, cw_metric_type_text(m->type), dimension, base_text);
         else
-            printf("%s\t%s\t%s\t%s\n", name, type_names[m->type], dimension, base_text);
+            printf("%s\t%s\t%s\t%s\n", name, cw_metric_type_text(m->type), dimension, base_text);
         return CW_OK;
     }
 }
@@ -195,8 +197,23 @@ static enum cw_status visit_base(struct list *l, enum cw_metric_type type, uint3
     return status;
 }
 
+static enum cw_status visit_formula(struct list *l, uint32_t index, bool measure)
+{
+    const struct cw_formula *f = &l->chip->formulas->items[index];
+    const struct cw_metric m = {.type = CW_FORMULA, .base = index};
+    if (l->o->search && regexec(&l->pattern, f->name, 0, NULL, 0) != 0)
+        return CW_OK;
+    if (!measure)
+        return print_row(l, f->name, &m, *f->description ? f->description : f->text);
+    int length = (int)strlen(f->name);
+    l->width = length > l->width ? length : l->width;
+    return CW_OK;
+}
+
 static enum cw_status visit(struct list *l, bool measure, struct cw_error *err)
 {
+    const struct cw_formulas *formulas = l->chip->formulas;
+    bool formulas_too = formulas && !l->o->unit && (l->o->type < 0 || l->o->type == CW_FORMULA);
     enum cw_status status = CW_OK;
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++) {
         enum cw_metric_type type = (enum cw_metric_type)t;
@@ -206,6 +223,8 @@ static enum cw_status visit(struct list *l, bool measure, struct cw_error *err)
             if (!l->o->unit || has_unit(l->chip, type, i, l->o->unit))
                 status = visit_base(l, type, i, measure);
     }
+    for (uint32_t i = 0; status == CW_OK && formulas_too && i < formulas->count; i++)
+        status = visit_formula(l, i, measure);
     return status == CW_OK ? status : cw_error_nomem(err);
 }
 

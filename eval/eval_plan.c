@@ -9,7 +9,7 @@ struct compile {
     const struct cw_schema *schema;
     const struct cw_eval_options *options;
     uint32_t *columns; /* of each counter of the chip, CW_NONE where the schema lacks it */
-    uint8_t *common;   /* scratch: a mark for each pass */
+    uint32_t *common;  /* scratch: how many operands each pass has */
     struct cw_term *terms;
     uint32_t count, capacity;
     struct cw_list *leaves; /* of each throughput, once it was needed */
@@ -78,33 +78,63 @@ static bool is_scaled_to_user(const struct cw_operand *o)
     return (o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK) && o->duration != 0;
 }
 
+/* What several operands have to do with passes. */
+struct meeting {
+    uint32_t met; /* operands that were measured in passes */
+    bool whole, zero, lacking;
+};
+
+static void meet_operand(const struct compile *c, const struct cw_operand *o, struct meeting *m)
+{
+    bool scaled = is_scaled_to_user(o);
+    if (o->kind == CW_OPERAND_NONE)
+        return;
+    if (o->column == CW_NONE || (scaled && c->time == CW_NONE)) {
+        m->lacking = true;
+        return;
+    }
+    m->zero = m->zero || (o->kind == CW_OPERAND_USER_CYCLES && !scaled);
+    if (scaled) {
+        meet_passes(c, c->time, &m->whole);
+        m->met++;
+    }
+    if (o->kind == CW_OPERAND_ROLLUP || (o->kind == CW_OPERAND_USER_CYCLES && scaled)) {
+        meet_passes(c, o->column, &m->whole);
+        m->met++;
+    }
+}
+
+static struct meeting meet(const struct compile *c)
+{
+    memset(c->common, 0, c->schema->pass_count * sizeof *c->common);
+    return (struct meeting){.whole = true};
+}
+
+static void meet_term(const struct compile *c, const struct cw_term *t, struct meeting *m)
+{
+    meet_operand(c, &t->x, m);
+    meet_operand(c, &t->factor, m);
+    for (int d = 0; d < CW_TERM_DIVISORS; d++)
+        meet_operand(c, &t->divisors[d], m);
+}
+
+/* Whether one pass has everything that met. */
+static bool in_one_pass(const struct compile *c, const struct meeting *m)
+{
+    bool shared = m->met == 0;
+    for (uint32_t p = 0; p < c->schema->pass_count && !shared; p++)
+        shared = c->common[p] == m->met;
+    return m->met == 0 || (m->whole && shared);
+}
+
 static enum cw_value_status schema_status(const struct compile *c, const struct cw_term *t)
 {
-    const struct cw_operand *all[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
-    uint8_t met = 0;
-    bool whole = true, shared = false, zero = false;
-    memset(c->common, 0, c->schema->pass_count);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i]->kind == CW_OPERAND_NONE)
-            continue;
-        bool scaled = is_scaled_to_user(all[i]);
-        if (all[i]->column == CW_NONE || (scaled && c->time == CW_NONE))
-            return CW_VALUE_NOT_COLLECTED;
-        zero = zero || (all[i]->kind == CW_OPERAND_USER_CYCLES && !scaled);
-        if (scaled) {
-            meet_passes(c, c->time, &whole);
-            met++;
-        }
-        if (all[i]->kind == CW_OPERAND_ROLLUP || (all[i]->kind == CW_OPERAND_USER_CYCLES && scaled)) {
-            meet_passes(c, all[i]->column, &whole);
-            met++;
-        }
-    }
-    if (zero)
-        return CW_VALUE_ZERO_DENOMINATOR;
-    for (uint32_t p = 0; p < c->schema->pass_count && !shared; p++)
-        shared = c->common[p] == met;
-    return met == 0 || (whole && shared) ? CW_VALUE_OK : CW_VALUE_MIXED_PASSES;
+    struct meeting m = meet(c);
+    meet_term(c, t, &m);
+    return m.lacking            ? CW_VALUE_NOT_COLLECTED
+           : m.zero             ? CW_VALUE_ZERO_DENOMINATOR
+           : in_one_pass(c, &m) ? CW_VALUE_OK
+                                : CW_VALUE_MIXED_PASSES;
 }
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
@@ -243,15 +273,47 @@ static void map_columns(struct compile *c)
     c->time = c->chip->time == CW_NONE ? CW_NONE : c->columns[c->chip->time];
 }
 
+/* The operands of a formula, as metrics behind those asked for. One operand says itself whether it mixes passes; a
+ * throughput may, since it is the largest of values that are each of one pass. Several have to be of one pass all. */
+static enum cw_status add_operands(struct compile *c, struct cw_eval_metric *list, struct cw_eval_metric *metric,
+                                   uint32_t *next)
+{
+    const struct cw_formula *f = metric->formula;
+    enum cw_status status = CW_OK;
+    uint32_t first = c->count;
+    metric->operand = *next;
+    for (uint32_t i = 0; i < f->metric_count && status == CW_OK; i++)
+        status = add_metric(c, &list[(*next)++], &f->metrics[i]);
+    struct meeting m = meet(c);
+    for (uint32_t t = first; t < c->count; t++)
+        meet_term(c, &c->terms[t], &m);
+    if (f->metric_count > 1 && !in_one_pass(c, &m))
+        metric->status = CW_VALUE_MIXED_PASSES;
+    return status;
+}
+
+static size_t count_all(const struct compile *c, const struct cw_metric *metrics, size_t count)
+{
+    size_t all = count;
+    for (size_t i = 0; i < count; i++)
+        if (metrics[i].type == CW_FORMULA)
+            all += c->chip->formulas->items[metrics[i].base].metric_count;
+    return all;
+}
+
 static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, const struct cw_metric *metrics,
                               size_t count)
 {
-    struct cw_eval_metric *list = cw_arena_alloc(c->arena, count, sizeof *list);
+    struct cw_eval_metric *list = cw_arena_alloc(c->arena, count_all(c, metrics, count), sizeof *list);
+    uint32_t next = (uint32_t)count;
     if (!list)
         return cw_error_nomem(c->err);
     map_columns(c);
     for (size_t i = 0; i < count; i++) {
-        enum cw_status status = add_metric(c, &list[i], &metrics[i]);
+        bool formula = metrics[i].type == CW_FORMULA;
+        if (formula)
+            list[i].formula = &c->chip->formulas->items[metrics[i].base];
+        enum cw_status status = formula ? add_operands(c, list, &list[i], &next) : add_metric(c, &list[i], &metrics[i]);
         if (status != CW_OK)
             return status;
     }
@@ -270,7 +332,7 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
 {
     struct compile c = {.chip = chip, .schema = schema, .options = options, .arena = arena, .err = err};
     c.columns = calloc(chip->counter_count + 1, sizeof *c.columns);
-    c.common = calloc(schema->pass_count + 1, 1);
+    c.common = calloc(schema->pass_count + 1, sizeof *c.common);
     c.leaves = calloc(chip->throughput_count + 1, sizeof *c.leaves);
     enum cw_status status = c.columns && c.common && c.leaves ? compile(&c, plan, metrics, count) : cw_error_nomem(err);
     free(c.columns);

@@ -1,6 +1,6 @@
 /* Metrics compiled against a capture's schema: no name is looked at after this.
  *
- * A metric is one term, or for a throughput the largest of several. A term is
+ * A metric is one term, for a throughput the largest of several, or a user's formula over other metrics. A term is
  *
  *     scale * x * factor / divisors[0] / divisors[1]
  *
@@ -11,7 +11,7 @@
 
 #include "eval/status.h"
 #include "host/image/counter_data.h"
-#include "metricdb/metric.h"
+#include "metricdb/formula.h"
 
 struct cw_eval_options {
     double frame_ns, region_ns; /* durations of the user's frame and region; 0 when not given */
@@ -45,12 +45,14 @@ struct cw_term {
 struct cw_eval_metric {
     uint32_t term, term_count;
     bool largest;                /* a throughput */
-    enum cw_value_status status; /* CW_VALUE_NOT_COLLECTED where a term is */
+    enum cw_value_status status; /* CW_VALUE_NOT_COLLECTED where a term is; of a formula, whether it mixes passes */
+    const struct cw_formula *formula; /* or NULL */
+    uint32_t operand;                 /* index of the first of the formula's metrics, which follow one another */
 };
 
 struct cw_eval_plan {
     uint32_t metric_count, term_count;
-    const struct cw_eval_metric *metrics;
+    const struct cw_eval_metric *metrics; /* those asked for, then the operands of formulas */
     const struct cw_term *terms;
     uint32_t time; /* column of the range's time in ns, or CW_NONE */
 };

@@ -3,9 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "eval/eval_formula.h"
+
 /* Ranges are taken in blocks, and all metrics run over one block before the next: what the metrics share (cycles,
  * time) stays in the first-level cache, and a metric's steps run over cached data. */
-enum { BLOCK = 512 };
+enum { BLOCK = CW_EVAL_BLOCK };
 
 struct block {
     const struct cw_eval_plan *plan;
@@ -222,6 +224,35 @@ static void run_largest(struct block *b, const struct cw_eval_metric *m, double 
     }
 }
 
+static void run_metric(struct block *b, const struct cw_eval_metric *metric, double *values, int8_t *statuses)
+{
+    if (metric->largest) {
+        run_largest(b, metric, values, statuses);
+    } else {
+        run_term(b, &b->plan->terms[metric->term], values, statuses);
+        mark_nans(values, statuses, b->count);
+    }
+}
+
+struct operands {
+    struct block *block;
+    uint32_t first;
+};
+
+static void run_operand(void *context, uint32_t metric, double *values, int8_t *statuses)
+{
+    const struct operands *o = context;
+    run_metric(o->block, &o->block->plan->metrics[o->first + metric], values, statuses);
+}
+
+static void run_formula(struct block *b, const struct cw_eval_metric *metric, double *values, int8_t *statuses)
+{
+    struct operands operands = {b, metric->operand};
+    cw_formula_run(metric->formula, b->count, run_operand, &operands, values, statuses);
+    for (uint32_t i = 0; i < b->count; i++)
+        raise_status(&statuses[i], metric->status);
+}
+
 void cw_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values, int8_t *statuses)
 {
     struct block b;
@@ -232,12 +263,10 @@ void cw_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *
         for (uint32_t m = 0; m < plan->metric_count; m++) {
             size_t at = (size_t)m * data->range_count + b.start;
             const struct cw_eval_metric *metric = &plan->metrics[m];
-            if (metric->largest) {
-                run_largest(&b, metric, values + at, statuses + at);
-            } else {
-                run_term(&b, &plan->terms[metric->term], values + at, statuses + at);
-                mark_nans(values + at, statuses + at, b.count);
-            }
+            if (metric->formula)
+                run_formula(&b, metric, values + at, statuses + at);
+            else
+                run_metric(&b, metric, values + at, statuses + at);
         }
     }
 }

@@ -88,8 +88,7 @@ const struct cw_device *cw_result_device(const struct cw_result *r, const struct
 
 const char *cw_result_type(const struct cw_result *r, uint32_t metric)
 {
-    static const char *const types[] = {"counter", "ratio", "throughput"};
-    return types[r->metrics[metric].type];
+    return cw_metric_type_text(r->metrics[metric].type);
 }
 
 const char *cw_result_created(const struct cw_result *r, char text[CW_TIME_SIZE])

@@ -31,7 +31,7 @@ void cw_result_select(struct cw_result *result, const bool *keep);
 const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t i);
 /* The own number of a range's device, and its name ("" unknown). */
 const struct cw_device *cw_result_device(const struct cw_result *result, const struct cw_range *range);
-/* "counter", "ratio" or "throughput". */
+/* "counter", "ratio", "throughput" or "formula". */
 const char *cw_result_type(const struct cw_result *result, uint32_t metric);
 /* When the capture began (its earliest range) as "2025-11-21T23:00:00Z", "" where no range says. Returns `text`. */
 enum { CW_TIME_SIZE = 32 };

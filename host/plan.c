@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host/schedule.h"
-#include "metricdb/metric.h"
+#include "metricdb/formula.h"
 
 struct planner {
     const struct cw_chip *chip;
@@ -118,8 +118,16 @@ static struct cw_list raws_of(struct planner *p, const struct cw_list *counters,
     return (struct cw_list){kept, items};
 }
 
+/* The throughput that a metric is, or the only one in its formula; NULL for any other metric. */
+static const struct cw_metric *as_throughput(const struct cw_chip *chip, const struct cw_metric *m)
+{
+    const struct cw_formula *f = m->type == CW_FORMULA ? &chip->formulas->items[m->base] : NULL;
+    m = f && f->metric_count == 1 ? f->metrics : m;
+    return m->type == CW_THROUGHPUT ? m : NULL;
+}
+
 /* What one value is computed from belongs together: a counter metric with what it divides by, a ratio's two counters,
- * and each constituent of a throughput with its cycles. */
+ * each constituent of a throughput with its cycles, and everything in a user's formula. */
 static enum cw_status make_groups(struct planner *p, struct cw_list **groups, size_t *group_count)
 {
     enum cw_status status = CW_OK;
@@ -134,12 +142,13 @@ static enum cw_status make_groups(struct planner *p, struct cw_list **groups, si
         for (uint32_t k = 0; status == CW_OK && k < needed->count; k++)
             status = need_raws(p, needed->items[k]);
         struct cw_list leaves = {0};
-        if (p->metrics[i].type != CW_THROUGHPUT)
+        const struct cw_metric *throughput = as_throughput(p->chip, &p->metrics[i]);
+        if (!throughput)
             (*groups)[n++] = raws_of(p, needed, &status);
         else if (status == CW_OK)
-            status = cw_throughput_leaves(p->chip, p->metrics[i].base, &leaves, p->arena, p->err);
+            status = cw_throughput_leaves(p->chip, throughput->base, &leaves, p->arena, p->err);
         for (uint32_t k = 0; status == CW_OK && k < leaves.count; k++) {
-            uint32_t pair[2] = {leaves.items[k], cw_metric_cycles(p->chip, leaves.items[k], p->metrics[i].sub)};
+            uint32_t pair[2] = {leaves.items[k], cw_metric_cycles(p->chip, leaves.items[k], throughput->sub)};
             (*groups)[n++] = raws_of(p, &(struct cw_list){pair[1] == CW_NONE ? 1 : 2, pair}, &status);
         }
         p->group_counts[i] = (uint32_t)(n - before);

@@ -13,7 +13,8 @@
 
 #define CW_NONE UINT32_MAX
 
-enum cw_metric_type { CW_COUNTER, CW_RATIO, CW_THROUGHPUT, CW_METRIC_TYPE_COUNT };
+/* CW_METRIC_TYPE_COUNT is the number of the chip's own types; formulas are the users' (metricdb/formula.h). */
+enum cw_metric_type { CW_COUNTER, CW_RATIO, CW_THROUGHPUT, CW_METRIC_TYPE_COUNT, CW_FORMULA = CW_METRIC_TYPE_COUNT };
 
 struct cw_list { /* of indices */
     uint32_t count;
@@ -96,6 +97,7 @@ struct cw_chip {
     const struct cw_throughput *throughputs;
     const uint32_t *name_slots; /* hash of base names, see cw_chip_find */
     uint32_t name_slot_count;
+    const struct cw_formulas *formulas; /* users' own metrics, or NULL (metricdb/formula.h) */
 };
 
 /* Parses a chip file of `size` bytes. `path` is for messages; everything lives in `arena`. */

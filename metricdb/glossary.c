@@ -7,6 +7,7 @@
 
 #include "host/base/file.h"
 #include "metricdb/data.h"
+#include "metricdb/formula.h"
 #include "metricdb/yaml.h"
 
 /* The sections of the file; those from OPERATIONS on follow the head of the sentence in this order. */
@@ -451,6 +452,11 @@ const char *cw_describe_metric(const struct cw_glossary *g, const struct cw_chip
                                char *buffer, size_t size)
 {
     char variant[256];
+    if (metric->type == CW_FORMULA) {
+        const struct cw_formula *f = &chip->formulas->items[metric->base];
+        snprintf(buffer, size, "%s%s%s", f->description, *f->description ? " = " : "= ", f->text);
+        return buffer;
+    }
     cw_describe(g, chip, metric->type, metric->base, buffer, size);
     struct out out = {buffer, size, strlen(buffer)};
     put(&out, " ");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/base/suggest.h"
+#include "metricdb/formula.h"
 
 static const char *const submetrics[CW_SUB__COUNT] = {
     [CW_SUB_NONE] = "",
@@ -42,16 +43,25 @@ const char *cw_rollup_text(int rollup)
     return rollups[rollup];
 }
 
+const char *cw_metric_type_text(enum cw_metric_type type)
+{
+    static const char *const types[] = {"counter", "ratio", "throughput", "formula"};
+    return types[type];
+}
+
 uint32_t cw_metric_variants(enum cw_metric_type type)
 {
-    return type == CW_COUNTER ? ROLLUPS * CW_SUB_COUNTER_COUNT
-           : type == CW_RATIO ? CW_SUB__COUNT - CW_SUB_RATIO
-                              : ROLLUPS * THROUGHPUT_SUBS;
+    return type == CW_COUNTER      ? ROLLUPS * CW_SUB_COUNTER_COUNT
+           : type == CW_RATIO      ? CW_SUB__COUNT - CW_SUB_RATIO
+           : type == CW_THROUGHPUT ? ROLLUPS * THROUGHPUT_SUBS
+                                   : 1;
 }
 
 struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint32_t variant)
 {
     struct cw_metric m = {.type = type, .base = base};
+    if (type == CW_FORMULA)
+        return m;
     if (type == CW_RATIO) {
         m.sub = (enum cw_submetric)(CW_SUB_RATIO + variant);
         return m;
@@ -64,6 +74,10 @@ struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint
 
 const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *m, char *buffer)
 {
+    if (m->type == CW_FORMULA) {
+        snprintf(buffer, CW_METRIC_NAME_MAX, "%s", chip->formulas->items[m->base].name);
+        return buffer;
+    }
     const char *base = cw_chip_base_name(chip, m->type, m->base), *sub = submetrics[m->sub];
     if (m->type == CW_RATIO)
         snprintf(buffer, CW_METRIC_NAME_MAX, "%s.%s", base, sub);
@@ -139,6 +153,8 @@ static enum cw_status unknown_base(const struct cw_chip *chip, const char *name,
     for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)type); i++)
             cw_suggest_offer(&near, cw_chip_base_name(chip, (enum cw_metric_type)type, i));
+    for (uint32_t i = 0; chip->formulas && i < chip->formulas->count; i++)
+        cw_suggest_offer(&near, chip->formulas->items[i].name);
     return cw_error_set(err, CW_ERR_USAGE, "found the metric '%.200s', which %s does not have%s", name, chip->name,
                         cw_suggest_text(&near, text, sizeof text));
 }
@@ -150,6 +166,11 @@ enum cw_status cw_metric_parse(struct cw_metric *m, const struct cw_chip *chip, 
     if (length >= CW_METRIC_NAME_MAX)
         return cw_error_set(err, CW_ERR_USAGE, "found a metric name of %zu characters, expected at most %d", length,
                             CW_METRIC_NAME_MAX - 1);
+    uint32_t formula = cw_formulas_find(chip, name);
+    if (formula != CW_NONE) {
+        *m = (struct cw_metric){.type = CW_FORMULA, .base = formula};
+        return CW_OK;
+    }
     /* base names may hold dots: the longest known one counts */
     for (size_t end = length;; end--) {
         if ((end == length || name[end] == '.') && cw_chip_find(chip, name, end, &m->type, &m->base)) {
@@ -300,9 +321,20 @@ static enum cw_status throughput_needs(const struct cw_chip *chip, const struct 
     return status;
 }
 
+static enum cw_status formula_needs(const struct cw_chip *chip, const struct cw_formula *formula,
+                                    void (*add)(void *, uint32_t), void *context, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; status == CW_OK && i < formula->metric_count; i++) /* none of them a formula */
+        status = cw_metric_counters(chip, &formula->metrics[i], add, context, err);
+    return status;
+}
+
 enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *m,
                                   void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err)
 {
+    if (m->type == CW_FORMULA)
+        return formula_needs(chip, &chip->formulas->items[m->base], add, context, err);
     if (m->type == CW_COUNTER)
         return counter_needs(chip, m->base, m->sub, add, context, err);
     if (m->type == CW_THROUGHPUT)
@@ -319,7 +351,9 @@ enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_me
 
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *m, char *buffer, size_t size)
 {
-    if (m->type == CW_RATIO)
+    if (m->type == CW_FORMULA)
+        snprintf(buffer, size, "%s", chip->formulas->items[m->base].unit);
+    else if (m->type == CW_RATIO)
         snprintf(buffer, size, "%s", m->sub == CW_SUB_RATIO_PCT ? "%" : chip->ratios[m->base].dimension);
     else if (m->sub >= CW_SUB_PCT_ACTIVE)
         snprintf(buffer, size, "%%");

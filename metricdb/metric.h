@@ -3,6 +3,7 @@
  *     counter    BASE.(sum|avg|min|max)[.SUBMETRIC]     sm__inst_executed.avg.per_cycle_active
  *     ratio      BASE.(ratio|pct|max_rate)              lts__t_sector_hit_rate.pct
  *     throughput BASE.(sum|avg|min|max).pct_of_peak_sustained_(active|elapsed|frame|region)
+ *     formula    NAME                                   a metric of the user's (metricdb/formula.h)
  *
  * What each means is written in data/schema.md; the sources are gpu-side observations, confirmed against NVIDIA's
  * evaluator by the tests. */
@@ -41,8 +42,8 @@ enum cw_submetric {
 
 struct cw_metric {
     enum cw_metric_type type;
-    uint32_t base; /* index of the counter, ratio or throughput */
-    int rollup;    /* 0 sum, 1 avg, 2 min, 3 max; 0 for a ratio */
+    uint32_t base; /* index of the counter, ratio, throughput or formula */
+    int rollup;    /* 0 sum, 1 avg, 2 min, 3 max; 0 for a ratio and a formula */
     enum cw_submetric sub;
 };
 
@@ -56,6 +57,8 @@ const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *m
 /* "per_cycle_active", "" for none; "sum" and so on for a rollup. */
 const char *cw_submetric_text(enum cw_submetric sub);
 const char *cw_rollup_text(int rollup);
+/* "counter", "ratio", "throughput" or "formula". */
+const char *cw_metric_type_text(enum cw_metric_type type);
 
 /* How many full names a type has for each base, and the i-th of them. */
 uint32_t cw_metric_variants(enum cw_metric_type type);

@@ -132,6 +132,19 @@ static const char *scalar_text(struct parse *p, const yaml_event_t *event, enum 
     return text;
 }
 
+/* Escapes and folded lines make the text of a scalar other than what stands in the file. */
+static unsigned text_column(const yaml_event_t *event, const char *text)
+{
+    yaml_scalar_style_t style = event->data.scalar.style;
+    unsigned quote = style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+    size_t characters = 0;
+    for (; *text; text++)
+        characters += (*text & 0xc0) != 0x80;
+    bool same = (quote || style == YAML_PLAIN_SCALAR_STYLE) && event->start_mark.line == event->end_mark.line &&
+                event->end_mark.column - event->start_mark.column == characters + 2 * quote;
+    return same ? (unsigned)event->start_mark.column + 1 + quote : 0;
+}
+
 static enum cw_status parse_node(struct parse *p, const yaml_event_t *event, struct cw_yaml *node, int depth);
 
 static enum cw_status parse_children(struct parse *p, struct cw_yaml *node, int depth)
@@ -184,6 +197,7 @@ static enum cw_status parse_node(struct parse *p, const yaml_event_t *event, str
     case YAML_SCALAR_EVENT:
         node->kind = CW_YAML_SCALAR;
         node->text = scalar_text(p, event, &status);
+        node->text_column = node->text ? text_column(event, node->text) : 0;
         return status;
     case YAML_SEQUENCE_START_EVENT:
         node->kind = CW_YAML_SEQUENCE;

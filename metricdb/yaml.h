@@ -18,6 +18,7 @@ struct cw_yaml {
     enum cw_yaml_kind kind;
     unsigned line, column;    /* 1-based */
     const char *text;         /* scalar */
+    unsigned text_column;     /* scalar: where the text begins if its characters stand there one for one, else 0 */
     size_t count;             /* sequence: items; mapping: entries */
     struct cw_yaml *items;    /* sequence: items; mapping: values */
     struct cw_yaml_key *keys; /* mapping: one for each value */

@@ -40,6 +40,20 @@ Test(yaml, keeps_kinds_values_and_positions)
     cr_expect_eq(list->items[1].keys[0].column, 6);
 }
 
+Test(yaml, knows_where_a_text_stands_as_written)
+{
+    static const struct {
+        const char *text;
+        unsigned column;
+    } cases[] = {{"a: plain text\n", 4}, {"a: 'quoted'\n", 5}, {"a: \"quoted\"\n", 5},   {"a: \"\xc3\xa9\"\n", 5},
+                 {"a: 'it''s'\n", 0},    {"a: \"\\t\"\n", 0},  {"a: two\n  lines\n", 0}, {"a: |\n  block\n", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_yaml *root;
+        cr_assert_eq(parse(&root, cases[i].text, NULL), CW_OK);
+        cr_expect_eq(root->items[0].text_column, cases[i].column, "%s: %u", cases[i].text, root->items[0].text_column);
+    }
+}
+
 static void expect_error(int test_line, const char *text, size_t size, unsigned line, unsigned column,
                          const char *message)
 {

@@ -1,0 +1,55 @@
+#include "cli/held_metrics.h"
+
+#include <string.h>
+
+#include "metricdb/formula.h"
+
+struct holding {
+    const bool *held; /* which counters of the chip the capture has */
+    bool lacks;
+};
+
+static void look_up(void *context, uint32_t counter)
+{
+    struct holding *h = context;
+    h->lacks = h->lacks || !h->held[counter];
+}
+
+static uint32_t base_count(const struct cw_chip *chip, enum cw_metric_type type)
+{
+    return type != CW_FORMULA ? cw_chip_base_count(chip, type) : chip->formulas ? chip->formulas->count : 0;
+}
+
+static void mark_held(bool *held, const struct cw_chip *chip, const struct cw_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        const char *name = schema->counters[i].name;
+        enum cw_metric_type type;
+        uint32_t index;
+        if (cw_chip_find(chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            held[index] = true;
+    }
+}
+
+enum cw_status cw_held_metrics(struct cw_metric **metrics, size_t *count, const struct cw_chip *chip,
+                               const struct cw_schema *schema, struct cw_arena *arena, struct cw_error *err)
+{
+    bool *held = cw_arena_alloc(arena, chip->counter_count, sizeof *held);
+    size_t room = 0;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        room += (size_t)base_count(chip, type) * cw_metric_variants(type);
+    *metrics = cw_arena_alloc(arena, room, sizeof **metrics);
+    *count = 0;
+    if (!held || !*metrics)
+        return cw_error_nomem(err);
+    mark_held(held, chip, schema);
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        for (uint32_t base = 0; base < base_count(chip, type); base++)
+            for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
+                struct cw_metric m = cw_metric_variant(type, base, v);
+                struct holding h = {held, false};
+                if (cw_metric_counters(chip, &m, look_up, &h, NULL) == CW_OK && !h.lacks)
+                    (*metrics)[(*count)++] = m;
+            }
+    return CW_OK;
+}

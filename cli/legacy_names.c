@@ -1,0 +1,107 @@
+#include "cli/legacy_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host/base/bytes.h"
+#include "host/base/suggest.h"
+#include "metricdb/formula.h"
+#include "metricdb/legacy.h"
+
+static void put(struct cw_writer *text, const char *part)
+{
+    cw_write_bytes(text, part, strlen(part));
+}
+
+/* A double-quoted YAML scalar. */
+static void put_quoted(struct cw_writer *text, const char *value)
+{
+    put(text, "\"");
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            put(text, "\\");
+        cw_write_bytes(text, value, 1);
+    }
+    put(text, "\"");
+}
+
+static void put_formula(struct cw_writer *text, const struct cw_legacy_name *name)
+{
+    put(text, "  ");
+    put(text, name->name);
+    put(text, ": {formula: ");
+    put_quoted(text, name->formula);
+    put(text, ", unit: ");
+    put_quoted(text, name->unit);
+    put(text, ", description: ");
+    put_quoted(text, name->description);
+    put(text, "}\n");
+}
+
+static enum cw_status no_equivalent(const struct cw_legacy_name *name, const char *chip, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s has no equivalent on %s: %s%s%s", name->name, chip, name->none,
+                        name->closest_count ? "; the closest is " : "", name->closest_count ? name->closest[0] : "");
+}
+
+/* A misspelt legacy name gets its nearest ones; a name that is near none is left alone. */
+static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name, const char *chip,
+                               struct cw_error *err)
+{
+    struct cw_suggest near;
+    char text[400];
+    cw_suggest_init(&near, name);
+    for (uint32_t i = 0; i < legacy->count; i++)
+        cw_suggest_offer(&near, legacy->names[i].name);
+    if (!near.count)
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_USAGE, "found the metric '%s', which %s does not have%s", name, chip,
+                        cw_suggest_text(&near, text, sizeof text));
+}
+
+/* Names of metrics hold "__", legacy names do not. */
+static bool may_be_legacy(const struct cw_chip *chip, const char *name)
+{
+    return !strstr(name, "__") && cw_formulas_find(chip, name) == CW_NONE;
+}
+
+static bool seen_before(const char *const *names, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(names[i], names[index]) == 0)
+            return true;
+    return false;
+}
+
+enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *const *names, size_t count,
+                                     struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_legacy *legacy = NULL;
+    struct cw_writer text;
+    cw_writer_init(&text);
+    put(&text, "schema: 1\nmetrics:\n");
+    size_t nothing = text.size;
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        if (!may_be_legacy(*chip, names[i]) || seen_before(names, i))
+            continue;
+        if (!legacy)
+            status = cw_legacy_load(&legacy, arena, err);
+        const struct cw_legacy_name *name = status == CW_OK ? cw_legacy_find(legacy, names[i]) : NULL;
+        if (!name && status == CW_OK)
+            status = misspelt(legacy, names[i], (*chip)->name, err);
+        else if (name && !name->formula)
+            status = no_equivalent(name, (*chip)->name, err);
+        else if (name && strcmp(legacy->chip, (*chip)->name) != 0)
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "%s is known as a formula over %s, not over %s", name->name,
+                                  legacy->chip, (*chip)->name);
+        else if (name)
+            put_formula(&text, name);
+    }
+    if (status == CW_OK && text.status != CW_OK)
+        status = cw_error_nomem(err);
+    if (status == CW_OK && text.size > nothing)
+        status = cw_formulas_parse(chip, text.data, text.size, legacy->path, arena, err);
+    cw_writer_free(&text);
+    return status;
+}

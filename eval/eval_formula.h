@@ -1,0 +1,19 @@
+/* Running a user's formula over a block of ranges: each step over the whole block. */
+#ifndef CW_EVAL_EVAL_FORMULA_H
+#define CW_EVAL_EVAL_FORMULA_H
+
+#include "eval/status.h"
+#include "metricdb/formula.h"
+
+enum { CW_EVAL_BLOCK = 512 };
+
+/* Writes the values and statuses of the formula's metric `metric` for the block. */
+typedef void (*cw_formula_operand)(void *context, uint32_t metric, double *values, int8_t *statuses);
+
+/* Computes `count` values, at most CW_EVAL_BLOCK, as C's doubles have it: x/0 is infinite, 0/0 NaN, and the status says
+ * zero denominator. The status is the gravest of the operands'; of if(), the condition's and the chosen operand's. What
+ * is missing is NaN, whatever min, max or if made of it. */
+void cw_formula_run(const struct cw_formula *formula, uint32_t count, cw_formula_operand operand, void *context,
+                    double *values, int8_t *statuses);
+
+#endif

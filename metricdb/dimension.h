@@ -1,0 +1,34 @@
+/* Units of measurement that can be computed with: products of named units with whole exponents.
+ *
+ *     bytes   instructions/gpc_cycles   bytes/s   gpc_cycles*warps   bytes^2   %   1
+ *
+ * No unit is converted into another: nanoseconds and s are different. "percent" and "%" are one. */
+#ifndef CW_METRICDB_DIMENSION_H
+#define CW_METRICDB_DIMENSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "metricdb/chip.h"
+
+enum { CW_DIMENSION_FACTORS = 8, CW_DIMENSION_TEXT = 256, CW_DIMENSION_NAME = 64 };
+
+struct cw_dimension { /* all zero: a plain number */
+    unsigned count;
+    struct {
+        char name[CW_DIMENSION_NAME];
+        int exponent;                /* never 0 */
+    } factors[CW_DIMENSION_FACTORS]; /* ascending by name */
+};
+
+/* False where the text is no product of units, or of more than CW_DIMENSION_FACTORS different ones. */
+bool cw_dimension_parse(struct cw_dimension *dimension, const char *text);
+/* Multiplies `dimension` by `by` to the power of `exponent`, 1 or -1. False as above, with `dimension` undefined. */
+bool cw_dimension_multiply(struct cw_dimension *dimension, const struct cw_dimension *by, int exponent);
+bool cw_dimension_equal(const struct cw_dimension *a, const struct cw_dimension *b);
+/* Returns `buffer` (CW_DIMENSION_TEXT bytes). */
+const char *cw_dimension_text(const struct cw_dimension *dimension, char *buffer);
+/* Whether the chip, or time or percent, uses every one of its units. */
+bool cw_dimension_known(const struct cw_dimension *dimension, const struct cw_chip *chip);
+
+#endif

@@ -1,0 +1,74 @@
+/* Formulas over metrics: text to a small postfix program.
+ *
+ *     formula    sum
+ *     sum        product {(+ | -) product}
+ *     product    unary {(* | /) unary}
+ *     unary      {-} primary
+ *     primary    NUMBER | NAME | ( sum ) | min(sum, sum, ...) | max(sum, sum, ...) | abs(sum)
+ *                | if(sum (< | <= | > | >= | == | !=) sum, sum, sum)
+ *
+ * A name is of letters, digits, '_' and '.', and does not begin with a digit. Names are not looked up here. */
+#ifndef CW_METRICDB_EXPR_H
+#define CW_METRICDB_EXPR_H
+
+#include <stdint.h>
+
+#include "host/base/arena.h"
+#include "host/base/error.h"
+
+enum {
+    CW_EXPR_LENGTH_MAX = 4096, /* characters */
+    CW_EXPR_NESTING_MAX = 64,  /* parentheses and calls within one another */
+    CW_EXPR_STACK_MAX = 32,    /* values that wait for an operation */
+    CW_EXPR_NAMES_MAX = 256,   /* different names */
+    CW_EXPR_NAME_LENGTH_MAX = 255
+};
+
+enum cw_expr_op {
+    CW_EXPR_NUMBER, /* pushes */
+    CW_EXPR_NAME,   /* pushes */
+    CW_EXPR_NEGATE,
+    CW_EXPR_ABS,
+    CW_EXPR_ADD,
+    CW_EXPR_SUBTRACT,
+    CW_EXPR_MULTIPLY,
+    CW_EXPR_DIVIDE,
+    CW_EXPR_MIN,
+    CW_EXPR_MAX,
+    CW_EXPR_LESS,
+    CW_EXPR_LESS_EQUAL,
+    CW_EXPR_GREATER,
+    CW_EXPR_GREATER_EQUAL,
+    CW_EXPR_EQUAL,
+    CW_EXPR_NOT_EQUAL,
+    CW_EXPR_IF, /* condition, a, b: all three are computed, one is taken */
+    CW_EXPR__COUNT
+};
+
+struct cw_expr_step {
+    enum cw_expr_op op;
+    unsigned column; /* 1-based, of what the step was written as */
+    uint32_t name;   /* CW_EXPR_NAME: index */
+    double number;   /* CW_EXPR_NUMBER */
+};
+
+struct cw_expr {
+    uint32_t step_count, name_count;
+    const struct cw_expr_step *steps; /* leave one value */
+    const char *const *names;         /* each once */
+};
+
+/* Parses a formula into `arena`. Errors are CW_ERR_INPUT on line 1 of `source`, with the column in the text. */
+enum cw_status cw_expr_parse(struct cw_expr *expr, const char *text, const char *source, struct cw_arena *arena,
+                             struct cw_error *err);
+
+/* How many values an operation takes; it leaves one. */
+uint32_t cw_expr_takes(enum cw_expr_op op);
+/* "+", "min", "if" and so on. */
+const char *cw_expr_op_text(enum cw_expr_op op);
+/* The value of an operation on the values it takes, as C's doubles have it; comparisons give 1 or 0. */
+double cw_expr_apply(enum cw_expr_op op, const double *taken);
+/* Whether the text can be a name in a formula. */
+bool cw_expr_is_name(const char *text);
+
+#endif

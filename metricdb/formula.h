@@ -1,0 +1,50 @@
+/* Users' own metrics: formulas over the metrics of a chip, in a YAML file (data/schema.md says what stands there).
+ *
+ * A chip with formulas is the same chip with a table more; wherever a metric name is read, a formula's name is one, of
+ * type CW_FORMULA. */
+#ifndef CW_METRICDB_FORMULA_H
+#define CW_METRICDB_FORMULA_H
+
+#include "metricdb/chip.h"
+#include "metricdb/dimension.h"
+#include "metricdb/expr.h"
+#include "metricdb/metric.h"
+
+enum {
+    CW_FORMULAS_MAX = 4096,      /* in all files together */
+    CW_FORMULA_STEPS_MAX = 1024, /* with the formulas that it refers to */
+    CW_FORMULA_NESTING_MAX = 64  /* formulas that refer to formulas */
+};
+
+struct cw_formula {
+    const char *name, *text, *description; /* "" for no description */
+    const char *unit;                      /* as declared, else as computed */
+    const char *path;
+    unsigned line, column;
+    struct cw_dimension dimension; /* as computed */
+    bool constant;                 /* it refers to no metric, and is always `value` */
+    double value;
+    uint32_t step_count;
+    const struct cw_expr_step *steps; /* other formulas written out; CW_EXPR_NAME is an index into `metrics` */
+    uint32_t metric_count;
+    const struct cw_metric *metrics; /* of the chip itself, each once */
+    struct cw_list formulas;         /* those that the text names, each once */
+};
+
+struct cw_formulas {
+    uint32_t count;
+    const struct cw_formula *items;
+};
+
+/* Adds the formulas of a file to those that `*chip` has: `*chip` becomes a copy with a longer table. All lives in
+ * `arena`, which must not outlive the one of `*chip`. CW_ERR_INPUT with the position in the file for anything wrong;
+ * then `*chip` is as it was. */
+enum cw_status cw_formulas_load(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
+                                struct cw_error *err);
+/* The same from the text of a file; `path` is for messages. */
+enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
+                                 struct cw_arena *arena, struct cw_error *err);
+/* The index of a formula, or CW_NONE. */
+uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name);
+
+#endif

@@ -1,0 +1,95 @@
+/* CUPTI's metric and event names, as formulas over a chip's metrics (data/legacy/cupti.yaml), and the two sets of names
+ * for stall reasons (data/legacy/stall_reasons.yaml).
+ *
+ * Names of a section stand in ascending order; a name may be both a metric and an event. Everything lives in the arena
+ * that it was loaded into. */
+#ifndef CW_METRICDB_LEGACY_H
+#define CW_METRICDB_LEGACY_H
+
+#include "metricdb/chip.h"
+
+enum cw_legacy_kind { CW_LEGACY_METRIC, CW_LEGACY_EVENT, CW_LEGACY_KIND_COUNT };
+
+/* Whose activity a value holds; CW_LEGACY_LISTED: the name exists, and nothing is said of its scope. */
+enum cw_legacy_scope {
+    CW_LEGACY_ABSENT,
+    CW_LEGACY_SINGLE,     /* of one context */
+    CW_LEGACY_MULTI,      /* of all contexts */
+    CW_LEGACY_MULTI_SOME, /* of all contexts, on some devices of the capability only */
+    CW_LEGACY_DEVICE,     /* of the whole device */
+    CW_LEGACY_LISTED,
+    CW_LEGACY_SCOPE_COUNT
+};
+
+enum { CW_LEGACY_CAPABILITIES = 6 }; /* 1.x, 2.x, 3.x, 5.x, 6.x, 7.0 */
+
+struct cw_legacy_name {
+    enum cw_legacy_kind kind;
+    const char *name;
+    unsigned line, column;
+    enum cw_legacy_scope scope[CW_LEGACY_CAPABILITIES];
+    const char *description;
+    const char *documented, *note; /* "" for none */
+    const char *formula, *unit;    /* NULL where there is no formula */
+    unsigned formula_line, formula_column;
+    const char *none; /* why there is no formula; NULL where there is one */
+    size_t closest_count;
+    const char *const *closest; /* full metric names */
+};
+
+struct cw_legacy {
+    const char *path, *chip; /* the chip whose metrics the formulas are over */
+    uint32_t metric_count, count;
+    const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
+};
+
+/* Parses the text of a file. Names of metrics in formulas are not looked up, see cw_legacy_check. */
+enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
+                               struct cw_arena *arena, struct cw_error *err);
+/* Loads legacy/cupti.yaml from the data folder (metricdb/data.h). */
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, struct cw_arena *arena, struct cw_error *err);
+
+/* NULL for an unknown name. cw_legacy_find takes the metric where a name is both. */
+const struct cw_legacy_name *cw_legacy_find(const struct cw_legacy *legacy, const char *name);
+const struct cw_legacy_name *cw_legacy_find_kind(const struct cw_legacy *legacy, enum cw_legacy_kind kind,
+                                                 const char *name);
+/* As cw_legacy_find; an unknown name is CW_ERR_USAGE, with the nearest names. */
+enum cw_status cw_legacy_get(const struct cw_legacy_name **found, const struct cw_legacy *legacy, const char *name,
+                             struct cw_error *err);
+
+/* Whether the chip has every metric of the formula, or every closest metric where there is no formula; where not, `err`
+ * says which is missing and where it stands in `path`. */
+enum cw_status cw_legacy_resolve(const struct cw_legacy_name *name, const struct cw_chip *chip, const char *path,
+                                 struct cw_error *err);
+/* The same for all names. */
+enum cw_status cw_legacy_check(const struct cw_legacy *legacy, const struct cw_chip *chip, struct cw_error *err);
+
+const char *cw_legacy_kind_text(enum cw_legacy_kind kind);
+const char *cw_legacy_scope_text(enum cw_legacy_scope scope);
+/* "1.x" and so on. */
+const char *cw_legacy_capability_text(size_t capability);
+/* The index of a capability: "7.0", "3.x" or "3.5"; CW_LEGACY_CAPABILITIES for another. */
+size_t cw_legacy_capability(const char *text);
+
+/* ---- stall reasons ---------------------------------------------------------------------------------------------- */
+
+/* Reasons of the PC sampling API, each with that of the activity API; both without what all names begin with. */
+struct cw_stall_reason {
+    const char *activity, *pc_sampling; /* "EXEC_DEPENDENCY", "short_scoreboard" */
+};
+struct cw_stall_reasons {
+    const char *activity_prefix, *pc_sampling_prefix;
+    const char *not_issued; /* what the names of the twins end with, where the scheduler issued nothing */
+    uint32_t count;
+    const struct cw_stall_reason *items;
+};
+
+enum cw_status cw_stall_reasons_parse(const struct cw_stall_reasons **reasons, const void *data, size_t size,
+                                      const char *path, struct cw_arena *arena, struct cw_error *err);
+/* Loads legacy/stall_reasons.yaml from the data folder. */
+enum cw_status cw_stall_reasons_load(const struct cw_stall_reasons **reasons, struct cw_arena *arena,
+                                     struct cw_error *err);
+/* The activity API's reason for one of PC sampling, with or without its prefix, issued or not; NULL if unknown. */
+const char *cw_stall_activity(const struct cw_stall_reasons *reasons, const char *pc_sampling);
+
+#endif

@@ -1,0 +1,95 @@
+#include <string.h>
+
+#include "eval/eval_formula.h"
+#include "metricdb/formula.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/small_chip.h"
+
+/* A program never takes more values than there are, and leaves one. */
+static void check_steps(const struct cw_expr_step *steps, uint32_t count, uint32_t names)
+{
+    uint32_t stack = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        CW_FUZZ_CHECK(stack >= cw_expr_takes(steps[i].op));
+        CW_FUZZ_CHECK(steps[i].op != CW_EXPR_NAME || steps[i].name < names);
+        stack = stack + 1 - cw_expr_takes(steps[i].op);
+        CW_FUZZ_CHECK(stack <= CW_EXPR_STACK_MAX);
+    }
+    CW_FUZZ_CHECK(stack == 1);
+}
+
+static void check_expression(const char *text, struct cw_arena *arena)
+{
+    struct cw_expr expr;
+    struct cw_error err = CW_ERROR_INIT;
+    enum cw_status status = cw_expr_parse(&expr, text, "fuzz", arena, &err);
+    CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
+    CW_FUZZ_CHECK(status == err.code);
+    CW_FUZZ_CHECK(status == CW_OK || (err.line == 1 && err.column >= 1 && err.column <= strlen(text) + 1));
+    if (status == CW_OK)
+        check_steps(expr.steps, expr.step_count, expr.name_count);
+}
+
+static void operand(void *context, uint32_t metric, double *values, int8_t *statuses)
+{
+    const struct cw_formula *f = context;
+    CW_FUZZ_CHECK(metric < f->metric_count);
+    values[0] = metric;
+    statuses[0] = (int8_t)(metric % CW_VALUE_STATUS_COUNT);
+}
+
+static void ignore(void *context, uint32_t counter)
+{
+    CW_FUZZ_CHECK(counter < ((const struct cw_chip *)context)->counter_count);
+}
+
+static void check_formula(const struct cw_chip *chip, uint32_t index)
+{
+    const struct cw_formula *f = &chip->formulas->items[index];
+    const struct cw_metric m = {.type = CW_FORMULA, .base = index};
+    double value;
+    int8_t status;
+    check_steps(f->steps, f->step_count, f->metric_count);
+    CW_FUZZ_CHECK(cw_formulas_find(chip, f->name) == index);
+    cw_formula_run(f, 1, operand, (void *)(uintptr_t)f, &value, &status);
+    CW_FUZZ_CHECK(status >= 0 && status < CW_VALUE_STATUS_COUNT);
+    cw_metric_counters(chip, &m, ignore, (void *)(uintptr_t)chip, NULL);
+}
+
+static void check_file(const uint8_t *data, size_t size, struct cw_arena *arena)
+{
+    static const struct cw_chip *small;
+    static struct cw_arena *of_small; /* kept, so that it is not taken for a leak */
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    if (!of_small) {
+        of_small = cw_arena_create();
+        CW_FUZZ_CHECK(cw_chip_parse(&small, cw_small_chip, strlen(cw_small_chip), "tiny", of_small, NULL) == CW_OK);
+    }
+    chip = small;
+    enum cw_status status = cw_formulas_parse(&chip, data, size, "fuzz", arena, &err);
+    CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
+    CW_FUZZ_CHECK(status == err.code);
+    CW_FUZZ_CHECK(status == CW_OK ? chip != small : (chip == small && err.line > 0 && err.column > 0));
+    for (uint32_t i = 0; status == CW_OK && i < chip->formulas->count; i++)
+        check_formula(chip, i);
+}
+
+/* A file of formulas, or else one formula. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cw_arena *arena = cw_arena_create();
+    if (size >= 6 && memcmp(data, "schema", 6) == 0) {
+        check_file(data, size, arena);
+    } else {
+        char *text = malloc(size + 1);
+        CW_FUZZ_CHECK(text);
+        if (size)
+            memcpy(text, data, size);
+        text[size] = 0;
+        check_expression(text, arena);
+        free(text);
+    }
+    cw_arena_destroy(arena);
+    return 0;
+}

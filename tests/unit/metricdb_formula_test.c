@@ -1,0 +1,309 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metricdb/formula.h"
+#include "metricdb/glossary.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/small_chip.h"
+
+static struct cw_arena *arena;
+static const struct cw_chip *chip; /* a test's view of it; the same chip before each test */
+
+static void setup(void)
+{
+    arena = cw_arena_create();
+    cr_assert_eq(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", arena, NULL), CW_OK);
+}
+
+static void teardown(void)
+{
+    cw_arena_destroy(arena);
+}
+
+TestSuite(formula, .init = setup, .fini = teardown);
+
+static enum cw_status load(const char *text, const char *path, struct cw_error *err)
+{
+    return cw_formulas_parse(&chip, text, strlen(text), path, arena, err);
+}
+
+static const struct cw_formula *find(const char *name)
+{
+    uint32_t index = cw_formulas_find(chip, name);
+    cr_assert_neq(index, CW_NONE, "%s", name);
+    return &chip->formulas->items[index];
+}
+
+static const char two[] = "schema: 1\n"
+                          "metrics:\n"
+                          "  twice: {formula: 2 * ipc, unit: IPC}\n"
+                          "  ipc:\n"
+                          "    formula: sm__inst_executed.sum / sm__cycles_active.sum\n"
+                          "    unit: instructions/gpc_cycles\n"
+                          "    description: Instructions a cycle\n";
+
+Test(formula, loads_in_any_order)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(load(two, "two.yaml", &err), CW_OK, "%s", err.message);
+    const struct cw_formula *ipc = find("ipc"), *twice = find("twice");
+    cr_expect_str_eq(ipc->description, "Instructions a cycle");
+    cr_expect_str_eq(ipc->unit, "instructions/gpc_cycles");
+    cr_expect_eq(ipc->line, 4);
+    cr_expect_str_eq(ipc->path, "two.yaml");
+    cr_expect_eq(ipc->metric_count, 2);
+    cr_expect_str_eq(twice->unit, "IPC");
+    cr_expect_eq(twice->step_count, 5); /* the other is written out */
+    cr_expect_eq(twice->metric_count, 2);
+    cr_expect_eq(twice->formulas.count, 1);
+}
+
+static void count_counter(void *context, uint32_t counter)
+{
+    (void)counter;
+    ++*(int *)context;
+}
+
+Test(formula, is_a_metric_like_any_other)
+{
+    struct cw_metric m;
+    char name[CW_METRIC_NAME_MAX], text[CW_DESCRIPTION_MAX];
+    int counters = 0;
+    const struct cw_glossary *glossary;
+    cr_assert_eq(load(two, "two.yaml", NULL), CW_OK);
+    cr_assert_eq(cw_metric_parse(&m, chip, "ipc", NULL), CW_OK);
+    cr_expect_eq(m.type, CW_FORMULA);
+    cr_expect_str_eq(cw_metric_type_text(m.type), "formula");
+    cr_expect_str_eq(cw_metric_name(chip, &m, name), "ipc");
+    cr_expect_str_eq(cw_metric_dimension(chip, &m, text, sizeof text), "instructions/gpc_cycles");
+    cr_expect_eq(cw_metric_counters(chip, &m, count_counter, &counters, NULL), CW_OK);
+    cr_expect_eq(counters, 2);
+    cr_expect_eq(cw_metric_variants(CW_FORMULA), 1);
+    cr_expect_eq(cw_metric_variant(CW_FORMULA, 1, 0).base, 1);
+    cr_assert_eq(cw_glossary_load(&glossary, arena, NULL), CW_OK);
+    cr_expect_str_eq(cw_describe_metric(glossary, chip, &m, text, sizeof text),
+                     "Instructions a cycle = sm__inst_executed.sum / sm__cycles_active.sum");
+    struct cw_error err = CW_ERROR_INIT;
+    cr_expect_eq(cw_metric_parse(&m, chip, "ipcs", &err), CW_ERR_USAGE);
+    cr_expect_str_eq(err.message, "found the metric 'ipcs', which TINY does not have; did you mean ipc?");
+}
+
+Test(formula, a_later_file_may_use_an_earlier_one)
+{
+    struct cw_error err = CW_ERROR_INIT, again = CW_ERROR_INIT;
+    cr_assert_eq(load(two, "two.yaml", NULL), CW_OK);
+    const struct cw_chip *before = chip;
+    cr_assert_eq(load("schema: 1\nmetrics:\n  four: {formula: twice + twice}\n", "more.yaml", &err), CW_OK, "%s",
+                 err.message);
+    cr_expect_eq(chip->formulas->count, 3);
+    cr_expect_eq(before->formulas->count, 2);
+    cr_expect_str_eq(find("four")->unit, "instructions/gpc_cycles");
+    cr_expect_eq(find("four")->step_count, 11);
+    cr_expect_eq(load("schema: 1\nmetrics:\n  twice: {formula: 1}\n", "third.yaml", &again), CW_ERR_INPUT);
+    cr_expect_str_eq(again.message, "found the metric twice a second time, first in two.yaml:3");
+    cr_expect_eq(again.line, 3);
+    cr_expect_eq(again.column, 3);
+}
+
+Test(formula, units_of_measurement)
+{
+    static const struct {
+        const char *formula, *unit;
+    } cases[] = {
+        {"1", "1"},
+        {"sm__inst_executed.sum", "instructions"},
+        {"-abs(sm__inst_executed.sum)", "instructions"},
+        {"sm__inst_executed.sum + sm__inst_executed.avg", "instructions"},
+        {"sm__inst_executed.sum + 0", "instructions"},
+        {"0 - sm__inst_executed.sum", "instructions"},
+        {"sm__inst_executed.sum / sm__warps_launched.sum", "instructions/warps"},
+        {"sm__inst_executed.sum / sm__inst_executed.avg", "1"},
+        {"sm__inst_executed.sum / sm__inst_executed.avg + 1", "1"},
+        {"sm__inst_executed.sum * sm__warps_launched.sum", "instructions*warps"},
+        {"1 / gpu__time_duration.sum", "1/nanoseconds"},
+        {"sm__inst_executed.sum.per_second", "instructions/s"},
+        {"max(1, sm__inst_executed.sum)", "instructions"},
+        {"min(sm__inst_executed.sum, 5, 2 * sm__inst_executed.max)", "instructions"},
+        {"if(sm__warps_launched.sum > 0, sm__inst_executed.sum, 0)", "instructions"},
+        {"if(sm__warps_launched.sum > sm__warps_launched.avg, 1, sm__inst_executed.sum)", "instructions"},
+        {"sm__throughput.avg.pct_of_peak_sustained_active / 100", "%"},
+        {"sm__average_inst_executed_per_warp.ratio", "instructions/warps"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_error err = CW_ERROR_INIT;
+        const struct cw_chip *plain = chip;
+        const char *text = cw_arena_printf(arena, "schema: 1\nmetrics:\n  m: {formula: \"%s\"}\n", cases[i].formula);
+        cr_assert_eq(load(text, "f", &err), CW_OK, "%s: %s", cases[i].formula, err.message);
+        cr_expect_str_eq(find("m")->unit, cases[i].unit, "%s: %s", cases[i].formula, find("m")->unit);
+        chip = plain;
+    }
+}
+
+Test(formula, declared_units)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(load("schema: 1\n"
+                      "metrics:\n"
+                      "  peak: {formula: 3e12, unit: instructions/s}\n"
+                      "  share: {formula: sm__inst_executed.sum.per_second / peak}\n"
+                      "  fraction: {formula: sm__throughput.avg.pct_of_peak_sustained_active / 100, unit: \"1\"}\n"
+                      "  label: {formula: sm__inst_executed.sum, unit: apples}\n",
+                      "f", &err),
+                 CW_OK, "%s", err.message);
+    cr_expect_str_eq(find("peak")->unit, "instructions/s");
+    cr_expect(find("peak")->constant);
+    cr_expect_str_eq(find("share")->unit, "1");
+    cr_expect_str_eq(find("label")->unit, "apples");
+}
+
+struct bad {
+    int test_line;
+    const char *text; /* from line 3 on */
+    unsigned line, column;
+    const char *message;
+};
+
+static void expect_errors(const struct bad *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct cw_error err = CW_ERROR_INIT;
+        const struct cw_chip *before = chip;
+        const char *text = cw_arena_printf(arena, "schema: 1\nmetrics:\n%s", cases[i].text);
+        cr_expect_eq(load(text, "f.yaml", &err), CW_ERR_INPUT, "line %d", cases[i].test_line);
+        cr_expect_eq(chip, before);
+        cr_expect_str_eq(err.source, "f.yaml");
+        cr_expect_eq(err.line, cases[i].line, "line %d: found line %u", cases[i].test_line, err.line);
+        cr_expect_eq(err.column, cases[i].column, "line %d: found column %u", cases[i].test_line, err.column);
+        cr_expect_str_eq(err.message, cases[i].message, "line %d: %s", cases[i].test_line, err.message);
+    }
+}
+
+Test(formula, errors_of_the_formula_have_a_place_in_the_file)
+{
+    static const struct bad cases[] = {
+        {__LINE__, "  m: {formula: 1 +}\n", 3, 19,
+         "found the end of the formula, expected a number, a metric, '-' or '('"},
+        {__LINE__, "  m: {formula: \"1 ? 2\"}\n", 3, 19, "found '?', expected an operator or the end of the formula"},
+        {__LINE__, "  m:\n    formula: '1 ? 2'\n", 4, 17, "found '?', expected an operator or the end of the formula"},
+        {__LINE__, "  m:\n    formula: |\n      1 ? 2\n", 4, 14,
+         "found '?', expected an operator or the end of the formula (at character 3 of the formula)"},
+        {__LINE__, "  m:\n    formula: 1\n      ? 2\n", 4, 14,
+         "found '?', expected an operator or the end of the formula (at character 3 of the formula)"},
+        {__LINE__, "  m: {formula: 2 * sm__inst_exected.sum}\n", 3, 20,
+         "found the metric 'sm__inst_exected.sum', which TINY does not have; did you mean sm__inst_executed?"},
+        {__LINE__, "  m: {formula: sm__inst_executed}\n", 3, 16,
+         "found the counter sm__inst_executed by itself, expected a rollup (.sum, .avg, .min or .max) and perhaps a "
+         "sub-metric after it"},
+        {__LINE__, "  mine: {formula: 1}\n  m: {formula: 2 * mne}\n", 4, 20,
+         "found the metric 'mne', which TINY does not have; did you mean mine?"},
+        {__LINE__, "  m: {formula: 2 * m}\n", 3, 20, "found a formula that refers back to itself: m -> m"},
+        {__LINE__, "  a: {formula: b}\n  b: {formula: 1 + c}\n  c: {formula: b * 2}\n", 5, 16,
+         "found a formula that refers back to itself: b -> c -> b"},
+    };
+    expect_errors(cases, sizeof cases / sizeof *cases);
+}
+
+Test(formula, errors_of_units)
+{
+    static const struct bad cases[] = {
+        {__LINE__, "  m: {formula: sm__inst_executed.sum + sm__warps_launched.sum}\n", 3, 38,
+         "found instructions and warps in '+', expected one unit of measurement"},
+        {__LINE__, "  m: {formula: sm__inst_executed.sum - 1}\n", 3, 38,
+         "found instructions and a plain number in '-', expected one unit of measurement"},
+        {__LINE__, "  m: {formula: (2 - 1) + sm__inst_executed.sum}\n", 3, 24,
+         "found a plain number and instructions in '+', expected one unit of measurement"},
+        {__LINE__, "  m: {formula: \"max(sm__inst_executed.sum, 1, sm__warps_launched.sum)\"}\n", 3, 17,
+         "found instructions and warps in 'max', expected one unit of measurement"},
+        {__LINE__, "  m: {formula: \"if(sm__inst_executed.sum >= sm__warps_launched.sum, 1, 2)\"}\n", 3, 42,
+         "found instructions and warps in '>=', expected one unit of measurement"},
+        {__LINE__, "  m: {formula: \"if(1 < 2, sm__inst_executed.sum, sm__warps_launched.sum)\"}\n", 3, 17,
+         "found instructions and warps in 'if', expected one unit of measurement"},
+        {__LINE__,
+         "  r: {formula: sm__inst_executed.sum / sm__inst_executed.avg}\n"
+         "  m: {formula: r + sm__inst_executed.sum}\n",
+         4, 18, "found 1 and instructions in '+', expected one unit of measurement"},
+        {__LINE__, "  m: {formula: sm__inst_executed.sum / 0}\n", 3, 38, "found a division by zero"},
+        {__LINE__, "  z: {formula: 1 - 1}\n  m: {formula: sm__inst_executed.sum / z}\n", 4, 38,
+         "found a division by zero"},
+        {__LINE__, "  m: {formula: sm__inst_executed.sum, unit: warps}\n", 3, 45,
+         "found the unit warps, expected instructions as the formula gives"},
+    };
+    expect_errors(cases, sizeof cases / sizeof *cases);
+}
+
+Test(formula, errors_of_the_file)
+{
+    static const struct bad cases[] = {
+        {__LINE__, "  - x\n", 3, 3, "found a list for the metrics, expected a mapping"},
+        {__LINE__, "  m: {unit: bytes}\n", 3, 6, "found no 'formula', which is required"},
+        {__LINE__, "  m: {formula: 1, colour: red}\n", 3, 19, "found the unknown key 'colour'"},
+        {__LINE__, "  m: {formula: 1}\n  m: {formula: 2}\n", 4, 3, "found the key 'm' a second time, first on line 3"},
+        {__LINE__, "  2m: {formula: 1}\n", 3, 3,
+         "found '2m', expected a name of letters, digits, '_' and '.', at most 200, and not min, max, abs or if"},
+        {__LINE__, "  min: {formula: 1}\n", 3, 3,
+         "found 'min', expected a name of letters, digits, '_' and '.', at most 200, and not min, max, abs or if"},
+        {__LINE__, "  sm__inst_executed: {formula: 1}\n", 3, 3,
+         "found the metric sm__inst_executed, which TINY already has"},
+        {__LINE__, "  sm__inst_executed.sum: {formula: 1}\n", 3, 3,
+         "found the metric sm__inst_executed.sum, which TINY already has"},
+        {__LINE__, "  m: {formula: 1, unit: \"a\\tb\"}\n", 3, 25,
+         "found the unit 'a b', expected at most 48 plain characters"},
+    };
+    struct cw_error err = CW_ERROR_INIT;
+    expect_errors(cases, sizeof cases / sizeof *cases);
+    cr_expect_eq(load("schema: 2\nmetrics: {}\n", "f.yaml", &err), CW_ERR_INPUT);
+    cr_expect_str_eq(err.message, "found schema 2, expected 1");
+    cr_expect_eq(cw_formulas_load(&chip, "nowhere.yaml", arena, NULL), CW_ERR_IO);
+    cr_expect_eq(load("schema: 1\nmetrics: {}\n", "f.yaml", NULL), CW_OK);
+    cr_expect_eq(chip->formulas->count, 0);
+}
+
+/* A chain of formulas, each of the one before it: "mI" of "mI-1". */
+static const char *chain(int count, const char *format)
+{
+    char *text = cw_arena_strdup(arena, "schema: 1\nmetrics:\n"), line[200];
+    char *all = cw_arena_alloc(arena, (size_t)count + 1, sizeof line);
+    strcpy(all, text);
+    for (int i = count; i > 0; i--) {
+        snprintf(line, sizeof line, format, i, i - 1, i - 1);
+        strcat(all, line);
+    }
+    return strcat(all, "  m0: {formula: sm__inst_executed.sum}\n");
+}
+
+Test(formula, limits)
+{
+    struct cw_error deep = CW_ERROR_INIT, wide = CW_ERROR_INIT, waiting = CW_ERROR_INIT;
+    const struct cw_chip *plain = chip;
+    cr_expect_eq(load(chain(63, "  m%d: {formula: m%d}\n"), "f", NULL), CW_OK);
+    chip = plain;
+    cr_expect_eq(load(chain(64, "  m%d: {formula: m%d}\n"), "f", &deep), CW_ERR_INPUT);
+    cr_expect_str_eq(deep.message, "found formulas that refer to formulas more than 64 deep");
+    cr_expect_eq(load(chain(40, "  m%d: {formula: m%d + m%d}\n"), "f", &wide), CW_ERR_INPUT);
+    cr_expect_str_eq(wide.message, "found too many steps, with the formulas that this one refers to");
+    cr_expect_eq(load(chain(40, "  m%d: {formula: 2 * m%d}\n"), "f", &waiting), CW_ERR_INPUT);
+    cr_expect_str_eq(waiting.message,
+                     "found too many values that wait for an operation, with the formulas that this one refers to");
+}
+
+Test(formula, allocation_failures_are_reported)
+{
+    const struct cw_chip *plain = chip;
+    long count = 0;
+    for (;; count++) {
+        struct cw_arena *own = cw_arena_create();
+        struct cw_error err = CW_ERROR_INIT;
+        chip = plain;
+        cw_alloc_fail_after(count);
+        enum cw_status status = cw_formulas_parse(&chip, two, strlen(two), "f", own, &err);
+        bool failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
+        cw_arena_destroy(own);
+        if (!failed || count > 1000)
+            break;
+    }
+    cr_expect(count > 5 && count < 1000);
+}
