@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/schedule_pack.h"
+#include "host/schedule_gather.h"
 
 /* The distinct raw counters of all groups, ascending. */
 static uint32_t *distinct_raws(const struct cw_chip *chip, const struct cw_list *groups, size_t group_count,
@@ -30,9 +30,9 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Lays the packings of all problems side by side: pass k of a section has pass k of each of its problems. */
+/* Pass k of a section has pass k of each of its problems. */
 static enum cw_status combine(struct cw_schedule *schedule, const struct cw_problems *problems,
-                              const struct cw_packing *packings, const uint32_t *section_first, uint32_t pass_count,
+                              struct cw_packed *const *packed, const uint32_t *section_first, uint32_t pass_count,
                               struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_pass *passes = cw_arena_alloc(arena, pass_count, sizeof *passes);
@@ -41,22 +41,29 @@ static enum cw_status combine(struct cw_schedule *schedule, const struct cw_prob
         return cw_error_nomem(err);
     for (uint32_t p = 0; p < problems->count; p++)
         for (uint32_t i = 0; i < problems->items[p].item_count; i++)
-            passes[section_first[problems->items[p].section] + packings[p].pass_of[i]].count++;
+            passes[section_first[problems->items[p].section] + cw_packed_pass(packed[p], i)].count++;
+    uint32_t kept = 0, *number = cw_arena_alloc(arena, pass_count, sizeof *number);
+    if (!number)
+        return cw_error_nomem(err);
     for (uint32_t k = 0; k < pass_count; k++) {
-        items[k] = cw_arena_alloc(arena, passes[k].count, sizeof **items);
-        if (!items[k])
+        if (!passes[k].count)
+            continue; /* gathering may empty a pass */
+        items[kept] = cw_arena_alloc(arena, passes[k].count, sizeof **items);
+        if (!items[kept])
             return cw_error_nomem(err);
-        passes[k] = (struct cw_pass){0, items[k]};
+        passes[kept] = (struct cw_pass){0, items[kept]};
+        number[k] = kept++;
     }
     for (uint32_t p = 0; p < problems->count; p++)
         for (uint32_t i = 0; i < problems->items[p].item_count; i++) {
-            uint32_t k = section_first[problems->items[p].section] + packings[p].pass_of[i];
-            items[k][passes[k].count++] = problems->items[p].items[i].choices[packings[p].choice_of[i]].placement;
+            uint32_t k = number[section_first[problems->items[p].section] + cw_packed_pass(packed[p], i)];
+            items[k][passes[k].count++] =
+                problems->items[p].items[i].choices[cw_packed_choice(packed[p], i)].placement;
         }
     /* the placements of a chip are in the order of its raw counters */
-    for (uint32_t k = 0; k < pass_count; k++)
+    for (uint32_t k = 0; k < kept; k++)
         qsort(items[k], passes[k].count, sizeof **items, by_number);
-    *schedule = (struct cw_schedule){pass_count, passes};
+    *schedule = (struct cw_schedule){kept, passes};
     return CW_OK;
 }
 
@@ -105,9 +112,19 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     status = pack_all(packings, &problems, first + 1, scratch, err);
     if (status != CW_OK)
         return status;
+    struct cw_packed **packed = cw_arena_alloc(scratch, problems.count, sizeof *packed);
+    struct cw_place *places = cw_arena_alloc(scratch, chip->raw_count, sizeof *places);
+    if (!packed || !places)
+        return cw_error_nomem(err);
+    for (uint32_t p = 0; p < problems.count; p++)
+        for (uint32_t i = 0; i < problems.items[p].item_count; i++)
+            places[problems.items[p].items[i].raw] = (struct cw_place){p, i};
+    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, scratch, err);
+    if (status != CW_OK)
+        return status;
     for (uint32_t s = 1; s <= problems.section_count; s++)
         first[s] += first[s - 1];
-    return combine(schedule, &problems, packings, first, first[problems.section_count], arena, err);
+    return combine(schedule, &problems, packed, first, first[problems.section_count], arena, err);
 }
 
 enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,

@@ -390,3 +390,87 @@ enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *prob
     improve(&p, packing, enough);
     return p.failed ? cw_error_nomem(err) : CW_OK;
 }
+
+/* ---- a packing that can still be changed ------------------------------------------------------------------------ */
+
+struct cw_packed {
+    struct pack pack;
+};
+
+struct cw_packed *cw_packed_create(const struct cw_problem *problem, const struct cw_packing *packing,
+                                   const uint32_t *pass_map, uint32_t pass_count, struct cw_arena *arena)
+{
+    struct cw_packed *packed = cw_arena_alloc(arena, 1, sizeof *packed);
+    if (!packed)
+        return NULL;
+    struct pack *p = &packed->pack;
+    *p = (struct pack){.problem = problem, .arena = arena};
+    p->passes = array(p, pass_count, sizeof *p->passes);
+    p->pass_of = array(p, problem->item_count, sizeof *p->pass_of);
+    p->choice_of = array(p, problem->item_count, sizeof *p->choice_of);
+    while (!p->failed && p->pass_count < pass_count)
+        open_pass(p);
+    for (uint32_t i = 0; !p->failed && i < problem->item_count; i++)
+        put(p, pass_map[packing->pass_of[i]], i, packing->choice_of[i]);
+    return p->failed ? NULL : packed;
+}
+
+uint32_t cw_packed_pass(const struct cw_packed *packed, uint32_t item)
+{
+    return packed->pack.pass_of[item];
+}
+
+uint32_t cw_packed_choice(const struct cw_packed *packed, uint32_t item)
+{
+    return packed->pack.choice_of[item];
+}
+
+const uint32_t *cw_packed_items(const struct cw_packed *packed, uint32_t pass, uint32_t *count)
+{
+    *count = packed->pack.passes[pass].count;
+    return packed->pack.passes[pass].items;
+}
+
+static bool put_if_fits(struct pack *p, uint32_t item, uint32_t to)
+{
+    const struct cw_item *it = &p->problem->items[item];
+    for (uint32_t k = 0; k < it->choice_count; k++)
+        if (fits(p, &p->passes[to], it->choices[k].class_)) {
+            put(p, to, item, k);
+            return true;
+        }
+    return false;
+}
+
+bool cw_packed_move(struct cw_packed *packed, uint32_t item, uint32_t to)
+{
+    struct pack *p = &packed->pack;
+    uint32_t from = p->pass_of[item], choice = p->choice_of[item];
+    take(p, item);
+    if (put_if_fits(p, item, to))
+        return true;
+    put(p, from, item, choice);
+    return false;
+}
+
+void cw_packed_return(struct cw_packed *packed, uint32_t item, uint32_t to, uint32_t choice)
+{
+    take(&packed->pack, item);
+    put(&packed->pack, to, item, choice);
+}
+
+bool cw_packed_swap(struct cw_packed *packed, uint32_t a, uint32_t b)
+{
+    struct pack *p = &packed->pack;
+    uint32_t pass_a = p->pass_of[a], choice_a = p->choice_of[a], pass_b = p->pass_of[b], choice_b = p->choice_of[b];
+    take(p, a);
+    take(p, b);
+    if (put_if_fits(p, a, pass_b)) {
+        if (put_if_fits(p, b, pass_a))
+            return true;
+        take(p, a);
+    }
+    put(p, pass_a, a, choice_a);
+    put(p, pass_b, b, choice_b);
+    return false;
+}

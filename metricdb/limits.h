@@ -1,4 +1,4 @@
-/* The 'classes' and 'limits' sections of a chip file: what one pass can hold (data/schema-limits.md).
+/* The 'classes' and 'limits' sections of a chip file: what one pass can hold (data/schema.md).
  *
  * Internal to metricdb: metricdb/chip.c calls it once domains and raw counters are loaded. */
 #ifndef CW_METRICDB_LIMITS_H

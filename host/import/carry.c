@@ -1,0 +1,70 @@
+#include "host/import/carry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host/base/file.h"
+
+enum { LARGEST_FILE = 64 << 20 };
+
+static bool same_placements(const struct cw_chip *a, const struct cw_chip *b)
+{
+    if (a->raw_count != b->raw_count || a->placement_count != b->placement_count)
+        return false;
+    for (uint32_t i = 0; i < a->raw_count; i++)
+        if (a->raws[i].id != b->raws[i].id || a->raws[i].placement_count != b->raws[i].placement_count)
+            return false;
+    for (uint32_t i = 0; i < a->placement_count; i++)
+        if (a->placements[i].raw != b->placements[i].raw ||
+            strcmp(a->domains[a->placements[i].domain].name, b->domains[b->placements[i].domain].name) != 0)
+            return false;
+    return true;
+}
+
+static bool starts(const char *line, size_t length, const char *with)
+{
+    return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
+}
+
+/* A section is its line at the margin and all lines after it up to the next such line. */
+static void copy_sections(const struct cw_bytes *file, struct cw_writer *text, char source[256])
+{
+    const char *p = (const char *)file->data, *end = p + file->size;
+    bool inside = false;
+    while (p < end) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        size_t length = (size_t)((newline ? newline + 1 : end) - p);
+        if (*p != ' ' && *p != '\n' && *p != '#')
+            inside = starts(p, length, "classes:") || starts(p, length, "limits:");
+        if (inside)
+            cw_write_bytes(text, p, length);
+        if (starts(p, length, "  - limits: ") && !*source)
+            snprintf(source, 256, "%.*s", (int)(length - 4 - (newline != NULL)), p + 4);
+        p += length;
+    }
+}
+
+enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text,
+                               char source[256], struct cw_error *err)
+{
+    const struct cw_chip *chip;
+    struct cw_bytes file;
+    *source = 0;
+    enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status != CW_OK)
+        return status;
+    status = cw_chip_parse(&chip, file.data, file.size, path, facts->arena, err);
+    if (status == CW_OK && !same_placements(&facts->chip, chip))
+        status = cw_error_set(err, CW_ERR_DIFFERS,
+                              "found other raw counters or domains in %s than NVIDIA's host library has for %s: its "
+                              "limits do not apply, learn them anew",
+                              path, facts->chip.name);
+    if (status == CW_OK) {
+        cw_write_bytes(text, "\n", 1);
+        copy_sections(&file, text, source);
+        if (!*source)
+            snprintf(source, 256, "limits: taken over from a file that did not say where they come from");
+    }
+    cw_bytes_free(&file);
+    return status == CW_OK && text->status != CW_OK ? cw_error_nomem(err) : status;
+}

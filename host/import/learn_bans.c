@@ -1,0 +1,360 @@
+/* Classes, and bans: what the rules wrongly allow, found by trial and forbidden for whole classes where that is so. */
+#include <string.h>
+
+#include "host/import/learn_model.h"
+
+enum {
+    WIDEN_TRIES = 4,
+    WIDEN_NEED = 3,
+    MOST_BANS = 200, /* from one pool */
+    FILLED_SIZE = 4,
+    SPECIAL_SIZE = 6,
+    SPECIAL_TRIES = 10,
+    SPECIAL_DRAWS = 2000,
+    SPECIAL_MOST = 3,
+};
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the limits treat two placements alike. `sizes` has the members of each rule's groups. */
+static bool alike(const struct cw_model *m, uint32_t **sizes, uint32_t a, uint32_t b)
+{
+    const struct cw_chip_placement *p = m->chip->placements;
+    if (p[a].domain != p[b].domain || m->usable[a] != m->usable[b] || m->kind[a] != m->kind[b])
+        return false;
+    for (uint32_t r = 0; r < m->rule_count; r++) {
+        const struct cw_rule *rule = &m->rules[r];
+        uint32_t x = rule->group[a], y = rule->group[b];
+        if ((x == CW_NONE) != (y == CW_NONE) || (rule->second && rule->second[a] != rule->second[b]))
+            return false;
+        if (x != y && (sizes[r][x] > 1 || sizes[r][y] > 1))
+            return false;
+    }
+    return true;
+}
+
+void cw_learn_classes(struct cw_model *m)
+{
+    uint32_t n = m->chip->placement_count;
+    uint32_t **sizes = cw_model_array(m, m->rule_count, sizeof *sizes);
+    for (uint32_t r = 0; cw_model_ok(m) && r < m->rule_count; r++) {
+        sizes[r] = cw_model_array(m, m->rules[r].group_count, sizeof **sizes);
+        for (uint32_t p = 0; cw_model_ok(m) && p < n; p++)
+            if (m->rules[r].group[p] != CW_NONE)
+                sizes[r][m->rules[r].group[p]]++;
+    }
+    /* what was told apart before stays so */
+    uint32_t *before = m->class_, count = 0, used = 0;
+    uint32_t *class_ = cw_model_array(m, n, sizeof *class_), *first = cw_model_array(m, n, sizeof *first);
+    uint32_t *members = cw_model_array(m, n, sizeof *members);
+    struct cw_class *classes = cw_model_array(m, n, sizeof *classes);
+    for (uint32_t p = 0; cw_model_ok(m) && p < n; p++) {
+        uint32_t c = 0;
+        while (c < count && ((before && before[first[c]] != before[p]) || !alike(m, sizes, first[c], p)))
+            c++;
+        if (c == count)
+            first[count++] = p;
+        class_[p] = c;
+    }
+    for (uint32_t c = 0; cw_model_ok(m) && c < count; c++) {
+        classes[c] = (struct cw_class){0, members + used};
+        for (uint32_t p = first[c]; p < n; p++)
+            if (class_[p] == c)
+                members[used++] = p;
+        classes[c].count = (uint32_t)(members + used - classes[c].items);
+    }
+    for (uint32_t i = 0; cw_model_ok(m) && i < m->ban_count; i++)
+        for (uint32_t k = 0; k < m->bans[i].count; k++) {
+            uint8_t *part = cw_model_array(m, n, 1);
+            for (uint32_t c = 0; part && c < count; c++)
+                part[c] = m->bans[i].parts[k][before[first[c]]];
+            m->bans[i].parts[k] = part;
+        }
+    m->class_ = class_;
+    m->classes = classes;
+    m->class_count = cw_model_ok(m) ? count : 0;
+}
+
+/* Takes the marked members out of a class and makes them a new one. */
+static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
+{
+    struct cw_class *old = &m->classes[class_], fresh = {0, cw_model_array(m, marked_count, sizeof *fresh.items)};
+    uint32_t kept = 0, *items = cw_model_array(m, old->count, sizeof *items), c = m->class_count;
+    if (!cw_model_ok(m))
+        return class_;
+    for (uint32_t i = 0; i < old->count; i++)
+        if (marked[i]) {
+            m->class_[old->items[i]] = c;
+            fresh.items[fresh.count++] = old->items[i];
+        } else {
+            items[kept++] = old->items[i];
+        }
+    *old = (struct cw_class){kept, items};
+    m->classes[m->class_count++] = fresh;
+    for (uint32_t i = 0; i < m->ban_count; i++)
+        for (uint32_t k = 0; k < m->bans[i].count; k++)
+            m->bans[i].parts[k][c] = m->bans[i].parts[k][class_];
+    return c;
+}
+
+/* ---- bans ------------------------------------------------------------------------------------------------------- */
+
+/* Splits the class of one member of a set that does not fit into those that do not fit in its place either and those
+ * that do. */
+static void refine(struct cw_model *m, const struct cw_set *set, uint32_t at)
+{
+    uint32_t c = m->class_[set->items[at]], unfit = 0;
+    struct cw_set tried = *set;
+    bool *marked = cw_model_array(m, m->classes[c].count, sizeof *marked);
+    for (uint32_t i = 0; cw_model_ok(m) && i < m->classes[c].count; i++) {
+        bool twice = false;
+        tried.items[at] = m->classes[c].items[i];
+        for (uint32_t k = 0; k < set->count; k++)
+            twice |= k != at && m->chip->placements[set->items[k]].raw == m->chip->placements[tried.items[at]].raw;
+        marked[i] = tried.items[at] == set->items[at] || twice || !cw_model_fits(m, tried.items, tried.count);
+        unfit += marked[i];
+    }
+    if (cw_model_ok(m) && unfit < m->classes[c].count)
+        split(m, c, marked, unfit);
+}
+
+/* The parts of a ban have no class in common: one that two members of a set belong to is halved. */
+static void separate(struct cw_model *m, const struct cw_set *set, uint32_t at)
+{
+    for (uint32_t k = 0; k < at; k++) {
+        uint32_t c = m->class_[set->items[at]], count = 0;
+        if (m->class_[set->items[k]] != c)
+            continue;
+        bool *marked = cw_model_array(m, m->classes[c].count, sizeof *marked);
+        for (uint32_t i = 0; cw_model_ok(m) && i < m->classes[c].count; i++) {
+            uint32_t p = m->classes[c].items[i];
+            marked[i] = p == set->items[at] || (p != set->items[k] && i % 2);
+            count += marked[i];
+        }
+        if (cw_model_ok(m))
+            split(m, c, marked, count);
+    }
+}
+
+/* A placement of a random class of a part. */
+static uint32_t draw_from(struct cw_model *m, const uint32_t *list, uint32_t count)
+{
+    const struct cw_class *c = &m->classes[list[cw_model_random(m, count)]];
+    return c->items[cw_model_random(m, c->count)];
+}
+
+struct widening {
+    struct cw_model *m;
+    struct cw_ban *ban;
+    uint32_t *lists[CW_BAN_MOST], counts[CW_BAN_MOST]; /* the classes of each part */
+};
+
+/* Of some sets with a member of `class_` for one part and of the other parts, all that matter: none may fit. */
+static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
+{
+    struct cw_model *m = w->m;
+    uint32_t met = 0;
+    for (uint32_t t = 0; t < 5 * WIDEN_TRIES && met < WIDEN_TRIES && cw_model_ok(m); t++) {
+        struct cw_set set = {0};
+        bool allowed = true;
+        for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
+            uint32_t p = draw_from(m, k == at ? &class_ : w->lists[k], k == at ? 1 : w->counts[k]);
+            allowed = cw_model_allows(m, &set, p);
+            set.items[set.count++] = p;
+        }
+        if (!allowed)
+            continue;
+        met++;
+        if (cw_model_fits(m, set.items, set.count))
+            return false;
+    }
+    return met >= WIDEN_NEED;
+}
+
+static void add_class(struct widening *w, uint32_t part, uint32_t class_)
+{
+    w->ban->parts[part][class_] = 1;
+    w->lists[part][w->counts[part]++] = class_;
+}
+
+static uint32_t domain_of(const struct cw_model *m, uint32_t class_)
+{
+    return m->chip->placements[m->classes[class_].items[0]].domain;
+}
+
+/* Adds classes to the parts, to the smallest part that a class fits into first: so that few bans cover the pairs of one
+ * large set of classes. */
+static void widen(struct widening *w)
+{
+    struct cw_model *m = w->m;
+    uint32_t cluster = m->cluster[domain_of(m, w->lists[0][0])];
+    for (uint32_t c = 0; c < m->class_count && cw_model_ok(m); c++) {
+        bool tried[CW_BAN_MOST] = {false};
+        bool taken = !m->usable[m->classes[c].items[0]] || m->cluster[domain_of(m, c)] != cluster;
+        for (uint32_t k = 0; k < w->ban->count; k++)
+            taken |= w->ban->parts[k][c];
+        while (!taken) {
+            uint32_t at = CW_NONE;
+            for (uint32_t k = 0; k < w->ban->count; k++)
+                if (!tried[k] && (at == CW_NONE || w->counts[k] < w->counts[at]))
+                    at = k;
+            if (at == CW_NONE)
+                break;
+            tried[at] = true;
+            taken = never_fits(w, at, c);
+            if (taken)
+                add_class(w, at, c);
+        }
+    }
+}
+
+/* The slots that a large set fills, if it fills some: the rule in which each of its members is a group. */
+static struct cw_rule *filled_rule(struct cw_model *m, const struct cw_set *set)
+{
+    for (uint32_t r = 0; r < m->rule_count; r++) {
+        struct cw_rule *rule = &m->rules[r];
+        bool all = rule->max == set->count;
+        for (uint32_t i = 0; i < set->count && all; i++) {
+            all = rule->group[set->items[i]] != CW_NONE;
+            for (uint32_t k = 0; k < i && all; k++)
+                all = rule->group[set->items[i]] != rule->group[set->items[k]];
+        }
+        if (all)
+            return rule;
+    }
+    return NULL;
+}
+
+/* Whether nearly anything of the same domain in place of a member makes a set fit. */
+static bool is_special(struct cw_model *m, const struct cw_set *set, uint32_t at)
+{
+    uint32_t met = 0, fits = 0;
+    for (uint32_t t = 0; t < SPECIAL_DRAWS && met < SPECIAL_TRIES && cw_model_ok(m); t++) {
+        struct cw_set others = *set;
+        uint32_t p = cw_model_random(m, m->chip->placement_count);
+        others.items[at] = others.items[--others.count];
+        if (m->chip->placements[p].domain != m->chip->placements[set->items[at]].domain ||
+            !cw_model_allows(m, &others, p))
+            continue;
+        met++;
+        fits += cw_model_fits_with(m, &others, p);
+    }
+    return met >= SPECIAL_TRIES / 2 && fits * 5 >= met * 4;
+}
+
+/* A full set of slots that does not fit because of a few special members: those then take one slot more together. That
+ * is stricter than the set demands, but bans of such large sets would never come to an end. */
+static bool charge_slot(struct cw_model *m, const struct cw_set *set)
+{
+    struct cw_rule *rule = set->count >= SPECIAL_SIZE ? filled_rule(m, set) : NULL;
+    bool special[CW_SET_MOST] = {false};
+    uint32_t count = 0, n = m->chip->placement_count;
+    for (uint32_t i = 0; rule && i < set->count; i++)
+        count += special[i] = is_special(m, set, i);
+    if (!count || count > SPECIAL_MOST || !cw_model_ok(m))
+        return false;
+    if (!rule->second) {
+        rule->second = cw_model_array(m, n, sizeof *rule->second);
+        if (!rule->second)
+            return false;
+        memset(rule->second, 0xff, n * sizeof *rule->second);
+        rule->helper = rule->group_count++;
+    }
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t p = 0; special[i] && p < n; p++)
+            if (m->class_[p] == m->class_[set->items[i]])
+                rule->second[p] = rule->helper;
+    return true;
+}
+
+/* Members of a larger set that nearly anything could stand for only fill it up. Where at least two others remain, a ban
+ * of those alone is stricter than need be, but without it there would be no end of bans. */
+static void drop_fillers(struct cw_ban *ban, const bool *special)
+{
+    uint32_t kept = 0, count = 0;
+    for (uint32_t k = 0; k < ban->count; k++)
+        count += special[k];
+    if (ban->count < FILLED_SIZE || count < 2)
+        return;
+    for (uint32_t k = 0; k < ban->count; k++)
+        if (special[k])
+            ban->parts[kept++] = ban->parts[k];
+    ban->count = kept;
+}
+
+void cw_learn_ban(struct cw_model *m, struct cw_set set)
+{
+    struct cw_ban ban = {0};
+    struct widening w = {.m = m, .ban = &ban};
+    cw_model_minimize(m, &set);
+    if (set.count < 2 || !cw_model_ok(m) || charge_slot(m, &set))
+        return;
+    /* forbidding a part of a large set is too strict, but right */
+    bool whole = set.count <= CW_BAN_MOST, special[CW_BAN_MOST] = {false};
+    for (uint32_t k = 0; k < set.count && whole && set.count >= FILLED_SIZE; k++)
+        special[k] = is_special(m, &set, k);
+    for (uint32_t k = 0; k < set.count && whole; k++)
+        refine(m, &set, k);
+    for (uint32_t k = 1; k < set.count && k < CW_BAN_MOST; k++)
+        separate(m, &set, k);
+    for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_model_ok(m); i++) {
+        uint32_t c = m->class_[set.items[i]], k = ban.count++;
+        ban.parts[k] = cw_model_array(m, m->chip->placement_count, 1);
+        w.lists[k] = cw_model_array(m, m->chip->placement_count, sizeof **w.lists);
+        if (cw_model_ok(m))
+            add_class(&w, k, c);
+    }
+    if (whole && ban.count == set.count)
+        widen(&w);
+    drop_fillers(&ban, special);
+    if (m->ban_count == m->ban_room) {
+        struct cw_ban *grown = cw_model_array(m, 2 * (size_t)m->ban_room + 64, sizeof *grown);
+        if (!grown)
+            return;
+        if (m->ban_count)
+            memcpy(grown, m->bans, m->ban_count * sizeof *grown);
+        m->bans = grown;
+        m->ban_room = 2 * m->ban_room + 64;
+    }
+    if (cw_model_ok(m))
+        m->bans[m->ban_count++] = ban;
+}
+
+/* Draws a class first and then one of its placements, so that small classes are met as often as large ones. */
+static void grow_by_class(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)
+{
+    uint32_t *classes = m->scratch, count = 0;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        uint32_t c = m->class_[pool->items[i]];
+        if (m->classes[c].items[0] == pool->items[i])
+            classes[count++] = c;
+    }
+    for (uint32_t misses = 0; count && set->count < size && misses < 40 + 10 * size;) {
+        const struct cw_class *c = &m->classes[classes[cw_model_random(m, count)]];
+        uint32_t p = c->items[cw_model_random(m, c->count)];
+        if (cw_model_allows(m, set, p))
+            set->items[set->count++] = p;
+        else
+            misses++;
+    }
+}
+
+uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries)
+{
+    uint32_t mistakes = 0;
+    if (!m->scratch)
+        m->scratch = cw_model_array(m, m->chip->placement_count, sizeof *m->scratch);
+    for (uint32_t t = 0; t < tries && mistakes < MOST_BANS && cw_model_ok(m); t++) {
+        struct cw_set set = {0};
+        uint32_t size = 4 + cw_model_random(m, 60);
+        if (t % 2)
+            grow_by_class(m, &set, pool, size);
+        else
+            cw_model_grow(m, &set, pool, size);
+        if (set.count < 3 || cw_model_fits(m, set.items, set.count))
+            continue;
+        mistakes++;
+        cw_learn_ban(m, set);
+    }
+    return mistakes;
+}

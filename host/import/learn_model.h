@@ -1,0 +1,97 @@
+/* What has been learned so far, and the questions that teach it. Internal to host/import/learn*.c.
+ *
+ * Placements are numbered as in the chip. Conflicts stand between kinds: placements of one domain that exclude the same
+ * others. A rule lets a pass use at most `max` of its groups; a placement occupies none, one or two of them. A class is a
+ * set of placements that nothing learned so far tells apart. A ban is a few sets of classes, its parts, of which a pass
+ * must not take one each. */
+#ifndef CW_IMPORT_LEARN_MODEL_H
+#define CW_IMPORT_LEARN_MODEL_H
+
+#include "host/import/learn.h"
+
+enum { CW_SET_MOST = 320, CW_BAN_MOST = 8 };
+
+struct cw_set { /* of placements that may share a pass */
+    uint32_t count;
+    uint32_t items[CW_SET_MOST];
+};
+
+struct cw_pool { /* of placements that sets are drawn from */
+    uint32_t count;
+    uint32_t *items;
+};
+
+struct cw_rule {
+    uint32_t max, group_count;
+    uint32_t *group, *second; /* by placement, CW_NONE: none; `second` is NULL unless some placement has two */
+    uint32_t helper;          /* the group that stands in `second` */
+};
+
+struct cw_ban {
+    uint32_t count;
+    uint8_t *parts[CW_BAN_MOST]; /* by class: whether it belongs to the part; no class belongs to two */
+};
+
+struct cw_class {
+    uint32_t count, *items; /* placements */
+};
+
+struct cw_model {
+    const struct cw_chip *chip;
+    struct cw_nvperf_scheduler *scheduler;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    enum cw_status status;
+    uint64_t random, questions;
+
+    bool *usable;          /* by placement: fits a pass alone */
+    bool *own_pass;        /* by domain: shares a pass with no other domain */
+    uint32_t *cluster;     /* by domain: domains that may disturb one another */
+    uint32_t cluster_count;
+
+    uint32_t *kind, kind_count; /* by placement; CW_NONE while unknown */
+    uint8_t *conflict;          /* [kind * kind_room + kind] */
+    uint32_t kind_room;
+
+    struct cw_rule rules[256];
+    uint32_t rule_count;
+
+    uint32_t *class_; /* by placement, once the rules are known; NULL before */
+    struct cw_class *classes;
+    uint32_t class_count;
+    struct cw_ban *bans;
+    uint32_t ban_count, ban_room;
+    uint32_t *scratch; /* of cw_learn_bans, by placement */
+};
+
+/* Memory from the model's arena; NULL after the first failure. */
+void *cw_model_array(struct cw_model *m, size_t count, size_t size);
+bool cw_model_ok(const struct cw_model *m);
+/* Below `n`, which must not be 0. */
+uint32_t cw_model_random(struct cw_model *m, uint32_t n);
+
+/* Asks the library; false after a failure. */
+bool cw_model_fits(struct cw_model *m, const uint32_t *placements, uint32_t count);
+bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more);
+
+/* Whether the model lets `more` join a set that it allows. */
+bool cw_model_allows(const struct cw_model *m, const struct cw_set *set, uint32_t more);
+bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b);
+/* Draws members of the pool until the set has `size`; false when the pool gives no more. */
+bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size);
+/* Drops members of a set that does not fit while it still does not. */
+void cw_model_minimize(struct cw_model *m, struct cw_set *set);
+
+/* The steps, in order. */
+void cw_learn_domains(struct cw_model *m); /* usable, own_pass, cluster */
+void cw_learn_kinds(struct cw_model *m);   /* kind, conflict */
+void cw_learn_rules(struct cw_model *m, void (*progress)(const char *what));
+void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there are more rules */
+/* Bans what the model wrongly allows among sets drawn from `pool`; returns the mistakes found in `tries` sets. */
+uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
+/* Bans a set that does not fit, and whatever classes in place of its members do not fit either. */
+void cw_learn_ban(struct cw_model *m, struct cw_set set);
+/* The sections 'classes' and 'limits'. */
+void cw_learn_write(struct cw_model *m, struct cw_writer *text);
+
+#endif

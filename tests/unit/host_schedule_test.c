@@ -1,0 +1,318 @@
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/nvperf/nvperf.h"
+#include "host/schedule.h"
+
+static struct cw_arena *arena;
+
+static void setup(void)
+{
+    arena = cw_arena_create();
+}
+
+static void teardown(void)
+{
+    cw_arena_destroy(arena);
+}
+
+TestSuite(schedule, .init = setup, .fini = teardown);
+
+/* ---- small chips ------------------------------------------------------------------------------------------------ */
+
+/* Raw counters 1 to 8; `rest` are the sections `classes` and `limits`. */
+static const struct cw_chip *chip_with(const char *rest)
+{
+    static const char head[] = "schema: 1\nchip: TINY\nunits: {}\ndomains: {a: 1, b: 2, s: 3}\nraw_counters:\n"
+                               "  0x01: [a]\n  0x02: [a]\n  0x03: [a]\n  0x04: [a, b]\n  0x05: [a, b]\n  0x06: [b]\n"
+                               "  0x07: [s]\n  0x08: [s]\ncounters: {}\nratios: {}\nthroughputs: {}\n";
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char text[4096], message[1200];
+    snprintf(text, sizeof text, "%s%s", head, rest);
+    cr_assert_eq(cw_chip_parse(&chip, text, strlen(text), "tiny.yaml", arena, &err), CW_OK, "%s",
+                 cw_error_format(&err, message, sizeof message));
+    return chip;
+}
+
+static struct cw_schedule make(const struct cw_chip *chip, const struct cw_list *groups, size_t count)
+{
+    struct cw_schedule schedule;
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(cw_schedule_make(&schedule, chip, groups, count, arena, &err), CW_OK, "%s", err.message);
+    return schedule;
+}
+
+/* Passes as text: "1@a 2@a | 3@a". */
+static const char *describe(const struct cw_chip *chip, const struct cw_schedule *s)
+{
+    static char text[512];
+    int n = 0;
+    text[0] = 0;
+    for (uint32_t k = 0; k < s->pass_count; k++)
+        for (uint32_t i = 0; i < s->passes[k].count; i++) {
+            const struct cw_chip_placement *p = &chip->placements[s->passes[k].placements[i]];
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%u@%s", i ? " " : k ? " | " : "", p->raw + 1,
+                          chip->domains[p->domain].name);
+        }
+    return text;
+}
+
+static const uint32_t every[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* Whether a limit is kept by every pass, judged by its definition alone. */
+static bool keeps(const struct cw_limit *limit, const struct cw_pass *pass)
+{
+    uint32_t seen[256], n = 0;
+    for (uint32_t i = 0; i < pass->count; i++)
+        for (uint32_t k = 0; k < limit->count; k++) {
+            uint32_t s = 0;
+            if (limit->members[k] != pass->placements[i])
+                continue;
+            while (s < n && seen[s] != limit->groups[k])
+                s++;
+            if (s == n)
+                seen[n++] = limit->groups[k];
+        }
+    return n <= limit->max;
+}
+
+static void expect_valid(const struct cw_chip *chip, const struct cw_list *asked, const struct cw_schedule *s, int line)
+{
+    uint32_t *times = cw_arena_alloc(arena, chip->raw_count, sizeof *times);
+    for (uint32_t k = 0; k < s->pass_count; k++) {
+        cr_expect_gt(s->passes[k].count, 0, "line %d: an empty pass", line);
+        for (uint32_t i = 0; i < s->passes[k].count; i++)
+            times[chip->placements[s->passes[k].placements[i]].raw]++;
+        for (uint32_t i = 1; i < s->passes[k].count; i++)
+            cr_expect_lt(chip->placements[s->passes[k].placements[i - 1]].raw,
+                         chip->placements[s->passes[k].placements[i]].raw, "line %d: not ascending", line);
+        for (uint32_t i = 0; i < chip->limit_count; i++)
+            cr_expect(keeps(&chip->limits[i], &s->passes[k]), "line %d: pass %u breaks the limit of line %u", line, k,
+                      chip->limits[i].line);
+    }
+    for (uint32_t i = 0; i < asked->count; i++)
+        cr_expect_eq(times[asked->items[i]]--, 1, "line %d: raw counter %u", line, asked->items[i]);
+    for (uint32_t i = 0; i < chip->raw_count; i++)
+        cr_expect_eq(times[i], 0, "line %d: raw counter %u was not asked for", line, i);
+}
+
+struct small {
+    int line;
+    const char *limits;
+    uint32_t passes;
+};
+
+Test(schedule, keeps_each_kind_of_limit_with_the_fewest_passes)
+{
+    static const struct small cases[] = {
+        {__LINE__, "", 1},
+        {__LINE__, "limits:\n  - {max: 2, each: [a]}\n", 2},                                       /* 4 and 5 go to b */
+        {__LINE__, "limits:\n  - {max: 2, each: [a]}\n  - {max: 1, each: [b]}\n", 2},
+        {__LINE__, "limits:\n  - {max: 1, each: [a]}\n  - {max: 1, each: [b]}\n", 3},
+        {__LINE__, "limits:\n  - {max: 1, groups: [s, [a, b]]}\n", 2},                             /* s: a pass alone */
+        {__LINE__, "limits:\n  - {max: 1, groups: [s, [a, b]]}\n  - {max: 1, each: [s]}\n", 3},
+        {__LINE__,
+         "classes:\n  x: {domain: a, raw: [1, 2]}\n  y: {domain: a, raw: [3]}\nlimits:\n"
+         "  - {max: 1, groups: [x, y]}\n",
+         2},
+        {__LINE__,
+         "classes:\n  x: {domain: a, raw: [1, 2]}\n  y: {domain: a, raw: [3]}\nlimits:\n"
+         "  - {max: 1, pairs: {x: [x, y]}}\n",
+         3},
+        {__LINE__,
+         "classes:\n  x: {domain: a, raw: [1]}\n  y: {domain: a, raw: [2]}\n  z: {domain: b, raw: [6]}\nlimits:\n"
+         "  - {max: 2, sets: [[x, y, z]]}\n",
+         2},
+        {__LINE__, /* 6 needs a helper besides its group */
+         "classes:\n  x: {domain: a, raw: [1]}\n  y: {domain: b, raw: [6]}\nlimits:\n"
+         "  - {max: 2, groups: [x, y, y]}\n",
+         2},
+        {__LINE__, "limits:\n  - {max: 0, each: [b], except: [x]}\n  - {max: 4, each: [a]}\n"
+                   "classes:\n  x: {domain: b, raw: [6]}\n", 2},                                   /* 4 and 5 stay on a */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cw_chip *chip = chip_with(cases[i].limits);
+        struct cw_list all = {8, every};
+        struct cw_schedule s = make(chip, &all, 1);
+        expect_valid(chip, &all, &s, cases[i].line);
+        cr_expect_eq(s.pass_count, cases[i].passes, "line %d: %s", cases[i].line, describe(chip, &s));
+    }
+}
+
+Test(schedule, groups_may_overlap_and_nothing_may_be_asked_for)
+{
+    const struct cw_chip *chip = chip_with("limits:\n  - {max: 2, each: [a]}\n");
+    static const uint32_t first[] = {0, 1}, second[] = {1, 2}, both[] = {0, 1, 2};
+    const struct cw_list groups[] = {{2, first}, {2, second}, {0, NULL}};
+    struct cw_schedule s = make(chip, groups, 3);
+    expect_valid(chip, &(struct cw_list){3, both}, &s, __LINE__);
+    cr_expect_eq(s.pass_count, 2);
+    s = make(chip, NULL, 0);
+    cr_expect_eq(s.pass_count, 0);
+}
+
+Test(schedule, says_which_raw_counter_cannot_be_collected)
+{
+    const struct cw_chip *chip = chip_with("classes:\n  x: {domain: a, raw: [3]}\nlimits:\n  - {max: 0, each: [x]}\n");
+    struct cw_schedule s;
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_list all = {8, every};
+    cr_expect_eq(cw_schedule_make(&s, chip, &all, 1, arena, &err), CW_ERR_UNSUPPORTED);
+    cr_expect_str_eq(err.message, "found no way to collect the raw counter 0x0000000000000003 of TINY in one pass");
+}
+
+/* ---- a real chip ------------------------------------------------------------------------------------------------ */
+
+static const struct cw_chip *real_chip(void)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char message[1200];
+    cr_assert_eq(cw_chip_load_file(&chip, CW_SOURCE_DIR "/data/chips/gh100.yaml", arena, &err), CW_OK, "%s",
+                 cw_error_format(&err, message, sizeof message));
+    return chip;
+}
+
+struct drawn { /* a set of raw counters */
+    struct cw_list raws;
+    uint32_t *items;
+    bool *seen;
+};
+
+static struct drawn empty_set(const struct cw_chip *chip)
+{
+    struct drawn d = {.items = cw_arena_alloc(arena, chip->raw_count, sizeof *d.items),
+                      .seen = cw_arena_alloc(arena, chip->raw_count, sizeof *d.seen)};
+    d.raws.items = d.items;
+    return d;
+}
+
+static void add(struct drawn *d, const struct cw_list *raws)
+{
+    for (uint32_t k = 0; k < raws->count; k++)
+        if (!d->seen[raws->items[k]]) {
+            d->seen[raws->items[k]] = true;
+            d->items[d->raws.count++] = raws->items[k];
+        }
+}
+
+static uint32_t draw(uint64_t *state, uint32_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) % n);
+}
+
+static struct drawn random_set(const struct cw_chip *chip, uint64_t *state, uint32_t metrics)
+{
+    struct drawn d = empty_set(chip);
+    for (uint32_t k = 0; k < metrics; k++) {
+        uint32_t n = draw(state, chip->counter_count + chip->ratio_count + chip->throughput_count);
+        if (n < chip->counter_count)
+            add(&d, &chip->counters[n].raws);
+        else if (n - chip->counter_count < chip->ratio_count)
+            add(&d, &chip->ratios[n - chip->counter_count].raws);
+        else
+            add(&d, &chip->throughputs[n - chip->counter_count - chip->ratio_count].raws);
+    }
+    return d;
+}
+
+static struct drawn unit_set(const struct cw_chip *chip, uint32_t unit)
+{
+    struct drawn d = empty_set(chip);
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        if (chip->counters[i].unit == unit)
+            add(&d, &chip->counters[i].raws);
+    return d;
+}
+
+Test(schedule, the_same_request_gives_the_same_passes)
+{
+    const struct cw_chip *chip = real_chip();
+    uint64_t state = 11;
+    for (int k = 0; k < 10; k++) {
+        struct drawn d = random_set(chip, &state, 60);
+        struct cw_schedule a = make(chip, &d.raws, 1), b;
+        uint32_t *reversed = cw_arena_alloc(arena, d.raws.count, sizeof *reversed);
+        for (uint32_t i = 0; i < d.raws.count; i++)
+            reversed[i] = d.items[d.raws.count - 1 - i];
+        b = make(chip, &(struct cw_list){d.raws.count, reversed}, 1);
+        cr_assert_eq(a.pass_count, b.pass_count);
+        for (uint32_t i = 0; i < a.pass_count; i++) {
+            cr_assert_eq(a.passes[i].count, b.passes[i].count);
+            cr_expect_arr_eq(a.passes[i].placements, b.passes[i].placements,
+                             a.passes[i].count * sizeof *a.passes[i].placements);
+        }
+    }
+}
+
+Test(schedule, places_every_raw_counter_of_a_real_chip_once)
+{
+    const struct cw_chip *chip = real_chip();
+    struct drawn d = empty_set(chip);
+    for (uint32_t i = 0; i < chip->raw_count; i++)
+        add(&d, &(struct cw_list){1, &i});
+    struct cw_schedule s = make(chip, &d.raws, 1);
+    uint32_t placed = 0;
+    for (uint32_t k = 0; k < s.pass_count; k++)
+        placed += s.passes[k].count;
+    cr_expect_eq(placed, chip->raw_count);
+}
+
+/* ---- against NVIDIA's library ----------------------------------------------------------------------------------- */
+
+static void expect_accepted(const struct cw_chip *chip, struct cw_nvperf_scheduler *theirs, const struct drawn *d,
+                            const char *name)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_schedule s = make(chip, &d->raws, 1);
+    struct cw_nvperf_placement *placements = cw_arena_alloc(arena, chip->raw_count, sizeof *placements);
+    for (uint32_t k = 0; k < s.pass_count; k++) {
+        size_t passes = 0;
+        for (uint32_t i = 0; i < s.passes[k].count; i++) {
+            const struct cw_chip_placement *p = &chip->placements[s.passes[k].placements[i]];
+            placements[i] = (struct cw_nvperf_placement){chip->raws[p->raw].id, chip->domains[p->domain].id};
+        }
+        cr_assert_eq(cw_nvperf_pass_count(theirs, placements, s.passes[k].count, false, &passes, &err), CW_OK, "%s",
+                     err.message);
+        cr_expect_eq(passes, 1, "%s: pass %u of %u is %zu passes to NVIDIA's library", name, k, s.pass_count, passes);
+    }
+}
+
+Test(schedule, nvidias_library_takes_each_pass_as_one)
+{
+    const struct cw_nvperf *library;
+    struct cw_nvperf_scheduler *theirs;
+    struct cw_error err = CW_ERROR_INIT;
+    if (cw_nvperf_open(&library, NULL, &err) != CW_OK) {
+        cr_log_warn("passes not compared with NVIDIA's library: %s\n", err.message);
+        cr_skip_test("NVIDIA's host library is not here");
+    }
+    const struct cw_chip *chip = real_chip();
+    cr_assert_eq(cw_nvperf_scheduler_create(&theirs, library, chip->name, CW_NVPERF_PROFILER, &err), CW_OK, "%s",
+                 err.message);
+    static const uint32_t sizes[] = {5, 20, 80, 300};
+    uint64_t state = 2026;
+    char name[64];
+    for (uint32_t k = 0; k < 60; k++) {
+        struct drawn d = random_set(chip, &state, sizes[k % 4]);
+        snprintf(name, sizeof name, "random set %u", k);
+        expect_accepted(chip, theirs, &d, name);
+    }
+    for (uint32_t u = 0; u < chip->unit_count; u++) {
+        struct drawn d = unit_set(chip, u);
+        expect_accepted(chip, theirs, &d, chip->units[u].name);
+    }
+    struct drawn ratios = empty_set(chip), throughputs = empty_set(chip);
+    for (uint32_t i = 0; i < chip->ratio_count; i++)
+        add(&ratios, &chip->ratios[i].raws);
+    for (uint32_t i = 0; i < chip->throughput_count; i++)
+        add(&throughputs, &chip->throughputs[i].raws);
+    expect_accepted(chip, theirs, &ratios, "all ratios");
+    expect_accepted(chip, theirs, &throughputs, "all throughputs");
+    cw_nvperf_scheduler_destroy(theirs);
+}
