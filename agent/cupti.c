@@ -209,37 +209,72 @@ static enum cw_status write_device(struct capture *c, struct cw_device device, s
     return status;
 }
 
-static enum cw_status write_ranges(struct capture *c, const struct process *p, const struct cw_device *device,
-                                   const struct cw_launch *launches, uint32_t count, struct cw_nvperf_decoder *decoder, struct cw_error *err)
+/* The launches of one hand-over, and how many ranges each made. */
+struct batch {
+    const struct cw_device *device;
+    uint32_t count, dropped;
+    struct cw_launch *launches;
+    uint32_t graph_ranges; /* of each launch of a graph */
+    bool known;            /* which launch a range is of; else the numbers do not add up */
+};
+
+/* A kernel is one range; the rest are the graphs', and evenly theirs where all are launches of one graph. */
+static void match(struct batch *b, size_t ranges)
 {
-    size_t ranges = cw_nvperf_decoder_ranges(decoder);
-    if (ranges > count)
-        return cw_error_set(err, CW_ERR_DEVICE, "found %zu ranges for %u launches, expected as many", ranges, count);
-    /* a launch without a range: which it was is unknown, and so are the others' names */
-    bool named = ranges == count;
-    c->out.dropped += count - ranges;
-    if (!named)
-        fprintf(stderr, "capture-agent: %zu ranges for %u launches: kernels of this part are not named\n", ranges, count);
-    enum cw_status status = ranges ? write_device(c, *device, decoder, err) : CW_OK;
-    for (uint32_t i = 0; status == CW_OK && i < ranges; i++) {
-        static const struct cw_launch unknown = {.kernel = ""};
-        const struct cw_launch *l = named ? &launches[i] : &unknown;
-        char *readable = cw_demangle(l->kernel);
-        struct cw_range range = {.name = readable ? readable : *l->kernel ? l->kernel : "(unknown kernel)",
-                                 .kernel = l->kernel,
-                                 .device = device->index,
-                                 .process = p->pid,
-                                 .context = l->context,
-                                 .stream = l->stream,
-                                 .start_ns = l->start_ns,
-                                 .end_ns = l->end_ns};
-        memcpy(range.grid, l->grid, sizeof range.grid);
-        memcpy(range.block, l->block, sizeof range.block);
-        status = cw_nvperf_decode_range(decoder, i, c->values, err);
-        if (status == CW_OK)
-            status = cw_collector_range(&c->out, &range, c->values, err);
-        free(readable);
-    }
+    uint32_t graphs = 0;
+    uint64_t graph = 0;
+    bool alike = true;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->launches[i].graph) {
+            alike = alike && (!graph || graph == b->launches[i].graph);
+            graph = b->launches[i].graph;
+            graphs++;
+        }
+    size_t kernels = b->count - graphs;
+    b->known = !graphs ? ranges == kernels : alike && ranges >= kernels && (ranges - kernels) % graphs == 0;
+    b->graph_ranges = graphs && b->known ? (uint32_t)((ranges - kernels) / graphs) : 0;
+}
+
+static enum cw_status write_range(struct capture *c, const struct process *p, const struct batch *b,
+                                  const struct cw_launch *l, size_t range, uint32_t node,
+                                  struct cw_nvperf_decoder *decoder, struct cw_error *err)
+{
+    char *readable = cw_demangle(l->kernel);
+    char name[48] = "(unknown kernel)";
+    if (l->graph)
+        snprintf(name, sizeof name, "(graph kernel %u)", node);
+    struct cw_range r = {.name = readable ? readable : *l->kernel ? l->kernel : name,
+                         .kernel = l->kernel,
+                         .device = b->device->index,
+                         .process = p->pid,
+                         .context = l->context,
+                         .stream = l->stream,
+                         .start_ns = l->start_ns,
+                         .end_ns = l->end_ns};
+    memcpy(r.grid, l->grid, sizeof r.grid);
+    memcpy(r.block, l->block, sizeof r.block);
+    enum cw_status status = cw_nvperf_decode_range(decoder, range, c->values, err);
+    if (status == CW_OK)
+        status = cw_collector_range(&c->out, &r, c->values, err);
+    free(readable);
+    return status;
+}
+
+static enum cw_status write_ranges(struct capture *c, const struct process *p, struct batch *b,
+                                   struct cw_nvperf_decoder *decoder, struct cw_error *err)
+{
+    static const struct cw_launch unknown = {.kernel = ""};
+    size_t ranges = cw_nvperf_decoder_ranges(decoder), done = 0;
+    match(b, ranges);
+    c->out.dropped += b->dropped;
+    if (!b->known)
+        fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges, b->count);
+    enum cw_status status = ranges ? write_device(c, *b->device, decoder, err) : CW_OK;
+    for (uint32_t i = 0; b->known && i < b->count; i++)
+        for (uint32_t n = b->launches[i].graph ? b->graph_ranges : 1, k = 0; status == CW_OK && k < n; k++)
+            status = write_range(c, p, b, &b->launches[i], done++, k, decoder, err);
+    while (!b->known && status == CW_OK && done < ranges)
+        status = write_range(c, p, b, &unknown, done++, 0, decoder, err);
     return status;
 }
 
@@ -249,17 +284,18 @@ static enum cw_status take_ranges(struct capture *c, const struct process *p, st
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
-    const struct cw_device *device = find_device(p, cw_read_u32(in));
-    uint32_t count = cw_read_count(in, 4, "launches");
-    struct cw_launch *launches = cw_arena_alloc(arena, count, sizeof *launches);
-    for (uint32_t i = 0; launches && i < count; i++)
-        cw_launch_read(in, &launches[i], arena);
+    struct batch b = {.device = find_device(p, cw_read_u32(in))};
+    b.dropped = cw_read_u32(in);
+    b.count = cw_read_count(in, 4, "launches");
+    b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
+    for (uint32_t i = 0; b.launches && i < b.count; i++)
+        cw_launch_read(in, &b.launches[i], arena);
     size_t size = in->size - in->pos;
     /* the library wants the image aligned */
     uint8_t *image = aligned_alloc(64, (size + 64) / 64 * 64);
     struct cw_nvperf_decoder *decoder = NULL;
-    enum cw_status status = launches && image ? in->status : cw_error_nomem(err);
-    if (status == CW_OK && !device)
+    enum cw_status status = b.launches && image ? in->status : cw_error_nomem(err);
+    if (status == CW_OK && !b.device)
         status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK) {
         memcpy(image, in->data + in->pos, size);
@@ -269,7 +305,7 @@ static enum cw_status take_ranges(struct capture *c, const struct process *p, st
         status = cw_nvperf_decoder_create(&decoder, c->library, c->schema.chip, image, size, c->schema.counters,
                                           c->schema.counter_count, err);
     if (status == CW_OK)
-        status = write_ranges(c, p, device, launches, count, decoder, err);
+        status = write_ranges(c, p, &b, decoder, err);
     cw_nvperf_decoder_destroy(decoder);
     free(image);
     cw_arena_destroy(arena);

@@ -70,6 +70,7 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
 void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
 {
     cw_write_string(out, launch->kernel);
+    cw_write_u64(out, launch->graph);
     cw_write_u64(out, launch->context);
     cw_write_u64(out, launch->stream);
     cw_write_u64(out, launch->start_ns);
@@ -83,6 +84,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena)
 {
     launch->kernel = cw_read_string(in, arena);
+    launch->graph = cw_read_u64(in);
     launch->context = cw_read_u64(in);
     launch->stream = cw_read_u64(in);
     launch->start_ns = cw_read_u64(in);

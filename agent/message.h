@@ -16,16 +16,17 @@ enum cw_message_type {
     CW_MESSAGE_HELLO = 1,  /* process: u32, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,      /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
     CW_MESSAGE_REFUSE,     /* empty */
-    CW_MESSAGE_RANGES,     /* device: u32, launches: list<launch>, native counter data: to the end */
+    CW_MESSAGE_RANGES,     /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end */
     CW_MESSAGE_FAIL,       /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE__END,
 };
 
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };
 
-/* A kernel launch that became a range. */
+/* A launch: of a kernel, which is one range, or of a graph, which is one for each kernel in it. */
 struct cw_launch {
-    const char *kernel;
+    const char *kernel; /* "" for a graph */
+    uint64_t graph;     /* the executable graph, 0 for a kernel */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];
 };

@@ -148,7 +148,7 @@ static bool arm(struct profiled *p)
     return p->running;
 }
 
-static void send_ranges(const struct profiled *p)
+static void send_ranges(const struct profiled *p, size_t dropped)
 {
     PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
     info.pCounterDataImage = p->image;
@@ -158,6 +158,7 @@ static void send_ranges(const struct profiled *p)
     struct cw_writer out;
     cw_writer_init(&out);
     cw_write_u32(&out, p->device);
+    cw_write_u32(&out, (uint32_t)dropped);
     cw_write_u32(&out, p->count);
     for (uint32_t i = 0; i < p->count; i++)
         cw_launch_write(&out, &p->launches[i].data);
@@ -180,7 +181,7 @@ static void flush(struct profiled *p)
     PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
     decode.pRangeProfilerObject = p->object;
     if (CALL(cuptiRangeProfilerStop, stop) && CALL(cuptiRangeProfilerDecodeData, decode) && p->count)
-        send_ranges(p);
+        send_ranges(p, decode.numOfRangeDropped);
     for (uint32_t i = 0; i < p->count; i++)
         free(p->launches[i].kernel);
     p->count = p->pending = 0;
@@ -387,7 +388,8 @@ static bool launch_shape(CUpti_CallbackId id, const void *params, struct cw_laun
     }
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-        *l = (struct cw_launch){.stream = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hStream};
+        *l = (struct cw_launch){.graph = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hGraph,
+                                .stream = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hStream};
         return true;
     default:
         return false;
@@ -410,8 +412,7 @@ static void launch_entered(struct profiled *p, CUpti_CallbackId id, const CUpti_
     if (self.api.cuStreamIsCapturing((CUstream)(uintptr_t)l.data.stream, &capture) == CUDA_SUCCESS &&
         capture != CU_STREAM_CAPTURE_STATUS_NONE)
         return; /* it becomes a node of a graph and does not run now */
-    bool graph = id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
-    l.kernel = strdup(graph ? "(graph)" : data->symbolName ? data->symbolName : "");
+    l.kernel = strdup(!l.data.graph && data->symbolName ? data->symbolName : "");
     l.data.kernel = l.kernel ? l.kernel : "";
     l.data.context = (uint64_t)(uintptr_t)p->context;
     l.data.start_ns = now_ns();
