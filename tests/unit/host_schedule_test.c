@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <criterion/logging.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,7 +288,7 @@ Test(schedule, nvidias_library_takes_each_pass_as_one)
     struct cw_nvperf_scheduler *theirs;
     struct cw_error err = CW_ERROR_INIT;
     if (cw_nvperf_open(&library, NULL, &err) != CW_OK) {
-        cr_log_warn("passes not compared with NVIDIA's library: %s\n", err.message);
+        fprintf(stderr, "skipped, passes not compared with NVIDIA's library: %s\n", err.message);
         return;
     }
     const struct cw_chip *chip = real_chip();
