@@ -16,7 +16,13 @@
 #include "host/base/file.h"
 #include "host/nvperf/lower.h"
 
-enum { MOST_PROCESSES = 256, MOST_DEVICES = 64, IMAGE_BUDGET = 64 << 20, BYTES_A_RAW_COUNTER = 6 << 10, MOST_AT_ONCE = 128 };
+enum {
+    MOST_PROCESSES = 256,
+    MOST_DEVICES = 64,
+    IMAGE_BUDGET = 64 << 20,
+    BYTES_A_RAW_COUNTER = 6 << 10,
+    MOST_AT_ONCE = 128
+};
 
 struct process { /* a connection from a profiled process */
     int fd;
@@ -77,7 +83,8 @@ static enum cw_status lower(struct capture *c, struct cw_error *err)
     }
     enum cw_status status = cw_nvperf_repair(c->library, &c->plan, &splits, c->arena, err);
     if (splits)
-        fprintf(stderr, "capture-agent: %u passes of the plan had to be split; values may mix more passes than planned\n",
+        fprintf(stderr,
+                "capture-agent: %u passes of the plan had to be split; values may mix more passes than planned\n",
                 splits);
     return status == CW_OK ? cw_nvperf_lower(c->library, &c->plan, &c->native, err) : status;
 }
@@ -111,7 +118,8 @@ static enum cw_status find_injection(char *path, size_t size, struct cw_error *e
     char *slash = strrchr(program, '/');
     if (slash)
         *slash = 0;
-    static const char *const places[] = {"%s/libcounterworks_inject.so", "%s/../lib/counterworks/libcounterworks_inject.so"};
+    static const char *const places[] = {"%s/libcounterworks_inject.so",
+                                         "%s/../lib/counterworks/libcounterworks_inject.so"};
     for (int i = 0; i < 2; i++) {
         snprintf(path, size, i ? places[1] : places[0], program);
         if (access(path, R_OK) == 0)
@@ -243,7 +251,9 @@ static enum cw_status write_range(struct capture *c, const struct process *p, co
     char name[48] = "(unknown kernel)";
     if (l->graph)
         snprintf(name, sizeof name, "(graph kernel %u)", node);
-    struct cw_range r = {.name = readable ? readable : *l->kernel ? l->kernel : name,
+    struct cw_range r = {.name = readable     ? readable
+                                 : *l->kernel ? l->kernel
+                                              : name,
                          .kernel = l->kernel,
                          .device = b->device->index,
                          .process = p->pid,
@@ -268,7 +278,8 @@ static enum cw_status write_ranges(struct capture *c, const struct process *p, s
     match(b, ranges);
     c->out.dropped += b->dropped;
     if (!b->known)
-        fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges, b->count);
+        fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
+                b->count);
     enum cw_status status = ranges ? write_device(c, *b->device, decoder, err) : CW_OK;
     for (uint32_t i = 0; b->known && i < b->count; i++)
         for (uint32_t n = b->launches[i].graph ? b->graph_ranges : 1, k = 0; status == CW_OK && k < n; k++)
@@ -296,7 +307,8 @@ static enum cw_status take_ranges(struct capture *c, const struct process *p, st
     struct cw_nvperf_decoder *decoder = NULL;
     enum cw_status status = b.launches && image ? in->status : cw_error_nomem(err);
     if (status == CW_OK && !b.device)
-        status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
+        status =
+            cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK) {
         memcpy(image, in->data + in->pos, size);
         status = keep_native(c, image, size, err);
@@ -424,8 +436,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     }
     while (serve(c, 0)) /* what it sent before it ended */
         ;
-    status = cw_capture_verdict(c->options, &c->program, c->out.ranges, exit_status,
-                                c->trouble.code == CW_OK ? err : NULL);
+    status =
+        cw_capture_verdict(c->options, &c->program, c->out.ranges, exit_status, c->trouble.code == CW_OK ? err : NULL);
     if (c->trouble.code != CW_OK) {
         *err = c->trouble;
         return c->trouble.code;

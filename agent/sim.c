@@ -56,10 +56,10 @@ static enum cw_status check_limits(const struct cw_config_image *plan, struct cw
         for (uint32_t i = 0; i < plan->limit_count; i++) {
             uint32_t taken = groups_taken(&plan->passes[p], &plan->limits[i]);
             if (taken > plan->limits[i].max)
-                return cw_error_set(err, CW_ERR_DEVICE,
-                                    "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u",
-                                    p, taken, i, plan->domains[plan->limits[i].members[0].domain].name,
-                                    plan->limits[i].max);
+                return cw_error_set(
+                    err, CW_ERR_DEVICE,
+                    "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u", p, taken,
+                    i, plan->domains[plan->limits[i].members[0].domain].name, plan->limits[i].max);
         }
     return CW_OK;
 }
@@ -70,8 +70,8 @@ struct simulation {
     const struct cw_range_options *options;
     const struct cw_config_image *plan;
     struct cw_arena *arena;
-    uint32_t *raw_pass;   /* the pass that collects each raw counter */
-    double **instances;   /* for each counter */
+    uint32_t *raw_pass; /* the pass that collects each raw counter */
+    double **instances; /* for each counter */
     struct cw_value *values;
 };
 
@@ -100,8 +100,7 @@ static void simulate_range(struct simulation *s, uint32_t range)
             for (uint32_t r = 0; r < counter->raw_count; r++)
                 s->instances[c][i] += raw_count(s, counter->raws[r], i, range);
         }
-        s->values[c] = (struct cw_value){
-            .form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
+        s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
     }
 }
 
@@ -128,20 +127,19 @@ static enum cw_status write_device(struct simulation *s, struct cw_collector *ou
 {
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
-    const struct cw_pair attributes[] = {{"name", "simulated GPU"}, {"chip", s->plan->chip}, {"backend", "sim"},
-                                         {"simulated", "yes"},      {"seed", seed}};
+    const struct cw_pair attributes[] = {
+        {"name", "simulated GPU"}, {"chip", s->plan->chip}, {"backend", "sim"}, {"simulated", "yes"}, {"seed", seed}};
     struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
     if (!facts)
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < s->plan->counter_count; c++) {
         const struct cw_config_counter *counter = &s->plan->counters[c];
         uint32_t n = instance_count(counter);
-        facts[c] = (struct cw_device_facts){
-            .instances = n, .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+        facts[c] = (struct cw_device_facts){.instances = n,
+                                            .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
     }
-    struct cw_device device = {.attribute_count = sizeof attributes / sizeof *attributes,
-                               .attributes = attributes,
-                               .facts = facts};
+    struct cw_device device = {
+        .attribute_count = sizeof attributes / sizeof *attributes, .attributes = attributes, .facts = facts};
     return cw_collector_device(out, &device, err);
 }
 

@@ -45,8 +45,7 @@ static enum cw_status no_equivalent(const struct cw_legacy_name *name, const cha
 }
 
 /* A misspelt legacy name gets its nearest ones; a name that is near none is left alone. */
-static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name, const char *chip,
-                               struct cw_error *err)
+static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name, const char *chip, struct cw_error *err)
 {
     struct cw_suggest near;
     char text[400];

@@ -14,62 +14,42 @@
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
 
-enum { MOST_SOURCES = 256 };
-
 struct options {
     const char *chip, *chip_file, *output, *library;
-    struct {
-        int kind; /* 'm', 'f' or 's' */
-        const char *text;
-    } sources[MOST_SOURCES];
-    size_t source_count;
+    struct cw_metric_sources sources;
     struct cw_metrics_db metrics_db;
     enum cw_profiler profiler;
     bool explain, json, no_native;
 };
 
-enum { KEY_FILE = 256, KEY_SET, KEY_PROFILER, KEY_EXPLAIN, KEY_FORMAT, KEY_CHIP_FILE, KEY_LIBRARY, KEY_NO_NATIVE };
+enum { KEY_PROFILER = 256, KEY_EXPLAIN, KEY_FORMAT, KEY_CHIP_FILE, KEY_LIBRARY, KEY_NO_NATIVE };
 
 static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "the chip to plan for (metric-query chips lists them)", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
-    {"metrics", 'm', "A,B,...", 0, "metrics by full name; may be repeated", 0},
-    {"metrics-file", KEY_FILE, "FILE", 0, "metrics, one a line; # starts a comment", 0},
-    {"set", KEY_SET, "NAME", 0, "a metric set (metric-query sets lists them), or a set's YAML file", 0},
     {"profiler", KEY_PROFILER, "range", 0, "how the plan will be collected (default: range)", 0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},
     {"format", KEY_FORMAT, "text|json", 0, "the form of --explain (default: text)", 0},
     {"native-library", KEY_LIBRARY, "FILE", 0, "NVIDIA's host library, where it is not found by itself", 0},
-    {"no-native", KEY_NO_NATIVE, 0, 0, "do not use NVIDIA's host library, even where it is found: plan by the database alone", 0},
+    {"no-native", KEY_NO_NATIVE, 0, 0,
+     "do not use NVIDIA's host library, even where it is found: plan by the database alone", 0},
     {0},
 };
-
-static void add_source(struct options *o, int kind, const char *text, struct argp_state *state)
-{
-    if (o->source_count == MOST_SOURCES)
-        argp_error(state, "found more than %d metric options", MOST_SOURCES);
-    o->sources[o->source_count].kind = kind;
-    o->sources[o->source_count++].text = text;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->metrics_db;
+        state->child_inputs[0] = &o->sources;
+        state->child_inputs[1] = &o->metrics_db;
         return 0;
     case 'c':
         o->chip = arg;
         return 0;
     case KEY_CHIP_FILE:
         o->chip_file = arg;
-        return 0;
-    case 'm':
-    case KEY_FILE:
-    case KEY_SET:
-        add_source(o, key, arg, state);
         return 0;
     case KEY_PROFILER:
         if (strcmp(arg, "range") != 0)
@@ -98,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->chip == !o->chip_file)
             argp_error(state, "one of --chip and --chip-file is required");
-        if (!o->source_count)
+        if (!o->sources.count)
             argp_error(state, "no metrics: give -m, --metrics-file or --set");
         if (!o->output && !o->explain)
             argp_error(state, "nothing to do: give -o FILE, --explain or both");
@@ -106,19 +86,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-static enum cw_status gather(const struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
-                             struct cw_arena *arena, struct cw_error *err)
-{
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; status == CW_OK && i < o->source_count; i++) {
-        const char *text = o->sources[i].text;
-        status = o->sources[i].kind == KEY_FILE  ? cw_metric_list_file(list, text, arena, err)
-                 : o->sources[i].kind == KEY_SET ? cw_metric_list_set(list, text, chip, arena, err)
-                                                 : cw_metric_list_names(list, text, arena, err);
-    }
-    return status;
 }
 
 static void explain_text(const struct cw_plan *plan)
@@ -142,7 +109,10 @@ static void explain_text(const struct cw_plan *plan)
     printf("\n");
     for (uint32_t i = 0; i < plan->metric_count; i++) {
         const struct cw_plan_metric *m = &plan->metrics[i];
-        printf("%-70s %s", m->name, !m->pass_count ? "no pass, a fact of the device" : m->whole ? "pass " : "mixes passes ");
+        printf("%-70s %s", m->name,
+               !m->pass_count ? "no pass, a fact of the device"
+               : m->whole     ? "pass "
+                              : "mixes passes ");
         for (uint32_t k = 0; k < m->pass_count; k++)
             printf("%s%" PRIu32, k ? "," : "", m->passes[k]);
         printf("\n");
@@ -177,8 +147,8 @@ static enum cw_status explain_json(const struct cw_plan *plan, struct cw_error *
     return failed ? cw_error_nomem(err) : CW_OK;
 }
 
-/* Where NVIDIA's host library is found, it proves each pass; one that it would split is split here, and a config image of
- * theirs for the very same passes goes into `native`, so that the node needs no host library to collect. */
+/* Where NVIDIA's host library is found, it proves each pass; one that it would split is split here, and a config image
+ * of theirs for the very same passes goes into `native`, so that the node needs no host library to collect. */
 static enum cw_status prove(const struct options *o, struct cw_plan *plan, struct cw_writer *native,
                             struct cw_arena *arena, struct cw_error *err)
 {
@@ -230,7 +200,7 @@ static enum cw_status run(const struct options *o, struct cw_metric_list *list, 
     if (status == CW_OK)
         status = cw_metrics_db_load(&chip, &o->metrics_db, arena, err);
     if (status == CW_OK)
-        status = gather(o, chip, list, arena, err);
+        status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
     if (status == CW_OK)
@@ -251,14 +221,19 @@ static enum cw_status run(const struct options *o, struct cw_metric_list *list, 
 
 int main(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_metrics_db_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        option_list, parse, "",
+        option_list,
+        parse,
+        "",
         "Plans which counters to collect in which passes, and writes the plan as a config image for capture-agent. "
         "Needs no GPU and no NVIDIA software.\v"
         "Example:\n  metric-config --chip GH100 --set speed-of-light -o plan.cwc\n"
         "  metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain",
-        children, NULL, NULL};
+        children,
+        NULL,
+        NULL};
     struct options options = {0};
     cw_cli_init();
     argp_parse(&argp, argc, argv, 0, NULL, &options);

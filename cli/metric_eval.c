@@ -23,38 +23,19 @@
 #include "host/base/file.h"
 #include "metricdb/glossary.h"
 
-enum { MOST_SOURCES = 256 };
 static const size_t largest_capture = (size_t)1 << 40;
 
 struct options {
     const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *explained;
-    struct {
-        int kind; /* 'm', KEY_FILE or KEY_SET */
-        const char *text;
-    } sources[MOST_SOURCES];
-    size_t source_count;
+    struct cw_metric_sources sources;
     struct cw_eval_options eval;
     struct cw_metrics_db metrics_db;
     bool all, show, explain;
 };
 
-enum {
-    KEY_FILE = 256,
-    KEY_SET,
-    KEY_ALL,
-    KEY_CSV,
-    KEY_JSON,
-    KEY_RANGE,
-    KEY_FRAME,
-    KEY_REGION,
-    KEY_CHIP_FILE,
-    KEY_CHECK
-};
+enum { KEY_ALL = 256, KEY_CSV, KEY_JSON, KEY_RANGE, KEY_FRAME, KEY_REGION, KEY_CHIP_FILE, KEY_CHECK };
 
 static const struct argp_option option_list[] = {
-    {"metrics", 'm', "A,B,...", 0, "metrics by full name; may be repeated (default: those of the plan)", 0},
-    {"metrics-file", KEY_FILE, "FILE", 0, "metrics, one a line; # starts a comment", 0},
-    {"set", KEY_SET, "NAME", 0, "a metric set (metric-query sets lists them), or a set's YAML file", 0},
     {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
     {"range", KEY_RANGE, "REGEX", 0,
      "only ranges whose name or kernel matches; explain takes the first of them, or one by its number", 0},
@@ -79,14 +60,6 @@ static double duration(const char *text, const char *option, struct argp_state *
     return value;
 }
 
-static void add_source(struct options *o, int kind, const char *text, struct argp_state *state)
-{
-    if (o->source_count == MOST_SOURCES)
-        argp_error(state, "found more than %d metric options", MOST_SOURCES);
-    o->sources[o->source_count].kind = kind;
-    o->sources[o->source_count++].text = text;
-}
-
 static void add_argument(struct options *o, const char *arg, struct argp_state *state)
 {
     bool first = !o->show && !o->explain && !o->capture;
@@ -105,12 +78,12 @@ static void add_argument(struct options *o, const char *arg, struct argp_state *
 
 static void check_options(const struct options *o, struct argp_state *state)
 {
-    bool metrics = o->source_count || o->all, output = o->hdf5 || o->csv || o->json;
+    bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
     if (!o->capture)
         argp_error(state, "no capture: give a .cwd file");
     if (o->explain && !o->explained)
         argp_error(state, "found no metric to explain after %s", o->capture);
-    if (o->all && o->source_count)
+    if (o->all && o->sources.count)
         argp_error(state, "found --all and other metrics, expected one of them");
     if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
         argp_error(state, "found --csv and --json on standard output, expected one of them there");
@@ -128,12 +101,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->metrics_db;
-        return 0;
-    case 'm':
-    case KEY_FILE:
-    case KEY_SET:
-        add_source(o, key, arg, state);
+        state->child_inputs[0] = &o->sources;
+        state->child_inputs[1] = &o->metrics_db;
         return 0;
     case KEY_ALL:
         o->all = true;
@@ -244,15 +213,8 @@ static enum cw_status parse_names(struct run *r, const char *const *names, size_
 
 static enum cw_status gather_named(struct run *r)
 {
-    const struct options *o = r->o;
     struct cw_metric_list list = {0};
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; status == CW_OK && i < o->source_count; i++) {
-        const char *text = o->sources[i].text;
-        status = o->sources[i].kind == KEY_FILE  ? cw_metric_list_file(&list, text, r->arena, r->err)
-                 : o->sources[i].kind == KEY_SET ? cw_metric_list_set(&list, text, r->chip, r->arena, r->err)
-                                                 : cw_metric_list_names(&list, text, r->arena, r->err);
-    }
+    enum cw_status status = cw_metric_list_gather(&list, &r->o->sources, r->chip, r->arena, r->err);
     if (status == CW_OK && !list.count)
         status = cw_error_set(r->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
     if (status == CW_OK)
@@ -265,7 +227,7 @@ static enum cw_status gather(struct run *r)
 {
     if (r->o->all)
         return cw_held_metrics(&r->metrics, &r->metric_count, r->chip, &r->data.schema, r->arena, r->err);
-    if (r->o->source_count)
+    if (r->o->sources.count)
         return gather_named(r);
     if (!r->data.schema.metric_count)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
@@ -473,12 +435,14 @@ static enum cw_status run(struct run *r)
 
 int main(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_metrics_db_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_list,
         parse,
         "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC",
-        "Evaluates the metrics of a capture: a table on standard output, HDF5, CSV and JSON. Needs no GPU and no "
+        "Evaluates the metrics of a capture (those of the plan, unless others are named): a table on standard output, "
+        "HDF5, CSV and JSON. Needs no GPU and no "
         "NVIDIA "
         "software. 'show' prints what the capture holds, 'explain' how a value came about: its formula with the "
         "numbers "

@@ -6,7 +6,7 @@
 #include "host/base/file.h"
 #include "metricdb/set.h"
 
-enum { LARGEST_LIST = 64 << 20 };
+enum { LARGEST_LIST = 64 << 20, KEY_FILE = 512, KEY_SET };
 
 static enum cw_status add(struct cw_metric_list *list, const char *name, size_t length, struct cw_arena *arena,
                           struct cw_error *err)
@@ -39,14 +39,9 @@ static enum cw_status split(struct cw_metric_list *list, const char *text, const
     return status;
 }
 
-enum cw_status cw_metric_list_names(struct cw_metric_list *list, const char *comma_separated, struct cw_arena *arena,
-                                    struct cw_error *err)
-{
-    return split(list, comma_separated, ", \t\r\n", arena, err);
-}
-
-enum cw_status cw_metric_list_file(struct cw_metric_list *list, const char *path, struct cw_arena *arena,
-                                   struct cw_error *err)
+/* One name a line; blank lines and what follows a # do not count. */
+static enum cw_status add_file(struct cw_metric_list *list, const char *path, struct cw_arena *arena,
+                               struct cw_error *err)
 {
     struct cw_bytes file;
     enum cw_status status = cw_file_read(&file, path, LARGEST_LIST, err);
@@ -63,8 +58,8 @@ enum cw_status cw_metric_list_file(struct cw_metric_list *list, const char *path
     return status;
 }
 
-enum cw_status cw_metric_list_set(struct cw_metric_list *list, const char *set_name, const struct cw_chip *chip,
-                                  struct cw_arena *arena, struct cw_error *err)
+static enum cw_status add_set(struct cw_metric_list *list, const char *set_name, const struct cw_chip *chip,
+                              struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_set set;
     enum cw_status status = cw_set_load(&set, set_name, chip, arena, err);
@@ -72,6 +67,40 @@ enum cw_status cw_metric_list_set(struct cw_metric_list *list, const char *set_n
         status = add(list, set.metrics[i], strlen(set.metrics[i]), arena, err);
     return status;
 }
+
+enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
+                                     const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < sources->count; i++) {
+        const char *text = sources->items[i].text;
+        status = sources->items[i].key == KEY_FILE  ? add_file(list, text, arena, err)
+                 : sources->items[i].key == KEY_SET ? add_set(list, text, chip, arena, err)
+                                                    : split(list, text, ", \t\r\n", arena, err);
+    }
+    return status;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct cw_metric_sources *sources = state->input;
+    if (key != 'm' && key != KEY_FILE && key != KEY_SET)
+        return ARGP_ERR_UNKNOWN;
+    if (sources->count == CW_METRIC_SOURCES_MAX)
+        argp_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
+    sources->items[sources->count].key = key;
+    sources->items[sources->count++].text = arg;
+    return 0;
+}
+
+static const struct argp_option options[] = {
+    {"metrics", 'm', "A,B,...", 0, "metrics by full name; may be repeated", 0},
+    {"metrics-file", KEY_FILE, "FILE", 0, "metrics, one a line; # starts a comment", 0},
+    {"set", KEY_SET, "NAME", 0, "a metric set (metric-query sets lists them), or a set's YAML file", 0},
+    {0},
+};
+
+const struct argp cw_metric_sources_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
 void cw_metric_list_free(struct cw_metric_list *list)
 {

@@ -16,7 +16,7 @@ struct planner {
     const char **names;
     struct cw_metric *metrics;
     struct cw_list *counters; /* for each metric, the chip's counters it needs */
-    uint32_t *group_counts; /* for each metric, how many groups are its */
+    uint32_t *group_counts;   /* for each metric, how many groups are its */
     /* for each counter, raw counter and domain of the chip: its index in the image + 1, or 0 */
     uint32_t *counter_index, *raw_index, *domain_index;
     struct cw_schedule schedule;
@@ -208,11 +208,8 @@ static enum cw_status fill_lists(struct planner *p)
         uint32_t *own = array(p, c->raws.count, sizeof *own, &status);
         for (uint32_t k = 0; own && k < c->raws.count; k++)
             own[k] = p->raw_index[c->raws.items[k]] - 1;
-        counters[p->counter_index[i] - 1] = (struct cw_config_counter){.name = c->name,
-                                                                       .instances = c->instances,
-                                                                       .peak = c->peak,
-                                                                       .raw_count = c->raws.count,
-                                                                       .raws = own};
+        counters[p->counter_index[i] - 1] = (struct cw_config_counter){
+            .name = c->name, .instances = c->instances, .peak = c->peak, .raw_count = c->raws.count, .raws = own};
     }
     image->counters = counters;
     image->raws = raws;
@@ -299,7 +296,8 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
                             enum cw_profiler profiler, struct cw_arena *arena, struct cw_error *err)
 {
     struct planner p = {.chip = chip, .arena = arena, .err = err, .plan = plan};
-    *plan = (struct cw_plan){.image = {.chip = chip->name, .producer = "counterworks " CW_VERSION, .profiler = profiler}};
+    *plan =
+        (struct cw_plan){.image = {.chip = chip->name, .producer = "counterworks " CW_VERSION, .profiler = profiler}};
     memcpy(plan->image.database, chip->hash, sizeof plan->image.database);
     struct cw_list *groups = NULL;
     size_t group_count = 0;

@@ -50,8 +50,8 @@ static enum cw_status fits(struct repair *r, const struct cw_placement *placemen
 {
     size_t passes = 0;
     for (uint32_t i = 0; i < count; i++)
-        r->buffer[i] = (struct cw_nvperf_placement){r->plan->raws[placements[i].raw],
-                                                    r->plan->domains[placements[i].domain].id};
+        r->buffer[i] =
+            (struct cw_nvperf_placement){r->plan->raws[placements[i].raw], r->plan->domains[placements[i].domain].id};
     enum cw_status status = cw_nvperf_pass_count(r->scheduler, r->buffer, count, false, &passes, err);
     *answer = passes == 1;
     return status;
@@ -118,9 +118,9 @@ enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_confi
         largest = plan->passes[i].count > largest ? plan->passes[i].count : largest;
     struct repair r = {.plan = plan, .arena = arena};
     r.buffer = cw_arena_alloc(arena, largest, sizeof *r.buffer);
-    enum cw_status status =
-        r.buffer ? cw_nvperf_scheduler_create(&r.scheduler, library, plan->chip, activity(plan), err)
-                 : cw_error_nomem(err);
+    enum cw_status status = r.buffer
+                                ? cw_nvperf_scheduler_create(&r.scheduler, library, plan->chip, activity(plan), err)
+                                : cw_error_nomem(err);
     if (status == CW_OK)
         status = repair_passes(&r, splits, err);
     if (r.scheduler)
