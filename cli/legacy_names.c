@@ -8,34 +8,27 @@
 #include "metricdb/formula.h"
 #include "metricdb/legacy.h"
 
-static void put(struct cw_writer *text, const char *part)
-{
-    cw_write_bytes(text, part, strlen(part));
-}
-
 /* A double-quoted YAML scalar. */
 static void put_quoted(struct cw_writer *text, const char *value)
 {
-    put(text, "\"");
+    cw_write_format(text, "\"");
     for (; *value; value++) {
         if (*value == '"' || *value == '\\')
-            put(text, "\\");
+            cw_write_format(text, "\\");
         cw_write_bytes(text, value, 1);
     }
-    put(text, "\"");
+    cw_write_format(text, "\"");
 }
 
 static void put_formula(struct cw_writer *text, const struct cw_legacy_name *name)
 {
-    put(text, "  ");
-    put(text, name->name);
-    put(text, ": {formula: ");
+    cw_write_format(text, "  %s: {formula: ", name->name);
     put_quoted(text, name->formula);
-    put(text, ", unit: ");
+    cw_write_format(text, ", unit: ");
     put_quoted(text, name->unit);
-    put(text, ", description: ");
+    cw_write_format(text, ", description: ");
     put_quoted(text, name->description);
-    put(text, "}\n");
+    cw_write_format(text, "}\n");
 }
 
 static enum cw_status no_equivalent(const struct cw_legacy_name *name, const char *chip, struct cw_error *err)
@@ -78,7 +71,7 @@ enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *co
     const struct cw_legacy *legacy = NULL;
     struct cw_writer text;
     cw_writer_init(&text);
-    put(&text, "schema: 1\nmetrics:\n");
+    cw_write_format(&text, "schema: 1\nmetrics:\n");
     size_t nothing = text.size;
     enum cw_status status = CW_OK;
     for (size_t i = 0; status == CW_OK && i < count; i++) {

@@ -70,6 +70,19 @@ struct cw_metric cw_query_usual(const struct cw_chip *chip, enum cw_metric_type 
     return m;
 }
 
+void cw_query_print_csv(const char *text, const char *end)
+{
+    bool quote = strpbrk(text, ",\"\n");
+    if (quote)
+        putchar('"');
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    printf("%s%s", quote ? "\"" : "", end);
+}
+
 int cw_query_finish(enum cw_status status, struct cw_error *err)
 {
     errno = 0;

@@ -24,6 +24,9 @@ enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
 /* Reads the value of --format; ends the program for another. */
 enum cw_query_format cw_query_format(const char *text, struct argp_state *state);
 
+/* Prints one CSV field, quoted where it has to be, and `end` after it. */
+void cw_query_print_csv(const char *text, const char *end);
+
 /* Prints the error, if there is one, and makes sure that everything printed was written. Returns the exit code. */
 int cw_query_finish(enum cw_status status, struct cw_error *err);
 

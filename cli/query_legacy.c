@@ -146,19 +146,6 @@ static void print_details(const struct rows *rows, const struct cw_legacy_name *
         print_line("missing", why.message);
 }
 
-static void print_csv(const char *text, const char *end)
-{
-    bool quote = strpbrk(text, ",\"\n");
-    if (quote)
-        putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    printf("%s%s", quote ? "\"" : "", end);
-}
-
 static void print_csv_row(const struct cw_legacy_name *n, const char *scope, const char *closest)
 {
     const char *const cells[] = {n->name,
@@ -173,7 +160,7 @@ static void print_csv_row(const struct cw_legacy_name *n, const char *scope, con
                                  n->description};
     size_t count = sizeof cells / sizeof *cells;
     for (size_t i = 0; i < count; i++)
-        print_csv(cells[i], i + 1 == count ? "\n" : ",");
+        cw_query_print_csv(cells[i], i + 1 == count ? "\n" : ",");
 }
 
 /* Alone on a line, as in metric-query list. */

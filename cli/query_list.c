@@ -118,19 +118,6 @@ static enum cw_status check_unit(const struct cw_chip *chip, const char *unit, s
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
-static void print_csv(const char *text, const char *end)
-{
-    bool quote = strpbrk(text, ",\"\n");
-    if (quote)
-        putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    printf("%s%s", quote ? "\"" : "", end);
-}
-
 static enum cw_status print_json(const char *name, const struct cw_metric *m, const char *dimension,
                                  const char *description, bool first)
 {
@@ -161,10 +148,10 @@ static enum cw_status print_row(struct list *l, const char *name, const struct c
     case CW_QUERY_JSON:
         return print_json(name, m, dimension, description, first);
     case CW_QUERY_CSV:
-        print_csv(name, ",");
-        print_csv(cw_metric_type_text(m->type), ",");
-        print_csv(dimension, ",");
-        print_csv(description, "\n");
+        cw_query_print_csv(name, ",");
+        cw_query_print_csv(cw_metric_type_text(m->type), ",");
+        cw_query_print_csv(dimension, ",");
+        cw_query_print_csv(description, "\n");
         return CW_OK;
     default:
         if (l->aligned)

@@ -184,11 +184,6 @@ enum cw_status cw_metric_parse(struct cw_metric *m, const struct cw_chip *chip, 
 
 /* ---- meaning ---------------------------------------------------------------------------------------------------- */
 
-bool cw_submetric_needs_value(enum cw_submetric sub)
-{
-    return sub == CW_SUB_NONE || (sub >= CW_SUB_PER_CYCLE_ACTIVE && sub <= CW_SUB_PCT_REGION);
-}
-
 bool cw_submetric_needs_time(enum cw_submetric sub)
 {
     switch (sub) {
@@ -260,10 +255,7 @@ static enum cw_status counter_needs(const struct cw_chip *chip, uint32_t counter
     if ((divides_by_cycles(sub) && cycles == CW_NONE) || (cw_submetric_needs_time(sub) && chip->time == CW_NONE))
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
                             chip->name, submetrics[sub], chip->counters[counter].name);
-    /* a peak rate is a fact of the device, recorded for each counter of the schema */
-    if (cw_submetric_needs_value(sub) || sub == CW_SUB_PEAK || cycles != CW_NONE || cw_submetric_needs_time(sub) ||
-        sub == CW_SUB_PEAK_FRAME || sub == CW_SUB_PEAK_REGION)
-        add(context, counter);
+    add(context, counter); /* for a peak rate too: a fact of the device, recorded for each counter of the schema */
     if (cycles != CW_NONE)
         add(context, cycles);
     /* the user's duration becomes cycles by what elapsed in the time measured */

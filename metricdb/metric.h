@@ -74,7 +74,6 @@ enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_me
 /* The counter that values "per cycle active" and so on divide by, for a sub-metric of a counter; CW_NONE where the
  * sub-metric divides by no cycles. */
 uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub);
-bool cw_submetric_needs_value(enum cw_submetric sub);
 bool cw_submetric_needs_time(enum cw_submetric sub);
 /* The constituents of a throughput and of those below it, each counter once; `leaves` in `arena`. */
 enum cw_status cw_throughput_leaves(const struct cw_chip *chip, uint32_t throughput, struct cw_list *leaves,

@@ -238,3 +238,32 @@ void cw_store_u64(uint8_t *at, uint64_t value)
     for (int i = 0; i < 8; i++)
         at[i] = (uint8_t)(value >> (8 * i));
 }
+
+void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args)
+{
+    char near[256];
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(near, sizeof near, format, args);
+    if (length >= 0 && (size_t)length < sizeof near) {
+        cw_write_bytes(writer, near, (size_t)length);
+    } else {
+        char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+        if (text) {
+            vsnprintf(text, (size_t)length + 1, format, again);
+            cw_write_bytes(writer, text, (size_t)length);
+        } else if (writer->status == CW_OK) {
+            writer->status = CW_ERR_NOMEM;
+        }
+        free(text);
+    }
+    va_end(again);
+}
+
+void cw_write_format(struct cw_writer *writer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cw_write_vformat(writer, format, args);
+    va_end(args);
+}

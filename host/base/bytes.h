@@ -5,6 +5,7 @@
 #ifndef CW_BASE_BYTES_H
 #define CW_BASE_BYTES_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,9 @@ void cw_write_u64(struct cw_writer *writer, uint64_t value);
 void cw_write_f64(struct cw_writer *writer, double value);
 void cw_write_string(struct cw_writer *writer, const char *text);
 void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size);
+/* Text as printf would make it, of any length, without a terminating NUL. */
+void cw_write_format(struct cw_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
 /* Unaligned little-endian access for headers that are patched in place. */
 void cw_store_u32(uint8_t *at, uint32_t value);

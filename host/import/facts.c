@@ -364,13 +364,5 @@ enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *libra
     if (status != CW_OK)
         return status;
     f->chip.time = counter_named(f, "gpu", 3, "__time_duration");
-    for (uint32_t i = 0; i < f->chip.counter_count; i++) {
-        uint32_t best;
-        if (cw_facts_cycle_candidates(f, i, "active", &best, 1))
-            f->counters[i].active = best;
-        if (cw_facts_cycle_candidates(f, i, "elapsed", &best, 1))
-            f->counters[i].elapsed = best;
-    }
-    cw_facts_settle_units(f);
     return CW_OK;
 }

@@ -18,6 +18,7 @@ struct cw_facts {
     struct cw_arena *arena;
 };
 
+/* Cycles, formulas of ratios, peaks and instances are left open: cw_fit settles them. */
 enum cw_status cw_facts_import(struct cw_facts *facts, const struct cw_nvperf *library, const char *chip,
                                struct cw_arena *arena, struct cw_error *err);
 

@@ -19,16 +19,13 @@ struct writing {
 
 __attribute__((format(printf, 2, 3))) static void put(struct writing *w, const char *format, ...)
 {
-    char text[256];
+    size_t start = w->out->size;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    cw_write_vformat(w->out, format, args);
     va_end(args);
-    if (n <= 0)
-        return;
-    cw_write_bytes(w->out, text, (size_t)n);
-    const char *line = strrchr(text, '\n');
-    w->column = line ? (uint32_t)strlen(line + 1) : w->column + (uint32_t)n;
+    for (; start < w->out->size; start++)
+        w->column = w->out->data[start] == '\n' ? 0 : w->column + 1;
 }
 
 /* An item of a list, on a new line when the old one is full. */

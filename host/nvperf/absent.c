@@ -17,17 +17,6 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path
     return absent(err);
 }
 
-const char *cw_nvperf_path(const struct cw_nvperf *library)
-{
-    return "";
-}
-
-enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
-                               struct cw_error *err)
-{
-    return absent(err);
-}
-
 enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
                                           const char *chip, const void *image, size_t image_size, struct cw_error *err)
 {
@@ -134,12 +123,6 @@ enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *schedule
                                       const struct cw_nvperf_placement *placements, const size_t *counts,
                                       size_t pass_count, struct cw_writer *image, size_t *bad_pass,
                                       struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_counter_data_prefix(const struct cw_nvperf *library, const char *chip, const uint64_t *raws,
-                                             size_t count, struct cw_writer *prefix, struct cw_error *err)
 {
     return absent(err);
 }

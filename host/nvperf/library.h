@@ -9,7 +9,6 @@
 
 #define CW_NVPERF_FUNCTIONS(X)                                                                                         \
     X(InitializeHost)                                                                                                  \
-    X(GetSupportedChipNames)                                                                                           \
     X(CUDA_MetricsEvaluator_CalculateScratchBufferSize)                                                                \
     X(CUDA_MetricsEvaluator_Initialize)                                                                                \
     X(MetricsEvaluator_Destroy)                                                                                        \
@@ -39,11 +38,7 @@
     X(RawCounterConfig_MergePassGroups)                                                                                \
     X(RawCounterConfig_GenerateConfigImage)                                                                            \
     X(RawCounterConfig_GetConfigImage)                                                                                 \
-    X(RawCounterConfig_GetNumPasses)                                                                                   \
-    X(CUDA_CounterDataBuilder_Create)                                                                                  \
-    X(CounterDataBuilder_Destroy)                                                                                      \
-    X(CounterDataBuilder_AddRawCounters)                                                                               \
-    X(CounterDataBuilder_GetCounterDataPrefix)
+    X(RawCounterConfig_GetNumPasses)
 
 /* Part of NVIDIA's public performance SDK, but not of the headers that the CUDA toolkit ships. */
 struct cw_nvperf_num_ranges {

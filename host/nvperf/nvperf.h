@@ -18,11 +18,6 @@ struct cw_nvperf;
 /* Loads the library once for the process. `path` may be NULL: then CW_NVPERF_HOST, the loader's search path and the
  * usual places of a toolkit are tried. The handle lives as long as the process; there is nothing to close. */
 enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path, struct cw_error *err);
-const char *cw_nvperf_path(const struct cw_nvperf *library);
-
-/* The chips it describes, in its order. The names belong to the library. */
-enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
-                               struct cw_error *err);
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
@@ -110,8 +105,5 @@ enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *schedule
                                       const struct cw_nvperf_placement *placements, const size_t *counts,
                                       size_t pass_count, struct cw_writer *image, size_t *bad_pass,
                                       struct cw_error *err);
-/* The native counter-data prefix for these raw counters, all instances kept. */
-enum cw_status cw_nvperf_counter_data_prefix(const struct cw_nvperf *library, const char *chip, const uint64_t *raws,
-                                             size_t count, struct cw_writer *prefix, struct cw_error *err);
 
 #endif

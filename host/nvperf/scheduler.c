@@ -39,8 +39,7 @@ static void requests_fill(struct requests *r, const struct cw_nvperf_placement *
 {
     for (size_t i = 0; i < count; i++) {
         r->list[i] = (NVPW_RawCounterRequest){.pRawCounterName = cw_nvperf_raw_name(placements[i].raw, r->names[i]),
-                                              .domain = placements[i].domain,
-                                              .keepInstances = 1};
+                                              .domain = placements[i].domain};
     }
 }
 
@@ -343,55 +342,6 @@ enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *s, const
     if (status == CW_OK)
         status = generate(s, config, image, err);
     config_destroy(s, config);
-    requests_free(&r);
-    return status;
-}
-
-static enum cw_status build_prefix(const struct cw_nvperf *library, NVPA_CounterDataBuilder *builder,
-                                   const struct requests *r, size_t count, struct cw_writer *prefix,
-                                   struct cw_error *err)
-{
-    CW_NVPERF_PARAMS(NVPW_CounterDataBuilder_AddRawCounters_Params, add);
-    add.pCounterDataBuilder = builder;
-    add.rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE;
-    add.numRawCounterRequests = count;
-    add.pRawCounterRequests = r->list;
-    CW_NVPERF_TRY(library, CounterDataBuilder_AddRawCounters, add, err);
-    CW_NVPERF_PARAMS(NVPW_CounterDataBuilder_GetCounterDataPrefix_Params, get);
-    get.pCounterDataBuilder = builder;
-    CW_NVPERF_TRY(library, CounterDataBuilder_GetCounterDataPrefix, get, err);
-    uint8_t *bytes = malloc(get.bytesCopied + 1);
-    if (!bytes)
-        return cw_error_nomem(err);
-    get.bytesAllocated = get.bytesCopied;
-    get.pBuffer = bytes;
-    enum cw_status status = cw_nvperf_check(library->CounterDataBuilder_GetCounterDataPrefix(&get),
-                                            "NVPW_CounterDataBuilder_GetCounterDataPrefix", err);
-    if (status == CW_OK)
-        cw_write_bytes(prefix, bytes, get.bytesCopied);
-    free(bytes);
-    return status == CW_OK ? prefix->status : status;
-}
-
-enum cw_status cw_nvperf_counter_data_prefix(const struct cw_nvperf *library, const char *chip, const uint64_t *raws,
-                                             size_t count, struct cw_writer *prefix, struct cw_error *err)
-{
-    struct requests r;
-    enum cw_status status = requests_init(&r, count, err);
-    CW_NVPERF_PARAMS(NVPW_CUDA_CounterDataBuilder_Create_Params, create);
-    create.pChipName = chip;
-    if (status == CW_OK)
-        status = cw_nvperf_check(library->CUDA_CounterDataBuilder_Create(&create),
-                                 "NVPW_CUDA_CounterDataBuilder_Create", err);
-    if (status == CW_OK) {
-        for (size_t i = 0; i < count; i++)
-            requests_fill(&(struct requests){r.list + i, r.names + i},
-                          &(struct cw_nvperf_placement){.raw = raws[i]}, 1);
-        status = build_prefix(library, create.pCounterDataBuilder, &r, count, prefix, err);
-        CW_NVPERF_PARAMS(NVPW_CounterDataBuilder_Destroy_Params, destroy);
-        destroy.pCounterDataBuilder = create.pCounterDataBuilder;
-        library->CounterDataBuilder_Destroy(&destroy);
-    }
     requests_free(&r);
     return status;
 }

@@ -393,3 +393,20 @@ Test(file, a_pipe_is_read_to_its_end)
     cw_bytes_free(&bytes);
     close(ends[0]);
 }
+
+Test(bytes, formatted_text_of_any_length)
+{
+    struct cw_writer out;
+    char longer[1000];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    cw_writer_init(&out);
+    cw_write_format(&out, "%d %s", 7, "short");
+    cr_expect_eq(out.size, 7);
+    cw_write_format(&out, "<%s>", longer);
+    cr_assert_eq(out.size, 7 + 2 + sizeof longer - 1);
+    cr_expect_arr_eq(out.data, "7 short<xxx", 11);
+    cr_expect_eq(out.data[out.size - 1], '>');
+    cr_expect_eq(out.status, CW_OK);
+    cw_writer_free(&out);
+}
