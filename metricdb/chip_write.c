@@ -52,7 +52,8 @@ static void put_raw_section(struct cw_writer *out, const struct cw_chip *chip)
         const struct cw_raw_counter *raw = &chip->raws[i];
         cw_write_format(out, "  0x%016" PRIx64 ": [", raw->id);
         for (uint32_t k = 0; k < raw->placement_count; k++)
-            cw_write_format(out, "%s%s", k ? ", " : "", chip->domains[chip->placements[raw->placement + k].domain].name);
+            cw_write_format(out, "%s%s", k ? ", " : "",
+                            chip->domains[chip->placements[raw->placement + k].domain].name);
         cw_write_format(out, "]\n");
     }
 }
@@ -84,7 +85,8 @@ static void put_ratios(struct cw_writer *out, const struct cw_chip *chip)
         const struct cw_ratio *r = &chip->ratios[i];
         cw_write_format(out, "  %s: {unit: %s, dim: %s", r->name, chip->units[r->unit].name, r->dimension);
         if (r->numerator != CW_NONE)
-            cw_write_format(out, ", num: %s, den: %s", counter_name(chip, r->numerator), counter_name(chip, r->denominator));
+            cw_write_format(out, ", num: %s, den: %s", counter_name(chip, r->numerator),
+                            counter_name(chip, r->denominator));
         if (r->scale != 1)
             put_number(out, "scale", r->scale);
         if (!isnan(r->max_rate))
@@ -108,7 +110,8 @@ static void put_throughputs(struct cw_writer *out, const struct cw_chip *chip)
             cw_write_format(out, "%s%s", k ? ", " : ", counters: [", chip->counters[t->counters.items[k]].name);
         cw_write_format(out, "%s", t->counters.count ? "]" : "");
         for (uint32_t k = 0; k < t->throughputs.count; k++)
-            cw_write_format(out, "%s%s", k ? ", " : ", throughputs: [", chip->throughputs[t->throughputs.items[k]].name);
+            cw_write_format(out, "%s%s", k ? ", " : ", throughputs: [",
+                            chip->throughputs[t->throughputs.items[k]].name);
         cw_write_format(out, "%s", t->throughputs.count ? "]" : "");
         put_raws(out, chip, &t->raws);
         cw_write_format(out, "}\n");
@@ -117,7 +120,8 @@ static void put_throughputs(struct cw_writer *out, const struct cw_chip *chip)
 
 void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct cw_writer *out)
 {
-    cw_write_format(out, "# The %s database: data/schema.md says what everything means. Written by metricdb-import.\n", chip->name);
+    cw_write_format(out, "# The %s database: data/schema.md says what everything means. Written by metricdb-import.\n",
+                    chip->name);
     cw_write_format(out, "schema: 1\nchip: %s\nsource:\n", chip->name);
     for (; *source; source++)
         cw_write_format(out, "  - %s\n", *source);

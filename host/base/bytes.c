@@ -116,7 +116,11 @@ static bool is_text(const uint8_t *s, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint8_t c = s[i++];
-        int more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : -1;
+        int more = c < 0x80                ? 0
+                   : c >= 0xc2 && c < 0xe0 ? 1
+                   : c >= 0xe0 && c < 0xf0 ? 2
+                   : c >= 0xf0 && c < 0xf5 ? 3
+                                           : -1;
         if (c == 0 || more < 0 || (size_t)more > length - i)
             return false;
         if ((c == 0xe0 && s[i] < 0xa0) || (c == 0xed && s[i] > 0x9f) || (c == 0xf0 && s[i] < 0x90) ||
