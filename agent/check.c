@@ -84,7 +84,8 @@ static bool profiler_answer(const struct answers *a, const struct cw_cupti *api,
     case CUPTI_ERROR_HARDWARE_BUSY:
         return answer(a, CW_ERR_DEVICE, "another profiler holds the counters of GPU %d", device);
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-        return answer(a, CW_ERR_UNSUPPORTED, "GPU %d is split by MIG, which the range profiler does not support", device);
+        return answer(a, CW_ERR_UNSUPPORTED, "GPU %d is split by MIG, which the range profiler does not support",
+                      device);
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
         return answer(a, CW_ERR_UNSUPPORTED, "GPU %d runs in confidential-computing mode, which hides its counters",
                       device);
@@ -114,7 +115,8 @@ static bool check_chip(const struct answers *a, struct cw_cupti *api, int count,
             return answer(a, CW_OK, "chip %s", p.pChipName);
         }
     }
-    return answer(a, CW_ERR_DEVICE, "found the chip %s, expected %s, which the plan is for", *seen ? seen : "?", wanted);
+    return answer(a, CW_ERR_DEVICE, "found the chip %s, expected %s, which the plan is for", *seen ? seen : "?",
+                  wanted);
 }
 
 /* Whether this user may read counters shows when the profiler is enabled on a context. */
@@ -195,7 +197,8 @@ static enum cw_status check_device(const char *chip, bool report, struct cw_erro
         fclose(from);
     int how = 0;
     if (pid > 0 && waitpid(pid, &how, 0) == pid && WIFSIGNALED(how) && status == CW_OK)
-        status = cw_error_set(err, CW_ERR_DEVICE, "the check of driver and CUPTI crashed with signal %d", WTERMSIG(how));
+        status =
+            cw_error_set(err, CW_ERR_DEVICE, "the check of driver and CUPTI crashed with signal %d", WTERMSIG(how));
     return status;
 }
 
@@ -205,7 +208,8 @@ enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *er
     struct cw_error missing = CW_ERROR_INIT;
     enum cw_status status = cw_nvperf_open(&library, NULL, &missing);
     if (report)
-        printf("%-5s %s\n", status == CW_OK ? "ok" : "FAIL", status == CW_OK ? "NVIDIA's host library" : missing.message);
+        printf("%-5s %s\n", status == CW_OK ? "ok" : "FAIL",
+               status == CW_OK ? "NVIDIA's host library" : missing.message);
     if (status != CW_OK) {
         cw_error_set(err, status, "%s", missing.message);
         if (!report)

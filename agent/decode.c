@@ -143,7 +143,8 @@ static enum cw_status decode(const struct cw_decode_options *options, struct cw_
     if (status == CW_OK)
         status = list_counters(&d, err);
     if (status == CW_OK)
-        status = cw_nvperf_decoder_create(&decoder, d.library, options->chip, d.image, d.size, d.counters, d.count, err);
+        status =
+            cw_nvperf_decoder_create(&decoder, d.library, options->chip, d.image, d.size, d.counters, d.count, err);
     if (status == CW_OK)
         status = write_file(&d, decoder, err);
     cw_nvperf_decoder_destroy(decoder);

@@ -13,12 +13,17 @@
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
 
 enum cw_message_type {
-    CW_MESSAGE_HELLO = 1,  /* process: u32, device: u32, attributes: list<{key, value}> */
-    CW_MESSAGE_SETUP,      /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
-    CW_MESSAGE_REFUSE,     /* empty */
-    CW_MESSAGE_RANGES,     /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end */
-    CW_MESSAGE_FAIL,       /* status: u32, text: string; the capture of this process is over */
+    CW_MESSAGE_HELLO = 1, /* process: u32, device: u32, attributes: list<{key, value}> */
+    CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
+    CW_MESSAGE_REFUSE,    /* empty */
+    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end */
+    CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE__END,
+};
+
+/* What the injection library is to do in the program. */
+enum cw_mode {
+    CW_MODE_RANGE, /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
 };
 
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };

@@ -1,0 +1,44 @@
+#include "agent/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LARGEST_PLAN = 256 << 20 };
+
+int cw_command_fail(const struct cw_error *err)
+{
+    char text[1200];
+    fprintf(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
+    return err->code;
+}
+
+unsigned long cw_command_number(struct argp_state *state, const char *text, unsigned long most)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || value > most)
+        argp_error(state, "found '%s', expected a whole number up to %lu", text, most);
+    return value;
+}
+
+enum cw_status cw_plan_file_open(struct cw_plan_file *plan, const char *path, enum cw_profiler profiler,
+                                 struct cw_error *err)
+{
+    static const char *const purpose[] = {"ranges", "PM sampling"};
+    *plan = (struct cw_plan_file){.arena = cw_arena_create()};
+    enum cw_status status = plan->arena ? cw_file_read(&plan->file, path, LARGEST_PLAN, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_config_image_read(&plan->image, plan->file.data, plan->file.size, path, plan->arena, err);
+    if (status == CW_OK && plan->image.profiler != profiler)
+        status = cw_error_set(err, CW_ERR_USAGE, "%s: found a plan for %s, expected one for %s", path,
+                              purpose[plan->image.profiler], purpose[profiler]);
+    return status;
+}
+
+void cw_plan_file_close(struct cw_plan_file *plan)
+{
+    cw_bytes_free(&plan->file);
+    cw_arena_destroy(plan->arena);
+}

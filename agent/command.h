@@ -1,0 +1,31 @@
+/* The commands of capture-agent, one file each. Each parses its own arguments and returns the exit status. */
+#ifndef CW_AGENT_COMMAND_H
+#define CW_AGENT_COMMAND_H
+
+#include <argp.h>
+
+#include "host/base/file.h"
+#include "host/image/config_image.h"
+
+int cw_range_command(int argc, char **argv);
+int cw_decode_command(int argc, char **argv);
+int cw_doctor_command(int argc, char **argv);
+
+/* Prints the error; returns its exit status. */
+int cw_command_fail(const struct cw_error *err);
+/* The whole number that an option's text means, at most `most`; ends the program with a usage error for another text.
+ */
+unsigned long cw_command_number(struct argp_state *state, const char *text, unsigned long most);
+
+/* A config image read from a file; the image points into it. */
+struct cw_plan_file {
+    struct cw_config_image image;
+    struct cw_bytes file;
+    struct cw_arena *arena;
+};
+/* Reads a plan for this profiler. To be closed also after a failure. */
+enum cw_status cw_plan_file_open(struct cw_plan_file *plan, const char *path, enum cw_profiler profiler,
+                                 struct cw_error *err);
+void cw_plan_file_close(struct cw_plan_file *plan);
+
+#endif

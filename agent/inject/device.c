@@ -1,0 +1,85 @@
+/* What the program's GPU is. */
+#include <stdio.h>
+
+#include "agent/inject/inject.h"
+
+static void put_pair(struct cw_writer *out, uint32_t *count, const char *key, const char *value)
+{
+    cw_write_string(out, key);
+    cw_write_string(out, value);
+    (*count)++;
+}
+
+static void put_number(struct cw_writer *out, uint32_t *count, const char *key, int value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%d", value);
+    put_pair(out, count, key, text);
+}
+
+static void put_kernel_driver(struct cw_writer *out, uint32_t *count)
+{
+    char line[256] = "";
+    FILE *f = fopen("/sys/module/nvidia/version", "re");
+    if (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        put_pair(out, count, "driver", line);
+    }
+    if (f)
+        fclose(f);
+}
+
+static bool put_device(struct cw_writer *out, uint32_t *count, CUdevice device)
+{
+    static const struct {
+        CUdevice_attribute attribute;
+        const char *key;
+    } numbers[] = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "multiprocessors"},
+                   {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, "compute_capability_major"},
+                   {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, "compute_capability_minor"},
+                   {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, "clock_khz"},
+                   {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, "memory_clock_khz"},
+                   {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, "memory_bus_bits"},
+                   {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "l2_bytes"}};
+    char name[256] = "";
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    chip.deviceIndex = (size_t)device;
+    if (cw_inject.api.cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS || !CALL(cuptiDeviceGetChipName, chip))
+        return false;
+    put_pair(out, count, "name", name);
+    put_pair(out, count, "chip", chip.pChipName);
+    put_pair(out, count, "backend", "cupti");
+    put_pair(out, count, "simulated", "no");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int value;
+        if (cw_inject.api.cuDeviceGetAttribute(&value, numbers[i].attribute, device) == CUDA_SUCCESS)
+            put_number(out, count, numbers[i].key, value);
+    }
+    put_kernel_driver(out, count);
+    int cuda = 0;
+    uint32_t cupti = 0;
+    if (cw_inject.api.cuDriverGetVersion(&cuda) == CUDA_SUCCESS)
+        put_number(out, count, "cuda_driver", cuda);
+    if (cw_inject.api.cuptiGetVersion(&cupti) == CUPTI_SUCCESS)
+        put_number(out, count, "cupti", (int)cupti);
+    return true;
+}
+
+bool cw_inject_put_hello(struct cw_writer *out, uint32_t *number)
+{
+    struct cw_writer pairs;
+    uint32_t count = 0;
+    CUdevice device;
+    cw_writer_init(&pairs);
+    bool ok = cw_inject.api.cuCtxGetDevice(&device) == CUDA_SUCCESS && put_device(&pairs, &count, device);
+    if (ok) {
+        *number = (uint32_t)device;
+        cw_write_u32(out, (uint32_t)cw_inject.process);
+        cw_write_u32(out, *number);
+        cw_write_u32(out, count);
+        cw_write_bytes(out, pairs.data, pairs.size);
+        ok = pairs.status == CW_OK && out->status == CW_OK;
+    }
+    cw_writer_free(&pairs);
+    return ok;
+}

@@ -1,0 +1,59 @@
+/* What the parts of the injection library share. Every function here is called with the one lock held. */
+#ifndef CW_INJECT_INJECT_H
+#define CW_INJECT_INJECT_H
+
+#include <string.h>
+#include <sys/types.h>
+
+#include "agent/inject/cupti_api.h"
+#include "agent/message.h"
+
+/* One way to collect (enum cw_mode): what it does with what happens in the program. */
+struct cw_inject_mode {
+    bool (*setup)(struct cw_reader *in); /* the rest of SETUP, once; false ends the capture */
+    void (*context_created)(CUcontext context, uint32_t device);
+    void (*context_destroyed)(CUcontext context);
+    /* calls of the driver that launch kernels or graphs */
+    void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*finish)(void); /* the program ends */
+};
+extern const struct cw_inject_mode cw_inject_range;
+
+struct cw_inject {
+    struct cw_cupti api;
+    int socket;
+    bool over; /* nothing more is collected */
+    pid_t process;
+    struct cw_arena *arena;            /* for what SETUP brought */
+    const struct cw_inject_mode *mode; /* known from the first context on */
+    CUpti_SubscriberHandle subscriber;
+};
+extern struct cw_inject cw_inject;
+
+/* Wall-clock time. */
+uint64_t cw_inject_now_ns(void);
+
+/* Ends the capture and tells the agent why. */
+void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* True when `result` is success; otherwise the capture is over and the agent knows why. */
+bool cw_inject_good(CUptiResult result, const char *call);
+/* Sends what was written and frees the writer. */
+bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
+
+#define CALL(name, params) cw_inject_good(cw_inject.api.name(&(params)), #name)
+#define PARAMS(type, variable)                                                                                         \
+    type variable;                                                                                                     \
+    memset(&variable, 0, sizeof variable);                                                                             \
+    variable.structSize = type##_STRUCT_SIZE
+
+/* Writes the HELLO of the current context's device; false after a failure. */
+bool cw_inject_put_hello(struct cw_writer *out, uint32_t *device);
+
+/* Grid, block and stream (or the graph) of a launch; false for another call. */
+bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
+/* The calls it knows. */
+extern const CUpti_CallbackId cw_inject_launches[];
+extern const size_t cw_inject_launch_count;
+
+#endif

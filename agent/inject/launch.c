@@ -1,0 +1,45 @@
+/* The driver's ways to launch. */
+#include "agent/inject/inject.h"
+
+bool cw_inject_launch_shape(struct cw_launch *l, CUpti_CallbackId id, const void *params)
+{
+    switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
+        const cuLaunchKernel_params *p = params; /* the others begin alike */
+        *l = (struct cw_launch){.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+                                .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                                .stream = (uint64_t)(uintptr_t)p->hStream};
+        return true;
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: {
+        const CUlaunchConfig *c = ((const cuLaunchKernelEx_params *)params)->config;
+        *l = (struct cw_launch){.grid = {c->gridDimX, c->gridDimY, c->gridDimZ},
+                                .block = {c->blockDimX, c->blockDimY, c->blockDimZ},
+                                .stream = (uint64_t)(uintptr_t)c->hStream};
+        return true;
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
+        *l = (struct cw_launch){.graph = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hGraph,
+                                .stream = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hStream};
+        return true;
+    default:
+        return false;
+    }
+}
+
+const CUpti_CallbackId cw_inject_launches[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+};
+const size_t cw_inject_launch_count = sizeof cw_inject_launches / sizeof *cw_inject_launches;
