@@ -1,0 +1,48 @@
+/* A context under CUPTI's range profiler, and the launches that became ranges: what every kind of replay shares. */
+#ifndef CW_INJECT_COLLECTION_H
+#define CW_INJECT_COLLECTION_H
+
+#include "agent/inject/inject.h"
+
+struct cw_seen_launch { /* what is known of a range before it is sent */
+    char *kernel;
+    uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
+    struct cw_launch data;
+};
+
+struct cw_collection {
+    CUcontext context;
+    uint32_t device;
+    CUpti_RangeProfiler_Object *object;
+    uint8_t *image;
+    size_t image_size;
+    bool running; /* between arm and flush */
+    uint64_t armed_ns;
+    uint32_t count, pending;         /* launches so far, and those of them that have not returned */
+    struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
+};
+
+/* Reads SETUP's payload; false when it makes no sense. */
+bool cw_collection_setup(struct cw_reader *in);
+uint32_t cw_collection_at_once(void);
+
+/* Enables the profiler on a new context. NULL where that fails or the context is known. */
+struct cw_collection *cw_collection_open(CUcontext context, uint32_t device);
+struct cw_collection *cw_collection_find(CUcontext context);
+void cw_collection_close(struct cw_collection *c);
+/* Calls `each` for every open collection until the capture is over. */
+void cw_collection_each(void (*each)(struct cw_collection *c));
+
+/* Configures the plan with an empty image and starts it, its first pass with user replay. */
+bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
+/* Ends what is running, decodes it, and sends the ranges if there are any. */
+void cw_collection_flush(struct cw_collection *c);
+/* Decodes and sends the ranges after the last pass was stopped. */
+void cw_collection_deliver(struct cw_collection *c);
+
+/* Notes a launch that is about to start. False for one that makes no range (it is being captured into a graph). */
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Notes its return; a launch that the driver refused is forgotten. False for a launch that was not noted. */
+bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);
+
+#endif
