@@ -5,7 +5,14 @@
 #include "agent/collector.h"
 #include "agent/program.h"
 
+/* How further passes come about. */
+enum cw_replay {
+    CW_REPLAY_BATCH,  /* launches are replayed together */
+    CW_REPLAY_KERNEL, /* each launch for itself */
+};
+
 struct cw_range_options {
+    enum cw_replay replay;
     const struct cw_config_image *plan;
     const char *output, *keep_native;
     char *const *argv; /* the program and its arguments */

@@ -24,6 +24,7 @@ enum cw_message_type {
 /* What the injection library is to do in the program. */
 enum cw_mode {
     CW_MODE_RANGE, /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
+    CW_MODE_BATCH, /* the same; launches are replayed together */
 };
 
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };

@@ -39,7 +39,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
 {
     const struct cw_config_image *plan = &c->plan;
     struct cw_writer *setup = &c->session.setup;
-    cw_write_u32(setup, CW_MODE_RANGE);
+    cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(plan));
     cw_write_u32(setup, plan->counter_count);
     for (uint32_t i = 0; i < plan->counter_count; i++) {

@@ -5,7 +5,7 @@
 #include "agent/backend.h"
 #include "agent/command.h"
 
-enum { KEY_BACKEND = 256, KEY_KEEP, KEY_SEED, KEY_KERNELS, KEY_DROP };
+enum { KEY_BACKEND = 256, KEY_KEEP, KEY_SEED, KEY_KERNELS, KEY_DROP, KEY_REPLAY };
 
 struct range_arguments {
     const char *plan;
@@ -17,6 +17,8 @@ static const struct argp_option range_options[] = {
     {"config", 'c', "PLAN.cwc", 0, "the config image that metric-config wrote", 0},
     {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
     {"keep-native", KEY_KEEP, "FILE", 0, "also keep NVIDIA's counter data (FILE, FILE.1, ...)", 0},
+    {"replay", KEY_REPLAY, "batch|kernel", 0,
+     "replay launches together (default), or each for itself: slower, but nothing is assumed of the program", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
@@ -42,6 +44,11 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->sim = strcmp(arg, "sim") == 0;
         if (!a->sim && strcmp(arg, "cupti") != 0)
             argp_error(state, "found the backend '%s', expected cupti or sim", arg);
+        return 0;
+    case KEY_REPLAY:
+        if (strcmp(arg, "batch") != 0 && strcmp(arg, "kernel") != 0)
+            argp_error(state, "found the replay '%s', expected batch or kernel", arg);
+        a->options.replay = *arg == 'b' ? CW_REPLAY_BATCH : CW_REPLAY_KERNEL;
         return 0;
     case KEY_SEED:
         a->options.sim_seed = cw_command_number(state, arg, UINT32_MAX);

@@ -172,10 +172,8 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
     struct cw_seen_launch l = {.correlation = data->correlationId};
     if (c->count == self.at_once || !cw_inject_launch_shape(&l.data, id, data->functionParams))
         return false;
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)l.data.stream, &capture) == CUDA_SUCCESS &&
-        capture != CU_STREAM_CAPTURE_STATUS_NONE)
-        return false; /* it becomes a node of a graph and does not run now */
+    if (cw_inject_launch_captured(&l.data))
+        return false;
     l.kernel = strdup(!l.data.graph && data->symbolName ? data->symbolName : "");
     l.data.kernel = l.kernel ? l.kernel : "";
     l.data.context = (uint64_t)(uintptr_t)c->context;

@@ -42,6 +42,9 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
         wanted = #name;
     CW_CUDA_FUNCTIONS(X)
 #undef X
+#define X(name) *(void **)&api->name = dlsym(cuda, #name);
+    CW_CUDA_OPTIONAL_FUNCTIONS(X)
+#undef X
     if (wanted)
         snprintf(api->missing, sizeof api->missing, "this CUPTI or driver lacks %s; CUDA 12.6 or newer is expected",
                  wanted);

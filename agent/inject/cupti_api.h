@@ -14,6 +14,8 @@
 #define CW_CUPTI_FUNCTIONS(X)                                                                                          \
     X(cuptiSubscribe)                                                                                                  \
     X(cuptiEnableCallback)                                                                                             \
+    X(cuptiEnableDomain)                                                                                               \
+    X(cuptiGetCallbackName)                                                                                            \
     X(cuptiGetVersion)                                                                                                 \
     X(cuptiGetResultString)                                                                                            \
     X(cuptiProfilerInitialize)                                                                                         \
@@ -35,12 +37,25 @@
     X(cuDeviceGetName)                                                                                                 \
     X(cuDeviceGetAttribute)                                                                                            \
     X(cuDriverGetVersion)                                                                                              \
-    X(cuStreamIsCapturing)
+    X(cuStreamIsCapturing)                                                                                             \
+    X(cuCtxSynchronize)                                                                                                \
+    X(cuPointerGetAttribute)                                                                                           \
+    X(cuMemsetD8Async)                                                                                                 \
+    X(cuMemsetD32Async)                                                                                                \
+    X(cuMemcpyHtoDAsync_v2)                                                                                            \
+    X(cuMemcpyDtoDAsync_v2)
+
+/* Not in every driver: NULL where they are missing. */
+#define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
+    X(cuLaunchKernelEx)                                                                                                \
+    X(cuFuncGetParamInfo)                                                                                              \
+    X(cuKernelGetParamInfo)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;
     CW_CUPTI_FUNCTIONS(X)
     CW_CUDA_FUNCTIONS(X)
+    CW_CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
     char missing[512]; /* why loading failed */
 };

@@ -16,8 +16,11 @@
 
 struct cw_inject cw_inject = {.socket = -1};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+static _Thread_local bool inside; /* this thread's calls are our own */
 
-static const struct cw_inject_mode *const modes[] = {[CW_MODE_RANGE] = &cw_inject_range};
+static const struct cw_inject_mode *const modes[] = {
+    [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch};
 enum { MODES = sizeof modes / sizeof *modes };
 
 uint64_t cw_inject_now_ns(void)
@@ -25,6 +28,14 @@ uint64_t cw_inject_now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void cw_inject_wait(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_cond_timedwait(&left, &lock, &until);
 }
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
@@ -96,7 +107,11 @@ static bool take_setup(const uint8_t *payload, size_t size)
     if (in.status != CW_OK || mode >= MODES)
         return false;
     cw_inject.mode = modes[mode];
-    return cw_inject.mode->setup(&in);
+    if (!cw_inject.mode->setup(&in))
+        return false;
+    return !cw_inject.mode->call_entered ||
+           cw_inject_good(cw_inject.api.cuptiEnableDomain(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API),
+                          "cuptiEnableDomain");
 }
 
 /* Introduces the device of the current context; the first answer says what to collect. */
@@ -127,28 +142,48 @@ static void context_created(CUcontext context)
         cw_inject.mode->context_created(context, device);
 }
 
+static bool is_launch(CUpti_CallbackId id)
+{
+    for (size_t i = 0; i < cw_inject_launch_count; i++)
+        if (cw_inject_launches[i] == id)
+            return true;
+    return false;
+}
+
+static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    bool entered = call->callbackSite == CUPTI_API_ENTER, launch = is_launch(id);
+    if (launch)
+        (entered ? mode->launch_entered : mode->launch_left)(id, call);
+    else if (mode->call_entered)
+        (entered ? mode->call_entered : mode->call_left)(id, call);
+    if (!entered)
+        pthread_cond_broadcast(&left);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
-    if (cw_inject.over || cw_inject.process != getpid()) /* a fork without exec has no GPU of its own to profile */
+    if (inside || cw_inject.over || cw_inject.process != getpid()) /* a fork without exec has no GPU of its own */
         return;
+    inside = true;
     pthread_mutex_lock(&lock);
     const struct cw_inject_mode *mode = cw_inject.mode;
-    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
         context_created(((const CUpti_ResourceData *)data)->context);
-    } else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
         mode->context_destroyed(((const CUpti_ResourceData *)data)->context);
-    } else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-        const CUpti_CallbackData *call = data;
-        (call->callbackSite == CUPTI_API_ENTER ? mode->launch_entered : mode->launch_left)(id, call);
-    }
+    else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        driver_call(mode, id, data);
     pthread_mutex_unlock(&lock);
+    inside = false;
 }
 
 static void at_exit(void)
 {
     if (cw_inject.process != getpid())
         return;
+    inside = true;
     pthread_mutex_lock(&lock);
     if (cw_inject.mode && !cw_inject.over)
         cw_inject.mode->finish();

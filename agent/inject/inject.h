@@ -17,8 +17,11 @@ struct cw_inject_mode {
     void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*finish)(void); /* the program ends */
+    /* every other call of the driver; both NULL: they are not looked at */
+    void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
 };
-extern const struct cw_inject_mode cw_inject_range;
+extern const struct cw_inject_mode cw_inject_range, cw_inject_batch;
 
 struct cw_inject {
     struct cw_cupti api;
@@ -30,6 +33,9 @@ struct cw_inject {
     CUpti_SubscriberHandle subscriber;
 };
 extern struct cw_inject cw_inject;
+
+/* Lets other threads' calls go on until one of them has left (or a second has passed); the lock is held again then. */
+void cw_inject_wait(void);
 
 /* Wall-clock time. */
 uint64_t cw_inject_now_ns(void);
@@ -52,7 +58,9 @@ bool cw_inject_put_hello(struct cw_writer *out, uint32_t *device);
 
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
-/* The calls it knows. */
+/* True for a launch that becomes a node of a graph and does not run now. */
+bool cw_inject_launch_captured(const struct cw_launch *launch);
+/* The calls that launch. */
 extern const CUpti_CallbackId cw_inject_launches[];
 extern const size_t cw_inject_launch_count;
 
