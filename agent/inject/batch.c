@@ -13,7 +13,8 @@ static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program 
 static const uint64_t patience_ns = 2000000000;
 
 static struct batch {
-    CUcontext context; /* NULL: no batch is open */
+    CUcontext context; /* NULL: unused */
+    bool open;         /* the first pass is running; else what runs is kernel replay */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
@@ -69,44 +70,43 @@ static bool replay(struct cw_collection *c, struct batch *b)
     return done;
 }
 
-static void close_batch(struct cw_collection *c)
+/* Ends whatever runs and sends its ranges. */
+static void end_collection(struct cw_collection *c)
 {
-    struct batch *b = c ? find(c->context) : NULL;
-    if (!b || !c->running)
+    struct batch *b = find(c->context);
+    if (!c->running)
         return;
     /* a copy to the host that is under way still wants this memory; a call that waits for ever does not */
     for (uint64_t until = cw_inject_now_ns() + patience_ns; (in_flight || c->pending) && cw_inject_now_ns() < until;)
         cw_inject_wait();
-    c->running = false;
+    if (!b->open) {
+        cw_collection_flush(c);
+        return;
+    }
+    c->running = b->open = false;
     if (replay(c, b))
         cw_collection_deliver(c);
     cw_checkpoint_free(&b->checkpoint);
     cw_record_clear(&b->record);
-    b->context = NULL;
 }
 
-static bool open_batch(struct cw_collection *c)
+static bool open_batch(struct cw_collection *c, struct batch *b)
 {
-    struct batch *b = find(NULL);
-    if (!able || !b)
-        return false;
-    if (!cw_checkpoint_save(&b->checkpoint, c->context)) {
-        able = false;
-        return false;
-    }
-    if (!cw_collection_arm(c, CUPTI_UserReplay)) {
+    able = able && cw_checkpoint_save(&b->checkpoint, c->context);
+    b->open = able && cw_collection_arm(c, CUPTI_UserReplay);
+    if (able && !b->open)
         cw_checkpoint_free(&b->checkpoint);
-        return false;
-    }
-    b->context = c->context;
-    return true;
+    return b->open;
 }
 
 /* ---- what happens ----------------------------------------------------------------------------------------------- */
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    cw_collection_open(context, device);
+    struct batch *b = find(NULL);
+    struct cw_collection *c = b ? cw_collection_open(context, device) : NULL;
+    if (c)
+        *b = (struct batch){.context = context};
 }
 
 static void context_destroyed(CUcontext context)
@@ -114,26 +114,30 @@ static void context_destroyed(CUcontext context)
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
         return;
-    close_batch(c);
+    end_collection(c);
+    cw_record_clear(&find(context)->record);
+    find(context)->context = NULL;
     cw_collection_close(c);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    struct cw_launch shape;
-    if (!c || !cw_inject_launch_shape(&shape, id, call->functionParams) || cw_inject_launch_captured(&shape))
+    if (!c || !cw_inject_launch_runs(id, call))
         return;
     while (c->pending) /* one launch after another, so that every pass has the same order */
         cw_inject_wait();
     if (c->count == cw_collection_at_once() || (c->running && cw_inject_now_ns() - c->armed_ns > longest_ns))
-        close_batch(c);
-    struct batch *b = c->running || open_batch(c) ? find(c->context) : NULL;
-    if (b && !cw_record_add(&b->record, id, call)) {
-        close_batch(c);
-        b = NULL;
-    }
-    if (!cw_inject.over && (b || cw_collection_arm(c, CUPTI_KernelReplay)))
+        end_collection(c);
+    struct batch *b = find(c->context);
+    bool kept = able && cw_record_add(&b->record, id, call);
+    if (c->running && kept != b->open)
+        end_collection(c); /* it belongs to the other kind */
+    if (!cw_inject.over && !c->running && !(kept && open_batch(c, b)) && !cw_inject.over)
+        cw_collection_arm(c, CUPTI_KernelReplay);
+    if (!b->open)
+        cw_record_clear(&b->record);
+    if (c->running)
         cw_collection_launch(c, id, call);
 }
 
@@ -141,11 +145,13 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
-    if (!c || !c->running)
-        return;
-    cw_collection_launched(c, call);
-    if (!find(c->context))
-        cw_collection_flush(c);
+    if (c && c->running)
+        cw_collection_launched(c, call);
+}
+
+static bool wants(CUpti_CallbackId id)
+{
+    return cw_record_effect(id) != CW_EFFECT_NONE;
 }
 
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -153,8 +159,9 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     enum cw_effect effect = cw_record_effect(id);
     struct batch *b = c && c->running ? find(c->context) : NULL;
-    if (b && (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
-        close_batch(c);
+    if (b && b->open &&
+        (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
+        end_collection(c);
     in_flight++;
 }
 
@@ -167,8 +174,8 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 static void finish(void)
 {
-    cw_collection_each(close_batch);
+    cw_collection_each(end_collection);
 }
 
-const struct cw_inject_mode cw_inject_batch = {setup,       context_created, context_destroyed, launch_entered,
-                                               launch_left, finish,          call_entered,      call_left};
+const struct cw_inject_mode cw_inject_batch = {setup,  context_created, context_destroyed, launch_entered, launch_left,
+                                               finish, wants,           call_entered,      call_left};

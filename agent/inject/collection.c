@@ -172,8 +172,6 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
     struct cw_seen_launch l = {.correlation = data->correlationId};
     if (c->count == self.at_once || !cw_inject_launch_shape(&l.data, id, data->functionParams))
         return false;
-    if (cw_inject_launch_captured(&l.data))
-        return false;
     l.kernel = strdup(!l.data.graph && data->symbolName ? data->symbolName : "");
     l.data.kernel = l.kernel ? l.kernel : "";
     l.data.context = (uint64_t)(uintptr_t)c->context;

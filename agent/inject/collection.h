@@ -40,7 +40,7 @@ void cw_collection_flush(struct cw_collection *c);
 /* Decodes and sends the ranges after the last pass was stopped. */
 void cw_collection_deliver(struct cw_collection *c);
 
-/* Notes a launch that is about to start. False for one that makes no range (it is being captured into a graph). */
+/* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes its return; a launch that the driver refused is forgotten. False for a launch that was not noted. */
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);

@@ -14,7 +14,6 @@
 #define CW_CUPTI_FUNCTIONS(X)                                                                                          \
     X(cuptiSubscribe)                                                                                                  \
     X(cuptiEnableCallback)                                                                                             \
-    X(cuptiEnableDomain)                                                                                               \
     X(cuptiGetCallbackName)                                                                                            \
     X(cuptiGetVersion)                                                                                                 \
     X(cuptiGetResultString)                                                                                            \

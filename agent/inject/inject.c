@@ -99,6 +99,24 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
 
 /* ---- what happens in the program -------------------------------------------------------------------------------- */
 
+static bool enable(CUpti_CallbackDomain domain, const CUpti_CallbackId *ids, size_t count)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = cw_inject_good(cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, domain, ids[i]),
+                            "cuptiEnableCallback");
+    return ok;
+}
+
+/* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. */
+static bool enable_wanted(void)
+{
+    bool ok = true;
+    for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
+        ok = !cw_inject.mode->wants(id) || enable(CUPTI_CB_DOMAIN_DRIVER_API, &id, 1);
+    return ok;
+}
+
 static bool take_setup(const uint8_t *payload, size_t size)
 {
     struct cw_reader in;
@@ -107,11 +125,7 @@ static bool take_setup(const uint8_t *payload, size_t size)
     if (in.status != CW_OK || mode >= MODES)
         return false;
     cw_inject.mode = modes[mode];
-    if (!cw_inject.mode->setup(&in))
-        return false;
-    return !cw_inject.mode->call_entered ||
-           cw_inject_good(cw_inject.api.cuptiEnableDomain(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API),
-                          "cuptiEnableDomain");
+    return cw_inject.mode->setup(&in) && (!cw_inject.mode->wants || enable_wanted());
 }
 
 /* Introduces the device of the current context; the first answer says what to collect. */
@@ -192,15 +206,6 @@ static void at_exit(void)
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
-
-static bool enable(CUpti_CallbackDomain domain, const CUpti_CallbackId *ids, size_t count)
-{
-    bool ok = true;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = cw_inject_good(cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, domain, ids[i]),
-                            "cuptiEnableCallback");
-    return ok;
-}
 
 static bool subscribe(void)
 {

@@ -17,7 +17,8 @@ struct cw_inject_mode {
     void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*finish)(void); /* the program ends */
-    /* every other call of the driver; both NULL: they are not looked at */
+    /* the other calls of the driver that it wants; all NULL: none */
+    bool (*wants)(CUpti_CallbackId id);
     void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
 };
@@ -58,8 +59,9 @@ bool cw_inject_put_hello(struct cw_writer *out, uint32_t *device);
 
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
-/* True for a launch that becomes a node of a graph and does not run now. */
-bool cw_inject_launch_captured(const struct cw_launch *launch);
+/* True for a launch that runs now, and does not become a node of a graph. Asks the driver: not to be called between
+ * the start of a collection and the return of the launch that it was started for. */
+bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The calls that launch. */
 extern const CUpti_CallbackId cw_inject_launches[];
 extern const size_t cw_inject_launch_count;

@@ -32,11 +32,13 @@ bool cw_inject_launch_shape(struct cw_launch *l, CUpti_CallbackId id, const void
     }
 }
 
-bool cw_inject_launch_captured(const struct cw_launch *launch)
+bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    struct cw_launch launch;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch->stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
+           (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch.stream, &status) != CUDA_SUCCESS ||
+            status == CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
 const CUpti_CallbackId cw_inject_launches[] = {

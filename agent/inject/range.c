@@ -24,7 +24,7 @@ static void context_destroyed(CUcontext context)
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    if (!c || !c->running)
+    if (!c || !c->running || !cw_inject_launch_runs(id, call))
         return;
     bool full = c->count == cw_collection_at_once();
     if (!c->pending && (full || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns))) {

@@ -23,52 +23,31 @@ struct cw_operation {
 static uint8_t effects[CUPTI_DRIVER_TRACE_CBID_SIZE];
 
 /* Calls that leave alone what kernels read. Waiting is among them: the program may read results, which are the first
- * pass's, and what it writes comes by a call that is recorded. New memory is too: it holds nothing yet. */
+ * pass's, and what it writes comes by a call that is recorded. New memory is too: it holds nothing yet. Waiting for the
+ * whole context is not, because programs do that at the end, and at their exit it is late to replay anything. */
 static const char *const harmless[] = {
-    "cuCtxGet",
-    "cuCtxPush",
-    "cuCtxPop",
-    "cuCtxSetCurrent",
-    "cuCtxSynchronize",
-    "cuDeviceGet",
-    "cuDevicePrimaryCtxGet",
-    "cuDeviceCan",
-    "cuDriverGet",
-    "cuEventCreate",
-    "cuEventElapsed",
-    "cuEventQuery",
-    "cuEventRecord",
-    "cuEventSynch",
-    "cuEventDestroy",
-    "cuFuncGet",
-    "cuFuncSet",
-    "cuFuncIsLoaded",
-    "cuFuncLoad",
-    "cuGetError",
-    "cuGetExport",
-    "cuGetProc",
-    "cuInit",
-    "cuKernelGet",
-    "cuKernelSet",
-    "cuLibraryGet",
-    "cuLibraryLoad",
-    "cuMemAlloc",
-    "cuMemGetAddress",
-    "cuMemGetInfo",
-    "cuMemHostAlloc",
-    "cuMemHostGet",
-    "cuMemcpyDtoH",
-    "cuModuleGet",
-    "cuModuleLoad",
-    "cuOccupancy",
-    "cuPointerGet",
-    "cuStreamCreate",
-    "cuStreamGet",
-    "cuStreamIs",
-    "cuStreamQuery",
-    "cuStreamSynch",
-    "cuStreamWaitEvent",
-    "cuTensorMap",
+    "cuCtxGet",          "cuCtxPush",
+    "cuCtxPop",          "cuCtxSetCurrent",
+
+    "cuDeviceGet",       "cuDevicePrimaryCtxGet",
+    "cuDeviceCan",       "cuDriverGet",
+    "cuEventCreate",     "cuEventElapsed",
+    "cuEventQuery",      "cuEventRecord",
+    "cuEventSynch",      "cuEventDestroy",
+    "cuFuncGet",         "cuFuncSet",
+    "cuFuncIsLoaded",    "cuFuncLoad",
+    "cuGetError",        "cuGetExport",
+    "cuGetProc",         "cuInit",
+    "cuKernelGet",       "cuKernelSet",
+    "cuLibraryGet",      "cuLibraryLoad",
+    "cuMemAlloc",        "cuMemGetAddress",
+    "cuMemGetInfo",      "cuMemHostAlloc",
+    "cuMemHostGet",      "cuModuleGet",
+    "cuModuleLoad",      "cuOccupancy",
+    "cuPointerGet",      "cuStreamCreate",
+    "cuStreamGet",       "cuStreamIs",
+    "cuStreamQuery",     "cuStreamSynch",
+    "cuStreamWaitEvent", "cuTensorMap",
     "cuThreadExchange",
 };
 
@@ -93,6 +72,8 @@ bool cw_record_init(void)
         for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
             if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
                 effects[id] = CW_EFFECT_NONE;
+        if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
+            effects[id] = CW_EFFECT_READ;
     }
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
         effects[recorded[i]] = CW_EFFECT_RECORD;

@@ -8,6 +8,7 @@
 /* What a call of the driver means for a record. */
 enum cw_effect {
     CW_EFFECT_NONE,   /* changes nothing that later kernels read */
+    CW_EFFECT_READ,   /* nor does this, but it reads what they wrote */
     CW_EFFECT_RECORD, /* can be recorded and done again */
     CW_EFFECT_END,    /* anything else: what was recorded cannot be done again behind it */
 };
