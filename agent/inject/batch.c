@@ -2,8 +2,9 @@
  * run of them; at the first call that they cannot be done again behind, device memory is put back and everything is
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
- * The program sees the results of the first pass when it reads, and of the last in later kernels. A launch that cannot
- * be done again is collected alone, by CUPTI's kernel replay. */
+ * The program sees the results of the first pass when it reads, and of the last in later kernels. A kernel that is
+ * given memory that the host shares is a batch of its own. From its first graph on, a context goes on with CUPTI's
+ * kernel replay, which cannot be started from inside a launch. */
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/collection.h"
 #include "agent/inject/record.h"
@@ -14,12 +15,13 @@ static const uint64_t patience_ns = 2000000000;
 
 static struct batch {
     CUcontext context; /* NULL: unused */
-    bool open;         /* the first pass is running; else what runs is kernel replay */
+    bool open;         /* the first pass is running */
+    bool kernel;       /* this context goes on with kernel replay */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
 
-static bool able;          /* to replay batches; else each launch alone */
+static bool able;          /* to replay batches at all */
 static uint32_t in_flight; /* calls of other threads that have entered and not left */
 
 static struct batch *find(CUcontext context)
@@ -92,9 +94,12 @@ static void end_collection(struct cw_collection *c)
 
 static bool open_batch(struct cw_collection *c, struct batch *b)
 {
-    able = able && cw_checkpoint_save(&b->checkpoint, c->context);
-    b->open = able && cw_collection_arm(c, CUPTI_UserReplay);
-    if (able && !b->open)
+    if (!cw_checkpoint_save(&b->checkpoint, c->context)) {
+        b->kernel = true;
+        return false;
+    }
+    b->open = cw_collection_arm(c, CUPTI_UserReplay);
+    if (!b->open)
         cw_checkpoint_free(&b->checkpoint);
     return b->open;
 }
@@ -106,7 +111,9 @@ static void context_created(CUcontext context, uint32_t device)
     struct batch *b = find(NULL);
     struct cw_collection *c = b ? cw_collection_open(context, device) : NULL;
     if (c)
-        *b = (struct batch){.context = context};
+        *b = (struct batch){.context = context, .kernel = !able};
+    if (c && b->kernel)
+        cw_collection_arm(c, CUPTI_KernelReplay);
 }
 
 static void context_destroyed(CUcontext context)
@@ -120,33 +127,46 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
+/* A launch into a batch, the open one or a new one. */
+static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    while (c->pending) /* one launch after another, so that every pass has the same order */
+        cw_inject_wait();
+    if (c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns))
+        end_collection(c);
+    bool added = cw_record_add(&b->record, id, call);
+    if (!added && b->open) { /* perhaps behind nothing else */
+        end_collection(c);
+        added = cw_record_add(&b->record, id, call);
+    }
+    if (added && !cw_inject.over && (b->open || open_batch(c, b)))
+        return cw_collection_launch(c, id, call);
+    cw_record_clear(&b->record);
+    return false;
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !cw_inject_launch_runs(id, call))
         return;
-    while (c->pending) /* one launch after another, so that every pass has the same order */
-        cw_inject_wait();
-    if (c->count == cw_collection_at_once() || (c->running && cw_inject_now_ns() - c->armed_ns > longest_ns))
-        end_collection(c);
     struct batch *b = find(c->context);
-    bool kept = able && cw_record_add(&b->record, id, call);
-    if (c->running && kept != b->open)
-        end_collection(c); /* it belongs to the other kind */
-    if (!cw_inject.over && !c->running && !(kept && open_batch(c, b)) && !cw_inject.over)
-        cw_collection_arm(c, CUPTI_KernelReplay);
-    if (!b->open)
-        cw_record_clear(&b->record);
-    if (c->running)
-        cw_collection_launch(c, id, call);
+    if (b->kernel && c->running)
+        cw_collection_launch_replayed(c, id, call);
+    else if (b->kernel || !add_launch(c, b, id, call))
+        c->skipped++;
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
-    if (c && c->running)
-        cw_collection_launched(c, call);
+    if (!c || !c->running)
+        return;
+    cw_collection_launched(c, call);
+    struct batch *b = find(c->context);
+    if (b->open && b->record.shared)
+        end_collection(c);
 }
 
 static bool wants(CUpti_CallbackId id)
@@ -157,11 +177,15 @@ static bool wants(CUpti_CallbackId id)
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
+    struct batch *b = c ? find(c->context) : NULL;
     enum cw_effect effect = cw_record_effect(id);
-    struct batch *b = c && c->running ? find(c->context) : NULL;
-    if (b && b->open &&
-        (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
+    bool over = effect == CW_EFFECT_GRAPH || effect == CW_EFFECT_END;
+    if (b && b->open && (over || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
         end_collection(c);
+    if (b && effect == CW_EFFECT_GRAPH)
+        b->kernel = true;
+    if (b && b->kernel && !b->open && !c->running && !cw_inject.over)
+        cw_collection_arm(c, CUPTI_KernelReplay);
     in_flight++;
 }
 

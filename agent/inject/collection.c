@@ -5,6 +5,10 @@
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096 };
 
+/* Ranges are handed over about this often, so that a program that is killed takes few with it. Starting again costs
+ * CUPTI most of a second when software counters are in the plan. */
+static const uint64_t flush_ns = 5000000000;
+
 static struct {
     /* from SETUP */
     uint32_t at_once, metric_count;
@@ -135,7 +139,7 @@ static void send_ranges(const struct cw_collection *c, size_t dropped)
     struct cw_writer out;
     cw_writer_init(&out);
     cw_write_u32(&out, c->device);
-    cw_write_u32(&out, (uint32_t)dropped);
+    cw_write_u32(&out, (uint32_t)dropped + c->skipped);
     cw_write_u32(&out, c->count);
     for (uint32_t i = 0; i < c->count; i++)
         cw_launch_write(&out, &c->launches[i].data);
@@ -151,7 +155,7 @@ void cw_collection_deliver(struct cw_collection *c)
         send_ranges(c, decode.numOfRangeDropped);
     for (uint32_t i = 0; i < c->count; i++)
         free(c->launches[i].kernel);
-    c->count = c->pending = 0;
+    c->count = c->pending = c->skipped = 0;
 }
 
 void cw_collection_flush(struct cw_collection *c)
@@ -179,6 +183,17 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
     c->launches[c->count++] = l;
     c->pending++;
     return true;
+}
+
+bool cw_collection_launch_replayed(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    bool full = c->count == self.at_once;
+    if (!c->pending && (full || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns))) {
+        cw_collection_flush(c);
+        if (cw_inject.over || !cw_collection_arm(c, CUPTI_KernelReplay))
+            return false;
+    }
+    return cw_collection_launch(c, id, call);
 }
 
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *data)

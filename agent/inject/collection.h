@@ -19,6 +19,7 @@ struct cw_collection {
     bool running; /* between arm and flush */
     uint64_t armed_ns;
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
+    uint32_t skipped;                /* launches that could not be collected, not yet reported */
     struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
 };
 
@@ -42,6 +43,8 @@ void cw_collection_deliver(struct cw_collection *c);
 
 /* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The same under kernel replay, which hands over what it has now and then. */
+bool cw_collection_launch_replayed(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes its return; a launch that the driver refused is forgotten. False for a launch that was not noted. */
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);
 

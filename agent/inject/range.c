@@ -1,10 +1,6 @@
 /* Every kernel launch of the first context of each device is a range of its own, by CUPTI's kernel replay. */
 #include "agent/inject/collection.h"
 
-/* Ranges are handed over about this often, so that a program that is killed takes few with it. Starting again costs
- * CUPTI most of a second when software counters are in the plan. */
-static const uint64_t flush_ns = 5000000000;
-
 static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
@@ -24,15 +20,8 @@ static void context_destroyed(CUcontext context)
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    if (!c || !c->running || !cw_inject_launch_runs(id, call))
-        return;
-    bool full = c->count == cw_collection_at_once();
-    if (!c->pending && (full || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns))) {
-        cw_collection_flush(c);
-        if (cw_inject.over || !cw_collection_arm(c, CUPTI_KernelReplay))
-            return;
-    }
-    cw_collection_launch(c, id, call);
+    if (c && c->running && cw_inject_launch_runs(id, call))
+        cw_collection_launch_replayed(c, id, call);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)

@@ -11,7 +11,9 @@ struct cw_operation {
     CUstream stream;
     CUfunction function;
     CUlaunchConfig config;
-    void **parameters;
+    void **parameters; /* of a launch, or its packed arguments */
+    void *packed;
+    size_t packed_size;
     CUdeviceptr to, from; /* from: of a copy on the device */
     const void *bytes;    /* of a copy from the host */
     unsigned value, width;
@@ -74,6 +76,8 @@ bool cw_record_init(void)
                 effects[id] = CW_EFFECT_NONE;
         if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
             effects[id] = CW_EFFECT_READ;
+        if (strncmp(name, "cuGraphInstantiate", 18) == 0)
+            effects[id] = CW_EFFECT_GRAPH;
     }
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
         effects[recorded[i]] = CW_EFFECT_RECORD;
@@ -89,6 +93,13 @@ enum cw_effect cw_record_effect(CUpti_CallbackId id)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+struct cw_shared {
+    struct cw_shared *next;
+    uint8_t *memory;
+    const void *bytes; /* what it held */
+    size_t size;
+};
+
 /* True for an address of memory that the host sees too: managed, or pinned. */
 static bool shared_with_host(uint64_t address)
 {
@@ -101,7 +112,43 @@ static bool shared_with_host(uint64_t address)
             managed);
 }
 
-/* Copies one parameter; NULL where it holds an address of shared memory. */
+static const void *keep_host_bytes(struct cw_record *r, const void *from, size_t size)
+{
+    void *copy = size <= most_bytes - r->bytes ? cw_arena_alloc(r->arena, size, 1) : NULL;
+    if (copy) {
+        memcpy(copy, from, size);
+        r->bytes += size;
+    }
+    return copy;
+}
+
+/* Keeps the whole allocation that an address is in. */
+static bool keep_shared(struct cw_record *r, uint64_t address)
+{
+    struct cw_shared *s = r->shared, range = {.next = r->shared};
+    while (s && (address < (uintptr_t)s->memory || address - (uintptr_t)s->memory >= s->size))
+        s = s->next;
+    if (s)
+        return true;
+    void *host = NULL;
+    CUdeviceptr start = 0;
+    const struct cw_cupti *api = &cw_inject.api;
+    if (api->cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, address) != CUDA_SUCCESS ||
+        api->cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
+        api->cuPointerGetAttribute(&range.size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS ||
+        api->cuCtxSynchronize() != CUDA_SUCCESS) /* earlier kernels may still write it */
+        return false;
+    range.memory = (uint8_t *)host - (address - start);
+    range.bytes = keep_host_bytes(r, range.memory, range.size);
+    s = cw_arena_alloc(r->arena, 1, sizeof *s);
+    if (!s || !range.bytes)
+        return false;
+    *s = range;
+    r->shared = s;
+    return true;
+}
+
+/* Copies one parameter, and the shared memory that it names. */
 static void *keep_parameter(struct cw_record *r, const void *parameter, size_t size)
 {
     uint8_t *copy = cw_arena_alloc(r->arena, size + 16, 1);
@@ -112,7 +159,7 @@ static void *keep_parameter(struct cw_record *r, const void *parameter, size_t s
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, copy + at, sizeof word);
-        if (shared_with_host(word))
+        if (shared_with_host(word) && (r->first || !keep_shared(r, word)))
             return NULL;
     }
     return copy;
@@ -133,7 +180,7 @@ static bool keep_parameters(struct cw_record *r, struct cw_operation *op, void *
         count++;
     op->parameters = cw_arena_alloc(r->arena, count + 1, sizeof *op->parameters);
     if (!op->parameters || (count && !parameters))
-        return false; /* packed arguments: their layout is the caller's own */
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (!parameter_size(op->function, i, &size))
             return false;
@@ -144,12 +191,31 @@ static bool keep_parameters(struct cw_record *r, struct cw_operation *op, void *
     return true;
 }
 
+/* Arguments that the caller has packed into one buffer. */
+static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **extra)
+{
+    const void *buffer = NULL;
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            op->packed_size = *(const size_t *)extra[1];
+        else
+            return false;
+    }
+    op->packed = buffer ? keep_parameter(r, buffer, op->packed_size) : NULL;
+    return op->packed != NULL;
+}
+
+static bool keep_arguments(struct cw_record *r, struct cw_operation *op, void **parameters, void **extra)
+{
+    op->stream = op->config.hStream;
+    return extra ? keep_packed(r, op, extra) : keep_parameters(r, op, parameters);
+}
+
 static bool keep_config(struct cw_record *r, struct cw_operation *op, const CUlaunchConfig *config)
 {
     op->config = *config;
-    for (unsigned i = 0; i < config->numAttrs; i++)
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && config->attrs[i].value.cooperative)
-            return false;
     op->config.attrs = cw_arena_alloc(r->arena, config->numAttrs + 1u, sizeof *config->attrs);
     if (op->config.attrs && config->numAttrs)
         memcpy(op->config.attrs, config->attrs, config->numAttrs * sizeof *config->attrs);
@@ -158,8 +224,14 @@ static bool keep_config(struct cw_record *r, struct cw_operation *op, const CUla
 
 static bool keep_launch(struct cw_record *r, struct cw_operation *op, CUpti_CallbackId id, const void *params)
 {
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz) {
-        const cuLaunchKernel_params *p = params;
+    CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+    switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
+        const cuLaunchKernel_params *p = params; /* the cooperative ones begin alike and have no packed arguments */
+        bool plain = id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz;
         CUlaunchConfig config = {.gridDimX = p->gridDimX,
                                  .gridDimY = p->gridDimY,
                                  .gridDimZ = p->gridDimZ,
@@ -167,34 +239,32 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, CUpti_Call
                                  .blockDimY = p->blockDimY,
                                  .blockDimZ = p->blockDimZ,
                                  .sharedMemBytes = p->sharedMemBytes,
-                                 .hStream = p->hStream};
+                                 .hStream = p->hStream,
+                                 .attrs = &cooperative,
+                                 .numAttrs = !plain};
         op->function = p->f;
-        op->stream = p->hStream;
-        return !p->extra && keep_config(r, op, &config) && keep_parameters(r, op, p->kernelParams);
+        return keep_config(r, op, &config) && keep_arguments(r, op, p->kernelParams, plain ? p->extra : NULL);
     }
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: {
         const cuLaunchKernelEx_params *p = params;
         op->function = p->f;
-        op->stream = p->config->hStream;
-        return !p->extra && keep_config(r, op, p->config) && keep_parameters(r, op, p->kernelParams);
+        return keep_config(r, op, p->config) && keep_arguments(r, op, p->kernelParams, p->extra);
     }
-    return false; /* cooperative kernels and graphs */
+    default:
+        return false; /* a graph */
+    }
 }
 
 /* ---- sets and copies -------------------------------------------------------------------------------------------- */
 
 static bool keep_bytes(struct cw_record *r, struct cw_operation *op, CUdeviceptr to, const void *from, size_t size)
 {
-    void *copy = r->bytes + size <= most_bytes ? cw_arena_alloc(r->arena, size, 1) : NULL;
-    if (!copy || shared_with_host(to))
-        return false;
-    memcpy(copy, from, size);
-    r->bytes += size;
     op->kind = COPY;
     op->to = to;
-    op->bytes = copy;
+    op->bytes = shared_with_host(to) ? NULL : keep_host_bytes(r, from, size);
     op->count = size;
-    return true;
+    return op->bytes != NULL;
 }
 
 static bool keep_set(struct cw_operation *op, CUdeviceptr to, unsigned value, unsigned width, size_t count)
@@ -291,12 +361,20 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     return true;
 }
 
+static CUresult launch(const struct cw_operation *op)
+{
+    size_t size = op->packed_size;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, op->packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    return cw_inject.api.cuLaunchKernelEx(&op->config, op->function, op->parameters, op->packed ? extra : NULL);
+}
+
 static CUresult play(const struct cw_operation *op)
 {
     const struct cw_cupti *api = &cw_inject.api;
     switch (op->kind) {
     case LAUNCH:
-        return api->cuLaunchKernelEx(&op->config, op->function, op->parameters, NULL);
+        return launch(op);
     case SET:
         return op->width == 1 ? api->cuMemsetD8Async(op->to, (unsigned char)op->value, op->count, op->stream)
                               : api->cuMemsetD32Async(op->to, op->value, op->count, op->stream);
@@ -310,6 +388,8 @@ bool cw_record_play(const struct cw_record *r)
 {
     CUresult result = CUDA_SUCCESS;
     const struct cw_operation *last = NULL;
+    for (const struct cw_shared *s = r->shared; s; s = s->next)
+        memcpy(s->memory, s->bytes, s->size);
     for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
             result = cw_inject.api.cuCtxSynchronize();
