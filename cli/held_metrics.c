@@ -48,7 +48,7 @@ enum cw_status cw_held_metrics(struct cw_metric **metrics, size_t *count, const 
             for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
                 struct cw_metric m = cw_metric_variant(type, base, v);
                 struct holding h = {held, false};
-                if (cw_metric_counters(chip, &m, look_up, &h, NULL) == CW_OK && !h.lacks)
+                if (cw_metric_counters_held(chip, &m, held, look_up, &h, NULL) == CW_OK && !h.lacks)
                     (*metrics)[(*count)++] = m;
             }
     return CW_OK;

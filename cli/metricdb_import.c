@@ -103,7 +103,7 @@ static enum cw_status run(const struct options *o, struct cw_arena *arena, struc
     const struct cw_nvperf *library;
     struct cw_facts facts;
     char evidence[128], limits_source[256];
-    snprintf(evidence, sizeof evidence, "peaks, instances, cycles, ratios: fitted to %zu native captures",
+    snprintf(evidence, sizeof evidence, "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures",
              o->evidence_count);
     const char *const source[] = {
         "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library",

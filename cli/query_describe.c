@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/query_formula.h"
+#include "host/image/counter_data.h"
 #include "host/plan.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
@@ -31,7 +32,8 @@ struct facts {
     struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `dimension` */
     char meaning[CW_DESCRIPTION_MAX + 256], dimension[128];
     const char *type, *unit, *evidence;
-    char *formula; /* lines */
+    char *formula;       /* lines */
+    const char *derived; /* how a counter follows from recorded ones, or NULL */
     uint32_t instances, passes, confirmed;
     double peak;
     struct cw_list counters, raws;
@@ -91,6 +93,75 @@ static void describe_formula(struct facts *f, const struct cw_formula *formula, 
     f->evidence = where ? where : "a metric of yours";
 }
 
+/* "32 * dram__sectors_read - x" and what the average is where the terms have other instances. */
+static const char *derivation(const struct cw_chip *chip, const struct cw_counter *c, struct cw_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; text && i < c->terms.count; i++) {
+        double by = c->coefficients[i];
+        char factor[40] = "";
+        if (fabs(by) != 1)
+            snprintf(factor, sizeof factor, "%g * ", fabs(by));
+        text = cw_arena_printf(arena, "%s%s%s%s", text,
+                               i        ? by < 0 ? " - " : " + "
+                               : by < 0 ? "-"
+                                        : "",
+                               factor, chip->counters[c->terms.items[i]].name);
+    }
+    return text && c->per != 1 ? cw_arena_printf(arena, "%s, the average times %g", text, c->per) : text;
+}
+
+static bool within(const struct cw_list *a, const struct cw_list *b)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t k = 0;
+        while (k < b->count && b->items[k] != a->items[i])
+            k++;
+        if (k == b->count)
+            return false;
+    }
+    return true;
+}
+
+/* Whether each raw counter of a recorded counter is one of a simpler one, so that it may follow from such. */
+static bool may_follow(const struct cw_chip *chip, uint32_t counter)
+{
+    const struct cw_list *raws = &chip->counters[counter].raws;
+    for (uint32_t i = 0; i < raws->count; i++) {
+        const struct cw_list one = {1, &raws->items[i]};
+        bool found = false;
+        for (uint32_t k = 0; k < chip->counter_count && !found; k++) {
+            const struct cw_list *other = &chip->counters[k].raws;
+            bool simpler = other->count < raws->count || (other->count == raws->count && k < counter);
+            found = simpler && !chip->counters[k].terms.count && within(&one, other) && within(other, raws);
+        }
+        if (!found)
+            return false;
+    }
+    return raws->count != 0;
+}
+
+static void describe_counter(struct facts *f, const struct cw_chip *chip, uint32_t counter, struct cw_arena *arena)
+{
+    const struct cw_counter *c = &chip->counters[counter];
+    f->raws = c->raws;
+    f->peak = c->peak;
+    f->instances = c->instances;
+    f->confirmed = c->confirmed;
+    if (c->terms.count) {
+        f->derived = derivation(chip, c, arena);
+        f->evidence =
+            cw_counter_follows(chip, counter, CW_MIN)
+                ? "derived, formula confirmed against captures"
+                : "derived but for minimum and maximum, which are recorded; formula confirmed against captures";
+    } else if (may_follow(chip, counter)) {
+        f->evidence =
+            "recorded: it has the raw counters of others, but no captures have confirmed how it follows from them";
+    } else {
+        f->evidence = "recorded: there are no other counters that it could follow from";
+    }
+}
+
 static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena)
 {
     uint32_t unit, base = f->m.base;
@@ -101,12 +172,8 @@ static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw
         return;
     }
     if (f->m.type == CW_COUNTER) {
-        const struct cw_counter *c = &chip->counters[base];
-        unit = c->unit;
-        f->raws = c->raws;
-        f->peak = c->peak;
-        f->instances = c->instances;
-        f->evidence = "a counter that the hardware records";
+        unit = chip->counters[base].unit;
+        describe_counter(f, chip, base, arena);
     } else if (f->m.type == CW_RATIO) {
         const struct cw_ratio *r = &chip->ratios[base];
         unit = r->unit;
@@ -244,6 +311,8 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
         print_unit(f);
     print_lines("measured in", f->dimension);
     print_lines("formula", f->formula);
+    if (f->derived)
+        print_lines("derived as", f->derived);
     for (uint32_t i = 0; i < f->counters.count; i++)
         print_lines(i ? "" : "counters", chip->counters[f->counters.items[i]].name);
     print_raws(f, chip);
@@ -282,12 +351,12 @@ static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
     json_t *counters = json_array();
     for (uint32_t i = 0; i < f->counters.count; i++)
         json_array_append_new(counters, json_string(chip->counters[f->counters.items[i]].name));
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
                      "description", f->meaning, "type", f->type, "hardware_unit", f->unit, "instances",
-                     (json_int_t)f->instances, "unit", f->dimension, "formula", f->formula, "counters", counters,
-                     "raw_counters", json_of_raws(f, chip), "peak", isnan(f->peak) ? json_null() : json_real(f->peak),
-                     "evidence", f->evidence, "confirmed", (json_int_t)f->confirmed, "passes",
-                     f->not_collected ? json_null() : json_integer(f->passes));
+                     (json_int_t)f->instances, "unit", f->dimension, "formula", f->formula, "derived_as", f->derived,
+                     "counters", counters, "raw_counters", json_of_raws(f, chip), "peak",
+                     isnan(f->peak) ? json_null() : json_real(f->peak), "evidence", f->evidence, "confirmed",
+                     (json_int_t)f->confirmed, "passes", f->not_collected ? json_null() : json_integer(f->passes));
 }
 
 static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)

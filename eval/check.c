@@ -107,7 +107,7 @@ bool cw_reference_equal(double got, double wanted)
 enum cw_status cw_reference_compare(const struct cw_reference *reference, const struct cw_result *r, FILE *out,
                                     struct cw_error *err)
 {
-    size_t equal = 0, differ = 0;
+    size_t equal[2] = {0}, differ[2] = {0}; /* of computed and of copied values */
     if (reference->range_count != r->range_count || reference->metric_count != r->metric_count)
         return cw_error_set(err, CW_ERR_INPUT, "found a reference of %zu ranges, expected the %u of the capture",
                             reference->range_count, (unsigned)r->range_count);
@@ -117,14 +117,19 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
             double wanted = reference->values[(size_t)i * r->metric_count + m];
             char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
             if (cw_reference_equal(got, wanted)) {
-                equal++;
-            } else if (differ++ < MOST_SHOWN) {
+                equal[r->copied[m]]++;
+            } else if (differ[0] + differ[1] < MOST_SHOWN) {
+                differ[r->copied[m]]++;
                 fprintf(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
                         cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
+            } else {
+                differ[r->copied[m]]++;
             }
         }
-    fprintf(out, "%zu values equal, %zu differ\n", equal, differ);
-    return differ ? cw_error_set(err, CW_ERR_DIFFERS, "found %zu value%s that differ%s from the reference", differ,
-                                 differ == 1 ? "" : "s", differ == 1 ? "s" : "")
-                  : CW_OK;
+    size_t different = differ[0] + differ[1];
+    fprintf(out, "%zu values equal, %zu differ: computed %zu and %zu, copied from the capture %zu and %zu\n",
+            equal[0] + equal[1], different, equal[0], differ[0], equal[1], differ[1]);
+    return different ? cw_error_set(err, CW_ERR_DIFFERS, "found %zu value%s that differ%s from the reference",
+                                    different, different == 1 ? "" : "s", different == 1 ? "s" : "")
+                     : CW_OK;
 }

@@ -14,6 +14,7 @@ struct compile {
     uint32_t count, capacity;
     struct cw_list *leaves; /* of each throughput, once it was needed */
     uint32_t time;
+    bool failed; /* out of memory */
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -36,7 +37,41 @@ static bool counts_user_cycles(const struct compile *c, uint32_t counter, double
     return *duration != 0 && c->chip->counters[counter].elapsed != CW_NONE;
 }
 
-static struct cw_operand operand(const struct compile *c, enum cw_operand_kind kind, uint32_t counter, int rollup)
+/* The column of a counter, or of one that it is derived from: the same unit, there or not there. */
+static uint32_t some_column(const struct compile *c, uint32_t counter)
+{
+    const struct cw_list *terms = &c->chip->counters[counter].terms;
+    uint32_t column = c->columns[counter];
+    for (uint32_t i = 0; i < terms->count && column == CW_NONE; i++)
+        column = c->columns[terms->items[i]];
+    return column;
+}
+
+/* A derived counter is computed wherever its terms were recorded; elsewhere it may have been recorded itself. */
+static bool derive(struct compile *c, struct cw_operand *o, uint32_t counter)
+{
+    const struct cw_counter *from = &c->chip->counters[counter];
+    uint32_t n = from->terms.count, i = 0;
+    if (!cw_counter_follows(c->chip, counter, o->rollup))
+        return false;
+    while (i < n && c->columns[from->terms.items[i]] != CW_NONE)
+        i++;
+    if (i < n)
+        return false;
+    struct cw_linear *linear = cw_arena_alloc(c->arena, 1, sizeof *linear);
+    uint32_t *columns = cw_arena_alloc(c->arena, n, sizeof *columns);
+    if (!linear || !columns) {
+        c->failed = true;
+        return false;
+    }
+    for (i = 0; i < n; i++)
+        columns[i] = c->columns[from->terms.items[i]];
+    *linear = (struct cw_linear){n, columns, from->coefficients, o->rollup == CW_AVG ? from->per : 1};
+    *o = (struct cw_operand){.kind = CW_OPERAND_LINEAR, .rollup = o->rollup, .column = columns[0], .linear = linear};
+    return true;
+}
+
+static struct cw_operand operand(struct compile *c, enum cw_operand_kind kind, uint32_t counter, int rollup)
 {
     struct cw_operand o = {.kind = kind, .rollup = rollup};
     if (counts_user_cycles(c, counter, &o.duration)) {
@@ -44,6 +79,8 @@ static struct cw_operand operand(const struct compile *c, enum cw_operand_kind k
         counter = c->chip->counters[counter].elapsed;
     }
     o.column = counter == CW_NONE ? CW_NONE : c->columns[counter];
+    if (kind == CW_OPERAND_ROLLUP && o.kind == kind && counter != CW_NONE)
+        derive(c, &o, counter);
     return o;
 }
 
@@ -54,8 +91,9 @@ static struct cw_operand user_cycles(const struct compile *c, uint32_t counter, 
     uint32_t elapsed = c->chip->counters[counter].elapsed;
     uint32_t column = elapsed == CW_NONE ? CW_NONE : c->columns[elapsed];
     if (column == CW_NONE && duration == 0)
-        column = c->columns[counter];
-    return (struct cw_operand){CW_OPERAND_USER_CYCLES, CW_AVG, column, duration};
+        column = some_column(c, counter);
+    return (struct cw_operand){
+        .kind = CW_OPERAND_USER_CYCLES, .rollup = CW_AVG, .column = column, .duration = duration};
 }
 
 static struct cw_operand time_operand(const struct compile *c)
@@ -102,6 +140,10 @@ static void meet_operand(const struct compile *c, const struct cw_operand *o, st
         meet_passes(c, o->column, &m->whole);
         m->met++;
     }
+    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++) {
+        meet_passes(c, o->linear->columns[i], &m->whole);
+        m->met++;
+    }
 }
 
 static struct meeting meet(const struct compile *c)
@@ -141,6 +183,8 @@ static enum cw_value_status schema_status(const struct compile *c, const struct 
 
 static enum cw_status add_term(struct compile *c, struct cw_term *term)
 {
+    if (c->failed)
+        return cw_error_nomem(c->err);
     if (c->count == c->capacity) {
         uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
         struct cw_term *grown = realloc(c->terms, capacity * sizeof *grown);
@@ -155,7 +199,7 @@ static enum cw_status add_term(struct compile *c, struct cw_term *term)
 }
 
 /* What a sub-metric multiplies or divides by: cycles of the unit or of the user's frame or region. */
-static bool cycles_of(const struct compile *c, uint32_t counter, enum cw_submetric sub, struct cw_operand *cycles)
+static bool cycles_of(struct compile *c, uint32_t counter, enum cw_submetric sub, struct cw_operand *cycles)
 {
     switch (sub) {
     case CW_SUB_PEAK_FRAME:
@@ -238,6 +282,13 @@ static enum cw_status throughput_terms(struct compile *c, const struct cw_metric
     return status;
 }
 
+static bool is_copied(const struct cw_term *t)
+{
+    return (t->x.kind == CW_OPERAND_ROLLUP || t->x.kind == CW_OPERAND_PEAK) && t->scale == 1 &&
+           t->factor.kind == CW_OPERAND_NONE && t->divisors[0].kind == CW_OPERAND_NONE &&
+           t->divisors[1].kind == CW_OPERAND_NONE;
+}
+
 static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, const struct cw_metric *m)
 {
     *out = (struct cw_eval_metric){.term = c->count, .largest = m->type == CW_THROUGHPUT};
@@ -254,6 +305,7 @@ static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, 
     for (uint32_t i = out->term; i < c->count; i++)
         if (c->terms[i].status > out->status)
             out->status = c->terms[i].status;
+    out->copied = status == CW_OK && !out->largest && is_copied(&c->terms[out->term]);
     return status;
 }
 

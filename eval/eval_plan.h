@@ -20,6 +20,7 @@ struct cw_eval_options {
 enum cw_operand_kind {
     CW_OPERAND_NONE,
     CW_OPERAND_ROLLUP,      /* a recorded rollup of a counter */
+    CW_OPERAND_LINEAR,      /* a derived counter: a combination of recorded rollups */
     CW_OPERAND_PEAK,        /* the device's sustained peak for the counter */
     CW_OPERAND_USER_CYCLES, /* duration * rollup / time: the cycles of a frame or region */
     CW_OPERAND_USER_PEAK,   /* duration * peak / time */
@@ -31,6 +32,15 @@ struct cw_operand {
     int rollup;
     uint32_t column; /* counter of the schema */
     double duration; /* ns, of the user's frame or region */
+    const struct cw_linear *linear;
+};
+
+/* per * (coefficients[0] * columns[0] + ...) */
+struct cw_linear {
+    uint32_t count;
+    const uint32_t *columns;
+    const double *coefficients;
+    double per;
 };
 
 enum { CW_TERM_DIVISORS = 2 };
@@ -48,6 +58,7 @@ struct cw_eval_metric {
     enum cw_value_status status; /* CW_VALUE_NOT_COLLECTED where a term is; of a formula, whether it mixes passes */
     const struct cw_formula *formula; /* or NULL */
     uint32_t operand;                 /* index of the first of the formula's metrics, which follow one another */
+    bool copied;                      /* stands in the capture as it is: a recorded rollup or a device's peak */
 };
 
 struct cw_eval_plan {
@@ -57,8 +68,8 @@ struct cw_eval_plan {
     uint32_t time; /* column of the range's time in ns, or CW_NONE */
 };
 
-/* Compiles `count` metrics; the plan lives in `arena`. Counters that the schema lacks are no error, nor are metrics whose
- * formula the database does not know: their values read "not collected". */
+/* Compiles `count` metrics; the plan lives in `arena`. Counters that the schema lacks are no error, nor are metrics
+ * whose formula the database does not know: their values read "not collected". */
 enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip *chip, const struct cw_schema *schema,
                                  const struct cw_metric *metrics, size_t count, const struct cw_eval_options *options,
                                  struct cw_arena *arena, struct cw_error *err);

@@ -59,6 +59,20 @@ static void scale_to_user(const struct block *b, double duration, double *values
         values[i] = time[i] == 0 && values[i] == 0 ? 0 : duration * values[i] / time[i];
 }
 
+/* Term by term and in the order of the database, as NVIDIA's evaluator does: where terms cancel out, the last digits of
+ * what remains depend on it. */
+static void load_linear(const struct block *b, const struct cw_linear *linear, int rollup, double *out)
+{
+    for (uint32_t t = 0; t < linear->count; t++) {
+        const double *x = column(b, linear->columns[t], rollup);
+        double by = linear->coefficients[t];
+        for (uint32_t i = 0; i < b->count; i++)
+            out[i] = t ? out[i] + by * x[i] : by * x[i];
+    }
+    for (uint32_t i = 0; linear->per != 1 && i < b->count; i++)
+        out[i] *= linear->per;
+}
+
 /* The operand's values for the block: in place, or in `scratch`. */
 static const double *load(const struct block *b, const struct cw_operand *o, double *scratch)
 {
@@ -67,6 +81,9 @@ static const double *load(const struct block *b, const struct cw_operand *o, dou
     case CW_OPERAND_USER_PEAK:
         load_peak(b, o->column, o->rollup, scratch);
         break;
+    case CW_OPERAND_LINEAR:
+        load_linear(b, o->linear, o->rollup, scratch);
+        return scratch;
     case CW_OPERAND_PRESENT:
         load_present(b, o->column, scratch);
         return scratch;
@@ -143,6 +160,8 @@ static void operand_statuses(const struct block *b, const struct cw_operand *o, 
     bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
     if (o->kind == CW_OPERAND_ROLLUP || o->kind == CW_OPERAND_USER_CYCLES)
         form_statuses(b, o->column, statuses);
+    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+        form_statuses(b, o->linear->columns[i], statuses);
     if (user && o->duration != 0) {
         const double *time = column(b, b->plan->time, CW_AVG);
         form_statuses(b, b->plan->time, statuses);

@@ -71,6 +71,28 @@ static double operand_value(const struct explain *e, const struct cw_operand *o)
     return user ? o->duration * value / (o->duration != 0 ? recorded(e, e->plan.time, CW_AVG) : 1) : value;
 }
 
+/* (32 * sum(a) - sum(b)), with the values in place of the rollups where `numbers`. */
+static void print_linear(const struct explain *e, const struct cw_operand *o, bool numbers)
+{
+    const struct cw_linear *l = o->linear;
+    char text[CW_NUMBER_SIZE];
+    if (l->per != 1)
+        fprintf(e->out, "%s * ", number(l->per, text));
+    bool bare = l->count == 1 && l->coefficients[0] == 1;
+    fputs(bare ? "" : "(", e->out);
+    for (uint32_t i = 0; i < l->count; i++) {
+        double by = l->coefficients[i];
+        fputs(i ? by < 0 ? " - " : " + " : by < 0 ? "-" : "", e->out);
+        if (fabs(by) != 1)
+            fprintf(e->out, "%s * ", number(fabs(by), text));
+        if (numbers)
+            fputs(number(recorded(e, l->columns[i], o->rollup), text), e->out);
+        else
+            fprintf(e->out, "%s(%s)", cw_rollup_text(o->rollup), e->data->schema.counters[l->columns[i]].name);
+    }
+    fputs(bare ? "" : ")", e->out);
+}
+
 static void print_operand(const struct explain *e, const struct cw_operand *o, const char *before, bool numbers)
 {
     const struct cw_schema_counter *counters = e->data->schema.counters;
@@ -80,6 +102,10 @@ static void print_operand(const struct explain *e, const struct cw_operand *o, c
     if (o->kind == CW_OPERAND_NONE || o->kind == CW_OPERAND_PRESENT)
         return;
     fputs(before, e->out);
+    if (o->kind == CW_OPERAND_LINEAR) {
+        print_linear(e, o, numbers);
+        return;
+    }
     if (numbers) {
         fputs(number(operand_value(e, o), text), e->out);
         return;
@@ -254,6 +280,17 @@ static enum cw_status list_metrics(struct explain *e, const struct cw_metric *me
 
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
+static void mark_held(const struct explain *e, bool *held)
+{
+    enum cw_metric_type type;
+    uint32_t index;
+    for (uint32_t i = 0; i < e->data->schema.counter_count; i++) {
+        const char *name = e->data->schema.counters[i].name;
+        if (cw_chip_find(e->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            held[index] = true;
+    }
+}
+
 static void mark(void *context, uint32_t counter)
 {
     ((bool *)context)[counter] = true;
@@ -296,12 +333,14 @@ static void print_counter(const struct explain *e, uint32_t counter, int width)
 static enum cw_status print_counters(const struct explain *e)
 {
     bool *needed = cw_arena_alloc(e->arena, e->chip->counter_count, sizeof *needed);
+    bool *held = cw_arena_alloc(e->arena, e->chip->counter_count, sizeof *held);
     int width = 7;
     bool any = false;
-    if (!needed)
+    if (!needed || !held)
         return cw_error_nomem(e->err);
-    for (uint32_t i = 0; i < e->count; i++)
-        cw_metric_counters(e->chip, &e->list[i], mark, needed, NULL); /* none where no formula is known */
+    mark_held(e, held);
+    for (uint32_t i = 0; i < e->count; i++) /* none where no formula is known */
+        cw_metric_counters_held(e->chip, &e->list[i], held, mark, needed, NULL);
     for (uint32_t i = 0; i < e->chip->counter_count; i++) {
         int length = needed[i] ? (int)strlen(e->chip->counters[i].name) : 0;
         width = length > width ? length : width;

@@ -32,7 +32,8 @@ static enum cw_status allocate(struct cw_result *r, struct cw_arena *arena, stru
     r->values = cw_arena_alloc(arena, values, sizeof *r->values);
     r->statuses = cw_arena_alloc(arena, values, sizeof *r->statuses);
     r->ranges = cw_arena_alloc(arena, r->range_count, sizeof *r->ranges);
-    if (!r->values || !r->statuses || !r->ranges)
+    r->copied = cw_arena_alloc(arena, r->metric_count, sizeof *r->copied);
+    if (!r->values || !r->statuses || !r->ranges || !r->copied)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < r->range_count; i++)
         r->ranges[i] = i;
@@ -55,8 +56,11 @@ enum cw_status cw_result_make(struct cw_result *r, const struct cw_chip *chip, c
         status = name_metrics(r, arena, err);
     if (status == CW_OK)
         status = allocate(r, arena, err);
-    if (status == CW_OK)
-        cw_evaluate(&plan, data, r->values, r->statuses);
+    if (status != CW_OK)
+        return status;
+    for (uint32_t i = 0; i < r->metric_count; i++)
+        r->copied[i] = plan.metrics[i].copied;
+    cw_evaluate(&plan, data, r->values, r->statuses);
     return status;
 }
 

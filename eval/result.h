@@ -17,6 +17,7 @@ struct cw_result {
     uint32_t *ranges;         /* indices into data->ranges; all of them at first */
     double *values;           /* [metric][range of this result] */
     int8_t *statuses;         /* the same; enum cw_value_status */
+    bool *copied;             /* [metric]: stands in the capture as it is, nothing was computed */
 };
 
 /* Compiles and evaluates on every range. All lives in `arena`; the chip, the data and `source` are borrowed. */

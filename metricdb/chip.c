@@ -192,6 +192,13 @@ static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
     return 0;
 }
 
+bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup)
+{
+    const struct cw_counter *c = &chip->counters[counter];
+    bool scaled = c->terms.count == 1 && c->coefficients[0] > 0 && chip->counters[c->terms.items[0]].unit == c->unit;
+    return c->terms.count && (rollup < 2 || scaled);
+}
+
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)
 {
     uint32_t low = 0, high = chip->raw_count;
@@ -300,9 +307,36 @@ static void load_raws(struct load *l, const struct cw_yaml *node)
     l->chip->placement_count = n;
 }
 
+/* of: {COUNTER: coefficient, ...}, per: N */
+static void load_terms(struct load *l, const struct cw_yaml *item, struct cw_counter *c)
+{
+    const struct cw_yaml *of = cw_yaml_get(&l->in, item, "of", false);
+    c->per = optional_number(l, item, "per", 1);
+    c->confirmed = optional_count(l, item, "confirmed", 0);
+    if (ok(l) && !(c->per > 0 && isfinite(c->per)))
+        cw_yaml_fail(&l->in, item, "found per: %g for %s, expected a number above 0", c->per, c->name);
+    if (!of || !cw_yaml_expect(&l->in, of, CW_YAML_MAPPING, "of"))
+        return;
+    uint32_t *items = array(l, of->count, sizeof *items);
+    double *coefficients = array(l, of->count, sizeof *coefficients);
+    for (size_t i = 0; ok(l) && i < of->count; i++) {
+        struct cw_yaml key = {.text = of->keys[i].text, .line = of->keys[i].line, .column = of->keys[i].column};
+        items[i] = find_counter(l, &key);
+        coefficients[i] = cw_yaml_number(&l->in, &of->items[i]);
+        if (ok(l) && !(isfinite(coefficients[i]) && coefficients[i] != 0))
+            cw_yaml_fail(&l->in, &of->items[i], "found the coefficient %g, expected a finite number other than 0",
+                         coefficients[i]);
+        if (ok(l) && cw_yaml_get(&l->in, &l->counters->items[items[i]], "of", false))
+            cw_yaml_fail(&l->in, &key, "found %s, which is derived itself, expected a recorded counter", key.text);
+    }
+    c->terms = (struct cw_list){ok(l) ? (uint32_t)of->count : 0, items};
+    c->coefficients = coefficients;
+}
+
 static void load_counters(struct load *l)
 {
-    static const char *const keys[] = {"unit", "dim", "raw", "peak", "instances", "active", "elapsed", NULL};
+    static const char *const keys[] = {"unit",    "dim", "raw", "peak",      "instances", "active",
+                                       "elapsed", "of",  "per", "confirmed", NULL};
     for (uint32_t i = 0; ok(l) && i < l->chip->counter_count; i++) {
         const struct cw_yaml *item = &l->counters->items[i];
         struct cw_counter *c = &l->counter_list[i];
@@ -317,6 +351,7 @@ static void load_counters(struct load *l)
         c->instances = optional_count(l, item, "instances", unit->instances);
         c->active = optional_counter(l, item, "active", unit->active);
         c->elapsed = optional_counter(l, item, "elapsed", unit->elapsed);
+        load_terms(l, item, c);
     }
 }
 
@@ -392,8 +427,9 @@ static void load_throughputs(struct load *l)
 
 static void load_root(struct load *l, const struct cw_yaml *root)
 {
-    static const char *const keys[] = {"schema",       "chip",   "source",   "time",   "units",       "domains",
-                                       "raw_counters", "classes", "limits", "counters", "ratios", "throughputs", NULL};
+    static const char *const keys[] = {"schema",  "chip",         "source",  "time",   "units",
+                                       "domains", "raw_counters", "classes", "limits", "counters",
+                                       "ratios",  "throughputs",  NULL};
     struct cw_chip *chip = l->chip;
     cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
     const struct cw_yaml *schema = cw_yaml_get(&l->in, root, "schema", true);

@@ -23,7 +23,7 @@ struct cw_list { /* of indices */
 
 struct cw_unit {
     const char *name;
-    uint32_t instances; /* expected number on a full device; 0 unknown */
+    uint32_t instances;       /* expected number on a full device; 0 unknown */
     uint32_t active, elapsed; /* counters whose average the unit's per-cycle values divide by, or CW_NONE */
 };
 
@@ -58,6 +58,10 @@ struct cw_counter {
     uint32_t instances;       /* likewise */
     double peak;              /* expected sustained peak for a cycle and instance; NaN unknown */
     struct cw_list raws;
+    struct cw_list terms; /* recorded counters that this one is a linear combination of; none: it is recorded itself */
+    const double *coefficients; /* one for each term: sum = coefficients * sums of the terms */
+    double per;                 /* instances of the terms to one of this counter: avg = per * coefficients * averages */
+    uint32_t confirmed;         /* captures on which the combination was exact with a sum other than 0 */
     unsigned line;
 };
 
@@ -115,6 +119,9 @@ bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, e
                   uint32_t *index);
 const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index);
 uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type);
+/* Whether this rollup (0 sum, 1 avg, 2 min, 3 max) of a counter follows from those of its terms: sum and average of
+ * every combination, minimum and maximum only of a counter that is another one of its unit times a positive factor. */
+bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup);
 /* The index of a raw counter, or CW_NONE. */
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id);
 

@@ -6,16 +6,21 @@
 #include <string.h>
 
 /* The shortest decimal that reads back as the same number. */
-static void put_number(struct cw_writer *out, const char *key, double value)
+static void put_entry(struct cw_writer *out, const char *before, const char *key, double value)
 {
     char text[40];
-    for (int digits = value >= 10 && value < 1e6 ? 6 : 1; digits <= 17; digits++) {
+    for (int digits = fabs(value) >= 10 && fabs(value) < 1e6 ? 6 : 1; digits <= 17; digits++) {
         double back = 0;
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (sscanf(text, "%lf", &back) == 1 && back == value)
             break;
     }
-    cw_write_format(out, ", %s: %s", key, text);
+    cw_write_format(out, "%s%s: %s", before, key, text);
+}
+
+static void put_number(struct cw_writer *out, const char *key, double value)
+{
+    put_entry(out, ", ", key, value);
 }
 
 static void put_raws(struct cw_writer *out, const struct cw_chip *chip, const struct cw_list *raws)
@@ -58,6 +63,17 @@ static void put_raw_section(struct cw_writer *out, const struct cw_chip *chip)
     }
 }
 
+static void put_terms(struct cw_writer *out, const struct cw_chip *chip, const struct cw_counter *c)
+{
+    for (uint32_t i = 0; i < c->terms.count; i++)
+        put_entry(out, i ? ", " : ", of: {", counter_name(chip, c->terms.items[i]), c->coefficients[i]);
+    cw_write_format(out, "%s", c->terms.count ? "}" : "");
+    if (c->terms.count && c->per != 1)
+        put_number(out, "per", c->per);
+    if (c->confirmed)
+        cw_write_format(out, ", confirmed: %" PRIu32, c->confirmed);
+}
+
 static void put_counters(struct cw_writer *out, const struct cw_chip *chip)
 {
     cw_write_format(out, "\ncounters:\n");
@@ -73,6 +89,7 @@ static void put_counters(struct cw_writer *out, const struct cw_chip *chip)
             cw_write_format(out, ", active: %s", counter_name(chip, c->active));
         if (c->elapsed != u->elapsed)
             cw_write_format(out, ", elapsed: %s", counter_name(chip, c->elapsed));
+        put_terms(out, chip, c);
         put_raws(out, chip, &c->raws);
         cw_write_format(out, "}\n");
     }

@@ -253,6 +253,36 @@ static void check_raws(struct lint *l)
                       l->raws->keys[i].text);
 }
 
+static bool has_raw(const struct cw_list *list, uint32_t raw)
+{
+    uint32_t i = 0;
+    while (i < list->count && list->items[i] != raw)
+        i++;
+    return i < list->count;
+}
+
+/* A combination of counters depends on what they depend on, no more and no less. */
+static void check_terms(struct lint *l, uint32_t index)
+{
+    const struct cw_chip *chip = l->chip;
+    const struct cw_counter *c = &chip->counters[index];
+    bool same = true;
+    for (uint32_t t = 0; t < c->terms.count; t++) {
+        const struct cw_list *raws = &chip->counters[c->terms.items[t]].raws;
+        for (uint32_t i = 0; i < raws->count; i++)
+            same = same && has_raw(&c->raws, raws->items[i]);
+    }
+    for (uint32_t i = 0; c->terms.count && i < c->raws.count; i++) {
+        uint32_t t = 0;
+        while (t < c->terms.count && !has_raw(&chip->counters[c->terms.items[t]].raws, c->raws.items[i]))
+            t++;
+        same = same && t < c->terms.count;
+    }
+    if (!same)
+        FOUND_KEY(l, CW_LINT_ERROR, "counter-terms", l->bases[CW_COUNTER], index,
+                  "found other raw counters for the terms of %s than for itself", c->name);
+}
+
 static void check_counters(struct lint *l)
 {
     for (uint32_t i = 0; i < l->chip->counter_count; i++) {
@@ -261,6 +291,7 @@ static void check_counters(struct lint *l)
         check_dimension(l, CW_COUNTER, i, c->dimension);
         if (!c->raws.count)
             FOUND_KEY(l, CW_LINT_ERROR, "counter-raw", l->bases[CW_COUNTER], i, "found no raw counter for %s", c->name);
+        check_terms(l, i);
         if (isnan(c->peak))
             FOUND_KEY(l, CW_LINT_WARNING, "counter-peak", l->bases[CW_COUNTER], i, "found no peak for %s", c->name);
         if (c->active == CW_NONE || c->elapsed == CW_NONE)

@@ -31,7 +31,7 @@ static const char *const submetrics[CW_SUB__COUNT] = {
     [CW_SUB_RATIO_MAX_RATE] = "max_rate",
 };
 static const char *const rollups[] = {"sum", "avg", "min", "max"};
-enum { ROLLUPS = 4, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
+enum { AVERAGE = 1, ROLLUPS = 4, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
 
 const char *cw_submetric_text(enum cw_submetric sub)
 {
@@ -248,22 +248,58 @@ static bool is_user_cycles(const char *name)
     return quantity && (strcmp(quantity, "__cycles_in_frame") == 0 || strcmp(quantity, "__cycles_in_region") == 0);
 }
 
-static enum cw_status counter_needs(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub,
-                                    void (*add)(void *, uint32_t), void *context, struct cw_error *err)
+struct needs {
+    const struct cw_chip *chip;
+    const bool *held; /* NULL when planning */
+    void (*add)(void *context, uint32_t counter);
+    void *context;
+    struct cw_error *err;
+};
+
+static bool holds_terms(const struct needs *n, const struct cw_counter *c)
 {
+    uint32_t i = 0;
+    while (n->held && i < c->terms.count && n->held[c->terms.items[i]])
+        i++;
+    return i == c->terms.count;
+}
+
+/* A rollup of a counter: from its terms where it follows from them, unless it is `recorded` anyway. */
+static void need_rollup(const struct needs *n, uint32_t counter, int rollup, bool recorded)
+{
+    const struct cw_counter *c = &n->chip->counters[counter];
+    bool derive = cw_counter_follows(n->chip, counter, rollup) && (n->held ? holds_terms(n, c) : !recorded);
+    for (uint32_t i = 0; derive && i < c->terms.count; i++)
+        n->add(n->context, c->terms.items[i]);
+    if (!derive && !recorded)
+        n->add(n->context, counter);
+}
+
+static bool is_peak(enum cw_submetric sub)
+{
+    return sub >= CW_SUB_PEAK && sub <= CW_SUB_PEAK_REGION_PER_SECOND;
+}
+
+static enum cw_status counter_needs(const struct needs *n, uint32_t counter, int rollup, enum cw_submetric sub)
+{
+    const struct cw_chip *chip = n->chip;
     uint32_t cycles = cw_metric_cycles(chip, counter, sub);
     if ((divides_by_cycles(sub) && cycles == CW_NONE) || (cw_submetric_needs_time(sub) && chip->time == CW_NONE))
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
+        return cw_error_set(n->err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
                             chip->name, submetrics[sub], chip->counters[counter].name);
-    add(context, counter); /* for a peak rate too: a fact of the device, recorded for each counter of the schema */
+    bool peak = is_peak(sub) || (sub >= CW_SUB_PCT_ACTIVE && sub <= CW_SUB_PCT_REGION);
+    if (peak) /* a fact of the device, recorded for each counter of the schema */
+        n->add(n->context, counter);
+    if (!is_peak(sub))
+        need_rollup(n, counter, rollup, peak);
     if (cycles != CW_NONE)
-        add(context, cycles);
+        need_rollup(n, cycles, AVERAGE, false);
     /* the user's duration becomes cycles by what elapsed in the time measured */
     bool user = about_frame_or_region(sub) || is_user_cycles(chip->counters[counter].name);
     if (user && chip->counters[counter].elapsed != CW_NONE)
-        add(context, chip->counters[counter].elapsed);
+        n->add(n->context, chip->counters[counter].elapsed);
     if (cw_submetric_needs_time(sub) || (user && chip->time != CW_NONE))
-        add(context, chip->time);
+        n->add(n->context, chip->time);
     return CW_OK;
 }
 
@@ -299,46 +335,58 @@ enum cw_status cw_throughput_leaves(const struct cw_chip *chip, uint32_t through
     return CW_OK;
 }
 
-static enum cw_status throughput_needs(const struct cw_chip *chip, const struct cw_metric *m,
-                                       void (*add)(void *, uint32_t), void *context, struct cw_error *err)
+static enum cw_status throughput_needs(const struct needs *n, const struct cw_metric *m)
 {
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
-        return cw_error_nomem(err);
+        return cw_error_nomem(n->err);
     struct cw_list leaves = {0};
-    enum cw_status status = cw_throughput_leaves(chip, m->base, &leaves, arena, err);
+    enum cw_status status = cw_throughput_leaves(n->chip, m->base, &leaves, arena, n->err);
     for (uint32_t i = 0; status == CW_OK && i < leaves.count; i++)
-        status = counter_needs(chip, leaves.items[i], m->sub, add, context, err);
+        status = counter_needs(n, leaves.items[i], m->rollup, m->sub);
     cw_arena_destroy(arena);
     return status;
 }
 
-static enum cw_status formula_needs(const struct cw_chip *chip, const struct cw_formula *formula,
-                                    void (*add)(void *, uint32_t), void *context, struct cw_error *err)
+static enum cw_status ratio_needs(const struct needs *n, const struct cw_metric *m)
 {
+    const struct cw_ratio *r = &n->chip->ratios[m->base];
+    if (m->sub == CW_SUB_RATIO_MAX_RATE)
+        return CW_OK;
+    if (r->numerator == CW_NONE)
+        return cw_error_set(n->err, CW_ERR_UNSUPPORTED, "%s: the database knows no formula for %s", n->chip->name,
+                            r->name);
+    need_rollup(n, r->numerator, AVERAGE, false); /* as the sum */
+    need_rollup(n, r->denominator, AVERAGE, false);
+    return CW_OK;
+}
+
+static enum cw_status metric_needs(const struct needs *n, const struct cw_metric *m)
+{
+    if (m->type == CW_COUNTER)
+        return counter_needs(n, m->base, m->rollup, m->sub);
+    if (m->type == CW_THROUGHPUT)
+        return throughput_needs(n, m);
+    if (m->type == CW_RATIO)
+        return ratio_needs(n, m);
+    const struct cw_formula *formula = &n->chip->formulas->items[m->base];
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; status == CW_OK && i < formula->metric_count; i++) /* none of them a formula */
-        status = cw_metric_counters(chip, &formula->metrics[i], add, context, err);
+        status = metric_needs(n, &formula->metrics[i]);
     return status;
 }
 
 enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *m,
                                   void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err)
 {
-    if (m->type == CW_FORMULA)
-        return formula_needs(chip, &chip->formulas->items[m->base], add, context, err);
-    if (m->type == CW_COUNTER)
-        return counter_needs(chip, m->base, m->sub, add, context, err);
-    if (m->type == CW_THROUGHPUT)
-        return throughput_needs(chip, m, add, context, err);
-    const struct cw_ratio *r = &chip->ratios[m->base];
-    if (m->sub == CW_SUB_RATIO_MAX_RATE)
-        return CW_OK;
-    if (r->numerator == CW_NONE)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no formula for %s", chip->name, r->name);
-    add(context, r->numerator);
-    add(context, r->denominator);
-    return CW_OK;
+    return cw_metric_counters_held(chip, m, NULL, add, context, err);
+}
+
+enum cw_status cw_metric_counters_held(const struct cw_chip *chip, const struct cw_metric *m, const bool *held,
+                                       void (*add)(void *context, uint32_t counter), void *context,
+                                       struct cw_error *err)
+{
+    return metric_needs(&(struct needs){chip, held, add, context, err}, m);
 }
 
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *m, char *buffer, size_t size)

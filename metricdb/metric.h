@@ -67,10 +67,16 @@ struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint
 /* Unit of measurement: "instructions/sm_cycles", "%", "1", "bytes/s". Returns `buffer`. */
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer, size_t size);
 
-/* Calls `add` for each counter whose recorded rollups the metric needs; a counter may come more than once.
- * CW_ERR_UNSUPPORTED for a metric whose formula is not known. */
+/* Calls `add` for each counter that has to be recorded for the metric; a counter may come more than once. A derived
+ * counter stands for its terms where the rollup follows from them, unless its peak is needed, which is recorded beside
+ * the counter. CW_ERR_UNSUPPORTED for a metric whose formula is not known. */
 enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *metric,
                                   void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err);
+/* The same for a capture that holds the counters marked in `held`: those that the value is computed from there. A
+ * derived counter counts itself where a term is lacking. */
+enum cw_status cw_metric_counters_held(const struct cw_chip *chip, const struct cw_metric *metric, const bool *held,
+                                       void (*add)(void *context, uint32_t counter), void *context,
+                                       struct cw_error *err);
 /* The counter that values "per cycle active" and so on divide by, for a sub-metric of a counter; CW_NONE where the
  * sub-metric divides by no cycles. */
 uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub);

@@ -7,17 +7,20 @@
 #include <string.h>
 
 #include "host/base/file.h"
+#include "host/import/derive.h"
 
 enum { LARGEST_IMAGE = 1 << 30 };
 
 /* What is asked of the evaluator for each counter and throughput. */
 static const char *const counter_asks[] = {".sum",
                                            ".avg",
+                                           ".min",
+                                           ".max",
                                            ".avg.per_cycle_active",
                                            ".avg.per_cycle_elapsed",
                                            ".sum.peak_sustained",
                                            ".avg.peak_sustained"};
-enum { SUM, AVG, PER_ACTIVE, PER_ELAPSED, PEAK_SUM, PEAK_AVG, COUNTER_ASKS };
+enum { SUM, AVG, MIN, MAX, PER_ACTIVE, PER_ELAPSED, PEAK_SUM, PEAK_AVG, COUNTER_ASKS };
 static const char *const ratio_asks[] = {".ratio", ".max_rate"};
 enum { RATIO, MAX_RATE, RATIO_ASKS };
 static const char *const pct = ".avg.pct_of_peak_sustained_elapsed";
@@ -35,7 +38,7 @@ struct fit {
     size_t count;
 };
 
-static bool same(double a, double b)
+bool cw_fit_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(b);
 }
@@ -145,7 +148,7 @@ static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *
         bool right = true;
         for (size_t i = 0; i < fit->count && right; i++) {
             const double *x = fit->evidence[i].counters[counter];
-            right = same(x[AVG] / fit->evidence[i].counters[candidates[k]][AVG], x[ask]);
+            right = cw_fit_same(x[AVG] / fit->evidence[i].counters[candidates[k]][AVG], x[ask]);
         }
         if (right)
             return candidates[k];
@@ -168,6 +171,20 @@ static void fit_counters(struct fit *fit)
             instances = fit->evidence[i].counters[c][SUM] / fit->evidence[i].counters[c][AVG];
         f->counters[c].instances = instances >= 1 && instances < 1e6 ? (uint32_t)(instances + 0.5) : 0;
     }
+}
+
+static enum cw_status derive_counters(const struct fit *fit, struct cw_error *err)
+{
+    uint32_t count = fit->facts->chip.counter_count;
+    double *values = calloc(fit->count * count + 1, (MAX + 1) * sizeof *values), *v = values;
+    if (!values)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < fit->count; i++)
+        for (uint32_t c = 0; c < count; c++, v += MAX + 1)
+            memcpy(v, fit->evidence[i].counters[c], (MAX + 1) * sizeof *v);
+    enum cw_status status = cw_derive(fit->facts, values, fit->count, err);
+    free(values);
+    return status;
 }
 
 /* ---- ratios ----------------------------------------------------------------------------------------------------- */
@@ -237,12 +254,13 @@ static int suits(const struct fit *fit, const struct cw_ratio *r, const struct c
         score += 8 * (shared_words(above, n->name) + shared_words(per + 5, d->name));
     }
     /* a part of a whole is named after the whole: sectors_lookup_hit of sectors */
-    score += 30 * (strncmp(n->name, d->name, strlen(d->name)) == 0) - 30 * (strncmp(n->name, d->name, strlen(n->name)) == 0);
+    score +=
+        30 * (strncmp(n->name, d->name, strlen(d->name)) == 0) - 30 * (strncmp(n->name, d->name, strlen(n->name)) == 0);
     score -= 40 * ((strstr(n->name, "Triage") || strstr(d->name, "Triage")) && !strstr(r->name, "Triage"));
     if (fit->count) {
         double rate = c->scale * fit->evidence[0].counters[c->numerator][PEAK_SUM] /
                       fit->evidence[0].counters[c->denominator][PEAK_SUM];
-        score += 60 * same(rate, r->max_rate);
+        score += 60 * cw_fit_same(rate, r->max_rate);
     }
     return score;
 }
@@ -265,7 +283,7 @@ static double scale_of(const struct fit *fit, uint32_t ratio, struct candidate *
         double here = value / (n / d);
         if (scale == 0)
             scale = fabs(here - 1) < 1e-9 ? 1 : here;
-        if (!same(scale * n / d, value))
+        if (!cw_fit_same(scale * n / d, value))
             return 0;
         c->confirmed++;
     }
@@ -328,7 +346,7 @@ static uint32_t confirm(const struct fit *fit, uint32_t index)
     uint32_t confirmed = 0;
     for (size_t i = 0; i < fit->count; i++) {
         double got = largest(fit, &fit->evidence[i], index, NAN), want = fit->evidence[i].throughputs[index];
-        if (!same(got, want))
+        if (!cw_fit_same(got, want))
             return 0;
         confirmed += want > 0;
     }
@@ -350,7 +368,7 @@ static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t ind
     bool seen = false;
     for (size_t i = 0; i < fit->count; i++) {
         double part = fit->evidence[i].counter_pct[counter], whole = fit->evidence[i].throughputs[index];
-        if (!(part <= whole || same(part, whole)))
+        if (!(part <= whole || cw_fit_same(part, whole)))
             return false;
         seen = seen || part > 0;
     }
@@ -369,7 +387,8 @@ static void fit_throughput(const struct fit *fit, uint32_t index)
     uint32_t *parts = cw_arena_alloc(f->arena, f->chip.counter_count, sizeof *parts);
     uint32_t n = 0;
     for (uint32_t c = 0; parts && c < f->chip.counter_count; c++) {
-        if (!f->elapsed_raws[c].count || !cw_list_within(&f->elapsed_raws[c], &t->raws) || !may_constitute(fit, c, index))
+        if (!f->elapsed_raws[c].count || !cw_list_within(&f->elapsed_raws[c], &t->raws) ||
+            !may_constitute(fit, c, index))
             continue;
         uint32_t k = 0;
         while (k < n && !cw_list_equal(&f->elapsed_raws[parts[k]], &f->elapsed_raws[c]))
@@ -413,7 +432,8 @@ static void follow_sibling(const struct fit *fit, uint32_t index)
         return;
     const char *n = f->counters[r->numerator].name, *d = f->counters[r->denominator].name;
     const char *above = f->counters[sibling->numerator].name, *below = f->counters[sibling->denominator].name;
-    int as_is = shared_words(n, above) + shared_words(d, below), turned = shared_words(d, above) + shared_words(n, below);
+    int as_is = shared_words(n, above) + shared_words(d, below),
+        turned = shared_words(d, above) + shared_words(n, below);
     if (turned > as_is) {
         uint32_t swap = r->numerator;
         r->numerator = r->denominator;
@@ -431,6 +451,9 @@ enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, c
     if (status == CW_OK) {
         fit_counters(&fit);
         cw_facts_settle_units(facts);
+        status = derive_counters(&fit, err);
+    }
+    if (status == CW_OK) {
         for (uint32_t i = 0; i < facts->chip.ratio_count; i++)
             fit_ratio(&fit, i);
         for (uint32_t i = 0; i < facts->chip.ratio_count; i++)

@@ -12,4 +12,7 @@
 enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, const char *const *paths, size_t count,
                       struct cw_error *err);
 
+/* Equal to 1e-12 relative, or both NaN: what counts as the same value in a fit. */
+bool cw_fit_same(double a, double b);
+
 #endif

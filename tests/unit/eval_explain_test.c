@@ -75,6 +75,27 @@ Test(explain, what_is_missing)
                            "(in parts)\n");
 }
 
+Test(explain, derived_counters)
+{
+    expect("sm__wide.avg.per_cycle_active", 0,
+           "range 0: first\n"
+           "  sm__wide.avg.per_cycle_active = 7 1/cycles  (mixed passes)\n"
+           "    = (0.5 * avg(sm__bytes) + avg(sm__inst)) / avg(sm__cycles_active)\n"
+           "    = (0.5 * 2000 + 400) / 200\n"
+           "\n" HEAD("          ") "  sm__bytes                 4            8000            2000            2000      "
+                                   "      2000  1\n"
+                                   "  sm__cycles_active         4             800             200             200      "
+                                   "       200  0\n"
+                                   "  sm__inst                  4            1600             400             400      "
+                                   "       400  0\n");
+    expect("gpu__inst.avg", 0,
+           "range 0: first\n"
+           "  gpu__inst.avg = 1600 instructions\n"
+           "    = 4 * avg(sm__inst)\n"
+           "    = 4 * 400\n"
+           "\n" HEAD(" ") "  sm__inst         4            1600             400             400             400  0\n");
+}
+
 Test(explain, throughputs)
 {
     expect("sm__throughput.avg.pct_of_peak_sustained_active", 0,

@@ -288,7 +288,7 @@ Test(eval_output, reference)
     fclose(out);
     cr_expect_str_eq(text, "sm__inst.avg.per_cycle_in_frame, range 1 (se\"co,nd): got inf, wanted -inf\n"
                            "sm__bytes.sum.per_cycle_active, range 2 (third): got 40, wanted 41\n"
-                           "10 values equal, 2 differ\n");
+                           "10 values equal, 2 differ: computed 4 and 2, copied from the capture 6 and 0\n");
     free(text);
 }
 

@@ -194,6 +194,80 @@ Test(eval_plan, formulas_that_are_not_known)
     }
 }
 
+/* hits 60, lookups 80 over four instances */
+Test(eval_plan, derived_counters)
+{
+    EXPECT("sm__misses.sum", 20, CW_VALUE_OK);
+    EXPECT("sm__misses.avg", 5, CW_VALUE_OK);
+    EXPECT("sm__misses.min", NAN, CW_VALUE_NOT_COLLECTED); /* does not follow */
+    EXPECT("sm__misses.sum.per_cycle_active", 0.1, CW_VALUE_OK);
+    EXPECT("sm__misses.sum.per_second", 20 / 2e-6, CW_VALUE_OK);
+    EXPECT("sm__misses.sum.peak_sustained", NAN, CW_VALUE_NOT_COLLECTED); /* a peak is recorded beside its counter */
+    EXPECT("sm__miss_rate.pct", 25, CW_VALUE_OK);
+    EXPECT("sm__misses.sum.per_cycle_in_frame", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    sample_rollups[CW_MIN][HITS][0] = 3;
+    sample_rollups[CW_MAX][HITS][0] = 50;
+    EXPECT("sm__hit_bytes.sum", 60 * 32, CW_VALUE_OK);
+    EXPECT("sm__hit_bytes.avg", 15 * 32, CW_VALUE_OK);
+    EXPECT("sm__hit_bytes.min", 3 * 32, CW_VALUE_OK);
+    EXPECT("sm__hit_bytes.max", 50 * 32, CW_VALUE_OK);
+    EXPECT("gpu__inst.sum", 1600, CW_VALUE_OK);
+    EXPECT("gpu__inst.avg", 1600, CW_VALUE_OK); /* four SMs make one GPU */
+    EXPECT("gpu__inst.max", NAN, CW_VALUE_NOT_COLLECTED);
+}
+
+Test(eval_plan, derived_counters_that_were_recorded)
+{
+    EXPECT("sm__split.sum", 7, CW_VALUE_MIXED_PASSES); /* the capture lacks sm__missing */
+    sample_counters[TIME].name = "sm__missing";
+    EXPECT("sm__split.sum", 2060, CW_VALUE_OK);
+    EXPECT("sm__split.min", 1.75, CW_VALUE_MIXED_PASSES); /* the record */
+}
+
+Test(eval_plan, statuses_of_derived_counters)
+{
+    EXPECT("sm__wide.sum", 5600, CW_VALUE_MIXED_PASSES);
+    static const struct {
+        enum cw_value_form form;
+        enum cw_value_status status;
+    } cases[] = {{CW_FORM_OVERFLOW, CW_VALUE_OVERFLOW},
+                 {CW_FORM_INCOMPLETE, CW_VALUE_INCOMPLETE},
+                 {CW_FORM_UNAVAILABLE, CW_VALUE_UNAVAILABLE},
+                 {CW_FORM_NOT_COLLECTED, CW_VALUE_NOT_COLLECTED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_form(HITS, 0, cases[i].form);
+        cr_expect_eq(evaluate("sm__misses.sum", 0).status, cases[i].status);
+        cr_expect_eq(evaluate("sm__misses.sum.per_cycle_active", 0).status, cases[i].status);
+        EXPECT_ON(1, "sm__misses.sum", 20, CW_VALUE_OK);
+    }
+    set_value(ACTIVE, 1, 0);
+    EXPECT_ON(1, "sm__misses.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+}
+
+Test(eval_plan, copied_values)
+{
+    static const struct {
+        const char *name;
+        bool copied;
+    } cases[] = {{"sm__inst.sum", true},
+                 {"sm__inst.max", true},
+                 {"sm__inst.avg.peak_sustained", true},
+                 {"sm__inst.sum.per_second", false},
+                 {"sm__misses.sum", false},
+                 {"sm__hit_bytes.min", false},
+                 {"sm__split.sum", true},
+                 {"sm__hit_rate.max_rate", false},
+                 {"sm__missing.sum", true},
+                 {"sm__throughput.avg.pct_of_peak_sustained_elapsed", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_metric metric;
+        struct cw_eval_plan plan;
+        cr_assert(cw_metric_parse(&metric, chip, cases[i].name, &err) == CW_OK, "%s", err.message);
+        cr_assert(cw_eval_plan_make(&plan, chip, &data.schema, &metric, 1, &options, arena, &err) == CW_OK);
+        cr_expect_eq(plan.metrics[0].copied, cases[i].copied, "%s", cases[i].name);
+    }
+}
+
 /* More ranges than one block, so that the seams are seen. */
 Test(eval_plan, many_ranges)
 {

@@ -56,6 +56,54 @@ Test(chip, holds_what_the_file_says)
     cr_expect_eq(chip->throughputs[0].counters.count, 2);
 }
 
+static const struct cw_chip *with(const char *from, const char *to)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char *text = cw_text_with(cw_small_chip, from, to);
+    cr_assert_eq(cw_chip_parse(&chip, text, strlen(text), "tiny.yaml", arena, &err), CW_OK, "%s", err.message);
+    free(text);
+    return chip;
+}
+
+Test(chip, derived_counters)
+{
+    const struct cw_chip *chip = with("peak: 1, instances: 2,", "of: {sm__inst_executed: 0.5, gpu__time_duration: -3}, "
+                                                                "per: 4, confirmed: 7, peak: 1, instances: 2,");
+    const struct cw_counter *c = &chip->counters[4];
+    cr_assert_eq(c->terms.count, 2);
+    cr_expect_str_eq(chip->counters[c->terms.items[0]].name, "sm__inst_executed");
+    cr_expect_eq(c->coefficients[0], 0.5);
+    cr_expect_eq(c->coefficients[1], -3);
+    cr_expect_eq(c->per, 4);
+    cr_expect_eq(c->confirmed, 7);
+    for (int r = 0; r < 4; r++) {
+        cr_expect_eq(cw_counter_follows(chip, 4, r), r < 2, "only sum and average follow");
+        cr_expect_not(cw_counter_follows(chip, 3, r), "recorded");
+    }
+    static const char *const not_scaled[] = {"of: {gpu__time_duration: 2}, peak: 1, instances: 2,",
+                                             "of: {sm__inst_executed: -2}, peak: 1, instances: 2,"};
+    for (int i = 0; i < 2; i++)
+        cr_expect_not(cw_counter_follows(with("peak: 1, instances: 2,", not_scaled[i]), 4, 3), "%s", not_scaled[i]);
+    cr_expect(cw_counter_follows(with("peak: 1, instances: 2,", "of: {sm__inst_executed: 2}, peak: 1,"), 4, 3));
+}
+
+Test(chip, derived_counters_are_written_as_they_are_read)
+{
+    static const char *const source[] = {"written by hand", NULL};
+    const struct cw_chip *chip = with("peak: 1, instances: 2,", "of: {sm__inst_executed: 0.03125, gpu__time_duration: "
+                                                                "-64}, per: 0.5, confirmed: 7, instances: 2,");
+    struct cw_writer text;
+    cw_writer_init(&text);
+    cw_chip_write(chip, source, &text);
+    cw_write_bytes(&text, "", 1);
+    cr_assert_eq(text.status, CW_OK);
+    cr_expect(strstr((const char *)text.data, ", of: {sm__inst_executed: 0.03125, gpu__time_duration: -64}, per: 0.5, "
+                                              "confirmed: 7, raw: ["),
+              "%s", (const char *)text.data);
+    cw_writer_free(&text);
+}
+
 Test(chip, finds_names_of_each_type)
 {
     const struct cw_chip *chip = small();
@@ -107,6 +155,15 @@ Test(chip, errors_name_the_place)
          "found 'gp', expected a unit of the 'units' section"},
         {__LINE__, "dim: nanoseconds, ", "", 17, 23, "found no 'dim', which is required"},
         {__LINE__, ", raw: [0x33]}", "}", 17, 23, "found no 'raw', which is required"},
+        {__LINE__, "peak: 4, raw", "of: {sm__inst: 2}, raw", 20, 57,
+         "found 'sm__inst', expected the name of a counter"},
+        {__LINE__, "peak: 4, raw", "of: {sm__cycles_active: 0}, raw", 20, 76,
+         "found the coefficient 0, expected a finite number other than 0"},
+        {__LINE__, "peak: 4, raw", "of: {sm__inst_executed: 1}, raw", 20, 57,
+         "found sm__inst_executed, which is derived itself, expected a recorded counter"},
+        {__LINE__, "peak: 4, raw", "of: [sm__cycles_active], raw", 20, 56, "found a list for of, expected a mapping"},
+        {__LINE__, "peak: 4, raw", "per: 0, raw", 20, 22,
+         "found per: 0 for sm__inst_executed, expected a number above 0"},
         {__LINE__, "raw: [0x33]", "raw: [0x34]", 17, 68,
          "found the raw counter '0x34', expected one of the 'raw_counters' section"},
         {__LINE__, "peak: 4", "peak: four", 20, 58, "found 'four', expected a number"},

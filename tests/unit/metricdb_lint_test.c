@@ -58,6 +58,10 @@ Test(lint, each_rule_names_the_place)
     } cases[] = {
         {__LINE__, "gpc_cycles, peak: 1, raw: [0x11]", "gpc_cycles, peak: 1, raw: []",
          "18:3 error [counter-raw] found no raw counter for sm__cycles_active"},
+        {__LINE__, "peak: 4, raw", "peak: 4, of: {sm__cycles_active: 1}, raw",
+         "20:3 error [counter-terms] found other raw counters for the terms of sm__inst_executed than for itself"},
+        {__LINE__, "peak: 4, raw: [0x22]", "peak: 4, of: {sm__cycles_active: 1}, raw: [0x11, 0x22]",
+         "20:3 error [counter-terms] found other raw counters for the terms of sm__inst_executed than for itself"},
         {__LINE__, "  0x0000000000000033: [trace]", "  0x0000000000000033: []",
          "15:3 error [raw-domain] found no domain that collects the raw counter 0x0000000000000033"},
         {__LINE__, "gpu_sm_a: 32", "gpu_sm_a: 1",

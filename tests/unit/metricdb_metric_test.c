@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "metricdb/metric.h"
@@ -143,6 +144,39 @@ static void add(void *context, uint32_t counter)
 {
     strcat(context, tiny->counters[counter].name);
     strcat(context, " ");
+}
+
+static void expect_needs(int line, const char *name, const bool *held, const char *wanted)
+{
+    char names[512] = "";
+    struct cw_metric m = parsed(tiny, name);
+    cr_expect_eq(cw_metric_counters_held(tiny, &m, held, add, names, NULL), CW_OK);
+    cr_expect_str_eq(names, wanted, "line %d: %s: %s", line, name, names);
+}
+
+/* sm__warps_launched = sm__inst_executed - gpu__time_duration */
+Test(metric, counters_that_derived_ones_stand_for)
+{
+    char *text = cw_text_with(cw_small_chip, "instances: 2, active: none,",
+                              "of: {sm__inst_executed: 1, gpu__time_duration: -1}, instances: 2,");
+    cr_assert_eq(cw_chip_parse(&tiny, text, strlen(text), "tiny.yaml", arena, NULL), CW_OK);
+    const bool all[] = {true, true, true, true, true}, no_time[] = {false, true, true, true, true};
+    const char *terms = "sm__inst_executed gpu__time_duration ", *itself = "sm__warps_launched ";
+    expect_needs(__LINE__, "sm__warps_launched.sum", NULL, terms);
+    expect_needs(__LINE__, "sm__warps_launched.avg", all, terms);
+    expect_needs(__LINE__, "sm__warps_launched.avg", no_time, itself);
+    expect_needs(__LINE__, "sm__warps_launched.min", NULL, itself);
+    expect_needs(__LINE__, "sm__warps_launched.max", all, itself);
+    expect_needs(__LINE__, "sm__warps_launched.avg.peak_sustained", NULL, itself);
+    expect_needs(__LINE__, "sm__warps_launched.avg.per_cycle_active", NULL,
+                 "sm__inst_executed gpu__time_duration sm__cycles_active ");
+    expect_needs(__LINE__, "sm__warps_launched.avg.pct_of_peak_sustained_active", NULL,
+                 "sm__warps_launched sm__cycles_active ");
+    expect_needs(__LINE__, "sm__warps_launched.avg.pct_of_peak_sustained_active", all,
+                 "sm__warps_launched sm__inst_executed gpu__time_duration sm__cycles_active ");
+    expect_needs(__LINE__, "sm__average_inst_executed_per_warp.ratio", NULL,
+                 "sm__inst_executed sm__inst_executed gpu__time_duration ");
+    free(text);
 }
 
 Test(metric, counters_that_are_needed)

@@ -14,3 +14,5 @@ metric-query describe --chip GH100 --format json dram__bytes.sum.per_second | he
 metric-query list --chip GH100 --type throughput --unit dram | cut -f1 >names.txt
 metric-config --chip GH100 --metrics-file names.txt -o plan.cwc && echo planned
 metric-query lint --chip GH100 >findings.txt; echo "status $?"
+# a counter is recorded, or follows from recorded ones
+metric-query describe --chip GH100 dram__bytes dram__bytes_read gpu__time_duration l1tex__t_sectors_pipe_tex | grep -E '^[a-z]|derived|evidence'
