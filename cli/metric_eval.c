@@ -14,6 +14,7 @@
 #include "cli/metric_list.h"
 #include "cli/legacy_names.h"
 #include "cli/metrics_db.h"
+#include "cli/native_reference.h"
 #include "eval/check.h"
 #include "eval/csv.h"
 #include "eval/explain.h"
@@ -26,14 +27,14 @@
 static const size_t largest_capture = (size_t)1 << 40;
 
 struct options {
-    const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *explained;
+    const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *native, *explained;
     struct cw_metric_sources sources;
     struct cw_eval_options eval;
     struct cw_metrics_db metrics_db;
     bool all, show, explain;
 };
 
-enum { KEY_ALL = 256, KEY_CSV, KEY_JSON, KEY_RANGE, KEY_FRAME, KEY_REGION, KEY_CHIP_FILE, KEY_CHECK };
+enum { KEY_ALL = 256, KEY_CSV, KEY_JSON, KEY_RANGE, KEY_FRAME, KEY_REGION, KEY_CHIP_FILE, KEY_CHECK, KEY_NATIVE };
 
 static const struct argp_option option_list[] = {
     {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
@@ -46,6 +47,10 @@ static const struct argp_option option_list[] = {
     {"region-ns", KEY_REGION, "N", 0, "duration of your region in nanoseconds, for the region sub-metrics", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
     {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
+    {"native", KEY_NATIVE, "FILE", 0,
+     "compare with NVIDIA's evaluator on the native counter data of the same run (needs their host library): what is "
+     "asked for, or every metric whose counters the capture holds",
+     0},
     {0},
 };
 
@@ -87,12 +92,14 @@ static void check_options(const struct options *o, struct argp_state *state)
         argp_error(state, "found --all and other metrics, expected one of them");
     if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
         argp_error(state, "found --csv and --json on standard output, expected one of them there");
-    if (o->check && (metrics || output || o->range))
+    if (o->check && (metrics || output || o->range || o->native))
         argp_error(state,
                    "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
-    if (o->show && (metrics || output || o->range || o->check))
+    if (o->native && (output || o->range))
+        argp_error(state, "found --native with ranges or outputs, expected none");
+    if (o->show && (metrics || output || o->range || o->check || o->native))
         argp_error(state, "found options of evaluation, expected none with show");
-    if (o->explain && (metrics || output || o->check))
+    if (o->explain && (metrics || output || o->check || o->native))
         argp_error(state, "found other metrics or outputs, expected none with explain");
 }
 
@@ -128,8 +135,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CHIP_FILE:
         o->chip_file = arg;
         return 0;
-    case KEY_CHECK:
-        o->check = arg;
+    case KEY_CHECK: /* "--check --native FILE" means --native FILE */
+        if (strcmp(arg, "--native") == 0)
+            state->next--;
+        else
+            o->check = arg;
+        return 0;
+    case KEY_NATIVE:
+        o->native = arg;
         return 0;
     case ARGP_KEY_ARG:
         add_argument(o, arg, state);
@@ -394,6 +407,20 @@ static enum cw_status run_check(struct run *r)
     return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, r->err) : status;
 }
 
+static enum cw_status run_native(struct run *r)
+{
+    struct cw_reference reference;
+    struct cw_result result;
+    enum cw_status status = r->o->sources.count ? gather_named(r)
+                                                : cw_held_metrics(&r->metrics, &r->metric_count, r->chip,
+                                                                  &r->data.schema, r->arena, r->err);
+    if (status == CW_OK)
+        status = evaluate(r, &result);
+    if (status == CW_OK)
+        status = cw_native_reference_load(&reference, r->o->native, &result, &r->o->eval, r->arena, r->err);
+    return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, r->err) : status;
+}
+
 static enum cw_status run_explain(struct run *r)
 {
     uint32_t range = 0;
@@ -424,7 +451,10 @@ static enum cw_status run(struct run *r)
         if (status == CW_OK)
             status = load_chip(r);
         if (status == CW_OK)
-            status = r->o->check ? run_check(r) : r->o->explain ? run_explain(r) : run_evaluate(r);
+            status = r->o->check     ? run_check(r)
+                     : r->o->native  ? run_native(r)
+                     : r->o->explain ? run_explain(r)
+                                     : run_evaluate(r);
     }
     if ((fflush(stdout) != 0 || ferror(stdout)) && (status == CW_OK || status == CW_ERR_DIFFERS)) {
         *r->err = (struct cw_error)CW_ERROR_INIT;
@@ -449,7 +479,8 @@ int main(int argc, char **argv)
         "in it, down to the counters.\v"
         "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
         "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
-        "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm",
+        "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
+        "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",
         children,
         NULL,
         NULL};

@@ -78,6 +78,12 @@ void cw_nvperf_requests_destroy(struct cw_nvperf_requests *requests)
 {
 }
 
+enum cw_status cw_nvperf_set_durations(struct cw_nvperf_evaluator *evaluator, double frame_ns, double region_ns,
+                                       struct cw_error *err)
+{
+    return absent(err);
+}
+
 enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *evaluator, const struct cw_nvperf_requests *requests,
                                   size_t range, double *values, struct cw_error *err)
 {

@@ -60,8 +60,7 @@ static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip
 }
 
 enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
-                                          const char *chip, const void *image, size_t image_size,
-                                          struct cw_error *err)
+                                          const char *chip, const void *image, size_t image_size, struct cw_error *err)
 {
     struct cw_nvperf_evaluator *e = calloc(1, sizeof *e);
     *evaluator = NULL;
@@ -217,8 +216,8 @@ enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *e, const
     for (size_t i = 0; status == CW_OK && i < p.numRawDependencies; i++) {
         uint64_t raw;
         if (!cw_nvperf_raw_number(needed[i], &raw))
-            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library names a raw counter %s, expected 0x...",
-                                  needed[i]);
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED,
+                                  "NVIDIA's host library names a raw counter %s, expected 0x...", needed[i]);
         else if (raw)
             (*raws)[(*raw_count)++] = raw;
     }
@@ -278,6 +277,18 @@ enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *e, const ch
         }
     }
     snprintf(buffer, size, "%s%s", *above ? above : "1", below);
+    return CW_OK;
+}
+
+enum cw_status cw_nvperf_set_durations(struct cw_nvperf_evaluator *e, double frame_ns, double region_ns,
+                                       struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_SetUserData_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.frameDuration = frame_ns;
+    p.regionDuration = region_ns;
+    p.isolated = 1;
+    CW_NVPERF_TRY(e->library, MetricsEvaluator_SetUserData, p, err);
     return CW_OK;
 }
 

@@ -21,6 +21,7 @@
     X(MetricsEvaluator_GetMetricRawDependencies)                                                                       \
     X(MetricsEvaluator_DimUnitToString)                                                                                \
     X(MetricsEvaluator_GetMetricDimUnits)                                                                              \
+    X(MetricsEvaluator_SetUserData)                                                                                    \
     X(MetricsEvaluator_SetDeviceAttributes)                                                                            \
     X(MetricsEvaluator_EvaluateToGpuValues)                                                                            \
     X(CUDA_RawCounterConfig_Create)                                                                                    \

@@ -59,6 +59,9 @@ enum cw_status cw_nvperf_requests_create(struct cw_nvperf_requests **requests,
                                          const struct cw_nvperf_evaluator *evaluator, const char *const *metrics,
                                          size_t count, struct cw_error *err);
 void cw_nvperf_requests_destroy(struct cw_nvperf_requests *requests);
+/* The durations of the user's frame and region in nanoseconds, for the values that are about them; 0 for none. */
+enum cw_status cw_nvperf_set_durations(struct cw_nvperf_evaluator *evaluator, double frame_ns, double region_ns,
+                                       struct cw_error *err);
 /* values[i] is request i on range `range`, which must be below the range count: the library does not check it. */
 enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *evaluator, const struct cw_nvperf_requests *requests,
                                   size_t range, double *values, struct cw_error *err);

@@ -1,0 +1,13 @@
+/* Values of NVIDIA's evaluator on native counter data, as a reference to compare with. */
+#ifndef CW_CLI_NATIVE_REFERENCE_H
+#define CW_CLI_NATIVE_REFERENCE_H
+
+#include "eval/check.h"
+
+/* Evaluates `result`'s metrics on the native image at `path`, which has to hold as many ranges as the result. Loads
+ * NVIDIA's host library; CW_ERR_UNSUPPORTED without it. */
+enum cw_status cw_native_reference_load(struct cw_reference *reference, const char *path,
+                                        const struct cw_result *result, const struct cw_eval_options *options,
+                                        struct cw_arena *arena, struct cw_error *err);
+
+#endif
