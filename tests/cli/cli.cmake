@@ -13,3 +13,8 @@ foreach(reference ${references})
   add_test(NAME golden/${name}
            COMMAND metric-eval --check ${reference} ${PROJECT_SOURCE_DIR}/data/captures/${name}.cwd)
 endforeach()
+
+# Random names on native captures, where there are some and NVIDIA's evaluator to compare with.
+add_test(NAME golden/native_sample COMMAND ${PROJECT_SOURCE_DIR}/tests/golden/native_sample)
+set_tests_properties(golden/native_sample PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900
+                     ENVIRONMENT "BIN=${PROJECT_BINARY_DIR}/bin;SOURCE=${PROJECT_SOURCE_DIR}")
