@@ -103,8 +103,8 @@ static enum cw_status run(const struct options *o, struct cw_arena *arena, struc
     const struct cw_nvperf *library;
     struct cw_facts facts;
     char evidence[128], limits_source[256];
-    snprintf(evidence, sizeof evidence, "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures",
-             o->evidence_count);
+    snprintf(evidence, sizeof evidence,
+             "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures", o->evidence_count);
     const char *const source[] = {
         "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library",
         o->evidence_count ? evidence : "cycles, ratios: inferred from names and raw counters; no captures were given",
@@ -128,10 +128,14 @@ static enum cw_status run(const struct options *o, struct cw_arena *arena, struc
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
-        option_list, parse, "",
+        option_list,
+        parse,
+        "",
         "Writes the database of a chip from what NVIDIA's host library tells. No GPU is needed.\v"
         "Example:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {0};
     cw_cli_init();
     argp_parse(&argp, argc, argv, 0, NULL, &options);
