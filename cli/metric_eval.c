@@ -48,8 +48,8 @@ static const struct argp_option option_list[] = {
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
     {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
     {"native", KEY_NATIVE, "FILE", 0,
-     "compare with NVIDIA's evaluator on the native counter data of the same run (needs their host library): what is "
-     "asked for, or every metric whose counters the capture holds",
+     "compare with NVIDIA's evaluator on the native counter data of the same run, FILE and FILE.1, FILE.2, ... (needs "
+     "their host library): what is asked for, or every metric whose counters the capture holds",
      0},
     {0},
 };

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cli/native_reference.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,46 +20,64 @@ struct shared {
     double values[]; /* [range][metric] */
 };
 
-static enum cw_status evaluate_ranges(struct cw_nvperf_evaluator *e, const char *path, const struct cw_result *r,
-                                      double *values, struct cw_error *err)
+struct native {
+    const struct cw_nvperf *library;
+    const struct cw_result *result;
+    const struct cw_eval_options *options;
+    double *values;  /* [range][metric] */
+    uint32_t ranges; /* evaluated so far */
+};
+
+static enum cw_status evaluate_ranges(struct native *n, struct cw_nvperf_evaluator *e, const char *path,
+                                      struct cw_error *err)
 {
+    const struct cw_result *r = n->result;
     struct cw_nvperf_requests *requests = NULL;
     size_t ranges = 0;
     enum cw_status status = cw_nvperf_range_count(e, &ranges, err);
-    if (status == CW_OK && ranges != r->range_count)
-        status = cw_error_set(err, CW_ERR_INPUT, "%s: found %zu ranges, expected the %u of the capture", path, ranges,
-                              (unsigned)r->range_count);
+    if (status == CW_OK && (!ranges || ranges > r->range_count - n->ranges))
+        status = cw_error_set(err, CW_ERR_INPUT, "%s: found %zu ranges, expected 1 to %u: the capture has %u", path,
+                              ranges, (unsigned)(r->range_count - n->ranges), (unsigned)r->range_count);
     if (status == CW_OK)
         status = cw_nvperf_requests_create(&requests, e, r->names, r->metric_count, err);
-    for (size_t i = 0; status == CW_OK && i < ranges; i++)
-        status = cw_nvperf_evaluate(e, requests, i, values + i * r->metric_count, err);
+    for (size_t i = 0; status == CW_OK && i < ranges; i++, n->ranges++)
+        status = cw_nvperf_evaluate(e, requests, i, n->values + (size_t)n->ranges * r->metric_count, err);
     cw_nvperf_requests_destroy(requests);
     return status;
 }
 
-static enum cw_status evaluate(const char *path, const struct cw_result *r, const struct cw_eval_options *options,
-                               double *values, struct cw_error *err)
+static enum cw_status evaluate_image(struct native *n, const char *path, struct cw_error *err)
 {
-    const struct cw_nvperf *library;
     struct cw_nvperf_evaluator *e = NULL;
     struct cw_bytes file = {0};
-    enum cw_status status = cw_nvperf_open(&library, NULL, err);
-    if (status == CW_OK)
-        status = cw_file_read(&file, path, LARGEST_IMAGE, err);
-    uint8_t *image = status == CW_OK ? aligned_alloc(64, (file.size + 64) / 64 * 64) : NULL;
-    if (status == CW_OK && !image)
+    enum cw_status status = cw_file_read(&file, path, LARGEST_IMAGE, err);
+    if (status != CW_OK)
+        return status;
+    uint8_t *image = aligned_alloc(64, (file.size + 64) / 64 * 64);
+    if (!image)
         status = cw_error_nomem(err);
     if (status == CW_OK) {
         memcpy(image, file.data, file.size);
-        status = cw_nvperf_evaluator_create(&e, library, r->chip->name, image, file.size, err);
+        status = cw_nvperf_evaluator_create(&e, n->library, n->result->chip->name, image, file.size, err);
     }
-    if (status == CW_OK && (options->frame_ns != 0 || options->region_ns != 0))
-        status = cw_nvperf_set_durations(e, options->frame_ns, options->region_ns, err);
+    if (status == CW_OK && (n->options->frame_ns != 0 || n->options->region_ns != 0))
+        status = cw_nvperf_set_durations(e, n->options->frame_ns, n->options->region_ns, err);
     if (status == CW_OK)
-        status = evaluate_ranges(e, path, r, values, err);
+        status = evaluate_ranges(n, e, path, err);
     cw_nvperf_evaluator_destroy(e);
     cw_bytes_free(&file);
     free(image);
+    return status;
+}
+
+static enum cw_status evaluate(struct native *n, const char *path, struct cw_error *err)
+{
+    char name[4096];
+    enum cw_status status = cw_nvperf_open(&n->library, NULL, err);
+    for (unsigned k = 0; status == CW_OK && n->ranges < n->result->range_count; k++) {
+        snprintf(name, sizeof name, k ? "%s.%u" : "%s", path, k);
+        status = evaluate_image(n, name, err);
+    }
     return status;
 }
 
@@ -70,7 +89,7 @@ static enum cw_status evaluate_in_child(const char *path, const struct cw_result
     int how = 0;
     pid_t pid = fork();
     if (pid == 0) {
-        evaluate(path, r, options, shared->values, &shared->err);
+        evaluate(&(struct native){.result = r, .options = options, .values = shared->values}, path, &shared->err);
         shared->done = true;
         _exit(0);
     }
