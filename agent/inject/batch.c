@@ -16,12 +16,11 @@ static const uint64_t patience_ns = 2000000000;
 static struct batch {
     CUcontext context; /* NULL: unused */
     bool open;         /* the first pass is running */
-    bool kernel;       /* this context goes on with kernel replay */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
 
-static bool able;          /* to replay batches at all */
+static bool able;          /* to replay batches; else contexts have kernel replay from their start */
 static uint32_t in_flight; /* calls of other threads that have entered and not left */
 
 static struct batch *find(CUcontext context)
@@ -94,10 +93,8 @@ static void end_collection(struct cw_collection *c)
 
 static bool open_batch(struct cw_collection *c, struct batch *b)
 {
-    if (!cw_checkpoint_save(&b->checkpoint, c->context)) {
-        b->kernel = true;
+    if (!cw_checkpoint_save(&b->checkpoint, c->context))
         return false;
-    }
     b->open = cw_collection_arm(c, CUPTI_UserReplay);
     if (!b->open)
         cw_checkpoint_free(&b->checkpoint);
@@ -111,8 +108,8 @@ static void context_created(CUcontext context, uint32_t device)
     struct batch *b = find(NULL);
     struct cw_collection *c = b ? cw_collection_open(context, device) : NULL;
     if (c)
-        *b = (struct batch){.context = context, .kernel = !able};
-    if (c && b->kernel)
+        *b = (struct batch){.context = context};
+    if (c && !able)
         cw_collection_arm(c, CUPTI_KernelReplay);
 }
 
@@ -150,10 +147,9 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !cw_inject_launch_runs(id, call))
         return;
-    struct batch *b = find(c->context);
-    if (b->kernel && c->running)
+    if (!able && c->running)
         cw_collection_launch_replayed(c, id, call);
-    else if (b->kernel || !add_launch(c, b, id, call))
+    else if (!able || !add_launch(c, find(c->context), id, call))
         c->skipped++;
 }
 
@@ -179,13 +175,9 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     struct batch *b = c ? find(c->context) : NULL;
     enum cw_effect effect = cw_record_effect(id);
-    bool over = effect == CW_EFFECT_GRAPH || effect == CW_EFFECT_END;
-    if (b && b->open && (over || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
+    if (b && b->open &&
+        (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
         end_collection(c);
-    if (b && effect == CW_EFFECT_GRAPH)
-        b->kernel = true;
-    if (b && b->kernel && !b->open && !c->running && !cw_inject.over)
-        cw_collection_arm(c, CUPTI_KernelReplay);
     in_flight++;
 }
 

@@ -76,8 +76,6 @@ bool cw_record_init(void)
                 effects[id] = CW_EFFECT_NONE;
         if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
             effects[id] = CW_EFFECT_READ;
-        if (strncmp(name, "cuGraphInstantiate", 18) == 0)
-            effects[id] = CW_EFFECT_GRAPH;
     }
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
         effects[recorded[i]] = CW_EFFECT_RECORD;
