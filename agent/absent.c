@@ -1,5 +1,6 @@
 /* The cupti backend of a build without CUDA headers. */
 #include "agent/backend.h"
+#include "agent/pc_capture.h"
 
 static enum cw_status absent(struct cw_error *err)
 {
@@ -15,9 +16,15 @@ enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exi
     return absent(err);
 }
 
-enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *err)
+enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
 {
-    (void)chip;
-    (void)report;
+    (void)options;
+    (void)exit_status;
+    return absent(err);
+}
+
+enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
+{
+    (void)check;
     return absent(err);
 }

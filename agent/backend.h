@@ -2,6 +2,7 @@
 #ifndef CW_AGENT_BACKEND_H
 #define CW_AGENT_BACKEND_H
 
+#include "agent/check.h"
 #include "agent/collector.h"
 #include "agent/program.h"
 
@@ -28,9 +29,6 @@ enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_
 
 /* Checks whether a plan for `chip` (NULL: any) can be collected here. With `report`, prints a line for each check. */
 enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *err);
-/* Where libcupti was found, "" where it was not. Returns `path`. */
-const char *cw_cupti_path(char *path, size_t size);
-
 /* What the end of a program means for its capture: an error for one that failed or launched nothing. */
 enum cw_status cw_capture_verdict(const struct cw_range_options *options, const struct cw_program *program,
                                   uint64_t ranges, int *exit_status, struct cw_error *err);

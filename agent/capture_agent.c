@@ -10,6 +10,8 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"range", "collect counters for each kernel launch of a program", cw_range_command},
+    {"pc", "sample where the warps of a program are and what they wait for", cw_pc_command},
+    {"sass", "count for each instruction of a program's kernels", cw_sass_command},
     {"decode", "turn NVIDIA's counter data into ours", cw_decode_command},
     {"doctor", "say what on this node would stop a capture", cw_doctor_command},
 };
@@ -45,7 +47,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (*name)
-        fprintf(stderr, "capture-agent: found the command '%s', expected range, decode or doctor\n", name);
+        fprintf(stderr, "capture-agent: found the command '%s', expected range, pc, sass, decode or doctor\n", name);
     else
         usage(stderr);
     return CW_ERR_USAGE;

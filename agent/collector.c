@@ -8,8 +8,8 @@
 
 #include "host/image/chunk.h"
 
-/* Appends one chunk and frees the writer. A write that fails half way is cut off again. */
-static enum cw_status append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
+/* A write that fails half way is cut off again. */
+enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
 {
     enum cw_status status = out->status == CW_OK ? CW_OK : cw_error_nomem(err);
     const uint8_t *data = out->data;
@@ -44,7 +44,7 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const
     cw_writer_init(&out);
     cw_chunk_write_header(&out, &cw_counter_data_kind);
     cw_counter_data_write_schema(schema, &out);
-    return append(c, &out, err);
+    return cw_collector_append(c, &out, err);
 }
 
 enum cw_status cw_collector_device(struct cw_collector *c, const struct cw_device *device, struct cw_error *err)
@@ -52,7 +52,7 @@ enum cw_status cw_collector_device(struct cw_collector *c, const struct cw_devic
     struct cw_writer out;
     cw_writer_init(&out);
     cw_counter_data_write_device(c->schema, device, &out);
-    return append(c, &out, err);
+    return cw_collector_append(c, &out, err);
 }
 
 enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range *range, const struct cw_value *values,
@@ -61,7 +61,7 @@ enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range 
     struct cw_writer out;
     cw_writer_init(&out);
     cw_counter_data_write_range(c->schema, range, values, &out);
-    enum cw_status status = append(c, &out, err);
+    enum cw_status status = cw_collector_append(c, &out, err);
     c->ranges += status == CW_OK;
     return status;
 }
@@ -71,7 +71,7 @@ enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how,
     struct cw_writer out;
     cw_writer_init(&out);
     cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
-    enum cw_status status = append(c, &out, err);
+    enum cw_status status = cw_collector_append(c, &out, err);
     c->ended = status == CW_OK;
     return status;
 }

@@ -21,6 +21,8 @@ enum cw_status cw_collector_device(struct cw_collector *collector, const struct 
                                    struct cw_error *err);
 enum cw_status cw_collector_range(struct cw_collector *collector, const struct cw_range *range,
                                   const struct cw_value *values, struct cw_error *err);
+/* Appends whole chunks of any other kind and frees the writer. */
+enum cw_status cw_collector_append(struct cw_collector *collector, struct cw_writer *chunks, struct cw_error *err);
 /* Marks the capture complete. */
 enum cw_status cw_collector_end(struct cw_collector *collector, enum cw_capture_end how, uint32_t code,
                                 struct cw_error *err);

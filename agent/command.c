@@ -1,8 +1,10 @@
+#define _GNU_SOURCE
 #include "agent/command.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LARGEST_PLAN = 256 << 20 };
 
@@ -21,6 +23,20 @@ unsigned long cw_command_number(struct argp_state *state, const char *text, unsi
     if (text[0] < '0' || text[0] > '9' || *end || errno || value > most)
         argp_error(state, "found '%s', expected a whole number up to %lu", text, most);
     return value;
+}
+
+bool cw_command_backend(struct argp_state *state, const char *name)
+{
+    bool sim = strcmp(name, "sim") == 0;
+    if (!sim && strcmp(name, "cupti") != 0)
+        argp_error(state, "found the backend '%s', expected cupti or sim", name);
+    return sim;
+}
+
+bool cw_command_sim_by_default(void)
+{
+    const char *name = getenv("COUNTERWORKS_BACKEND");
+    return name && strcmp(name, "sim") == 0;
 }
 
 enum cw_status cw_plan_file_open(struct cw_plan_file *plan, const char *path, enum cw_profiler profiler,

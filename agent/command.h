@@ -8,6 +8,8 @@
 #include "host/image/config_image.h"
 
 int cw_range_command(int argc, char **argv);
+int cw_pc_command(int argc, char **argv);
+int cw_sass_command(int argc, char **argv);
 int cw_decode_command(int argc, char **argv);
 int cw_doctor_command(int argc, char **argv);
 
@@ -16,6 +18,11 @@ int cw_command_fail(const struct cw_error *err);
 /* The whole number that an option's text means, at most `most`; ends the program with a usage error for another text.
  */
 unsigned long cw_command_number(struct argp_state *state, const char *text, unsigned long most);
+
+/* Whether --backend names the simulated GPU; ends the program for another name. */
+bool cw_command_backend(struct argp_state *state, const char *name);
+/* Whether COUNTERWORKS_BACKEND does. */
+bool cw_command_sim_by_default(void);
 
 /* A config image read from a file; the image points into it. */
 struct cw_plan_file {

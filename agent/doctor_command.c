@@ -1,6 +1,6 @@
 #include <argp.h>
 
-#include "agent/backend.h"
+#include "agent/check.h"
 #include "agent/command.h"
 
 int cw_doctor_command(int argc, char **argv)
@@ -8,12 +8,14 @@ int cw_doctor_command(int argc, char **argv)
     static const struct argp argp = {NULL,
                                      NULL,
                                      "",
-                                     "Says what on this node would stop a capture, and how to mend it.\v"
+                                     "Says what on this node would stop a capture, and how to mend it: a line for each "
+                                     "check, ok, note or FAIL.\v"
                                      "Example:\n  capture-agent doctor",
                                      NULL,
                                      NULL,
                                      NULL};
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     struct cw_error err = CW_ERROR_INIT;
-    return cw_cupti_check(NULL, true, &err) == CW_OK ? 0 : cw_command_fail(&err);
+    const struct cw_check check = {.need = CW_NEED_ALL, .report = true};
+    return cw_node_check(&check, &err); /* what failed was reported */
 }

@@ -18,6 +18,9 @@ enum cw_message_type {
     CW_MESSAGE_REFUSE,    /* empty */
     CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end */
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
+    CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
+    CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
+    CW_MESSAGE_SASS,      /* the payload of a SASS chunk */
     CW_MESSAGE__END,
 };
 
@@ -25,6 +28,9 @@ enum cw_message_type {
 enum cw_mode {
     CW_MODE_RANGE, /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
     CW_MODE_BATCH, /* the same; launches are replayed together */
+    CW_MODE_PC,    /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own),
+                      stall reasons: list<string> (empty: all) */
+    CW_MODE_SASS,  /* flush after: u64 ns, metrics: list<{name: string, level: u8}> */
 };
 
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };

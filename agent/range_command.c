@@ -41,9 +41,7 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->options.keep_native = arg;
         return 0;
     case KEY_BACKEND:
-        a->sim = strcmp(arg, "sim") == 0;
-        if (!a->sim && strcmp(arg, "cupti") != 0)
-            argp_error(state, "found the backend '%s', expected cupti or sim", arg);
+        a->sim = cw_command_backend(state, arg);
         return 0;
     case KEY_REPLAY:
         if (strcmp(arg, "batch") != 0 && strcmp(arg, "kernel") != 0)
@@ -86,8 +84,7 @@ int cw_range_command(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    const char *backend = getenv("COUNTERWORKS_BACKEND");
-    struct range_arguments a = {.sim = backend && strcmp(backend, "sim") == 0, .options = {.sim_kernels = 3}};
+    struct range_arguments a = {.sim = cw_command_sim_by_default(), .options = {.sim_kernels = 3}};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;

@@ -36,7 +36,7 @@ static json_t *manifest(const struct cw_result *r)
         json_array_append_new(requested, json_string(s->metrics[i]));
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s?, s:I, s:I, s:o, s:o}", "source",
                      r->source, "chip", s->chip, "producer", s->producer, "profiler",
-                     s->profiler == CW_PROFILER_PM ? "pm" : "range", "database", hash, "created",
+                     cw_profiler_names[s->profiler], "database", hash, "created",
                      cw_result_created(r, created), "passes", (json_int_t)s->pass_count, "counters",
                      (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete", d->complete, "end",
                      d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,

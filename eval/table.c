@@ -236,7 +236,7 @@ void cw_table_show(const struct cw_counter_data *d, const char *source, FILE *ou
     for (uint32_t i = 0; i < s->counter_count; i++)
         split += !s->counters[i].whole;
     fprintf(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\ndatabase:  ", source, s->chip,
-            s->profiler == CW_PROFILER_PM ? "pm" : "range", s->producer);
+            cw_profiler_names[s->profiler], s->producer);
     for (int i = 0; i < 16; i++)
         fprintf(out, "%02x", s->database[i]);
     fprintf(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);

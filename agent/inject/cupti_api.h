@@ -7,8 +7,10 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
 #define CW_CUPTI_FUNCTIONS(X)                                                                                          \
@@ -28,11 +30,30 @@
     X(cuptiRangeProfilerDecodeData)                                                                                    \
     X(cuptiRangeProfilerGetCounterDataSize)                                                                            \
     X(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
-    X(cuptiRangeProfilerGetCounterDataInfo)
+    X(cuptiRangeProfilerGetCounterDataInfo)                                                                            \
+    X(cuptiPCSamplingEnable)                                                                                           \
+    X(cuptiPCSamplingDisable)                                                                                          \
+    X(cuptiPCSamplingGetData)                                                                                          \
+    X(cuptiPCSamplingGetNumStallReasons)                                                                               \
+    X(cuptiPCSamplingGetStallReasons)                                                                                  \
+    X(cuptiPCSamplingSetConfigurationAttribute)                                                                        \
+    X(cuptiPCSamplingGetConfigurationAttribute)                                                                        \
+    X(cuptiGetCubinCrc)                                                                                                \
+    X(cuptiSassMetricsGetNumOfMetrics)                                                                                 \
+    X(cuptiSassMetricsGetMetrics)                                                                                      \
+    X(cuptiSassMetricsGetProperties)                                                                                   \
+    X(cuptiSassMetricsSetConfig)                                                                                       \
+    X(cuptiSassMetricsUnsetConfig)                                                                                     \
+    X(cuptiSassMetricsEnable)                                                                                          \
+    X(cuptiSassMetricsDisable)                                                                                         \
+    X(cuptiSassMetricsGetDataProperties)                                                                               \
+    X(cuptiSassMetricsFlushData)
 
 #define CW_CUDA_FUNCTIONS(X)                                                                                           \
     X(cuCtxGetCurrent)                                                                                                 \
     X(cuCtxGetDevice)                                                                                                  \
+    X(cuCtxPushCurrent_v2)                                                                                             \
+    X(cuCtxPopCurrent_v2)                                                                                              \
     X(cuDeviceGetName)                                                                                                 \
     X(cuDeviceGetAttribute)                                                                                            \
     X(cuDriverGetVersion)                                                                                              \

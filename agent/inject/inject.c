@@ -20,7 +20,11 @@ static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static _Thread_local bool inside; /* this thread's calls are our own */
 
 static const struct cw_inject_mode *const modes[] = {
-    [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch};
+    [CW_MODE_RANGE] = &cw_inject_range,
+    [CW_MODE_BATCH] = &cw_inject_batch,
+    [CW_MODE_PC] = &cw_inject_pc,
+    [CW_MODE_SASS] = &cw_inject_sass,
+};
 enum { MODES = sizeof modes / sizeof *modes };
 
 uint64_t cw_inject_now_ns(void)
@@ -175,6 +179,16 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         pthread_cond_broadcast(&left);
 }
 
+static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_ResourceData *data)
+{
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+        mode->context_destroyed(data->context);
+    else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && mode->module_loaded)
+        mode->module_loaded(data->context, data->resourceDescriptor);
+    else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
+        mode->module_unloading(data->context);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
@@ -186,7 +200,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
         context_created(((const CUpti_ResourceData *)data)->context);
     else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
-        mode->context_destroyed(((const CUpti_ResourceData *)data)->context);
+        resource(mode, id, data);
     else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API)
         driver_call(mode, id, data);
     pthread_mutex_unlock(&lock);
@@ -209,8 +223,9 @@ static void at_exit(void)
 
 static bool subscribe(void)
 {
-    static const CUpti_CallbackId resources[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-                                                 CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
+    static const CUpti_CallbackId resources[] = {
+        CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+        CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
     return cw_inject_good(cw_inject.api.cuptiSubscribe(&cw_inject.subscriber, (CUpti_CallbackFunc)callback, NULL),
                           "cuptiSubscribe") &&
            enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count) &&

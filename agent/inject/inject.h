@@ -21,8 +21,11 @@ struct cw_inject_mode {
     bool (*wants)(CUpti_CallbackId id);
     void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    /* the code of the program; NULL: not wanted */
+    void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
+    void (*module_unloading)(CUcontext context);
 };
-extern const struct cw_inject_mode cw_inject_range, cw_inject_batch;
+extern const struct cw_inject_mode cw_inject_range, cw_inject_batch, cw_inject_pc, cw_inject_sass;
 
 struct cw_inject {
     struct cw_cupti api;
@@ -53,6 +56,11 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
     type variable;                                                                                                     \
     memset(&variable, 0, sizeof variable);                                                                             \
     variable.structSize = type##_STRUCT_SIZE
+
+/* Sends the code of a module, once for each content. */
+void cw_inject_send_module(const CUpti_ModuleResourceData *module);
+/* Waits for the context's work; false where the context is no longer usable. */
+bool cw_inject_synchronize(CUcontext context);
 
 /* Writes the HELLO of the current context's device; false after a failure. */
 bool cw_inject_put_hello(struct cw_writer *out, uint32_t *device);

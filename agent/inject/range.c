@@ -37,5 +37,9 @@ static void finish(void)
     cw_collection_each(cw_collection_flush);
 }
 
-const struct cw_inject_mode cw_inject_range = {cw_collection_setup, context_created, context_destroyed,
-                                               launch_entered,      launch_left,     finish};
+const struct cw_inject_mode cw_inject_range = {.setup = cw_collection_setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .launch_entered = launch_entered,
+                                               .launch_left = launch_left,
+                                               .finish = finish};

@@ -115,7 +115,7 @@ static void read_plan(struct parse *p, struct cw_reader *in)
 {
     struct cw_config_image *image = p->image;
     image->chip = cw_read_string(in, p->arena);
-    image->profiler = cw_field_read_profiler(in);
+    image->profiler = cw_field_read_profiler(in, CW_PROFILER__PLANNED);
     const uint8_t *hash = cw_read_bytes(in, sizeof image->database);
     if (hash)
         memcpy(image->database, hash, sizeof image->database);

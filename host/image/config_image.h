@@ -12,7 +12,17 @@
 #include "host/base/bytes.h"
 #include "host/base/error.h"
 
-enum cw_profiler { CW_PROFILER_RANGE = 0, CW_PROFILER_PM = 1, CW_PROFILER__COUNT };
+/* A plan is for one of the first two; the others collect without one. */
+enum cw_profiler {
+    CW_PROFILER_RANGE = 0,
+    CW_PROFILER_PM = 1,
+    CW_PROFILER_PC = 2,
+    CW_PROFILER_SASS = 3,
+    CW_PROFILER__COUNT,
+    CW_PROFILER__PLANNED = CW_PROFILER_PM + 1
+};
+/* "range", "pm", "pc", "sass". */
+extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
 
 struct cw_pair {
     const char *key, *value;

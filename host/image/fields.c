@@ -76,9 +76,13 @@ uint8_t cw_field_read_enum(struct cw_reader *in, uint8_t count, const char *what
     return in->status == CW_OK ? value : 0;
 }
 
-enum cw_profiler cw_field_read_profiler(struct cw_reader *in)
+const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass"};
+
+enum cw_profiler cw_field_read_profiler(struct cw_reader *in, enum cw_profiler count)
 {
-    return (enum cw_profiler)cw_field_read_enum(in, CW_PROFILER__COUNT, "profiler", "0 (range) or 1 (pm)");
+    bool planned = count == CW_PROFILER__PLANNED;
+    return (enum cw_profiler)cw_field_read_enum(
+        in, (uint8_t)count, "profiler", planned ? "0 (range) or 1 (pm)" : "0 (range), 1 (pm), 2 (pc) or 3 (sass)");
 }
 
 static int compare_content(const struct cw_field_key *a, const struct cw_field_key *b)

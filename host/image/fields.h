@@ -23,7 +23,8 @@ uint32_t cw_field_read_index(struct cw_reader *in, uint32_t count, const char *w
 
 /* A u8 below `count`; `names` says what the numbers mean, for the message. */
 uint8_t cw_field_read_enum(struct cw_reader *in, uint8_t count, const char *what, const char *names);
-enum cw_profiler cw_field_read_profiler(struct cw_reader *in);
+/* A profiler below `count`. */
+enum cw_profiler cw_field_read_profiler(struct cw_reader *in, enum cw_profiler count);
 
 /* Something that may occur once: a name, or a number where `name` is NULL. `pos` is where it was read. */
 struct cw_field_key {

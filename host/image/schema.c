@@ -69,7 +69,7 @@ static void read_counters(struct cw_schema *schema, struct cw_reader *in, struct
 void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena)
 {
     *schema = (struct cw_schema){.chip = cw_read_string(in, arena)};
-    schema->profiler = cw_field_read_profiler(in);
+    schema->profiler = cw_field_read_profiler(in, CW_PROFILER__COUNT);
     const uint8_t *hash = cw_read_bytes(in, sizeof schema->database);
     if (hash)
         memcpy(schema->database, hash, sizeof schema->database);

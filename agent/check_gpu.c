@@ -1,0 +1,299 @@
+/* What driver and CUPTI say of the node's GPUs. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/check.h"
+#include "agent/inject/cupti_api.h"
+
+static const char *const cupti_places[] = {
+    "/usr/local/cuda/lib64/libcupti.so.1*",
+    "/usr/local/cuda/targets/x86_64-linux/lib/libcupti.so.1*",
+    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.1*",
+    "/usr/local/cuda-*/targets/x86_64-linux/lib/libcupti.so.1*",
+};
+
+const char *cw_cupti_path(char *path, size_t size)
+{
+    const char *set = getenv("CW_CUPTI");
+    snprintf(path, size, "%s", set ? set : "");
+    for (size_t i = 0; !*path && i < sizeof cupti_places / sizeof *cupti_places; i++) {
+        glob_t found;
+        if (glob(cupti_places[i], 0, NULL, &found) == 0)
+            snprintf(path, size, "%s", found.gl_pathv[found.gl_pathc - 1]);
+        globfree(&found);
+    }
+    return path;
+}
+
+#define PARAMS(type, variable)                                                                                         \
+    type variable;                                                                                                     \
+    memset(&variable, 0, sizeof variable);                                                                             \
+    variable.structSize = type##_STRUCT_SIZE
+
+struct node {
+    const struct cw_answers *to;
+    const struct cw_check *check;
+    struct cw_cupti api;
+    int gpus;
+};
+
+static const char *result_name(const struct node *n, CUptiResult result)
+{
+    const char *name = NULL;
+    n->api.cuptiGetResultString(result, &name);
+    return name ? name : "unknown error";
+}
+
+/* ---- driver and CUPTI ------------------------------------------------------------------------------------------- */
+
+static bool check_driver(struct node *n)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (!cuda)
+        return cw_answer(n->to, CW_ERR_DEVICE, "no NVIDIA driver: libcuda.so.1 was not found; is this a GPU node?");
+    CUresult (*init)(unsigned) = NULL;
+    CUresult (*devices)(int *) = NULL;
+    CUresult (*version)(int *) = NULL;
+    *(void **)&init = dlsym(cuda, "cuInit");
+    *(void **)&devices = dlsym(cuda, "cuDeviceGetCount");
+    *(void **)&version = dlsym(cuda, "cuDriverGetVersion");
+    CUresult result = init ? init(0) : CUDA_ERROR_UNKNOWN;
+    int cuda_version = 0;
+    if (result == CUDA_ERROR_NO_DEVICE)
+        return cw_answer(n->to, CW_ERR_DEVICE, "no GPU: the driver is here but finds no device");
+    if (result != CUDA_SUCCESS || devices(&n->gpus) != CUDA_SUCCESS || n->gpus == 0)
+        return cw_answer(n->to, CW_ERR_DEVICE, "no usable GPU: cuInit returned %d", (int)result);
+    version(&cuda_version);
+    char kernel[64] = "";
+    FILE *f = fopen("/sys/module/nvidia/version", "re");
+    if (f && fgets(kernel, sizeof kernel, f))
+        kernel[strcspn(kernel, "\n")] = 0;
+    if (f)
+        fclose(f);
+    return cw_answer(n->to, CW_ANSWER_OK, "driver %s for CUDA %d.%d, %d GPU%s", kernel, cuda_version / 1000,
+                     cuda_version % 1000 / 10, n->gpus, n->gpus == 1 ? "" : "s");
+}
+
+static bool check_cupti(struct node *n)
+{
+    char path[1024];
+    if (!cw_cupti_load(&n->api, cw_cupti_path(path, sizeof path)))
+        return cw_answer(n->to, CW_ERR_UNSUPPORTED, "%s; CW_CUPTI may name it", n->api.missing);
+    uint32_t version = 0;
+    Dl_info info;
+    n->api.cuptiGetVersion(&version);
+    bool known = dladdr(*(void **)&n->api.cuptiGetVersion, &info) && info.dli_fname;
+    cw_answer(n->to, CW_ANSWER_OK, "CUPTI %u%s%s", version, known ? " in " : "", known ? info.dli_fname : "");
+    PARAMS(CUpti_Profiler_Initialize_Params, init); /* chip names cannot be asked for before */
+    CUptiResult result = n->api.cuptiProfilerInitialize(&init);
+    return result == CUPTI_SUCCESS || cw_answer(n->to, CW_ERR_DEVICE, "cuptiProfilerInitialize failed: %s (%d)",
+                                                result_name(n, result), (int)result);
+}
+
+/* The first device that fits; -1 after a failure. */
+static CUdevice check_chip(const struct node *n)
+{
+    char seen[256] = "";
+    const char *wanted = n->check->chip;
+    for (int i = 0; i < n->gpus; i++) {
+        PARAMS(CUpti_Device_GetChipName_Params, p);
+        p.deviceIndex = (size_t)i;
+        if (n->api.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS)
+            continue;
+        size_t used = strlen(seen);
+        snprintf(seen + used, sizeof seen - used, "%s%s", used ? ", " : "", p.pChipName);
+        if (!wanted || strcmp(p.pChipName, wanted) == 0) {
+            cw_answer(n->to, CW_ANSWER_CHIP, "%s", p.pChipName);
+            cw_answer(n->to, CW_ANSWER_OK, "chip %s", p.pChipName);
+            return i;
+        }
+    }
+    cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s, expected %s", *seen ? seen : "?",
+              wanted ? wanted : "one that CUPTI knows");
+    return -1;
+}
+
+/* ---- what the GPU's configuration forbids ----------------------------------------------------------------------- */
+
+static const struct {
+    CUpti_Profiler_API api;
+    const char *what;
+} kinds[] = {[CW_NEED_RANGE] = {CUPTI_PROFILER_RANGE_PROFILING, "ranges"},
+             [CW_NEED_PM] = {CUPTI_PROFILER_PM_SAMPLING, "PM sampling"},
+             [CW_NEED_PC] = {CUPTI_PROFILER_PC_SAMPLING, "PC sampling"},
+             [CW_NEED_SASS] = {CUPTI_PROFILER_SASS_METRICS, "SASS metrics"}};
+
+/* Why CUPTI says no, in the order of what most likely is the reason. */
+static const char *refusal(const CUpti_Profiler_DeviceSupported_Params *p)
+{
+    const struct {
+        CUpti_Profiler_Support_Level level;
+        const char *reason, *when_disabled;
+    } reasons[] = {
+        {p->architecture, "the GPU is too old", NULL},
+        {p->vGpu, "this virtual GPU cannot be profiled",
+         "profiling of this virtual GPU is off: the host's administrator may set its plugin parameter "
+         "enable_profiling=1"},
+        {p->confidentialCompute, "confidential computing hides the counters: switch it off for this GPU",
+         "confidential computing hides the counters: switch it off for this GPU"},
+        {p->sli, "the GPU is in SLI: switch it off", NULL},
+        {p->cmp, "the GPU is a mining processor", NULL},
+        {p->wsl, "Windows' subsystem for Linux is not supported here",
+         "let Windows' NVIDIA control panel allow counters to all users"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        if (reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
+            return reasons[i].reason;
+        if (reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
+            return reasons[i].when_disabled ? reasons[i].when_disabled : reasons[i].reason;
+    }
+    return "CUPTI gives no reason";
+}
+
+static bool check_support(const struct node *n, enum cw_need need, CUdevice device)
+{
+    PARAMS(CUpti_Profiler_DeviceSupported_Params, p);
+    p.cuDevice = device;
+    p.api = kinds[need].api;
+    CUptiResult result = n->api.cuptiProfilerDeviceSupported(&p);
+    if (result != CUPTI_SUCCESS)
+        return cw_answer(n->to, CW_ANSWER_NOTE, "CUPTI does not say whether GPU %d does %s: %s (%d)", device,
+                         kinds[need].what, result_name(n, result), (int)result);
+    if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+        return cw_answer(n->to, CW_ANSWER_OK, "GPU %d does %s", device, kinds[need].what);
+    return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d does no %s: %s", device, kinds[need].what, refusal(&p));
+}
+
+/* The management library knows of MIG; without it nothing is said. */
+static void check_mig(const struct node *n, CUdevice device)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    int (*init)(void) = NULL;
+    int (*get)(unsigned, void **) = NULL;
+    int (*mode)(void *, unsigned *, unsigned *) = NULL;
+    if (library) {
+        *(void **)&init = dlsym(library, "nvmlInit_v2");
+        *(void **)&get = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+        *(void **)&mode = dlsym(library, "nvmlDeviceGetMigMode");
+    }
+    void *handle;
+    unsigned now = 0, pending;
+    if (!init || !get || !mode || init() != 0 || get((unsigned)device, &handle) != 0 ||
+        mode(handle, &now, &pending) != 0)
+        return;
+    if (now)
+        cw_answer(n->to, CW_ANSWER_NOTE,
+                  "GPU %d is split by MIG: units that its parts share cannot be counted; 'nvidia-smi -i %d -mig 0' "
+                  "makes it whole again",
+                  device, device);
+    else
+        cw_answer(n->to, CW_ANSWER_OK, "GPU %d is not split by MIG", device);
+}
+
+/* ---- permission ------------------------------------------------------------------------------------------------- */
+
+static bool profiler_answer(const struct node *n, CUptiResult result, CUdevice device)
+{
+    const char *advice;
+    switch (result) {
+    case CUPTI_SUCCESS:
+        return cw_answer(n->to, CW_ANSWER_OK, "permission for counters, and no other profiler holds them");
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+        advice = cw_check_permission_advice();
+        return cw_answer(n->to, CW_ERR_DEVICE, "no permission for GPU performance counters: %s",
+                         *advice ? advice : "the driver refuses, although this process may administer");
+    case CUPTI_ERROR_HARDWARE_BUSY:
+        return cw_answer(n->to, CW_ERR_DEVICE,
+                         "another profiler holds the counters of GPU %d: end it, or pause DCGM by 'dcgmi profile "
+                         "--pause'",
+                         device);
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+        return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d is split by MIG, which the profiler does not support",
+                         device);
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+        return cw_answer(n->to, CW_ERR_UNSUPPORTED,
+                         "GPU %d runs in confidential-computing mode, which hides its "
+                         "counters",
+                         device);
+    default:
+        return cw_answer(n->to, CW_ERR_DEVICE, "the profiler does not start: cuptiRangeProfilerEnable failed: %s (%d)",
+                         result_name(n, result), (int)result);
+    }
+}
+
+/* Whether this user may read counters shows when the profiler is enabled on a context. */
+static bool check_permission(const struct node *n, CUdevice device)
+{
+    CUresult (*retain)(CUcontext *, CUdevice) = NULL;
+    *(void **)&retain = dlsym(RTLD_DEFAULT, "cuDevicePrimaryCtxRetain");
+    CUcontext context = NULL;
+    if (!retain || retain(&context, device) != CUDA_SUCCESS)
+        return cw_answer(n->to, CW_ERR_DEVICE,
+                         "cannot make a context on GPU %d: is it used exclusively by another process?", device);
+    PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
+    enable.ctx = context;
+    return profiler_answer(n, n->api.cuptiRangeProfilerEnable(&enable), device);
+}
+
+/* ---- SASS metrics ----------------------------------------------------------------------------------------------- */
+
+static void list_metrics(const struct node *n, const char *chip)
+{
+    PARAMS(CUpti_SassMetrics_GetNumOfMetrics_Params, number);
+    number.pChipName = chip;
+    CUptiResult result = n->api.cuptiSassMetricsGetNumOfMetrics(&number);
+    PARAMS(CUpti_SassMetrics_GetMetrics_Params, get);
+    get.pChipName = chip;
+    get.numOfMetrics = number.numOfMetrics;
+    get.pMetricsList = calloc(number.numOfMetrics + 1, sizeof *get.pMetricsList);
+    if (result == CUPTI_SUCCESS && get.pMetricsList)
+        result = n->api.cuptiSassMetricsGetMetrics(&get);
+    if (result != CUPTI_SUCCESS || !get.pMetricsList)
+        cw_answer(n->to, CW_ERR_DEVICE, "cuptiSassMetricsGetMetrics failed: %s (%d)", result_name(n, result),
+                  (int)result);
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < get.numOfMetrics; i++)
+        cw_answer(n->to, CW_ANSWER_METRIC, "%-60s %s", get.pMetricsList[i].pMetricName,
+                  get.pMetricsList[i].pMetricDescription);
+    free(get.pMetricsList);
+}
+
+static void check_metrics(const struct node *n, CUdevice device)
+{
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    chip.deviceIndex = (size_t)device;
+    if (n->api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
+        return;
+    if (n->check->list_metrics)
+        list_metrics(n, chip.pChipName);
+    for (uint32_t i = 0; i < n->check->metric_count; i++) {
+        PARAMS(CUpti_SassMetrics_GetProperties_Params, p);
+        p.pChipName = chip.pChipName;
+        p.pMetricName = n->check->metrics[i].name;
+        if (n->api.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS)
+            cw_answer(n->to, CW_ERR_USAGE,
+                      "found the SASS metric '%.200s', expected one of %s: capture-agent sass --list names them",
+                      p.pMetricName, chip.pChipName);
+    }
+}
+
+void cw_check_gpu(const struct cw_answers *to, const struct cw_check *check)
+{
+    static struct node n;
+    n = (struct node){.to = to, .check = check};
+    CUdevice device = check_driver(&n) && check_cupti(&n) ? check_chip(&n) : -1;
+    if (device < 0)
+        return;
+    if (check->report)
+        check_mig(&n, device);
+    bool supported = true;
+    for (int need = CW_NEED_RANGE; need < CW_NEED_ALL; need++)
+        if (check->need == CW_NEED_ALL || (int)check->need == need)
+            supported = check_support(&n, (enum cw_need)need, device) && supported;
+    check_metrics(&n, device);
+    if (supported && !check->list_metrics)
+        check_permission(&n, device);
+}

@@ -1,0 +1,385 @@
+/* PC sampling of each context, handed over in batches: at launches once the flush interval has passed, when a module
+ * goes (its addresses may be used again), and at the end. */
+#include <stdlib.h>
+
+#include "agent/inject/inject.h"
+#include "host/image/pc_data.h"
+
+enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, MOST_REASONS = 1024 };
+
+struct buffer { /* what CUPTI fills */
+    CUpti_PCSamplingData data;
+    CUpti_PCSamplingStallReason *stalls; /* [PCS_AT_ONCE][reasons of the context] */
+};
+
+struct sampled { /* a context under PC sampling */
+    CUcontext context;
+    uint32_t device;
+    bool running;
+    uint8_t period;
+    uint64_t since_ns;
+    size_t reason_count;
+    uint32_t *reason_numbers; /* CUPTI's, in ascending order or not */
+    char **reasons;
+    /* CUPTI keeps the first for what it has to hand over by itself, when sampling is disabled */
+    struct buffer kept, asked;
+};
+
+static struct {
+    /* from SETUP */
+    uint64_t flush_ns, buffer_bytes;
+    enum cw_pc_mode mode;
+    uint8_t period;
+    uint32_t wanted_count;
+    const char **wanted;
+    uint32_t context_count;
+    struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
+} self;
+
+static bool setup(struct cw_reader *in)
+{
+    self.flush_ns = cw_read_u64(in);
+    self.mode = (enum cw_pc_mode)cw_read_u8(in);
+    self.period = cw_read_u8(in);
+    self.buffer_bytes = cw_read_u64(in);
+    self.wanted_count = cw_read_count(in, 4, "stall reasons");
+    self.wanted = cw_arena_alloc(cw_inject.arena, self.wanted_count, sizeof *self.wanted);
+    for (uint32_t i = 0; self.wanted && i < self.wanted_count; i++)
+        self.wanted[i] = cw_read_string(in, cw_inject.arena);
+    return self.wanted && in->status == CW_OK;
+}
+
+static bool out_of_memory(void)
+{
+    cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+    return false;
+}
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+static bool list_reasons(struct sampled *s)
+{
+    CUpti_PCSamplingGetNumStallReasonsParams number = {
+        .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = s->context, .numStallReasons = &s->reason_count};
+    if (!CALL(cuptiPCSamplingGetNumStallReasons, number))
+        return false;
+    if (s->reason_count > MOST_REASONS)
+        s->reason_count = MOST_REASONS;
+    s->reason_numbers = calloc(s->reason_count + 1, sizeof *s->reason_numbers);
+    s->reasons = calloc(s->reason_count + 1, sizeof *s->reasons);
+    char *texts = calloc(s->reason_count + 1, CUPTI_STALL_REASON_STRING_SIZE);
+    if (!s->reason_numbers || !s->reasons || !texts) {
+        free(texts);
+        return out_of_memory();
+    }
+    for (size_t i = 0; i <= s->reason_count; i++)
+        s->reasons[i] = texts + i * CUPTI_STALL_REASON_STRING_SIZE; /* reasons[0] owns them all */
+    CUpti_PCSamplingGetStallReasonsParams names = {.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                   .ctx = s->context,
+                                                   .numStallReasons = s->reason_count,
+                                                   .stallReasonIndex = s->reason_numbers,
+                                                   .stallReasons = s->reasons};
+    return CALL(cuptiPCSamplingGetStallReasons, names);
+}
+
+/* "long_scoreboard" stands for "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and its twin "..._not_issued". */
+static bool is_wanted(const char *reason, const char *wanted)
+{
+    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", twin[] = "_not_issued";
+    if (strcmp(reason, wanted) == 0)
+        return true;
+    size_t length = strlen(wanted);
+    if (strncmp(reason, prefix, sizeof prefix - 1) != 0 || strncmp(reason + sizeof prefix - 1, wanted, length) != 0)
+        return false;
+    const char *rest = reason + sizeof prefix - 1 + length;
+    return !*rest || strcmp(rest, twin) == 0;
+}
+
+/* The numbers of the reasons that were asked for. */
+static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *count)
+{
+    *count = 0;
+    for (uint32_t w = 0; w < self.wanted_count; w++) {
+        size_t before = *count;
+        for (size_t i = 0; i < s->reason_count && *count < MOST_REASONS; i++)
+            if (is_wanted(s->reasons[i], self.wanted[w]))
+                numbers[(*count)++] = s->reason_numbers[i];
+        if (*count == before) {
+            cw_inject_fail(CW_ERR_USAGE, "found the stall reason '%s', expected one of this GPU, such as %s and %s",
+                           self.wanted[w], s->reason_count > 0 ? s->reasons[0] : "",
+                           s->reason_count > 1 ? s->reasons[1] : "");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_buffer(struct buffer *b, size_t reasons)
+{
+    b->data = (CUpti_PCSamplingData){.size = sizeof b->data, .collectNumPcs = PCS_AT_ONCE};
+    b->data.pPcData = calloc(PCS_AT_ONCE, sizeof *b->data.pPcData);
+    b->stalls = calloc(PCS_AT_ONCE * (reasons + 1), sizeof *b->stalls);
+    if (!b->data.pPcData || !b->stalls)
+        return out_of_memory();
+    for (size_t i = 0; i < PCS_AT_ONCE; i++) {
+        b->data.pPcData[i].size = sizeof *b->data.pPcData;
+        b->data.pPcData[i].stallReason = b->stalls + i * reasons;
+    }
+    return true;
+}
+
+static bool good_attributes(const CUpti_PCSamplingConfigurationInfo *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].attributeStatus != CUPTI_SUCCESS)
+            return cw_inject_good(list[i].attributeStatus, "cuptiPCSamplingSetConfigurationAttribute: an attribute");
+    return true;
+}
+
+static bool configure(struct sampled *s)
+{
+    uint32_t numbers[MOST_REASONS];
+    size_t chosen, n = 0;
+    CUpti_PCSamplingConfigurationInfo list[6];
+    if (!choose_reasons(s, numbers, &chosen))
+        return false;
+    memset(list, 0, sizeof list);
+    list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
+    list[n++].attributeData.collectionModeData.collectionMode =
+        self.mode == CW_PC_SERIALIZED ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
+                                      : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+    list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+    list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept.data;
+    if (self.period) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+        list[n++].attributeData.samplingPeriodData.samplingPeriod = self.period;
+    }
+    if (self.buffer_bytes) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
+        list[n++].attributeData.hardwareBufferSizeData.hardwareBufferSize = self.buffer_bytes;
+    }
+    if (chosen) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
+        list[n].attributeData.stallReasonData.stallReasonCount = chosen;
+        list[n++].attributeData.stallReasonData.pStallReasonIndex = numbers;
+    }
+    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+                                                      .ctx = s->context,
+                                                      .numAttributes = n,
+                                                      .pPCSamplingConfigurationInfo = list};
+    return CALL(cuptiPCSamplingSetConfigurationAttribute, params) && good_attributes(list, n);
+}
+
+/* The period in force, 0 where CUPTI does not say. */
+static uint8_t ask_period(const struct sampled *s)
+{
+    CUpti_PCSamplingConfigurationInfo info;
+    memset(&info, 0, sizeof info);
+    info.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+                                                      .ctx = s->context,
+                                                      .numAttributes = 1,
+                                                      .pPCSamplingConfigurationInfo = &info};
+    uint32_t period = self.period;
+    if (cw_inject.api.cuptiPCSamplingGetConfigurationAttribute(&params) == CUPTI_SUCCESS)
+        period = info.attributeData.samplingPeriodData.samplingPeriod;
+    return period < 32 ? (uint8_t)period : 0;
+}
+
+/* CUPTI lists stall reasons and takes attributes only once sampling is enabled. */
+static void context_created(CUcontext context, uint32_t device)
+{
+    struct sampled *s = self.context_count < MOST_CONTEXTS ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return;
+    self.contexts[self.context_count++] = s;
+    s->context = context;
+    s->device = device;
+    CUpti_PCSamplingEnableParams enable = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = context};
+    s->running = CALL(cuptiPCSamplingEnable, enable) && list_reasons(s) && make_buffer(&s->kept, s->reason_count) &&
+                 make_buffer(&s->asked, s->reason_count) && configure(s);
+    s->period = ask_period(s);
+    s->since_ns = cw_inject_now_ns();
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* The index of CUPTI's number for a reason. */
+static uint32_t find_reason(const struct sampled *s, uint32_t number)
+{
+    if (number < s->reason_count && s->reason_numbers[number] == number)
+        return number;
+    for (uint32_t i = 0; i < s->reason_count; i++)
+        if (s->reason_numbers[i] == number)
+            return i;
+    return UINT32_MAX;
+}
+
+/* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. */
+static uint32_t take_records(const struct sampled *s, const struct buffer *b, struct cw_pc_record *records,
+                             struct cw_stall *stalls)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < b->data.totalNumPcs && i < PCS_AT_ONCE; i++) {
+        const CUpti_PCSamplingPCData *pc = &b->data.pPcData[i];
+        struct cw_stall *own = stalls + i * s->reason_count;
+        uint32_t count = 0;
+        for (size_t k = 0; k < pc->stallReasonCount && k < s->reason_count; k++) {
+            uint32_t reason = find_reason(s, pc->stallReason[k].pcSamplingStallReasonIndex);
+            if (reason != UINT32_MAX && pc->stallReason[k].samples)
+                own[count++] = (struct cw_stall){reason, pc->stallReason[k].samples};
+        }
+        records[n++] = (struct cw_pc_record){.at = {.module = pc->cubinCrc,
+                                                    .pc = pc->pcOffset,
+                                                    .function = pc->functionName ? pc->functionName : "",
+                                                    .symbol = pc->functionIndex},
+                                             .launch = pc->correlationId,
+                                             .stall_count = count,
+                                             .stalls = own};
+    }
+    return n;
+}
+
+/* Sends what the buffer holds and empties it. */
+static void send_samples(struct sampled *s, struct buffer *b)
+{
+    if (!b->data.totalNumPcs && !b->data.totalSamples && !b->data.hardwareBufferFull)
+        return;
+    struct cw_pc_record *records = calloc(PCS_AT_ONCE, sizeof *records);
+    struct cw_stall *stalls = calloc(PCS_AT_ONCE * (s->reason_count + 1), sizeof *stalls);
+    if (records && stalls) {
+        struct cw_pc_batch batch = {.device = s->device,
+                                    .process = (uint32_t)cw_inject.process,
+                                    .start_ns = s->since_ns,
+                                    .end_ns = cw_inject_now_ns(),
+                                    .mode = self.mode,
+                                    .period = s->period,
+                                    .buffer_full = b->data.hardwareBufferFull,
+                                    .total = b->data.totalSamples,
+                                    .dropped = b->data.droppedSamples,
+                                    .other = b->data.nonUsrKernelsTotalSamples,
+                                    .reason_count = (uint32_t)s->reason_count,
+                                    .reasons = (const char *const *)s->reasons,
+                                    .record_count = take_records(s, b, records, stalls),
+                                    .records = records};
+        struct cw_writer out;
+        cw_writer_init(&out);
+        cw_pc_batch_write(&batch, &out);
+        cw_inject_send(CW_MESSAGE_PC, &out);
+    } else {
+        out_of_memory();
+    }
+    free(records);
+    free(stalls);
+    b->data.totalNumPcs = 0;
+    b->data.totalSamples = b->data.droppedSamples = b->data.nonUsrKernelsTotalSamples = 0;
+    b->data.hardwareBufferFull = 0;
+}
+
+static void flush(struct sampled *s)
+{
+    if (!s->running)
+        return;
+    do {
+        s->asked.data.remainingNumPcs = 0;
+        CUpti_PCSamplingGetDataParams get = {
+            .size = CUpti_PCSamplingGetDataParamsSize, .ctx = s->context, .pcSamplingData = &s->asked.data};
+        CUptiResult result = cw_inject.api.cuptiPCSamplingGetData(&get);
+        if (result == CUPTI_ERROR_OUT_OF_MEMORY)
+            s->asked.data.hardwareBufferFull = 1;
+        else if (!cw_inject_good(result, "cuptiPCSamplingGetData"))
+            break;
+        send_samples(s, &s->asked);
+    } while (s->asked.data.remainingNumPcs && !cw_inject.over);
+    s->since_ns = cw_inject_now_ns();
+}
+
+static void stop(struct sampled *s)
+{
+    if (!s->running)
+        return;
+    flush(s);
+    s->running = false;
+    CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
+    if (!cw_inject.over && CALL(cuptiPCSamplingDisable, disable))
+        send_samples(s, &s->kept);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static struct sampled *find(CUcontext context)
+{
+    for (uint32_t i = 0; i < self.context_count; i++)
+        if (self.contexts[i]->context == context)
+            return self.contexts[i];
+    return NULL;
+}
+
+static void free_buffer(struct buffer *b)
+{
+    free(b->data.pPcData);
+    free(b->stalls);
+}
+
+static void context_destroyed(CUcontext context)
+{
+    struct sampled *s = find(context);
+    if (!s)
+        return;
+    stop(s);
+    free_buffer(&s->kept);
+    free_buffer(&s->asked);
+    if (s->reasons)
+        free(s->reasons[0]);
+    free(s->reasons);
+    free(s->reason_numbers);
+    uint32_t i = 0;
+    while (self.contexts[i] != s)
+        i++;
+    self.contexts[i] = self.contexts[--self.context_count];
+    free(s);
+}
+
+static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    (void)call;
+}
+
+static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    struct sampled *s = find(call->context);
+    if (s && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
+        flush(s);
+}
+
+static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
+{
+    (void)context;
+    cw_inject_send_module(module);
+}
+
+static void module_unloading(CUcontext context)
+{
+    struct sampled *s = find(context);
+    if (s)
+        flush(s);
+}
+
+static void finish(void)
+{
+    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
+        cw_inject_synchronize(self.contexts[i]->context);
+        stop(self.contexts[i]);
+    }
+}
+
+const struct cw_inject_mode cw_inject_pc = {.setup = setup,
+                                            .context_created = context_created,
+                                            .context_destroyed = context_destroyed,
+                                            .launch_entered = launch_entered,
+                                            .launch_left = launch_left,
+                                            .finish = finish,
+                                            .module_loaded = module_loaded,
+                                            .module_unloading = module_unloading};

@@ -1,0 +1,264 @@
+/* PC samples and SASS metrics from a real GPU: what the program's processes send goes into the file as it is, once it
+ * has been read and found good; before it, the code of each module that it is about. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backend.h"
+#include "agent/pc_capture.h"
+#include "agent/session.h"
+
+/* Code is held until samples point into it: most modules of a large program never run. */
+static const size_t most_code = (size_t)4 << 30;
+
+struct held_module {
+    uint64_t crc;
+    uint8_t *code; /* NULL once it is in the file */
+    size_t size;
+};
+
+struct capture {
+    const struct cw_pc_options *options;
+    struct cw_arena *arena;
+    struct cw_schema schema;
+    struct cw_collector out;
+    struct cw_session session;
+    struct held_module *modules;
+    size_t module_count, module_capacity, held;
+    uint64_t known_devices, samples, dropped;
+    uint32_t full_buffers;
+    bool code_lost;
+};
+
+/* ---- modules ---------------------------------------------------------------------------------------------------- */
+
+/* The low half of the number is enough: SASS records have no more. */
+static struct held_module *find_module(struct capture *c, uint64_t crc)
+{
+    for (size_t i = 0; i < c->module_count; i++)
+        if ((uint32_t)c->modules[i].crc == (uint32_t)crc)
+            return &c->modules[i];
+    return NULL;
+}
+
+static enum cw_status take_module(struct capture *c, struct cw_reader *in, struct cw_error *err)
+{
+    uint64_t crc = cw_read_u64(in);
+    size_t size = in->size - in->pos;
+    if (in->status != CW_OK || find_module(c, crc))
+        return in->status;
+    if (size > most_code - c->held) {
+        c->code_lost = true;
+        return CW_OK;
+    }
+    if (c->module_count == c->module_capacity) {
+        size_t capacity = c->module_capacity ? 2 * c->module_capacity : 64;
+        struct held_module *grown = realloc(c->modules, capacity * sizeof *grown);
+        if (!grown)
+            return cw_error_nomem(err);
+        c->modules = grown;
+        c->module_capacity = capacity;
+    }
+    uint8_t *code = malloc(size + 1);
+    if (!code)
+        return cw_error_nomem(err);
+    memcpy(code, in->data + in->pos, size);
+    c->modules[c->module_count++] = (struct held_module){crc, code, size};
+    c->held += size;
+    return CW_OK;
+}
+
+static enum cw_status write_module(struct capture *c, uint64_t crc, struct cw_error *err)
+{
+    struct held_module *m = find_module(c, crc);
+    if (!m || !m->code)
+        return CW_OK;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_module_write(&(struct cw_module){m->crc, m->code, m->size}, &out);
+    enum cw_status status = cw_collector_append(&c->out, &out, err);
+    free(m->code);
+    m->code = NULL;
+    c->held -= m->size;
+    return status;
+}
+
+/* ---- batches ---------------------------------------------------------------------------------------------------- */
+
+static enum cw_status write_device(struct capture *c, const struct cw_process *p, uint32_t number, struct cw_error *err)
+{
+    const struct cw_device *device = cw_process_device(p, number);
+    if (!device)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent samples of a device that it did not introduce");
+    if (c->known_devices & (UINT64_C(1) << number))
+        return CW_OK;
+    c->known_devices |= UINT64_C(1) << number;
+    return cw_collector_device(&c->out, device, err);
+}
+
+/* The modules of a batch's records: `at` is the first member of each. */
+static enum cw_status write_modules(struct capture *c, const void *records, size_t size, uint32_t count,
+                                    struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+        const struct cw_instruction *at = (const void *)((const char *)records + size * i);
+        if (i == 0 || at->module != last)
+            status = write_module(c, at->module, err);
+        last = at->module;
+    }
+    return status;
+}
+
+static enum cw_status take_pc(struct capture *c, const struct cw_process *p, struct cw_reader *in,
+                              struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_pc_batch b;
+    cw_pc_batch_read(&b, in, arena);
+    enum cw_status status = cw_reader_finish(in, "a batch of samples");
+    if (status == CW_OK)
+        status = write_device(c, p, b.device, err);
+    if (status == CW_OK)
+        status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_pc_chunk_write(in->data, in->size, &out);
+    c->samples += b.total;
+    c->out.dropped += b.dropped;
+    c->full_buffers += b.buffer_full;
+    return cw_collector_append(&c->out, &out, err);
+}
+
+static enum cw_status take_sass(struct capture *c, const struct cw_process *p, struct cw_reader *in,
+                                struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_sass_batch b;
+    cw_sass_batch_read(&b, in, arena);
+    enum cw_status status = cw_reader_finish(in, "a batch of SASS records");
+    if (status == CW_OK)
+        status = write_device(c, p, b.device, err);
+    if (status == CW_OK)
+        status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sass_chunk_write(in->data, in->size, &out);
+    c->samples += b.record_count;
+    c->out.dropped += b.dropped;
+    return cw_collector_append(&c->out, &out, err);
+}
+
+static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
+                           struct cw_error *err)
+{
+    struct capture *c = user;
+    if (type == CW_MESSAGE_MODULE)
+        return take_module(c, in, err);
+    if (type != (c->options->sass ? CW_MESSAGE_SASS : CW_MESSAGE_PC))
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected %s", (int)type,
+                            c->options->sass ? "SASS records" : "PC samples");
+    struct cw_arena *arena = cw_arena_create();
+    if (!arena)
+        return cw_error_nomem(err);
+    enum cw_status status = c->options->sass ? take_sass(c, p, in, arena, err) : take_pc(c, p, in, arena, err);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status make_setup(struct capture *c, struct cw_error *err)
+{
+    const struct cw_pc_options *o = c->options;
+    struct cw_writer *setup = &c->session.setup;
+    cw_write_u32(setup, o->sass ? CW_MODE_SASS : CW_MODE_PC);
+    cw_write_u64(setup, o->flush_ns);
+    if (o->sass) {
+        cw_write_u32(setup, o->metric_count);
+        for (uint32_t i = 0; i < o->metric_count; i++) {
+            cw_write_string(setup, o->metrics[i].name);
+            cw_write_u8(setup, (uint8_t)o->metrics[i].level);
+        }
+    } else {
+        cw_write_u8(setup, (uint8_t)o->mode);
+        cw_write_u8(setup, o->period);
+        cw_write_u64(setup, o->buffer_bytes);
+        cw_write_u32(setup, o->reason_count);
+        for (uint32_t i = 0; i < o->reason_count; i++)
+            cw_write_string(setup, o->reasons[i]);
+    }
+    return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
+}
+
+static void tell_losses(const struct capture *c)
+{
+    if (c->out.dropped)
+        fprintf(stderr, "capture-agent: %llu %s were dropped\n", (unsigned long long)c->out.dropped,
+                c->options->sass ? "records" : "samples");
+    if (c->full_buffers)
+        fprintf(stderr,
+                "capture-agent: the hardware's buffer was full %u times, and samples were lost: a larger --period or "
+                "--buffer mends that\n",
+                c->full_buffers);
+    if (c->code_lost)
+        fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
+}
+
+static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
+{
+    struct cw_session *s = &c->session;
+    char chip[CW_CHIP_NAME_SIZE];
+    enum cw_status status = cw_node_check(&(struct cw_check){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
+                                                             .metric_count = c->options->metric_count,
+                                                             .metrics = c->options->metrics,
+                                                             .found_chip = chip},
+                                          err);
+    s->chip = chip;
+    s->take = take;
+    s->user = c;
+    if (status == CW_OK)
+        status = cw_pc_schema(&c->schema, chip, c->options, c->arena, err);
+    if (status == CW_OK)
+        status = make_setup(c, err);
+    if (status == CW_OK)
+        status = cw_collector_open(&c->out, c->options->output, &c->schema, err);
+    if (status == CW_OK)
+        status = cw_session_start(s, c->options->argv, err);
+    if (status != CW_OK)
+        return status;
+    cw_session_serve(s);
+    tell_losses(c);
+    bool trouble = s->trouble.code != CW_OK;
+    status = cw_pc_verdict(c->options, &s->program, c->samples, exit_status, trouble ? NULL : err);
+    if (trouble) {
+        *err = s->trouble;
+        return err->code;
+    }
+    /* also a program that launched nothing leaves a file that says so */
+    enum cw_status ended = cw_collector_end(&c->out, s->program.how, s->program.code, err);
+    return status == CW_OK ? ended : status;
+}
+
+enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
+{
+    struct capture *c = calloc(1, sizeof *c);
+    if (!c)
+        return cw_error_nomem(err);
+    c->options = options;
+    c->out.fd = -1;
+    c->arena = cw_arena_create();
+    cw_session_init(&c->session);
+    enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);
+    cw_session_finish(&c->session);
+    cw_collector_close(&c->out);
+    for (size_t i = 0; i < c->module_count; i++)
+        free(c->modules[i].code);
+    free(c->modules);
+    cw_arena_destroy(c->arena);
+    free(c);
+    return status;
+}

@@ -1,0 +1,126 @@
+#define _GNU_SOURCE
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/command.h"
+#include "agent/pc_capture.h"
+
+enum { KEY_BACKEND = 256, KEY_MODE, KEY_PERIOD, KEY_REASONS, KEY_FLUSH, KEY_BUFFER, KEY_SEED, KEY_DROP };
+enum { MOST_REASONS = 256 };
+
+struct pc_arguments {
+    bool sim;
+    const char *reasons[MOST_REASONS];
+    struct cw_pc_options options;
+};
+
+static const struct argp_option pc_options[] = {
+    {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
+    {"mode", KEY_MODE, "continuous|serialized", 0,
+     "let kernels run as they do (default), or one after another, so that a sample knows its launch", 0},
+    {"period", KEY_PERIOD, "5..31", 0, "a sample each 2^N cycles of every SM (default: as CUPTI chooses)", 0},
+    {"stall-reasons", KEY_REASONS, "A,B", 0, "only these stall reasons, such as long_scoreboard (default: all)", 0},
+    {"flush", KEY_FLUSH, "SECONDS", 0, "write what was sampled at least this often (default: 1)", 0},
+    {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer on the GPU (default: as CUPTI chooses)", 0},
+    {"backend", KEY_BACKEND, "cupti|sim", 0,
+     "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
+    {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
+    {"sim-drop", KEY_DROP, "PERCENT", 0, "sim: how many of the samples to lose (default: 0)", 0},
+    {0},
+};
+
+static void split_reasons(struct pc_arguments *a, char *text, struct argp_state *state)
+{
+    for (char *rest = NULL, *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        if (a->options.reason_count == MOST_REASONS)
+            argp_error(state, "found more than %d stall reasons", MOST_REASONS);
+        a->reasons[a->options.reason_count++] = one;
+    }
+    a->options.reasons = a->reasons;
+}
+
+static enum cw_pc_mode mode_of(const char *text, struct argp_state *state)
+{
+    bool serialized = strcmp(text, "serialized") == 0;
+    if (!serialized && strcmp(text, "continuous") != 0)
+        argp_error(state, "found the mode '%s', expected continuous or serialized", text);
+    return serialized ? CW_PC_SERIALIZED : CW_PC_CONTINUOUS;
+}
+
+static void check_arguments(const struct pc_arguments *a, struct argp_state *state)
+{
+    if (!a->options.output)
+        argp_error(state, "-o RUN.cwd is required");
+    if (!a->options.argv)
+        argp_error(state, "no program: give one after --");
+}
+
+static error_t parse_pc(int key, char *arg, struct argp_state *state)
+{
+    struct pc_arguments *a = state->input;
+    struct cw_pc_options *o = &a->options;
+    switch (key) {
+    case 'o':
+        o->output = arg;
+        return 0;
+    case KEY_MODE:
+        o->mode = mode_of(arg, state);
+        return 0;
+    case KEY_PERIOD:
+        o->period = (uint8_t)cw_command_number(state, arg, 31);
+        if (o->period < 5)
+            argp_error(state, "found the period %s, expected 5 to 31", arg);
+        return 0;
+    case KEY_REASONS:
+        split_reasons(a, arg, state);
+        return 0;
+    case KEY_FLUSH:
+        o->flush_ns = UINT64_C(1000000000) * cw_command_number(state, arg, 1000000);
+        return 0;
+    case KEY_BUFFER:
+        o->buffer_bytes = (uint64_t)cw_command_number(state, arg, 1 << 20) << 20;
+        return 0;
+    case KEY_BACKEND:
+        a->sim = cw_command_backend(state, arg);
+        return 0;
+    case KEY_SEED:
+        o->sim_seed = cw_command_number(state, arg, UINT32_MAX);
+        return 0;
+    case KEY_DROP:
+        o->sim_drop = (uint32_t)cw_command_number(state, arg, 100);
+        return 0;
+    case ARGP_KEY_ARGS:
+        o->argv = state->argv + state->next;
+        return 0;
+    case ARGP_KEY_END:
+        check_arguments(a, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cw_pc_command(int argc, char **argv)
+{
+    static const struct argp argp = {
+        pc_options,
+        parse_pc,
+        "-- PROGRAM [ARGUMENT...]",
+        "Runs an unmodified program and samples the program counters of its kernels, with what each warp waits for. "
+        "The "
+        "code that samples point into is kept in the file. The program's exit status is passed on.\v"
+        "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
+        "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
+        "  capture-agent pc -o run.cwd --backend sim -- true",
+        NULL,
+        NULL,
+        NULL};
+    struct pc_arguments a = {.sim = cw_command_sim_by_default(), .options = {.flush_ns = UINT64_C(1000000000)}};
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+    struct cw_error err = CW_ERROR_INIT;
+    int exit_status = 0;
+    enum cw_status status =
+        a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err) : cw_cupti_pc_capture(&a.options, &exit_status, &err);
+    return status == CW_OK ? exit_status : cw_command_fail(&err);
+}
