@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/backend.h"
-#include "agent/demangle.h"
+#include "host/base/demangle.h"
 #include "agent/session.h"
 #include "host/base/file.h"
 #include "host/nvperf/lower.h"

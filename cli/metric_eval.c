@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/eval_instructions.h"
 #include "cli/held_metrics.h"
 #include "cli/metric_list.h"
 #include "cli/legacy_names.h"
 #include "cli/metrics_db.h"
 #include "cli/native_reference.h"
+#include "cli/text_output.h"
 #include "eval/check.h"
 #include "eval/csv.h"
 #include "eval/explain.h"
@@ -32,9 +34,21 @@ struct options {
     struct cw_eval_options eval;
     struct cw_metrics_db metrics_db;
     bool all, show, explain;
+    size_t top;
 };
 
-enum { KEY_ALL = 256, KEY_CSV, KEY_JSON, KEY_RANGE, KEY_FRAME, KEY_REGION, KEY_CHIP_FILE, KEY_CHECK, KEY_NATIVE };
+enum {
+    KEY_ALL = 256,
+    KEY_CSV,
+    KEY_JSON,
+    KEY_RANGE,
+    KEY_FRAME,
+    KEY_REGION,
+    KEY_CHIP_FILE,
+    KEY_CHECK,
+    KEY_NATIVE,
+    KEY_TOP
+};
 
 static const struct argp_option option_list[] = {
     {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
@@ -46,6 +60,7 @@ static const struct argp_option option_list[] = {
     {"frame-ns", KEY_FRAME, "N", 0, "duration of your frame in nanoseconds, for the frame sub-metrics", 0},
     {"region-ns", KEY_REGION, "N", 0, "duration of your region in nanoseconds, for the region sub-metrics", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
+    {"top", KEY_TOP, "N", 0, "of samples and SASS metrics: show the N hottest instructions (default: 25)", 0},
     {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
     {"native", KEY_NATIVE, "FILE", 0,
      "compare with NVIDIA's evaluator on the native counter data of the same run, FILE and FILE.1, FILE.2, ... (needs "
@@ -144,6 +159,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_NATIVE:
         o->native = arg;
         return 0;
+    case KEY_TOP:
+        o->top = strtoul(arg, NULL, 10);
+        if (!o->top || arg[strspn(arg, "0123456789")])
+            argp_error(state, "found --top '%s', expected a number above 0", arg);
+        return 0;
     case ARGP_KEY_ARG:
         add_argument(o, arg, state);
         return 0;
@@ -161,20 +181,26 @@ struct run {
     const struct options *o;
     struct cw_arena *arena;
     struct cw_error *err;
+    struct cw_bytes file;
     struct cw_counter_data data;
     const struct cw_chip *chip;
     struct cw_metric *metrics;
     size_t metric_count;
 };
 
+static bool is_of_instructions(const struct run *r)
+{
+    return r->data.schema.profiler == CW_PROFILER_PC || r->data.schema.profiler == CW_PROFILER_SASS;
+}
+
 static enum cw_status load_capture(struct run *r)
 {
-    struct cw_bytes file;
-    enum cw_status status = cw_file_read(&file, r->o->capture, largest_capture, r->err);
+    enum cw_status status = cw_file_read(&r->file, r->o->capture, largest_capture, r->err);
     if (status == CW_OK)
-        status = cw_counter_data_read(&r->data, file.data, file.size, r->o->capture, r->arena, r->err);
-    cw_bytes_free(&file);
-    if (status == CW_OK && !r->data.complete)
+        status = cw_counter_data_read(&r->data, r->file.data, r->file.size, r->o->capture, r->arena, r->err);
+    if (status == CW_OK && is_of_instructions(r) && !r->data.complete)
+        fprintf(stderr, "%s: %s: the capture is incomplete\n", program_invocation_short_name, r->o->capture);
+    else if (status == CW_OK && !r->data.complete)
         fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole ranges\n",
                 program_invocation_short_name, r->o->capture, r->data.range_count);
     return status;
@@ -326,32 +352,16 @@ static const char *const *describe(struct run *r, const struct cw_result *result
     return texts;
 }
 
-static enum cw_status render(FILE *out, int key, const struct cw_result *result, struct cw_error *err)
+static enum cw_status render_csv(FILE *out, const void *result, struct cw_error *err)
 {
-    if (key == KEY_JSON)
-        return cw_json_write(result, out, err);
+    (void)err;
     cw_csv_write(result, out);
     return CW_OK;
 }
 
-/* A file is complete or not there, so the text is made in memory first. */
-static enum cw_status write_text(struct run *r, int key, const char *path, const struct cw_result *result)
+static enum cw_status render_json(FILE *out, const void *result, struct cw_error *err)
 {
-    if (strcmp(path, "-") == 0)
-        return render(stdout, key, result, r->err);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    enum cw_status status = memory ? render(memory, key, result, r->err) : cw_error_nomem(r->err);
-    if (memory) {
-        bool failed = ferror(memory);
-        if ((fclose(memory) != 0 || failed) && status == CW_OK)
-            status = cw_error_nomem(r->err);
-    }
-    if (status == CW_OK)
-        status = cw_file_write(path, text, size, r->err);
-    free(text);
-    return status;
+    return cw_json_write(result, out, err);
 }
 
 static struct cw_table_style terminal_style(void)
@@ -376,9 +386,9 @@ static enum cw_status write_outputs(struct run *r, const struct cw_result *resul
     if (o->hdf5)
         status = cw_hdf5_write(result, describe(r, result), o->hdf5, r->err);
     if (status == CW_OK && o->csv)
-        status = write_text(r, KEY_CSV, o->csv, result);
+        status = cw_text_output(o->csv, render_csv, result, r->err);
     if (status == CW_OK && o->json)
-        status = write_text(r, KEY_JSON, o->json, result);
+        status = cw_text_output(o->json, render_json, result, r->err);
     bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
     if (status == CW_OK && !taken) {
         struct cw_table_style style = terminal_style();
@@ -442,14 +452,28 @@ static enum cw_status run_evaluate(struct run *r)
     return status == CW_OK ? write_outputs(r, &result) : status;
 }
 
+/* Samples and SASS metrics are no metrics of ranges: they need neither the chip's description nor names. */
+static enum cw_status run_instructions(struct run *r)
+{
+    const struct options *o = r->o;
+    const struct cw_instruction_outputs outputs = {o->capture, o->hdf5, o->csv, o->json, o->top};
+    if (o->show)
+        return cw_show_instructions(&outputs, &r->data, &r->file, r->arena, r->err);
+    if (o->sources.count || o->all || o->range || o->explain || o->check || o->native)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found options about metrics, expected none for a capture of %s",
+                            o->capture, r->data.schema.profiler == CW_PROFILER_PC ? "PC samples" : "SASS metrics");
+    return cw_eval_instructions(&outputs, &r->data, &r->file, r->arena, r->err);
+}
+
 static enum cw_status run(struct run *r)
 {
     enum cw_status status = load_capture(r);
-    if (status == CW_OK && r->o->show) {
+    if (status == CW_OK && r->o->show)
         cw_table_show(&r->data, r->o->capture, stdout);
-    } else {
-        if (status == CW_OK)
-            status = load_chip(r);
+    if (status == CW_OK && is_of_instructions(r)) {
+        status = run_instructions(r);
+    } else if (status == CW_OK && !r->o->show) {
+        status = load_chip(r);
         if (status == CW_OK)
             status = r->o->check     ? run_check(r)
                      : r->o->native  ? run_native(r)
@@ -484,12 +508,13 @@ int main(int argc, char **argv)
         children,
         NULL,
         NULL};
-    struct options options = {0};
+    struct options options = {.top = 25};
     cw_cli_init();
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     struct cw_error err = CW_ERROR_INIT;
     struct run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
     enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
     cw_arena_destroy(r.arena);
+    cw_bytes_free(&r.file);
     return status == CW_OK ? 0 : cw_cli_fail(&err);
 }

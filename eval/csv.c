@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void put_field(const char *text, FILE *out)
+void cw_csv_field(const char *text, FILE *out)
 {
     if (!text[strcspn(text, ",\"\r\n")]) {
         fputs(text, out);
@@ -27,13 +27,13 @@ void cw_csv_write(const struct cw_result *r, FILE *out)
             size_t at = (size_t)m * r->range_count + i;
             char number[CW_NUMBER_SIZE];
             fprintf(out, "%" PRIu32 ",", r->ranges[i]);
-            put_field(range->name, out);
+            cw_csv_field(range->name, out);
             putc(',', out);
-            put_field(range->kernel, out);
+            cw_csv_field(range->kernel, out);
             putc(',', out);
-            put_field(r->names[m], out);
+            cw_csv_field(r->names[m], out);
             putc(',', out);
-            put_field(r->units[m], out);
+            cw_csv_field(r->units[m], out);
             fprintf(out, ",%s,%s\r\n", cw_number_text(r->values[at], number),
                     cw_value_status_text((enum cw_value_status)r->statuses[at]));
         }

@@ -4,6 +4,9 @@
 
 #include "eval/result.h"
 
+/* One field, quoted where it must be. */
+void cw_csv_field(const char *text, FILE *out);
+
 /* The columns are range, name, kernel, metric, unit, value, status; `range` counts from 0 in the capture. Values are
  * the shortest decimals that read back the same, or inf, -inf, nan. Write errors stay in the stream (ferror). */
 void cw_csv_write(const struct cw_result *result, FILE *out);

@@ -217,24 +217,23 @@ static void put_capture_group(struct output *o, const struct cw_result *r, const
     H5Gclose(group);
 }
 
-static const char *device_attribute(const struct cw_result *r, const char *key)
+static const char *device_attribute(const struct cw_counter_data *data, const char *key)
 {
-    const char *value = r->data->device_count ? cw_device_attribute(&r->data->devices[0], key) : NULL;
+    const char *value = data->device_count ? cw_device_attribute(&data->devices[0], key) : NULL;
     return value ? value : "";
 }
 
-static void put_root(struct output *o, const struct cw_result *r)
+static void put_root(struct output *o, const struct cw_counter_data *data, const char *source, const char *created)
 {
-    char created[CW_TIME_SIZE];
     put_attribute(o, o->file, "title", "GPU metrics");
     put_attribute(o, o->file, "conventions", "counterworks-1");
-    put_attribute(o, o->file, "chip", r->data->schema.chip);
-    put_attribute(o, o->file, "device", device_attribute(r, "name"));
-    put_attribute(o, o->file, "simulated", device_attribute(r, "simulated"));
+    put_attribute(o, o->file, "chip", data->schema.chip);
+    put_attribute(o, o->file, "device", device_attribute(data, "name"));
+    put_attribute(o, o->file, "simulated", device_attribute(data, "simulated"));
     put_attribute(o, o->file, "tool_version", CW_VERSION);
-    put_attribute(o, o->file, "created", cw_result_created(r, created));
-    put_attribute(o, o->file, "source", r->source);
-    put_attribute(o, o->file, "complete", r->data->complete ? "yes" : "no");
+    put_attribute(o, o->file, "created", created);
+    put_attribute(o, o->file, "source", source);
+    put_attribute(o, o->file, "complete", data->complete ? "yes" : "no");
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -275,21 +274,52 @@ static void *make_room(const struct cw_result *r)
     return calloc(cells, sizeof(double));
 }
 
-static enum cw_status write_file(const struct cw_result *r, const char *const *descriptions, const char *temporary,
-                                 const char *path, struct cw_error *err)
+/* What is written, by `fill`, into a file beside `path` that then takes its place. */
+static enum cw_status write_beside(const char *path,
+                                   enum cw_status (*fill)(struct output *, const void *, struct cw_error *),
+                                   const void *content, struct cw_error *err)
 {
+    H5E_auto2_t print;
+    void *print_data;
+    char *temporary;
     struct output o = {0};
-    char *manifest = NULL;
+    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
+        return cw_error_nomem(err);
+    /* failures are told by our own message, and closing what was never opened is no news */
+    H5Eget_auto2(H5E_DEFAULT, &print, &print_data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    open_file(&o, temporary);
+    enum cw_status status = fill(&o, content, err);
+    close_file(&o);
+    if (status == CW_OK && o.what)
+        status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", path, o.what);
+    H5Eset_auto2(H5E_DEFAULT, print, print_data);
+    if (status == CW_OK && rename(temporary, path) != 0)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", path, strerror(errno));
+    if (status != CW_OK)
+        unlink(temporary);
+    free(temporary);
+    return status;
+}
+
+/* ---- a result --------------------------------------------------------------------------------------------------- */
+
+struct result_content {
+    const struct cw_result *result;
+    const char *const *descriptions;
+};
+
+static enum cw_status fill_result(struct output *o, const void *content, struct cw_error *err)
+{
+    const struct result_content *c = content;
+    const struct cw_result *r = c->result;
+    char *manifest = NULL, created[CW_TIME_SIZE];
     void *room = make_room(r);
     enum cw_status status = room ? cw_json_manifest(r, &manifest, err) : cw_error_nomem(err);
     if (status == CW_OK) {
-        open_file(&o, temporary);
-        put_root(&o, r);
-        put_range_group(&o, r, descriptions, room);
-        put_capture_group(&o, r, manifest, room);
-        close_file(&o);
-        if (o.what)
-            status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", path, o.what);
+        put_root(o, r->data, r->source, cw_result_created(r, created));
+        put_range_group(o, r, c->descriptions, room);
+        put_capture_group(o, r, manifest, room);
     }
     free(manifest);
     free(room);
@@ -299,20 +329,75 @@ static enum cw_status write_file(const struct cw_result *r, const char *const *d
 enum cw_status cw_hdf5_write(const struct cw_result *r, const char *const *descriptions, const char *path,
                              struct cw_error *err)
 {
-    H5E_auto2_t print;
-    void *print_data;
-    char *temporary;
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return cw_error_nomem(err);
-    /* failures are told by our own message, and closing what was never opened is no news */
-    H5Eget_auto2(H5E_DEFAULT, &print, &print_data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    enum cw_status status = write_file(r, descriptions, temporary, path, err);
-    H5Eset_auto2(H5E_DEFAULT, print, print_data);
-    if (status == CW_OK && rename(temporary, path) != 0)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", path, strerror(errno));
+    const struct result_content content = {r, descriptions};
+    return write_beside(path, fill_result, &content, err);
+}
+
+/* ---- records ---------------------------------------------------------------------------------------------------- */
+
+struct records_content {
+    const struct cw_result *capture;
+    const char *group;
+    const struct cw_records *tables;
+    size_t count;
+};
+
+static hid_t field_type(const struct output *o, enum cw_field_kind kind, bool stored)
+{
+    switch (kind) {
+    case CW_FIELD_U32:
+        return stored ? H5T_STD_U32LE : H5T_NATIVE_UINT32;
+    case CW_FIELD_U64:
+        return stored ? H5T_STD_U64LE : H5T_NATIVE_UINT64;
+    default:
+        return o->string;
+    }
+}
+
+/* The compound type of a table: as it lies in memory, or packed as it is stored. */
+static hid_t record_type(struct output *o, const struct cw_records *r, bool stored)
+{
+    size_t at = 0;
+    for (size_t f = 0; f < r->field_count; f++)
+        at += H5Tget_size(field_type(o, r->fields[f].kind, stored));
+    hid_t type = H5Tcreate(H5T_COMPOUND, stored ? at : r->size);
+    at = 0;
+    for (size_t f = 0; f < r->field_count; f++) {
+        hid_t field = field_type(o, r->fields[f].kind, stored);
+        check(o, H5Tinsert(type, r->fields[f].name, stored ? at : r->fields[f].offset, field) >= 0, r->fields[f].name);
+        at += H5Tget_size(field);
+    }
+    return type;
+}
+
+static enum cw_status fill_records(struct output *o, const void *content, struct cw_error *err)
+{
+    const struct records_content *c = content;
+    char *manifest = NULL, created[CW_TIME_SIZE];
+    enum cw_status status = cw_json_manifest(c->capture, &manifest, err);
     if (status != CW_OK)
-        unlink(temporary);
-    free(temporary);
-    return status;
+        return status;
+    put_root(o, c->capture->data, c->capture->source, cw_result_created(c->capture, created));
+    hid_t group = open_group(o, c->group);
+    for (size_t i = 0; i < c->count && !o->what; i++) {
+        hid_t stored = record_type(o, &c->tables[i], true), given = record_type(o, &c->tables[i], false);
+        hsize_t rows = c->tables[i].count;
+        H5Dclose(put(o, group, c->tables[i].name, stored, given, 1, &rows, c->tables[i].rows));
+        H5Tclose(stored);
+        H5Tclose(given);
+    }
+    H5Gclose(group);
+    group = open_group(o, "capture");
+    H5Dclose(put(o, group, "manifest", o->string, o->string, 0, NULL, &manifest));
+    H5Gclose(group);
+    free(manifest);
+    return CW_OK;
+}
+
+enum cw_status cw_hdf5_write_records(const struct cw_result *capture, const char *group,
+                                     const struct cw_records *tables, size_t count, const char *path,
+                                     struct cw_error *err)
+{
+    const struct records_content content = {capture, group, tables, count};
+    return write_beside(path, fill_records, &content, err);
 }

@@ -2,6 +2,7 @@
 #ifndef CW_EVAL_HDF5_H
 #define CW_EVAL_HDF5_H
 
+#include "eval/records.h"
 #include "eval/result.h"
 
 /* Writes `path` (beside it first, then renamed, so that it holds the old or the new file and never a part).
@@ -17,5 +18,14 @@
  * The same result gives the same bytes. `descriptions` has one text for each metric, or is NULL. */
 enum cw_status cw_hdf5_write(const struct cw_result *result, const char *const *descriptions, const char *path,
                              struct cw_error *err);
+
+/* The same for tables of records, of a capture of which only `data` and `source` are used:
+ *
+ *     /                     as above
+ *     /GROUP/TABLE          [record] a compound, for each table
+ *     /capture/manifest     as above */
+enum cw_status cw_hdf5_write_records(const struct cw_result *capture, const char *group,
+                                     const struct cw_records *tables, size_t count, const char *path,
+                                     struct cw_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "agent/demangle.h"
+#include "host/base/demangle.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,0 +1,67 @@
+/* What a capture says of single instructions, added up over its batches and resolved to source lines. */
+#ifndef CW_EVAL_INSTRUCTIONS_H
+#define CW_EVAL_INSTRUCTIONS_H
+
+#include "eval/records.h"
+#include "host/image/counter_data.h"
+#include "host/image/pc_data.h"
+
+struct cw_place {                /* of an instruction */
+    const char *function, *name; /* as the driver has it; as a person reads it */
+    uint64_t module, offset;     /* the module's CRC; bytes from the start of the function */
+    const char *file;            /* "" where the code has no line information */
+    uint32_t line;
+};
+
+struct cw_pc_row {
+    uint32_t device, process, launch;
+    struct cw_place at;
+    const char *reason;
+    uint64_t samples;
+};
+
+struct cw_sass_row {
+    uint32_t device, process;
+    struct cw_place at;
+    const char *metric, *level;
+    uint64_t instances, first; /* its values are values[first] and on, as many as there are instances */
+    uint64_t sum, min, max;    /* of them */
+    uint64_t *values;          /* the same values */
+};
+
+struct cw_pc_batch_row { /* what was handed over together */
+    uint32_t device, process, period, serialized, buffer_full;
+    uint64_t start_ns, end_ns, total, dropped, other;
+};
+
+struct cw_instructions {
+    const struct cw_counter_data *data;
+    const char *source; /* the capture's file name, for people */
+    size_t pc_count, batch_count, sass_count, value_count, module_count;
+    const struct cw_pc_row *pc;     /* by device, process, launch, function, module, offset, reason */
+    const struct cw_sass_row *sass; /* by device, process, function, module, offset, metric, level */
+    const struct cw_pc_batch_row *batches;
+    const uint64_t *values; /* of all SASS rows */
+    uint64_t total, dropped, other;
+    uint32_t full_buffers;
+    uint64_t first_ns, last_ns; /* of all batches */
+};
+
+/* Everything lives in `arena`; strings are shared with `raw`, which must live as long. */
+enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,
+                                    const struct cw_pc_data *raw, const char *source, struct cw_arena *arena,
+                                    struct cw_error *err);
+
+/* The tables for outputs: those that the kind of capture has. Returns how many, at most CW_INSTRUCTION_TABLES. */
+enum { CW_INSTRUCTION_TABLES = 2 };
+size_t cw_instructions_records(const struct cw_instructions *in, struct cw_records tables[CW_INSTRUCTION_TABLES]);
+
+/* "long_scoreboard" of "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued". Returns `text`. */
+enum { CW_REASON_SIZE = 64 };
+const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
+
+/* The hottest `top` instructions, each with its share and what its warps wait for; or, of SASS metrics, those with the
+ * greatest values. Write errors stay in the stream (ferror). CW_ERR_NOMEM alone. */
+enum cw_status cw_instructions_table(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err);
+
+#endif
