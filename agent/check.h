@@ -19,6 +19,10 @@ struct cw_check {
     uint32_t metric_count;
     const struct cw_sass_metric *metrics;
     bool list_metrics; /* print the SASS metrics of the chip, with their descriptions */
+    /* stall reasons that the GPU must know */
+    uint32_t reason_count;
+    const char *const *reasons;
+    bool list_reasons;
 };
 
 /* CW_OK, or the first thing that would stop the capture. */

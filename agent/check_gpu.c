@@ -225,18 +225,80 @@ static bool profiler_answer(const struct node *n, CUptiResult result, CUdevice d
     }
 }
 
-/* Whether this user may read counters shows when the profiler is enabled on a context. */
-static bool check_permission(const struct node *n, CUdevice device)
+static CUcontext make_context(const struct node *n, CUdevice device)
 {
     CUresult (*retain)(CUcontext *, CUdevice) = NULL;
     *(void **)&retain = dlsym(RTLD_DEFAULT, "cuDevicePrimaryCtxRetain");
     CUcontext context = NULL;
-    if (!retain || retain(&context, device) != CUDA_SUCCESS)
-        return cw_answer(n->to, CW_ERR_DEVICE,
-                         "cannot make a context on GPU %d: is it used exclusively by another process?", device);
+    if (retain && retain(&context, device) == CUDA_SUCCESS)
+        return context;
+    cw_answer(n->to, CW_ERR_DEVICE, "cannot make a context on GPU %d: is it used exclusively by another process?",
+              device);
+    return NULL;
+}
+
+/* Whether this user may read counters shows when the profiler is enabled on a context. */
+static bool check_permission(const struct node *n, CUdevice device, CUcontext context)
+{
     PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
     enable.ctx = context;
-    return profiler_answer(n, n->api.cuptiRangeProfilerEnable(&enable), device);
+    CUptiResult result = n->api.cuptiRangeProfilerEnable(&enable);
+    PARAMS(CUpti_RangeProfiler_Disable_Params, disable);
+    disable.pRangeProfilerObject = enable.pRangeProfilerObject;
+    if (result == CUPTI_SUCCESS)
+        n->api.cuptiRangeProfilerDisable(&disable);
+    return profiler_answer(n, result, device);
+}
+
+/* ---- stall reasons ---------------------------------------------------------------------------------------------- */
+
+static void use_reasons(const struct node *n, char *const *names, size_t count)
+{
+    const struct cw_check *check = n->check;
+    for (size_t i = 0; check->list_reasons && i < count; i++)
+        cw_answer(n->to, CW_ANSWER_METRIC, "%s", names[i]);
+    for (uint32_t w = 0; w < check->reason_count; w++) {
+        size_t i = 0;
+        while (i < count && !cw_stall_reason_is(names[i], check->reasons[w]))
+            i++;
+        if (i == count)
+            cw_answer(n->to, CW_ERR_USAGE,
+                      "found the stall reason '%.100s', expected one of this GPU: capture-agent pc --list names them",
+                      check->reasons[w]);
+    }
+}
+
+/* CUPTI lists them once PC sampling is enabled. */
+static void check_reasons(const struct node *n, CUcontext context)
+{
+    size_t count = 0;
+    CUpti_PCSamplingEnableParams enable = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = context};
+    CUpti_PCSamplingGetNumStallReasonsParams number = {
+        .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count};
+    CUptiResult result = n->api.cuptiPCSamplingEnable(&enable);
+    if (result == CUPTI_SUCCESS)
+        result = n->api.cuptiPCSamplingGetNumStallReasons(&number);
+    char(*texts)[CUPTI_STALL_REASON_STRING_SIZE] = calloc(count + 1, sizeof *texts);
+    char **names = calloc(count + 1, sizeof *names);
+    uint32_t *numbers = calloc(count + 1, sizeof *numbers);
+    if (result == CUPTI_SUCCESS && texts && names && numbers) {
+        for (size_t i = 0; i < count; i++)
+            names[i] = texts[i];
+        CUpti_PCSamplingGetStallReasonsParams get = {.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                     .ctx = context,
+                                                     .numStallReasons = count,
+                                                     .stallReasonIndex = numbers,
+                                                     .stallReasons = names};
+        result = n->api.cuptiPCSamplingGetStallReasons(&get);
+        if (result == CUPTI_SUCCESS)
+            use_reasons(n, names, count);
+    }
+    if (result != CUPTI_SUCCESS)
+        cw_answer(n->to, CW_ERR_DEVICE, "CUPTI does not list stall reasons: %s (%d)", result_name(n, result),
+                  (int)result);
+    free(texts);
+    free(names);
+    free(numbers);
 }
 
 /* ---- SASS metrics ----------------------------------------------------------------------------------------------- */
@@ -294,6 +356,7 @@ void cw_check_gpu(const struct cw_answers *to, const struct cw_check *check)
         if (check->need == CW_NEED_ALL || (int)check->need == need)
             supported = check_support(&n, (enum cw_need)need, device) && supported;
     check_metrics(&n, device);
-    if (supported && !check->list_metrics)
-        check_permission(&n, device);
+    CUcontext context = supported && !check->list_metrics ? make_context(&n, device) : NULL;
+    if (context && check_permission(&n, device, context) && (check->list_reasons || check->reason_count))
+        check_reasons(&n, context);
 }

@@ -33,6 +33,14 @@ bool cw_command_backend(struct argp_state *state, const char *name)
     return sim;
 }
 
+bool cw_command_no_code(struct argp_state *state, const char *word)
+{
+    bool none = strcmp(word, "none") == 0;
+    if (!none && strcmp(word, "all") != 0)
+        argp_error(state, "found --code '%s', expected all or none", word);
+    return none;
+}
+
 bool cw_command_sim_by_default(void)
 {
     const char *name = getenv("COUNTERWORKS_BACKEND");

@@ -23,6 +23,8 @@ unsigned long cw_command_number(struct argp_state *state, const char *text, unsi
 bool cw_command_backend(struct argp_state *state, const char *name);
 /* Whether COUNTERWORKS_BACKEND does. */
 bool cw_command_sim_by_default(void);
+/* Whether --code says none; ends the program for another word than all or none. */
+bool cw_command_no_code(struct argp_state *state, const char *word);
 
 /* A config image read from a file; the image points into it. */
 struct cw_plan_file {

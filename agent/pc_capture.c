@@ -45,7 +45,7 @@ static enum cw_status take_module(struct capture *c, struct cw_reader *in, struc
 {
     uint64_t crc = cw_read_u64(in);
     size_t size = in->size - in->pos;
-    if (in->status != CW_OK || find_module(c, crc))
+    if (in->status != CW_OK || c->options->no_code || find_module(c, crc))
         return in->status;
     if (size > most_code - c->held) {
         c->code_lost = true;
@@ -215,6 +215,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     enum cw_status status = cw_node_check(&(struct cw_check){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
                                                              .metric_count = c->options->metric_count,
                                                              .metrics = c->options->metrics,
+                                                             .reason_count = c->options->reason_count,
+                                                             .reasons = c->options->reasons,
                                                              .found_chip = chip},
                                           err);
     s->chip = chip;

@@ -10,6 +10,7 @@ struct cw_pc_options {
     const char *output;
     char *const *argv; /* the program and its arguments */
     bool sass;         /* SASS metrics; else PC samples */
+    bool no_code;      /* leave the modules' code out of the file */
     uint64_t flush_ns;
     /* PC sampling */
     enum cw_pc_mode mode;

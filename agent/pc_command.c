@@ -3,14 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/check.h"
 #include "agent/command.h"
 #include "agent/pc_capture.h"
 
-enum { KEY_BACKEND = 256, KEY_MODE, KEY_PERIOD, KEY_REASONS, KEY_FLUSH, KEY_BUFFER, KEY_SEED, KEY_DROP };
+enum {
+    KEY_BACKEND = 256,
+    KEY_LIST,
+    KEY_MODE,
+    KEY_PERIOD,
+    KEY_REASONS,
+    KEY_FLUSH,
+    KEY_CODE,
+    KEY_BUFFER,
+    KEY_SEED,
+    KEY_DROP
+};
 enum { MOST_REASONS = 256 };
 
 struct pc_arguments {
-    bool sim;
+    bool sim, list;
     const char *reasons[MOST_REASONS];
     struct cw_pc_options options;
 };
@@ -21,8 +33,11 @@ static const struct argp_option pc_options[] = {
      "let kernels run as they do (default), or one after another, so that a sample knows its launch", 0},
     {"period", KEY_PERIOD, "5..31", 0, "a sample each 2^N cycles of every SM (default: as CUPTI chooses)", 0},
     {"stall-reasons", KEY_REASONS, "A,B", 0, "only these stall reasons, such as long_scoreboard (default: all)", 0},
+    {"list", KEY_LIST, 0, 0, "print the stall reasons that this node's GPU knows", 0},
     {"flush", KEY_FLUSH, "SECONDS", 0, "write what was sampled at least this often (default: 1)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer on the GPU (default: as CUPTI chooses)", 0},
+    {"code", KEY_CODE, "all|none", 0,
+     "keep the code that runs, so that lines can be told from the file alone (default), or leave it out", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
@@ -50,6 +65,8 @@ static enum cw_pc_mode mode_of(const char *text, struct argp_state *state)
 
 static void check_arguments(const struct pc_arguments *a, struct argp_state *state)
 {
+    if (a->list)
+        return;
     if (!a->options.output)
         argp_error(state, "-o RUN.cwd is required");
     if (!a->options.argv)
@@ -75,11 +92,17 @@ static error_t parse_pc(int key, char *arg, struct argp_state *state)
     case KEY_REASONS:
         split_reasons(a, arg, state);
         return 0;
+    case KEY_LIST:
+        a->list = true;
+        return 0;
     case KEY_FLUSH:
         o->flush_ns = UINT64_C(1000000000) * cw_command_number(state, arg, 1000000);
         return 0;
     case KEY_BUFFER:
         o->buffer_bytes = (uint64_t)cw_command_number(state, arg, 1 << 20) << 20;
+        return 0;
+    case KEY_CODE:
+        a->options.no_code = cw_command_no_code(state, arg);
         return 0;
     case KEY_BACKEND:
         a->sim = cw_command_backend(state, arg);
@@ -106,7 +129,7 @@ int cw_pc_command(int argc, char **argv)
     static const struct argp argp = {
         pc_options,
         parse_pc,
-        "-- PROGRAM [ARGUMENT...]",
+        "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and samples the program counters of its kernels, with what each warp waits for. "
         "The "
         "code that samples point into is kept in the file. The program's exit status is passed on.\v"
@@ -120,7 +143,11 @@ int cw_pc_command(int argc, char **argv)
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    enum cw_status status =
-        a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err) : cw_cupti_pc_capture(&a.options, &exit_status, &err);
+    enum cw_status status;
+    if (a.list)
+        status = cw_node_check(&(struct cw_check){.need = CW_NEED_PC, .list_reasons = true}, &err);
+    else
+        status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
+                       : cw_cupti_pc_capture(&a.options, &exit_status, &err);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

@@ -7,7 +7,7 @@
 #include "agent/command.h"
 #include "agent/pc_capture.h"
 
-enum { KEY_BACKEND = 256, KEY_LIST, KEY_FLUSH, KEY_SEED };
+enum { KEY_BACKEND = 256, KEY_LIST, KEY_FLUSH, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };
 
 struct sass_arguments {
@@ -24,6 +24,8 @@ static const struct argp_option sass_options[] = {
     {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
     {"list", KEY_LIST, 0, 0, "print the SASS metrics that this node's GPU offers", 0},
     {"flush", KEY_FLUSH, "SECONDS", 0, "write what was counted at least this often (default: 5)", 0},
+    {"code", KEY_CODE, "all|none", 0,
+     "keep the code that runs, so that lines can be told from the file alone (default), or leave it out", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
@@ -78,6 +80,9 @@ static error_t parse_sass(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_FLUSH:
         a->options.flush_ns = UINT64_C(1000000000) * cw_command_number(state, arg, 1000000);
+        return 0;
+    case KEY_CODE:
+        a->options.no_code = cw_command_no_code(state, arg);
         return 0;
     case KEY_BACKEND:
         a->sim = cw_command_backend(state, arg);

@@ -82,19 +82,6 @@ static bool list_reasons(struct sampled *s)
     return CALL(cuptiPCSamplingGetStallReasons, names);
 }
 
-/* "long_scoreboard" stands for "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and its twin "..._not_issued". */
-static bool is_wanted(const char *reason, const char *wanted)
-{
-    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", twin[] = "_not_issued";
-    if (strcmp(reason, wanted) == 0)
-        return true;
-    size_t length = strlen(wanted);
-    if (strncmp(reason, prefix, sizeof prefix - 1) != 0 || strncmp(reason + sizeof prefix - 1, wanted, length) != 0)
-        return false;
-    const char *rest = reason + sizeof prefix - 1 + length;
-    return !*rest || strcmp(rest, twin) == 0;
-}
-
 /* The numbers of the reasons that were asked for. */
 static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *count)
 {
@@ -102,7 +89,7 @@ static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *c
     for (uint32_t w = 0; w < self.wanted_count; w++) {
         size_t before = *count;
         for (size_t i = 0; i < s->reason_count && *count < MOST_REASONS; i++)
-            if (is_wanted(s->reasons[i], self.wanted[w]))
+            if (cw_stall_reason_is(s->reasons[i], self.wanted[w]))
                 numbers[(*count)++] = s->reason_numbers[i];
         if (*count == before) {
             cw_inject_fail(CW_ERR_USAGE, "found the stall reason '%s', expected one of this GPU, such as %s and %s",

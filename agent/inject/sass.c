@@ -10,7 +10,7 @@ enum { MOST_CONTEXTS = 64, MOST_METRICS = 256 };
 struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
-    bool running;
+    bool started, running;
     uint64_t since_ns;
 };
 
@@ -88,14 +88,19 @@ static bool configure(uint32_t device)
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    if (self.context_count == MOST_CONTEXTS)
-        return;
-    struct patched *p = &self.contexts[self.context_count++];
-    *p = (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
+    if (self.context_count < MOST_CONTEXTS)
+        self.contexts[self.context_count++] =
+            (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
+}
+
+/* At the first launch: enabled while the context is being made, CUPTI patches none of a program's first kernels. */
+static void start(struct patched *p)
+{
     PARAMS(CUpti_SassMetricsEnable_Params, enable);
-    enable.ctx = context;
+    enable.ctx = p->context;
     enable.enableLazyPatching = 1;
-    p->running = configure(device) && CALL(cuptiSassMetricsEnable, enable);
+    p->started = true;
+    p->running = configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
 }
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
@@ -261,6 +266,8 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct patched *p = find(call->context);
     struct cw_launch launch;
+    if (p && !p->started)
+        start(p);
     if (!p || !p->running || cw_inject_now_ns() - p->since_ns <= self.flush_ns ||
         !cw_inject_launch_shape(&launch, id, call->functionParams))
         return;

@@ -145,6 +145,18 @@ void cw_pc_batch_read(struct cw_pc_batch *b, struct cw_reader *in, struct cw_are
     b->records = records;
 }
 
+bool cw_stall_reason_is(const char *name, const char *wanted)
+{
+    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", twin[] = "_not_issued";
+    if (strcmp(name, wanted) == 0)
+        return true;
+    size_t length = strlen(wanted);
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0 || strncmp(name + sizeof prefix - 1, wanted, length) != 0)
+        return false;
+    const char *rest = name + sizeof prefix - 1 + length;
+    return !*rest || strcmp(rest, twin) == 0;
+}
+
 /* ---- SASS metrics ----------------------------------------------------------------------------------------------- */
 
 void cw_sass_batch_write(const struct cw_sass_batch *b, struct cw_writer *out)

@@ -91,6 +91,10 @@ void cw_pc_batch_read(struct cw_pc_batch *batch, struct cw_reader *in, struct cw
 void cw_sass_batch_write(const struct cw_sass_batch *batch, struct cw_writer *out);
 void cw_sass_batch_read(struct cw_sass_batch *batch, struct cw_reader *in, struct cw_arena *arena);
 
+/* Whether `wanted` stands for the stall reason `name`: its full name, or short: "long_scoreboard" stands for
+ * "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and for its twin "..._not_issued". */
+bool cw_stall_reason_is(const char *name, const char *wanted);
+
 /* "gpu", "sm", "smsp". */
 extern const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT];
 

@@ -23,5 +23,6 @@ endfunction()
 
 cw_fuzz(config_image cw_test_image cw_image)
 cw_fuzz(counter_data cw_test_image cw_image)
+cw_fuzz(pc_data cw_test_image cw_eval)
 cw_fuzz(chip cw_metricdb)
 cw_fuzz(expr cw_test_chip cw_eval)

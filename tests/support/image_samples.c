@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "host/image/chunk.h"
+
 static const struct cw_pair parameters[] = {{"sampling-interval", "auto"}, {"replay", "kernel"}};
 static const struct cw_config_domain domains[] = {{3, "gpc"}, {7, "fbp"}};
 static const uint64_t raws[] = {10, 20, 0x100000030};
@@ -105,4 +107,86 @@ void cw_sample_data(struct cw_writer *out, bool complete)
             cw_counter_data_write_end(CW_SAMPLE_RANGES, 11, CW_END_SIGNALLED, 9, out);
     }
     cw_arena_destroy(arena);
+}
+
+/* ---- instructions ---- */
+
+static const char *const stall_reasons[] = {"smsp__pcsamp_warps_issue_stalled_wait",
+                                            "smsp__pcsamp_warps_issue_stalled_wait_not_issued", "µ"};
+static const struct cw_stall stalls[] = {{0, 5}, {1, 3}, {2, UINT32_MAX}};
+static const struct cw_pc_record pc_records[] = {
+    {{0x1122334455667788, 0x10, "_Z4stepPf", 3}, 0, 2, stalls},
+    {{0x1122334455667788, 0x20, "_Z4stepPf", 3}, 7, 1, stalls + 2},
+    {{0, UINT64_MAX, "other", 0}, 0, 0, NULL},
+};
+
+struct cw_pc_batch cw_sample_pc_batch(void)
+{
+    return (struct cw_pc_batch){.device = 4294967295,
+                                .process = 4242,
+                                .start_ns = 1000,
+                                .end_ns = 2000,
+                                .mode = CW_PC_SERIALIZED,
+                                .period = 31,
+                                .buffer_full = true,
+                                .total = 100,
+                                .dropped = 9,
+                                .other = 11,
+                                .reason_count = 3,
+                                .record_count = 3,
+                                .reasons = stall_reasons,
+                                .records = pc_records};
+}
+
+static const struct cw_sass_metric sass_metrics[] = {{"smsp__sass_inst_executed", CW_SASS_GPU},
+                                                     {"smsp__sass_thread_inst_executed", CW_SASS_SM}};
+static const uint64_t whole[] = {9}, parts[] = {1, 0, UINT64_C(1) << 40};
+static const uint64_t *const value_lists[] = {whole, parts};
+static const uint32_t value_counts[] = {1, 3}, no_counts[] = {0, 0};
+static const struct cw_sass_record sass_records[] = {
+    {{0x55667788, 0x10, "_Z4stepPf", 3}, value_counts, value_lists},
+    {{0x55667788, 0x20, "_Z4stepPf", 3}, no_counts, value_lists},
+};
+
+struct cw_sass_batch cw_sample_sass_batch(void)
+{
+    return (struct cw_sass_batch){.device = 4294967295,
+                                  .process = 4242,
+                                  .start_ns = 1000,
+                                  .end_ns = 2000,
+                                  .dropped = 4,
+                                  .metric_count = 2,
+                                  .record_count = 2,
+                                  .metrics = sass_metrics,
+                                  .records = sass_records};
+}
+
+static void write_batch(struct cw_writer *out, enum cw_profiler profiler)
+{
+    struct cw_writer payload;
+    struct cw_pc_batch pc = cw_sample_pc_batch();
+    struct cw_sass_batch sass = cw_sample_sass_batch();
+    cw_writer_init(&payload);
+    if (profiler == CW_PROFILER_SASS)
+        cw_sass_batch_write(&sass, &payload);
+    else
+        cw_pc_batch_write(&pc, &payload);
+    (profiler == CW_PROFILER_SASS ? cw_sass_chunk_write : cw_pc_chunk_write)(payload.data, payload.size, out);
+    cw_writer_free(&payload);
+}
+
+void cw_sample_pc_data(struct cw_writer *out, enum cw_profiler profiler, const void *code, size_t size)
+{
+    static const uint8_t none[] = {0x7f, 'E', 'L', 0};
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = profiler};
+    const struct cw_device device = {.index = 4294967295, .attribute_count = 4, .attributes = attributes};
+    const struct cw_module module = {0x1122334455667788, code ? code : none, code ? size : sizeof none};
+    cw_chunk_write_header(out, &cw_counter_data_kind);
+    cw_counter_data_write_schema(&schema, out);
+    cw_counter_data_write_device(&schema, &device, out);
+    cw_module_write(&module, out);
+    write_batch(out, profiler);
+    if (profiler == CW_PROFILER_PC)
+        write_batch(out, profiler);
+    cw_counter_data_write_end(0, 13, CW_END_EXITED, 0, out);
 }

@@ -3,6 +3,7 @@
 #define CW_TESTS_IMAGE_SAMPLES_H
 
 #include "host/image/counter_data.h"
+#include "host/image/pc_data.h"
 
 /* Two domains, three raw counters, two passes, four counters, two metrics and a limit. No pass holds all of the second
  * counter; the fourth has no raw counters. */
@@ -18,5 +19,12 @@ enum { CW_SAMPLE_DATA_CHUNKS = 7, CW_SAMPLE_COUNTERS = 4, CW_SAMPLE_RANGES = 3 }
 void cw_sample_data(struct cw_writer *out, bool complete);
 /* The values written for a range. */
 const struct cw_value *cw_sample_values(uint32_t range);
+
+/* Batches that use every field; what they point to is constant. */
+struct cw_pc_batch cw_sample_pc_batch(void);
+struct cw_sass_batch cw_sample_sass_batch(void);
+/* A capture of samples: SCHM DEVC MODL PCSM PCSM ENDC; of SASS metrics: SCHM DEVC MODL SASS ENDC. The module's code is
+ * `code`, or four bytes that are no ELF image where `code` is NULL. */
+void cw_sample_pc_data(struct cw_writer *out, enum cw_profiler profiler, const void *code, size_t size);
 
 #endif

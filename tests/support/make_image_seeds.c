@@ -1,4 +1,4 @@
-/* Writes the seeds of the fuzz targets config_image and counter_data: make_image_seeds CORPUS_FOLDER */
+/* Writes the seeds of the fuzz targets config_image, counter_data and pc_data: make_image_seeds CORPUS_FOLDER */
 #include <stdio.h>
 
 #include "host/base/file.h"
@@ -46,6 +46,14 @@ static int save_with_optional(const char *folder)
     return save(folder, "config_image", "seed-optional", &out);
 }
 
+static int save_pc(const char *folder, const char *name, enum cw_profiler profiler)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sample_pc_data(&out, profiler, NULL, 0);
+    return save(folder, "pc_data", name, &out);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -57,6 +65,7 @@ int main(int argc, char **argv)
                   save_plan(folder, "seed-plan", cw_sample_plan()) ||
                   save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
                   save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
-                  save_data(folder, "seed-cut", false, 9);
+                  save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
+                  save_pc(folder, "seed-sass", CW_PROFILER_SASS);
     return failed ? CW_ERR_IO : CW_OK;
 }

@@ -6,7 +6,8 @@
 
 /* Tests pin lines and columns of this text. */
 const char cw_small_chip[] =
-    /*  1 */ "schema: 1\n"
+    /*  1 */
+    "schema: 1\n"
     /*  2 */ "chip: TINY\n"
     /*  3 */ "source:\n"
     /*  4 */ "  - written by hand\n"

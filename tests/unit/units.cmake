@@ -13,11 +13,13 @@ target_link_options(cw_test_alloc_fail INTERFACE -Wl,--wrap=malloc,--wrap=calloc
 cw_unit(base_test cw_base)
 cw_unit(image_config_image_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_counter_data_test cw_test_image cw_test_alloc_fail)
+cw_unit(image_pc_data_test cw_test_image cw_test_alloc_fail)
 
 # eval/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval)
 cw_unit(eval_formula_test cw_eval)
 cw_unit(eval_explain_test cw_eval)
+cw_unit(eval_instructions_test cw_test_image cw_eval)
 cw_unit(eval_output_test cw_eval PkgConfig::JANSSON ${HDF5_LIBRARIES} ${HDF5_HL_LIBRARIES})
 target_include_directories(eval_output_test PRIVATE ${HDF5_INCLUDE_DIRS})
 add_executable(eval_bench bench/eval_bench.c)

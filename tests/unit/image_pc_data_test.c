@@ -1,0 +1,164 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/alloc_fail.h"
+#include "tests/support/chunk_edit.h"
+#include "tests/support/image_samples.h"
+
+static struct cw_arena *arena;
+static struct cw_pc_data data;
+static struct cw_error err;
+static struct cw_writer pc, sass;
+static char text[1200];
+
+enum { SCHM, DEVC, MODL, BATCH };
+
+static void set_up(void)
+{
+    arena = cw_arena_create();
+    cw_writer_init(&pc);
+    cw_writer_init(&sass);
+    cw_sample_pc_data(&pc, CW_PROFILER_PC, NULL, 0);
+    cw_sample_pc_data(&sass, CW_PROFILER_SASS, NULL, 0);
+    cr_assert(pc.status == CW_OK && sass.status == CW_OK);
+}
+
+static void tear_down(void)
+{
+    cw_arena_destroy(arena);
+    cw_writer_free(&pc);
+    cw_writer_free(&sass);
+}
+
+TestSuite(pc_data, .init = set_up, .fini = tear_down);
+
+static enum cw_status read_bytes(const struct cw_writer *file)
+{
+    err = (struct cw_error)CW_ERROR_INIT;
+    enum cw_status status = cw_pc_data_read(&data, file->data, file->size, "x.cwd", arena, &err);
+    cw_error_format(&err, text, sizeof text);
+    return status;
+}
+
+static void expect_instruction(const struct cw_instruction *a, const struct cw_instruction *b)
+{
+    cr_expect(a->module == b->module && a->pc == b->pc && a->symbol == b->symbol);
+    cr_expect_str_eq(a->function, b->function);
+}
+
+Test(pc_data, samples_read_as_written)
+{
+    struct cw_pc_batch want = cw_sample_pc_batch();
+    cr_assert(read_bytes(&pc) == CW_OK, "%s", text);
+    cr_assert(data.module_count == 1 && data.pc_count == 2 && data.sass_count == 0);
+    cr_expect(data.modules[0].crc == 0x1122334455667788 && data.modules[0].size == 4);
+    const struct cw_pc_batch *b = &data.pc[1];
+    cr_expect(b->device == want.device && b->process == want.process && b->start_ns == 1000 && b->end_ns == 2000);
+    cr_expect(b->mode == want.mode && b->period == 31 && b->buffer_full);
+    cr_expect(b->total == 100 && b->dropped == 9 && b->other == 11);
+    cr_assert(b->reason_count == 3 && b->record_count == 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct cw_pc_record *r = &b->records[i], *w = &want.records[i];
+        cr_expect_str_eq(b->reasons[i], want.reasons[i]);
+        expect_instruction(&r->at, &w->at);
+        cr_assert(r->launch == w->launch && r->stall_count == w->stall_count);
+        for (uint32_t k = 0; k < r->stall_count; k++)
+            cr_expect(r->stalls[k].reason == w->stalls[k].reason && r->stalls[k].samples == w->stalls[k].samples);
+    }
+}
+
+Test(pc_data, sass_records_read_as_written)
+{
+    struct cw_sass_batch want = cw_sample_sass_batch();
+    cr_assert(read_bytes(&sass) == CW_OK, "%s", text);
+    cr_assert(data.module_count == 1 && data.pc_count == 0 && data.sass_count == 1);
+    const struct cw_sass_batch *b = &data.sass[0];
+    cr_expect(b->device == want.device && b->process == want.process && b->dropped == 4);
+    cr_assert(b->metric_count == 2 && b->record_count == 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_expect_str_eq(b->metrics[i].name, want.metrics[i].name);
+        cr_expect(b->metrics[i].level == want.metrics[i].level);
+        expect_instruction(&b->records[i].at, &want.records[i].at);
+        for (uint32_t m = 0; m < 2; m++) {
+            cr_assert(b->records[i].counts[m] == want.records[i].counts[m]);
+            for (uint32_t k = 0; k < want.records[i].counts[m]; k++)
+                cr_expect(b->records[i].values[m][k] == want.records[i].values[m][k]);
+        }
+    }
+}
+
+Test(pc_data, readers_of_ranges_skip_them)
+{
+    struct cw_counter_data counters;
+    cr_assert(cw_counter_data_read(&counters, pc.data, pc.size, "x.cwd", arena, &err) == CW_OK);
+    cr_expect(counters.complete && counters.range_count == 0 && counters.dropped == 13);
+    cr_expect(counters.schema.profiler == CW_PROFILER_PC);
+}
+
+/* Each payload cut anywhere, with its checksum made right, is refused. */
+static void cut_everywhere(const struct cw_writer *file, size_t chunk)
+{
+    struct cw_edit_chunk at;
+    cr_assert(cw_edit_find(file->data, file->size, chunk, &at));
+    for (size_t size = 0; size < at.size; size++) {
+        struct cw_writer cut;
+        cw_writer_init(&cut);
+        cw_edit_replace(&cut, file, chunk, file->data + at.offset + 24, size);
+        cr_assert(read_bytes(&cut) == CW_ERR_INPUT, "payload of %zu bytes", size);
+        cw_writer_free(&cut);
+    }
+}
+
+Test(pc_data, payloads_that_end_early_are_refused)
+{
+    cut_everywhere(&pc, BATCH);
+    cut_everywhere(&sass, BATCH);
+}
+
+Test(pc_data, a_file_cut_anywhere_keeps_its_whole_chunks)
+{
+    for (size_t size = 16; size < pc.size; size++) {
+        struct cw_writer cut = pc;
+        cut.size = size;
+        cr_assert(read_bytes(&cut) == CW_OK, "%s", text);
+        cr_expect(data.pc_count <= 2);
+    }
+}
+
+/* One byte of the batch's payload. */
+static void refuse_byte(const struct cw_writer *file, size_t at, uint8_t value, const char *expected)
+{
+    struct cw_edit_chunk chunk;
+    struct cw_writer changed;
+    cr_assert(cw_edit_find(file->data, file->size, BATCH, &chunk));
+    uint8_t *payload = malloc(chunk.size);
+    memcpy(payload, file->data + chunk.offset + 24, chunk.size);
+    payload[at] = value;
+    cw_writer_init(&changed);
+    cw_edit_replace(&changed, file, BATCH, payload, chunk.size);
+    cr_expect(read_bytes(&changed) == CW_ERR_INPUT);
+    cr_expect(strstr(text, expected), "%s", text);
+    cw_writer_free(&changed);
+    free(payload);
+}
+
+Test(pc_data, fields_out_of_range_are_refused)
+{
+    refuse_byte(&pc, 24, 2, "found sampling mode 2, expected 0 (continuous) or 1 (serialized)");
+    refuse_byte(&pc, 25, 32, "found sampling period 32, expected an exponent below 32");
+    refuse_byte(&pc, 26, 2, "found a full buffer's flag 2, expected 0 or 1");
+    refuse_byte(&pc, 54, 0xff, "stall reasons, expected at most");
+    refuse_byte(&sass, 35, 0xff, "SASS metrics, expected at most");
+    refuse_byte(&sass, 36 + 4 + 24, 3, "found level 3, expected 0 (GPU), 1 (SM) or 2 (SMSP)");
+}
+
+static enum cw_status read_once(void)
+{
+    struct cw_arena *own = cw_arena_create();
+    if (!own)
+        return CW_ERR_NOMEM;
+    enum cw_status status = cw_pc_data_read(&data, pc.data, pc.size, "x.cwd", own, &err);
+    cw_arena_destroy(own);
+    return status;
+}
