@@ -196,9 +196,8 @@ static void put_metric(const struct cw_sass_row *const *rows, size_t count, size
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += rows[i]->sum;
-    fprintf(out, "\n%s (%s): %s\n       value   share  line                      offset   function%s\n",
-            rows[0]->metric, rows[0]->level, grouped(total, number),
-            rows[0]->instances > 1 ? ", least and most of its instances" : "");
+    fprintf(out, "%s (%s): %s\n       value   share  line                      offset   function%s\n", rows[0]->metric,
+            rows[0]->level, grouped(total, number), rows[0]->instances > 1 ? ", least and most of its instances" : "");
     for (size_t i = 0; i < count && i < top; i++) {
         const struct cw_sass_row *r = rows[i];
         char least[NUMBER_SIZE], most[NUMBER_SIZE];
@@ -227,6 +226,8 @@ static enum cw_status put_sass(const struct cw_instructions *in, size_t top, FIL
     for (size_t i = 0, n; i < in->sass_count; i += n) {
         for (n = 1; i + n < in->sass_count && same_metric(rows[i], rows[i + n]);)
             n++;
+        if (i)
+            putc('\n', out);
         put_metric(rows + i, n, top, out);
     }
     free(rows);

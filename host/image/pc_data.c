@@ -30,7 +30,7 @@ struct names { /* the functions of a batch, in the order of their first record *
 
 static const struct cw_instruction *instruction(const void *records, size_t size, uint32_t i)
 {
-    return (const struct cw_instruction *)((const char *)records + size * i);
+    return (const void *)((const char *)records + size * i);
 }
 
 /* Writes the list of the functions; returns the index of each record's, to be freed. A change of function that returns

@@ -153,12 +153,35 @@ Test(pc_data, fields_out_of_range_are_refused)
     refuse_byte(&sass, 36 + 4 + 24, 3, "found level 3, expected 0 (GPU), 1 (SM) or 2 (SMSP)");
 }
 
-static enum cw_status read_once(void)
+Test(pc_data, every_failed_allocation_is_reported)
 {
-    struct cw_arena *own = cw_arena_create();
-    if (!own)
-        return CW_ERR_NOMEM;
-    enum cw_status status = cw_pc_data_read(&data, pc.data, pc.size, "x.cwd", own, &err);
-    cw_arena_destroy(own);
-    return status;
+    const struct cw_writer *files[] = {&pc, &sass};
+    for (int f = 0; f < 2; f++) {
+        long count = 0;
+        for (;; count++) {
+            struct cw_arena *own = cw_arena_create();
+            err = (struct cw_error)CW_ERROR_INIT;
+            cw_alloc_fail_after(count);
+            enum cw_status status = cw_pc_data_read(&data, files[f]->data, files[f]->size, "x", own, &err);
+            bool failed = cw_alloc_failed();
+            cw_alloc_fail_after(-1);
+            cw_arena_destroy(own);
+            cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
+            if (!failed || count > 1000)
+                break;
+        }
+        cr_expect(count > 3 && count < 1000);
+    }
+}
+
+Test(pc_data, short_names_of_stall_reasons)
+{
+    static const char wait[] = "smsp__pcsamp_warps_issue_stalled_wait";
+    cr_expect(cw_stall_reason_is(wait, "wait"));
+    cr_expect(cw_stall_reason_is("smsp__pcsamp_warps_issue_stalled_wait_not_issued", "wait"));
+    cr_expect(cw_stall_reason_is("smsp__pcsamp_warps_issue_stalled_wait_not_issued", "wait_not_issued"));
+    cr_expect(cw_stall_reason_is(wait, wait));
+    cr_expect_not(cw_stall_reason_is(wait, "wai"));
+    cr_expect_not(cw_stall_reason_is(wait, "wait_not_issued"));
+    cr_expect_not(cw_stall_reason_is("wait", "smsp"));
 }
