@@ -336,26 +336,46 @@ Test(counter_data, bad_content_is_refused)
         size_t found;
         const char *message;
     } cases[] = {
-        {__LINE__, SCHM, 9, {7, 1, 2, 3}, 9, "found profiler 7, expected 0 (range) or 1 (pm)"},
-        {__LINE__, SCHM, 42, {0xff, 0xff, 0xff, 0xff}, 42,
+        {__LINE__, SCHM, 9, {7, 1, 2, 3}, 9, "found profiler 7, expected 0 (range), 1 (pm), 2 (pc) or 3 (sass)"},
+        {__LINE__,
+         SCHM,
+         42,
+         {0xff, 0xff, 0xff, 0xff},
+         42,
          "found a count of 4294967295 counters, expected at most the 20 that fit the data"},
         {__LINE__, SCHM, 67, {2, 1, 0, 0}, 67, "found a counter's whole flag 2, expected 0 or 1"},
-        {__LINE__, SCHM, 68, {0, 0, 1, 0}, 68,
+        {__LINE__,
+         SCHM,
+         68,
+         {0, 0, 1, 0},
+         68,
          "found a count of 65536 passes of a counter, expected at most the 39 that fit the data"},
         {__LINE__, SCHM, 72, {2}, 72, "found pass 2, expected one below 2"},
         {__LINE__, SCHM, 106, {0}, 106, "found pass 0, expected one above 0"},
-        {__LINE__, DEVC, 4, {0xff, 0xff, 0xff, 0xff}, 4,
+        {__LINE__,
+         DEVC,
+         4,
+         {0xff, 0xff, 0xff, 0xff},
+         4,
          "found a count of 4294967295 attributes, expected at most the 27 that fit the data"},
         {__LINE__, DEVC, 4, {3}, 65, "found 164 bytes of counter facts, expected the 144 of 4 counters"},
         {__LINE__, RNGE, 0, {0xff, 0xff, 0xff, 0xff}, 4, "found 209 bytes, expected 4294967295 more"},
         {__LINE__, RNGE, 21, {9}, 21, "found a range of device 9, expected one with a DEVC chunk before it"},
         {__LINE__, RNGE, 134, {8, 0, 0, 0}, 134, "found form 8, expected a form below 8"},
-        {__LINE__, RNGE, 168, {0xff, 0xff, 0xff, 0xff}, 168,
+        {__LINE__,
+         RNGE,
+         168,
+         {0xff, 0xff, 0xff, 0xff},
+         168,
          "found a count of 4294967295 instances, expected at most the 5 that fit the data"},
         {__LINE__, RNGE, 168, {0}, 168, "found a value of 0 instances, expected at least 1"},
         {__LINE__, RNGE, 134, {0, 0, 0, 0}, 0, NULL},
         {__LINE__, ENDC, 0, {4}, 0, "found an end chunk for 4 ranges, expected the 3 of the file"},
-        {__LINE__, ENDC, 16, {3, 0, 0, 0}, 16,
+        {__LINE__,
+         ENDC,
+         16,
+         {3, 0, 0, 0},
+         16,
          "found end of the capture 3, expected 0 (exited), 1 (signalled) or 2 (no program)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -433,8 +453,13 @@ Test(counter_data, schema_of_plan_agrees_with_counter_passes)
             for (uint32_t k = 0; k < 4; k++)
                 uses[i][k] = RANDOM(RAWS);
         }
-        struct cw_config_image plan = {.chip = "", .producer = "", .raw_count = RAWS, .pass_count = PASSES,
-                                       .counter_count = COUNTERS, .passes = passes, .counters = counters};
+        struct cw_config_image plan = {.chip = "",
+                                       .producer = "",
+                                       .raw_count = RAWS,
+                                       .pass_count = PASSES,
+                                       .counter_count = COUNTERS,
+                                       .passes = passes,
+                                       .counters = counters};
         struct cw_schema schema;
         cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
         for (uint32_t i = 0; i < COUNTERS; i++) {
