@@ -211,11 +211,10 @@ static enum cw_status load_chip(struct run *r)
     const struct cw_schema *schema = &r->data.schema;
     enum cw_status status = r->o->chip_file ? cw_chip_load_file(&r->chip, r->o->chip_file, r->arena, r->err)
                                             : cw_chip_load(&r->chip, schema->chip, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_chip_rename(&r->chip, schema->chip, r->arena, r->err);
     if (status != CW_OK)
         return status;
-    if (strcmp(r->chip->name, schema->chip) != 0)
-        return cw_error_set(r->err, CW_ERR_INPUT, "%s: found a capture of %s, expected one of %s as %s describes",
-                            r->o->capture, schema->chip, r->chip->name, r->chip->path);
     return cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
 }
 

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/subcommand.h"
-#include "metricdb/data.h"
+#include "metricdb/chip_files.h"
 #include "metricdb/lint.h"
 #include "metricdb/set.h"
 
@@ -21,19 +21,15 @@ static error_t no_arguments(int key, char *arg, struct argp_state *state)
 
 static enum cw_status print_chips(struct cw_arena *arena, struct cw_error *err)
 {
-    const char *const *names;
+    const struct cw_chip_file *files;
     size_t count;
-    char dir[CW_PATH_MAX];
-    enum cw_status status = cw_data_list("chips", &names, &count, arena, err);
-    if (status == CW_OK)
-        status = cw_data_dir(dir, err);
+    enum cw_status status = cw_chip_files(&files, &count, arena, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         const struct cw_chip *chip;
-        const char *path = cw_arena_printf(arena, "%s/chips/%s.yaml", dir, names[i]);
-        status = path ? cw_chip_load_file(&chip, path, arena, err) : cw_error_nomem(err);
-        if (status == CW_OK)
-            printf("%-8s %5u counters %4u ratios %3u throughputs  %s\n", chip->name, chip->counter_count,
-                   chip->ratio_count, chip->throughput_count, path);
+        status = cw_chip_load_file(&chip, files[i].path, arena, err);
+        for (uint32_t k = 0; status == CW_OK && k < files[i].name_count; k++)
+            printf("%-8s %5u counters %4u ratios %3u throughputs  %s\n", files[i].names[k], chip->counter_count,
+                   chip->ratio_count, chip->throughput_count, chip->path);
     }
     return status;
 }

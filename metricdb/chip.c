@@ -1,8 +1,5 @@
-#define _GNU_SOURCE
 #include "metricdb/chip.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +10,7 @@
 
 #include "host/base/file.h"
 #include "host/base/suggest.h"
-#include "metricdb/data.h"
+#include "metricdb/chip_files.h"
 #include "metricdb/limits.h"
 #include "metricdb/yaml.h"
 
@@ -259,6 +256,14 @@ static uint32_t optional_counter(struct load *l, const struct cw_yaml *mapping, 
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
 
+static void load_also(struct load *l, const struct cw_yaml *node)
+{
+    const char **names = array(l, l->chip->also_count, sizeof(const char *));
+    for (uint32_t i = 0; ok(l) && i < l->chip->also_count; i++)
+        names[i] = cw_yaml_name(&l->in, &node->items[i]);
+    l->chip->also = names;
+}
+
 static void load_units(struct load *l, const struct cw_yaml *node)
 {
     static const char *const keys[] = {"instances", "active", "elapsed", NULL};
@@ -427,9 +432,9 @@ static void load_throughputs(struct load *l)
 
 static void load_root(struct load *l, const struct cw_yaml *root)
 {
-    static const char *const keys[] = {"schema",  "chip",         "source",  "time",   "units",
-                                       "domains", "raw_counters", "classes", "limits", "counters",
-                                       "ratios",  "throughputs",  NULL};
+    static const char *const keys[] = {"schema",   "chip",    "also",         "source",  "time",
+                                       "units",    "domains", "raw_counters", "classes", "limits",
+                                       "counters", "ratios",  "throughputs",  NULL};
     struct cw_chip *chip = l->chip;
     cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
     const struct cw_yaml *schema = cw_yaml_get(&l->in, root, "schema", true);
@@ -438,6 +443,7 @@ static void load_root(struct load *l, const struct cw_yaml *root)
         cw_yaml_fail(&l->in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
     cw_yaml_only(&l->in, root, keys);
     chip->name = cw_yaml_name(&l->in, cw_yaml_get(&l->in, root, "chip", true));
+    load_also(l, section(l, root, "also", CW_YAML_SEQUENCE, false, &chip->also_count));
     l->counters = section(l, root, "counters", CW_YAML_MAPPING, true, &chip->counter_count);
     load_counter_names(l);
     const struct cw_yaml *units = section(l, root, "units", CW_YAML_MAPPING, true, &chip->unit_count);
@@ -491,37 +497,31 @@ enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, 
     return status;
 }
 
+enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
+                              struct cw_error *err)
+{
+    const struct cw_chip *from = *chip;
+    uint32_t i = 0;
+    if (strcmp(from->name, name) == 0)
+        return CW_OK;
+    while (i < from->also_count && strcmp(from->also[i], name) != 0)
+        i++;
+    if (i == from->also_count)
+        return cw_error_set(err, CW_ERR_INPUT, "found the chip %s in %s, expected %.60s", from->name, from->path, name);
+    struct cw_chip *renamed = cw_arena_alloc(arena, 1, sizeof *renamed);
+    if (!renamed)
+        return cw_error_nomem(err);
+    *renamed = *from;
+    renamed->name = from->also[i];
+    *chip = renamed;
+    return CW_OK;
+}
+
 enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena, struct cw_error *err)
 {
-    char dir[CW_PATH_MAX], lower[64], path[CW_PATH_MAX + 80];
-    enum cw_status status = cw_data_dir(dir, err);
-    if (status != CW_OK)
-        return status;
-    size_t n = 0;
-    for (; name[n] && n + 1 < sizeof lower && isalnum((unsigned char)name[n]); n++)
-        lower[n] = (char)tolower((unsigned char)name[n]);
-    lower[n] = 0;
-    snprintf(path, sizeof path, "%s/chips/%s.yaml", dir, lower);
-    FILE *probe = name[n] || !n ? NULL : fopen(path, "re");
-    if (probe) {
-        fclose(probe);
-        return cw_chip_load_file(chip, path, arena, err);
-    }
-    struct cw_suggest near;
-    char text[256], known[16][64];
-    size_t count = 0;
-    snprintf(path, sizeof path, "%s/chips", dir);
-    DIR *d = opendir(path);
-    cw_suggest_init(&near, lower);
-    for (struct dirent *entry; d && count < 16 && (entry = readdir(d));) {
-        char *dot = strstr(entry->d_name, ".yaml");
-        if (dot && !dot[5] && dot - entry->d_name < 60) {
-            snprintf(known[count], sizeof known[count], "%.*s", (int)(dot - entry->d_name), entry->d_name);
-            cw_suggest_offer(&near, known[count++]);
-        }
-    }
-    if (d)
-        closedir(d);
-    return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s' in %s, metric-query chips lists them%s", name,
-                        path, cw_suggest_text(&near, text, sizeof text));
+    const char *path, *spelling;
+    enum cw_status status = cw_chip_file_find(&path, &spelling, name, arena, err);
+    if (status == CW_OK)
+        status = cw_chip_load_file(chip, path, arena, err);
+    return status == CW_OK ? cw_chip_rename(chip, spelling, arena, err) : status;
 }

@@ -87,8 +87,10 @@ struct cw_throughput {
 
 struct cw_chip {
     const char *name, *path;
-    uint8_t hash[16]; /* XXH3 (128 bits, big-endian) of the file */
-    uint32_t time;    /* the counter of nanoseconds that per-second values divide by */
+    uint32_t also_count;
+    const char *const *also; /* other chips about which the file is just as true */
+    uint8_t hash[16];        /* XXH3 (128 bits, big-endian) of the file */
+    uint32_t time;           /* the counter of nanoseconds that per-second values divide by */
     uint32_t unit_count, domain_count, raw_count, placement_count, limit_count, counter_count, ratio_count,
         throughput_count;
     const struct cw_unit *units;
@@ -110,9 +112,13 @@ enum cw_status cw_chip_parse(const struct cw_chip **chip, const void *data, size
 /* Loads a file by path. */
 enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
                                  struct cw_error *err);
-/* Loads a chip by name, in any case, from the data folder (metricdb/data.h). Unknown names get suggestions. */
+/* Loads a chip by name, in any case, from the data folder (metricdb/chip_files.h). It bears the name that was asked
+ * for, not that of the file. Unknown names get suggestions. */
 enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
                             struct cw_error *err);
+/* Makes *chip a copy that bears another of its names; CW_ERR_INPUT where the file is not about `name`. */
+enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
+                              struct cw_error *err);
 
 /* Finds a base name of `length` bytes. */
 bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,

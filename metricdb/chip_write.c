@@ -139,7 +139,10 @@ void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct
 {
     cw_write_format(out, "# The %s database: data/schema.md says what everything means. Written by metricdb-import.\n",
                     chip->name);
-    cw_write_format(out, "schema: 1\nchip: %s\nsource:\n", chip->name);
+    cw_write_format(out, "schema: 1\nchip: %s\n", chip->name);
+    for (uint32_t i = 0; i < chip->also_count; i++)
+        cw_write_format(out, "%s%s%s", i ? ", " : "also: [", chip->also[i], i + 1 == chip->also_count ? "]\n" : "");
+    cw_write_format(out, "source:\n");
     for (; *source; source++)
         cw_write_format(out, "  - %s\n", *source);
     if (chip->time != CW_NONE)

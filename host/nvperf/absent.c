@@ -17,6 +17,12 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path
     return absent(err);
 }
 
+enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
+                               struct cw_error *err)
+{
+    return absent(err);
+}
+
 enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
                                           const char *chip, const void *image, size_t image_size, struct cw_error *err)
 {

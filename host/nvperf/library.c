@@ -94,6 +94,16 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **out, const char *path, st
     return CW_OK;
 }
 
+enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
+                               struct cw_error *err)
+{
+    CW_NVPERF_PARAMS(NVPW_GetSupportedChipNames_Params, p);
+    CW_NVPERF_TRY(library, GetSupportedChipNames, p, err);
+    *names = p.ppChipNames;
+    *count = p.numChipNames;
+    return CW_OK;
+}
+
 const char *cw_nvperf_raw_name(uint64_t raw, char name[CW_NVPERF_NAME_SIZE])
 {
     snprintf(name, CW_NVPERF_NAME_SIZE, "0x%016" PRIx64, raw);

@@ -9,6 +9,7 @@
 
 #define CW_NVPERF_FUNCTIONS(X)                                                                                         \
     X(InitializeHost)                                                                                                  \
+    X(GetSupportedChipNames)                                                                                           \
     X(CUDA_MetricsEvaluator_CalculateScratchBufferSize)                                                                \
     X(CUDA_MetricsEvaluator_Initialize)                                                                                \
     X(MetricsEvaluator_Destroy)                                                                                        \

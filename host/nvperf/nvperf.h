@@ -19,6 +19,10 @@ struct cw_nvperf;
  * usual places of a toolkit are tried. The handle lives as long as the process; there is nothing to close. */
 enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path, struct cw_error *err);
 
+/* The chips it describes, in its order. The names belong to the library. */
+enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
+                               struct cw_error *err);
+
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
 struct cw_nvperf_evaluator;

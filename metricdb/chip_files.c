@@ -1,0 +1,104 @@
+#define _GNU_SOURCE
+#include "metricdb/chip_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "host/base/suggest.h"
+#include "metricdb/data.h"
+#include "metricdb/yaml.h"
+
+enum { HEAD = 16 << 10 };
+
+/* The length of the text before the section `units`, or 0 where it does not end in it. */
+static size_t head_length(const char *text, size_t size)
+{
+    static const char section[] = "\nunits:";
+    const char *at = memmem(text, size, section, sizeof section - 1);
+    return at ? (size_t)(at - text) + 1 : 0;
+}
+
+static enum cw_status read_names(struct cw_chip_file *file, const char *text, size_t size, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    struct cw_yaml *root;
+    size_t length = head_length(text, size);
+    if (!length)
+        return cw_error_at(err, CW_ERR_INPUT, file->path, 1, 1,
+                           "found no section 'units' in the first %d bytes, expected it after 'chip' and 'also'", HEAD);
+    enum cw_status status = cw_yaml_parse(&root, text, length, file->path, arena, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_yaml_reader in = {.source = file->path, .arena = arena, .err = err};
+    const struct cw_yaml *also = cw_yaml_get(&in, root, "also", false);
+    size_t others = also && cw_yaml_expect(&in, also, CW_YAML_SEQUENCE, "also") ? also->count : 0;
+    const char **names = cw_arena_alloc(arena, others + 1, sizeof(const char *));
+    if (!names)
+        return cw_error_nomem(err);
+    names[0] = cw_yaml_name(&in, cw_yaml_get(&in, root, "chip", true));
+    for (size_t i = 0; i < others; i++)
+        names[i + 1] = cw_yaml_name(&in, &also->items[i]);
+    file->names = names;
+    file->name_count = (uint32_t)others + 1;
+    return in.status;
+}
+
+static enum cw_status read_head(struct cw_chip_file *file, struct cw_arena *arena, struct cw_error *err)
+{
+    char text[HEAD];
+    FILE *in = fopen(file->path, "re");
+    if (!in)
+        return cw_error_set(err, CW_ERR_IO, "%s: %s", file->path, strerror(errno));
+    size_t size = fread(text, 1, sizeof text, in);
+    fclose(in);
+    return read_names(file, text, size, arena, err);
+}
+
+enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, struct cw_arena *arena,
+                             struct cw_error *err)
+{
+    char dir[CW_PATH_MAX];
+    const char *const *names;
+    enum cw_status status = cw_data_list("chips", &names, count, arena, err);
+    if (status == CW_OK)
+        status = cw_data_dir(dir, err);
+    struct cw_chip_file *files = status == CW_OK ? cw_arena_alloc(arena, *count, sizeof *files) : NULL;
+    if (status == CW_OK && !files)
+        return cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < *count; i++) {
+        files[i].path = cw_arena_printf(arena, "%s/chips/%s.yaml", dir, names[i]);
+        status = files[i].path ? read_head(&files[i], arena, err) : cw_error_nomem(err);
+    }
+    *out = files;
+    return status;
+}
+
+enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *name, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct cw_chip_file *files;
+    size_t count;
+    struct cw_suggest near;
+    char upper[64], text[256];
+    size_t n = 0;
+    enum cw_status status = cw_chip_files(&files, &count, arena, err);
+    if (status != CW_OK)
+        return status;
+    for (; name[n] && n + 1 < sizeof upper; n++) /* chips are known by capital letters */
+        upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
+    upper[n] = 0;
+    cw_suggest_init(&near, upper);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < files[i].name_count; k++) {
+            if (strcasecmp(files[i].names[k], name) == 0) {
+                *path = files[i].path;
+                *spelling = files[i].names[k];
+                return CW_OK;
+            }
+            cw_suggest_offer(&near, files[i].names[k]);
+        }
+    return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s', metric-query chips lists them%s", name,
+                        cw_suggest_text(&near, text, sizeof text));
+}
