@@ -1,40 +1,65 @@
-/* metricdb-import: a chip's YAML from NVIDIA's host library. */
+/* metricdb-import: what NVIDIA's host library tells of chips, as YAML. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "host/base/file.h"
 #include "host/import/carry.h"
-#include "host/import/facts.h"
 #include "host/import/fit.h"
+#include "host/import/kinds.h"
 #include "host/import/learn.h"
+#include "host/import/transfer.h"
 #include "metricdb/chip_write.h"
+#include "metricdb/data.h"
 
-enum { MOST_EVIDENCE = 256 };
+enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 256 };
 
 struct options {
-    const char *chip, *output, *library, *limits_from;
-    bool learn;
+    const char *chip, *output, *library, *limits_from, *formulas_from;
     const char *evidence[MOST_EVIDENCE];
     size_t evidence_count;
+    bool all, learn;
 };
 
 static const struct argp_option option_list[] = {
-    {"chip", 'c', "NAME", 0, "the chip to describe, as NVIDIA names it (GH100)", 0},
-    {"output", 'o', "FILE", 0, "where to write the YAML (default: standard output)", 0},
+    {"chip", 'c', "NAME", 0, "the chip, by NVIDIA's name (GH100)", 0},
+    {"all", 'a', 0, 0,
+     "every chip that the library knows; what it does not tell is kept from the files that are there already", 0},
+    {"output", 'o', "FILE", 0, "where to write (default: standard output); with --all a folder (default: data/chips)",
+     0},
     {"evidence", 'e', "FILE", 0,
      "a native counter-data image of this chip (capture-agent --keep-native); confirms formulas and gives peak rates "
      "and instance counts; may be repeated",
+     0},
+    {"formulas-from", 'F', "FILE", 0,
+     "take formulas over from the file of another chip where names and raw counters agree (default with --all: the "
+     "first file there that knows peaks)",
      0},
     {"learn", 'L', NULL, 0,
      "learn what one pass can hold by asking the library (minutes); without it and without --limits-from, plans made "
      "with the file know no limits",
      0},
-    {"limits-from", 'f', "FILE", 0, "take over what one pass can hold from this chip file", 0},
+    {"limits-from", 'f', "FILE", 0,
+     "take over what one pass can hold from this chip file; with --all a folder, of whose files NAME.yaml those that "
+     "are there are used",
+     0},
     {"library", 'l', "FILE", 0, "NVIDIA's host library, where it is not found by itself", 0},
     {0},
 };
+
+static void check_options(const struct options *o, struct argp_state *state)
+{
+    if (!o->chip == !o->all)
+        argp_error(state, "one of --chip and --all is required");
+    if (o->learn && o->limits_from)
+        argp_error(state, "found both --learn and --limits-from, expected one of them");
+    if (o->all && o->evidence_count)
+        argp_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -43,6 +68,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'c':
         o->chip = arg;
         return 0;
+    case 'a':
+        o->all = true;
+        return 0;
     case 'o':
         o->output = arg;
         return 0;
@@ -50,6 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (o->evidence_count == MOST_EVIDENCE)
             argp_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
         o->evidence[o->evidence_count++] = arg;
+        return 0;
+    case 'F':
+        o->formulas_from = arg;
         return 0;
     case 'L':
         o->learn = true;
@@ -64,10 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         argp_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
-        if (!o->chip)
-            argp_error(state, "--chip is required");
-        if (o->learn && o->limits_from)
-            argp_error(state, "found both --learn and --limits-from, expected one of them");
+        check_options(o, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -79,50 +107,239 @@ static void show_progress(const char *what)
     fprintf(stderr, "  %s\n", what);
 }
 
+struct job {
+    const struct options *o;
+    const struct cw_nvperf *library;
+    const struct cw_chip *formulas; /* of another chip, or NULL */
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+/* ---- one chip --------------------------------------------------------------------------------------------------- */
+
+/* What is known of one chip before its text is written. */
+struct draft {
+    struct cw_facts *facts;
+    const struct cw_chip *earlier; /* the file that is there already, or NULL */
+    const char *limits_from;
+    bool may_drop_limits; /* of the earlier file, where the library changed */
+    char formulas[SOURCE_LINE], limits[SOURCE_LINE];
+};
+
 /* The sections that say what one pass can hold, and the line that says where they come from. */
-static enum cw_status limits(const struct options *o, const struct cw_nvperf *library, struct cw_facts *facts,
-                             struct cw_writer *text, char source[256], struct cw_error *err)
+static enum cw_status limits(const struct job *j, struct draft *d, struct cw_writer *text)
 {
     struct cw_learn_report r;
-    snprintf(source, 256, "limits: none");
-    if (o->limits_from)
-        return cw_carry_limits(facts, o->limits_from, text, source, err);
-    if (!o->learn)
+    snprintf(d->limits, sizeof d->limits, "limits: none");
+    if (d->limits_from) {
+        struct cw_error why = CW_ERROR_INIT;
+        enum cw_status status = cw_carry_limits(d->facts, d->limits_from, text, d->limits, &why);
+        if (status != CW_ERR_DIFFERS || !d->may_drop_limits) {
+            if (status != CW_OK)
+                *j->err = why;
+            return status;
+        }
+        fprintf(stderr, "metricdb-import: %s\n", why.message);
+    }
+    if (!j->o->learn || !d->facts->chip.domain_count)
         return CW_OK;
-    enum cw_status status = cw_learn(facts, library, text, &r, isatty(2) ? show_progress : NULL, err);
-    snprintf(source, 256,
+    enum cw_status status = cw_learn(d->facts, j->library, text, &r, isatty(2) ? show_progress : NULL, j->err);
+    snprintf(d->limits, sizeof d->limits,
              "limits: learned by %llu questions to NVIDIA's host library; of %u passes for %u metric sets not used in "
              "learning it refused %u",
              (unsigned long long)r.questions, r.passes, r.sets, r.refused);
     return status;
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_writer *text,
-                          struct cw_writer *sections, struct cw_error *err)
+/* The line that an earlier file has about what was measured. */
+static void quote_measured(struct draft *d)
 {
-    const struct cw_nvperf *library;
-    struct cw_facts facts;
-    char evidence[128], limits_source[256];
-    snprintf(evidence, sizeof evidence,
-             "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures", o->evidence_count);
+    for (uint32_t i = 0; i < d->earlier->source_count; i++)
+        if (strncmp(d->earlier->source[i], "peaks", 5) == 0)
+            snprintf(d->formulas, sizeof d->formulas, "%s", d->earlier->source[i]);
+}
+
+/* Formulas, peaks and the like, and the line that says where they come from. */
+static enum cw_status formulas(const struct job *j, struct draft *d)
+{
+    size_t captures = j->o->evidence_count;
+    bool other = j->formulas && strcmp(j->formulas->name, d->facts->chip.name) != 0;
+    snprintf(d->formulas, sizeof d->formulas,
+             "cycles, ratios: %s%s%sinferred from names and raw counters; peaks and instances are not known without "
+             "captures of this chip",
+             other ? "as " : "", other ? j->formulas->name : "",
+             other ? " has them where raw counters agree, else " : "");
+    if (captures)
+        snprintf(d->formulas, sizeof d->formulas, "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures",
+                 captures);
+    enum cw_status status = cw_fit(d->facts, j->library, j->o->evidence, captures, j->err);
+    if (status == CW_OK && other && !captures)
+        status = cw_transfer_formulas(d->facts, j->formulas, j->err);
+    if (status == CW_OK && d->earlier) {
+        status = cw_transfer_facts(d->facts, d->earlier, j->err);
+        quote_measured(d);
+    }
+    return status;
+}
+
+static enum cw_status write_chip(const struct job *j, struct draft *d, struct cw_writer *text)
+{
+    struct cw_writer sections;
+    cw_writer_init(&sections);
+    enum cw_status status = formulas(j, d);
+    if (status == CW_OK)
+        status = limits(j, d, &sections);
     const char *const source[] = {
-        "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library",
-        o->evidence_count ? evidence : "cycles, ratios: inferred from names and raw counters; no captures were given",
-        limits_source, NULL};
-    enum cw_status status = cw_nvperf_open(&library, o->library, err);
+        d->facts->chip.domain_count
+            ? "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library"
+            : "names, units, dimensions, raw counters, throughputs: imported from NVIDIA's host library, which makes "
+              "no "
+              "passes for this chip",
+        d->formulas, d->limits, NULL};
+    if (status == CW_OK) {
+        cw_chip_write(&d->facts->chip, source, text);
+        cw_write_bytes(text, sections.data, sections.size);
+        if (text->status != CW_OK)
+            status = cw_error_nomem(j->err);
+    }
+    cw_writer_free(&sections);
+    return status;
+}
+
+static enum cw_status run_chip(const struct job *j)
+{
+    struct cw_facts facts;
+    struct draft d = {.facts = &facts, .limits_from = j->o->limits_from};
+    struct cw_writer text;
+    cw_writer_init(&text);
+    enum cw_status status = cw_facts_import(&facts, j->library, j->o->chip, j->arena, j->err);
     if (status == CW_OK)
-        status = cw_facts_import(&facts, library, o->chip, arena, err);
+        status = write_chip(j, &d, &text);
     if (status == CW_OK)
-        status = cw_fit(&facts, library, o->evidence, o->evidence_count, err);
+        status = cw_file_write(j->o->output ? j->o->output : "/dev/stdout", text.data, text.size, j->err);
+    cw_writer_free(&text);
+    return status;
+}
+
+/* ---- all chips -------------------------------------------------------------------------------------------------- */
+
+static bool is_there(const char *path)
+{
+    struct stat at;
+    return stat(path, &at) == 0 && S_ISREG(at.st_mode);
+}
+
+/* FOLDER/NAME.yaml with the name in small letters; NULL where memory ends. */
+static const char *chip_path(const struct job *j, const char *folder, const char *name)
+{
+    char lower[64];
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof lower; n++)
+        lower[n] = (char)tolower((unsigned char)name[n]);
+    lower[n] = 0;
+    return cw_arena_printf(j->arena, "%s/%s.yaml", folder, lower);
+}
+
+/* The limits given for any chip of the kind, by either spelling, else those of the earlier file. */
+static enum cw_status find_limits(const struct job *j, struct draft *d, const char *earlier)
+{
+    const struct cw_chip *chip = &d->facts->chip;
+    d->limits_from = is_there(earlier) ? earlier : NULL;
+    d->may_drop_limits = true;
+    for (uint32_t i = 0; j->o->limits_from && i <= chip->also_count; i++) {
+        const char *name = i ? chip->also[i - 1] : chip->name;
+        const char *paths[] = {chip_path(j, j->o->limits_from, name),
+                               cw_arena_printf(j->arena, "%s/%s.yaml", j->o->limits_from, name)};
+        for (int k = 0; k < 2; k++) {
+            if (!paths[k])
+                return cw_error_nomem(j->err);
+            if (is_there(paths[k])) {
+                d->limits_from = paths[k];
+                d->may_drop_limits = false;
+                return CW_OK;
+            }
+        }
+    }
+    return CW_OK;
+}
+
+/* Writes the file of a kind unless it stands there already, byte for byte. */
+static enum cw_status update(const struct job *j, struct cw_facts *facts, const char *path)
+{
+    struct draft d = {.facts = facts};
+    struct cw_bytes before = {0};
+    struct cw_writer text;
+    cw_writer_init(&text);
+    enum cw_status status = is_there(path) ? cw_file_read(&before, path, LARGEST_FILE, j->err) : CW_OK;
+    if (status == CW_OK && before.data)
+        status = cw_chip_parse(&d.earlier, before.data, before.size, path, j->arena, j->err);
     if (status == CW_OK)
-        status = limits(o, library, &facts, sections, limits_source, err);
+        status = find_limits(j, &d, path);
+    if (status == CW_OK)
+        status = write_chip(j, &d, &text);
+    bool same = before.data && before.size == text.size && memcmp(before.data, text.data, text.size) == 0;
+    if (status == CW_OK && !same)
+        status = cw_file_write(path, text.data, text.size, j->err);
+    if (status == CW_OK) {
+        printf("%s: %s", path, facts->chip.name);
+        for (uint32_t i = 0; i < facts->chip.also_count; i++)
+            printf(" %s", facts->chip.also[i]);
+        printf(": %s\n", same ? "as before" : before.data ? "changed" : "new");
+    }
+    cw_writer_free(&text);
+    cw_bytes_free(&before);
+    return status;
+}
+
+/* The first of the files that was measured gives the others its formulas. */
+static enum cw_status find_formulas(struct job *j, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count && !j->formulas; i++) {
+        const struct cw_chip *chip;
+        if (!is_there(paths[i]))
+            continue;
+        enum cw_status status = cw_chip_load_file(&chip, paths[i], j->arena, j->err);
+        if (status != CW_OK)
+            return status;
+        if (cw_transfer_measured(chip))
+            j->formulas = chip;
+    }
+    return CW_OK;
+}
+
+static enum cw_status run_all(struct job *j)
+{
+    struct cw_facts *kinds;
+    size_t count;
+    char data[CW_PATH_MAX];
+    enum cw_status status = j->o->output ? CW_OK : cw_data_dir(data, j->err);
+    const char *folder = j->o->output ? j->o->output : cw_arena_printf(j->arena, "%s/chips", data);
+    if (status == CW_OK)
+        status = cw_kinds_import(&kinds, &count, j->library, isatty(2) ? show_progress : NULL, j->arena, j->err);
+    const char **paths = status == CW_OK ? cw_arena_alloc(j->arena, count, sizeof(const char *)) : NULL;
+    for (size_t i = 0; paths && i < count; i++)
+        if (!folder || !(paths[i] = chip_path(j, folder, kinds[i].chip.name)))
+            paths = NULL;
+    if (status == CW_OK && !paths)
+        status = cw_error_nomem(j->err);
+    if (status == CW_OK && !j->formulas)
+        status = find_formulas(j, paths, count);
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        status = update(j, &kinds[i], paths[i]);
+    return status;
+}
+
+/* ---- main ------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+{
+    struct job j = {.o = o, .arena = arena, .err = err};
+    enum cw_status status = cw_nvperf_open(&j.library, o->library, err);
+    if (status == CW_OK && o->formulas_from)
+        status = cw_chip_load_file(&j.formulas, o->formulas_from, arena, err);
     if (status != CW_OK)
         return status;
-    cw_chip_write(&facts.chip, source, text);
-    cw_write_bytes(text, sections->data, sections->size);
-    if (text->status != CW_OK)
-        return cw_error_nomem(err);
-    return cw_file_write(o->output ? o->output : "/dev/stdout", text->data, text->size, err);
+    return o->all ? run_all(&j) : run_chip(&j);
 }
 
 int main(int argc, char **argv)
@@ -132,7 +349,7 @@ int main(int argc, char **argv)
         parse,
         "",
         "Writes the database of a chip from what NVIDIA's host library tells. No GPU is needed.\v"
-        "Example:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml",
+        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n  metricdb-import --all -o chips",
         NULL,
         NULL,
         NULL};
@@ -140,13 +357,8 @@ int main(int argc, char **argv)
     cw_cli_init();
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     struct cw_error err = CW_ERROR_INIT;
-    struct cw_writer text, sections;
-    cw_writer_init(&text);
-    cw_writer_init(&sections);
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, arena, &text, &sections, &err) : cw_error_nomem(&err);
-    cw_writer_free(&text);
-    cw_writer_free(&sections);
+    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);
     return status == CW_OK ? 0 : cw_cli_fail(&err);
 }

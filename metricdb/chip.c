@@ -256,12 +256,25 @@ static uint32_t optional_counter(struct load *l, const struct cw_yaml *mapping, 
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
 
-static void load_also(struct load *l, const struct cw_yaml *node)
+/* A line of text with a colon in it is a mapping to YAML. */
+static const char *read_line(struct cw_yaml_reader *in, const struct cw_yaml *node)
 {
-    const char **names = array(l, l->chip->also_count, sizeof(const char *));
-    for (uint32_t i = 0; ok(l) && i < l->chip->also_count; i++)
-        names[i] = cw_yaml_name(&l->in, &node->items[i]);
-    l->chip->also = names;
+    if (node->kind != CW_YAML_MAPPING || node->count != 1)
+        return cw_yaml_text(in, node);
+    const char *line = cw_arena_printf(in->arena, "%s: %s", node->keys[0].text, cw_yaml_text(in, &node->items[0]));
+    if (!line && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+    return line;
+}
+
+static const char *const *load_texts(struct load *l, const struct cw_yaml *root, const char *key, uint32_t *count,
+                                     const char *(*read)(struct cw_yaml_reader *, const struct cw_yaml *))
+{
+    const struct cw_yaml *node = section(l, root, key, CW_YAML_SEQUENCE, false, count);
+    const char **texts = array(l, *count, sizeof(const char *));
+    for (uint32_t i = 0; ok(l) && i < *count; i++)
+        texts[i] = read(&l->in, &node->items[i]);
+    return texts;
 }
 
 static void load_units(struct load *l, const struct cw_yaml *node)
@@ -443,7 +456,8 @@ static void load_root(struct load *l, const struct cw_yaml *root)
         cw_yaml_fail(&l->in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
     cw_yaml_only(&l->in, root, keys);
     chip->name = cw_yaml_name(&l->in, cw_yaml_get(&l->in, root, "chip", true));
-    load_also(l, section(l, root, "also", CW_YAML_SEQUENCE, false, &chip->also_count));
+    chip->also = load_texts(l, root, "also", &chip->also_count, cw_yaml_name);
+    chip->source = load_texts(l, root, "source", &chip->source_count, read_line);
     l->counters = section(l, root, "counters", CW_YAML_MAPPING, true, &chip->counter_count);
     load_counter_names(l);
     const struct cw_yaml *units = section(l, root, "units", CW_YAML_MAPPING, true, &chip->unit_count);

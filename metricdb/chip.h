@@ -89,8 +89,10 @@ struct cw_chip {
     const char *name, *path;
     uint32_t also_count;
     const char *const *also; /* other chips about which the file is just as true */
-    uint8_t hash[16];        /* XXH3 (128 bits, big-endian) of the file */
-    uint32_t time;           /* the counter of nanoseconds that per-second values divide by */
+    uint32_t source_count;
+    const char *const *source; /* where its facts come from, a line each */
+    uint8_t hash[16];          /* XXH3 (128 bits, big-endian) of the file */
+    uint32_t time;             /* the counter of nanoseconds that per-second values divide by */
     uint32_t unit_count, domain_count, raw_count, placement_count, limit_count, counter_count, ratio_count,
         throughput_count;
     const struct cw_unit *units;

@@ -27,7 +27,7 @@ static bool starts(const char *line, size_t length, const char *with)
 }
 
 /* A section is its line at the margin and all lines after it up to the next such line. */
-static void copy_sections(const struct cw_bytes *file, struct cw_writer *text, char source[256])
+static void copy_sections(const struct cw_bytes *file, struct cw_writer *text)
 {
     const char *p = (const char *)file->data, *end = p + file->size;
     bool inside = false;
@@ -35,21 +35,18 @@ static void copy_sections(const struct cw_bytes *file, struct cw_writer *text, c
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((newline ? newline + 1 : end) - p);
         if (*p != ' ' && *p != '\n' && *p != '#')
-            inside = starts(p, length, "classes:") || starts(p, length, "limits:");
+            inside = starts(p, length, "classes:") || starts(p, length, "limits:") || starts(p, length, "pm_limits:");
         if (inside)
             cw_write_bytes(text, p, length);
-        if (starts(p, length, "  - limits: ") && !*source)
-            snprintf(source, 256, "%.*s", (int)(length - 4 - (newline != NULL)), p + 4);
         p += length;
     }
 }
 
-enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text,
-                               char source[256], struct cw_error *err)
+enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text, char source[256],
+                               struct cw_error *err)
 {
     const struct cw_chip *chip;
     struct cw_bytes file;
-    *source = 0;
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status != CW_OK)
         return status;
@@ -59,11 +56,13 @@ enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, s
                               "found other raw counters or domains in %s than NVIDIA's host library has for %s: its "
                               "limits do not apply, learn them anew",
                               path, facts->chip.name);
-    if (status == CW_OK) {
+    if (status == CW_OK && chip->limit_count) {
         cw_write_bytes(text, "\n", 1);
-        copy_sections(&file, text, source);
-        if (!*source)
-            snprintf(source, 256, "limits: taken over from a file that did not say where they come from");
+        copy_sections(&file, text);
+        snprintf(source, 256, "limits: taken over from a file that did not say where they come from");
+        for (uint32_t i = 0; i < chip->source_count; i++)
+            if (starts(chip->source[i], strlen(chip->source[i]), "limits: "))
+                snprintf(source, 256, "%s", chip->source[i]);
     }
     cw_bytes_free(&file);
     return status == CW_OK && text->status != CW_OK ? cw_error_nomem(err) : status;

@@ -78,12 +78,15 @@ static enum cw_status gather(const struct cw_nvperf_scheduler *scheduler, struct
     return CW_OK;
 }
 
+/* Of some chips the library knows the metrics, but makes no passes: they have no domains. */
 static enum cw_status import_domains(struct cw_facts *f, const struct cw_nvperf *library, struct cw_error *err)
 {
     struct cw_nvperf_scheduler *scheduler;
-    enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, f->chip.name, CW_NVPERF_PROFILER, err);
+    enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, f->chip.name, CW_NVPERF_PROFILER, NULL);
+    if (status == CW_ERR_UNSUPPORTED)
+        return CW_OK;
     if (status != CW_OK)
-        return status;
+        return cw_error_nomem(err);
     struct found *found = NULL;
     size_t count = 0, domain_count;
     const struct cw_nvperf_domain *list = cw_nvperf_domains(scheduler, &domain_count);
@@ -140,6 +143,31 @@ static enum cw_status raw_list(struct cw_facts *f, const struct cw_nvperf_evalua
     free(raws);
     *list = (struct cw_list){n, items};
     return items ? CW_OK : cw_error_nomem(err);
+}
+
+/* The raw counters of a chip without domains: those that its metrics need. */
+static enum cw_status import_raws(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
+{
+    size_t room = (size_t)f->chip.counter_count + f->chip.ratio_count + f->chip.throughput_count, n = 0, count;
+    const char **names = cw_arena_alloc(f->arena, room, sizeof(const char *));
+    uint64_t *ids = NULL;
+    if (!names)
+        return cw_error_nomem(err);
+    for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
+        for (size_t i = 0; i < cw_nvperf_metric_count(e, (enum cw_nvperf_type)type); i++)
+            if (!(names[n++] = cw_arena_printf(f->arena, "%s%s", cw_nvperf_metric_name(e, (enum cw_nvperf_type)type, i),
+                                               suffixes[type])))
+                return cw_error_nomem(err);
+    enum cw_status status = cw_nvperf_raw_counters(e, names, n, &ids, &count, err);
+    struct cw_raw_counter *raws = status == CW_OK ? cw_arena_alloc(f->arena, count, sizeof *raws) : NULL;
+    if (status == CW_OK && !raws)
+        status = cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        raws[i].id = ids[i];
+    free(ids);
+    f->chip.raws = raws;
+    f->chip.raw_count = status == CW_OK ? (uint32_t)count : 0;
+    return status;
 }
 
 static uint32_t unit_index(struct cw_facts *f, const char *name)
@@ -320,7 +348,9 @@ void cw_facts_settle_units(struct cw_facts *f)
                 if (c->unit == u)
                     values[n++] = what == 0 ? c->instances : what == 1 ? c->active : c->elapsed;
             }
-            uint32_t *into = what == 0 ? &f->units[u].instances : what == 1 ? &f->units[u].active : &f->units[u].elapsed;
+            uint32_t *into = what == 0   ? &f->units[u].instances
+                             : what == 1 ? &f->units[u].active
+                                         : &f->units[u].elapsed;
             *into = mode(values, n, what == 0 ? 0 : CW_NONE);
         }
 }
@@ -356,6 +386,8 @@ enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *libra
         status = cw_nvperf_evaluator_create(&e, library, chip, NULL, 0, err);
     if (status == CW_OK)
         status = allocate(f, e, err);
+    if (status == CW_OK && !f->chip.domain_count)
+        status = import_raws(f, e, err);
     if (status == CW_OK)
         status = import_counters(f, e, err);
     if (status == CW_OK)

@@ -1,0 +1,181 @@
+#include "host/import/transfer.h"
+
+#include <math.h>
+#include <string.h>
+
+bool cw_transfer_measured(const struct cw_chip *chip)
+{
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        if (!isnan(chip->counters[i].peak))
+            return true;
+    return false;
+}
+
+struct transfer {
+    struct cw_facts *facts;
+    const struct cw_chip *from;
+    bool own, measured; /* `from` is about this very chip; it was measured */
+    uint32_t *local;    /* for each counter of `from`, the one of the same name here, or CW_NONE */
+    uint32_t *remote;   /* the other way round */
+    enum cw_status status;
+};
+
+static bool same_raws(const struct transfer *t, const struct cw_list *here, const struct cw_list *there)
+{
+    if (here->count != there->count)
+        return false;
+    for (uint32_t i = 0; i < here->count; i++)
+        if (t->facts->chip.raws[here->items[i]].id != t->from->raws[there->items[i]].id)
+            return false;
+    return true;
+}
+
+static uint32_t remote_base(const struct transfer *t, enum cw_metric_type wanted, const char *name)
+{
+    enum cw_metric_type type;
+    uint32_t index;
+    return cw_chip_find(t->from, name, strlen(name), &type, &index) && type == wanted ? index : CW_NONE;
+}
+
+/* ---- counters --------------------------------------------------------------------------------------------------- */
+
+/* The cycles that the other file divides by; `otherwise` where it has other ones than this chip. */
+static uint32_t cycles(const struct transfer *t, uint32_t there, const struct cw_list *needed, uint32_t otherwise)
+{
+    if (there == CW_NONE)
+        return CW_NONE;
+    uint32_t here = t->local[there];
+    bool same = here != CW_NONE && same_raws(t, &t->facts->counters[here].raws, &t->from->counters[there].raws) &&
+                cw_list_within(&t->facts->counters[here].raws, needed);
+    return same ? here : otherwise;
+}
+
+static void take_counter(const struct transfer *t, uint32_t i)
+{
+    struct cw_counter *c = &t->facts->counters[i];
+    const struct cw_counter *from = t->remote[i] == CW_NONE ? NULL : &t->from->counters[t->remote[i]];
+    if (!from || !same_raws(t, &c->raws, &from->raws))
+        return;
+    if (t->measured) {
+        c->active = cycles(t, from->active, &t->facts->active_raws[i], c->active);
+        c->elapsed = cycles(t, from->elapsed, &t->facts->elapsed_raws[i], c->elapsed);
+    }
+    if (t->own) {
+        c->peak = from->peak;
+        c->instances = from->instances;
+    }
+}
+
+/* ---- ratios ----------------------------------------------------------------------------------------------------- */
+
+/* Numerator and denominator need what the ratio needs, and as many raw counters as they do there. */
+static bool agrees(const struct transfer *t, const struct cw_ratio *r, const struct cw_ratio *from, uint32_t n,
+                   uint32_t d)
+{
+    const struct cw_list *above = &t->facts->counters[n].raws, *below = &t->facts->counters[d].raws;
+    bool whole = above->count == t->from->counters[from->numerator].raws.count &&
+                 below->count == t->from->counters[from->denominator].raws.count && cw_list_within(above, &r->raws) &&
+                 cw_list_within(below, &r->raws);
+    for (uint32_t k = 0; k < r->raws.count && whole; k++) {
+        struct cw_list one = {1, &r->raws.items[k]};
+        whole = cw_list_within(&one, above) || cw_list_within(&one, below);
+    }
+    return whole;
+}
+
+static void take_ratio(struct transfer *t, uint32_t i)
+{
+    struct cw_ratio *r = &t->facts->ratios[i];
+    uint32_t index = remote_base(t, CW_RATIO, r->name);
+    const struct cw_ratio *from = index == CW_NONE ? NULL : &t->from->ratios[index];
+    if (!from || r->raws.count != from->raws.count || (t->own && !same_raws(t, &r->raws, &from->raws)))
+        return;
+    if (!t->measured && !from->confirmed)
+        return;
+    uint32_t n = CW_NONE, d = CW_NONE;
+    if (from->numerator != CW_NONE) {
+        n = t->local[from->numerator];
+        d = t->local[from->denominator];
+        if (n == CW_NONE || d == CW_NONE || !agrees(t, r, from, n, d))
+            return;
+    }
+    r->numerator = n;
+    r->denominator = d;
+    r->scale = from->scale;
+    /* 1 is that of shares, and of ratios whose limit the library does not know; others are the other chip's */
+    if (t->own || from->max_rate == 1)
+        r->max_rate = from->max_rate;
+    if (t->own)
+        r->confirmed = from->confirmed;
+}
+
+/* ---- throughputs ------------------------------------------------------------------------------------------------ */
+
+/* All of them or none. */
+static struct cw_list take_counters(struct transfer *t, const struct cw_list *from)
+{
+    uint32_t *items = cw_arena_alloc(t->facts->arena, from->count, sizeof *items);
+    if (!items)
+        t->status = CW_ERR_NOMEM;
+    for (uint32_t k = 0; items && k < from->count; k++)
+        if ((items[k] = t->local[from->items[k]]) == CW_NONE)
+            return (struct cw_list){0, NULL};
+    return (struct cw_list){items ? from->count : 0, items};
+}
+
+static void take_throughput(struct transfer *t, uint32_t i)
+{
+    struct cw_throughput *here = &t->facts->throughputs[i];
+    uint32_t index = remote_base(t, CW_THROUGHPUT, here->name);
+    const struct cw_throughput *from = index == CW_NONE ? NULL : &t->from->throughputs[index];
+    if (!from || !same_raws(t, &here->raws, &from->raws) || (!t->measured && !from->confirmed))
+        return;
+    if (!here->counters.count && !here->throughputs.count)
+        here->counters = take_counters(t, &from->counters);
+    if (t->own && here->counters.count == from->counters.count && here->throughputs.count == from->throughputs.count)
+        here->confirmed = from->confirmed;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static bool match_names(struct transfer *t)
+{
+    const struct cw_chip *chip = &t->facts->chip;
+    t->local = cw_arena_alloc(t->facts->arena, t->from->counter_count, sizeof *t->local);
+    t->remote = cw_arena_alloc(t->facts->arena, chip->counter_count, sizeof *t->remote);
+    if (!t->local || !t->remote)
+        return false;
+    for (uint32_t i = 0; i < t->from->counter_count; i++)
+        t->local[i] = CW_NONE;
+    for (uint32_t i = 0; i < chip->counter_count; i++) {
+        t->remote[i] = remote_base(t, CW_COUNTER, chip->counters[i].name);
+        if (t->remote[i] != CW_NONE)
+            t->local[t->remote[i]] = i;
+    }
+    return true;
+}
+
+static enum cw_status take_all(struct cw_facts *facts, const struct cw_chip *from, bool own, struct cw_error *err)
+{
+    struct transfer t = {.facts = facts, .from = from, .own = own, .measured = cw_transfer_measured(from)};
+    if (!match_names(&t))
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < facts->chip.counter_count; i++)
+        take_counter(&t, i);
+    cw_facts_settle_units(facts);
+    for (uint32_t i = 0; i < facts->chip.ratio_count; i++)
+        take_ratio(&t, i);
+    for (uint32_t i = 0; i < facts->chip.throughput_count; i++)
+        take_throughput(&t, i);
+    return t.status == CW_OK ? CW_OK : cw_error_nomem(err);
+}
+
+enum cw_status cw_transfer_formulas(struct cw_facts *facts, const struct cw_chip *other, struct cw_error *err)
+{
+    return take_all(facts, other, false, err);
+}
+
+enum cw_status cw_transfer_facts(struct cw_facts *facts, const struct cw_chip *earlier, struct cw_error *err)
+{
+    return take_all(facts, earlier, true, err);
+}
