@@ -38,14 +38,24 @@ static const char *counter_name(const struct cw_chip *chip, uint32_t index)
 
 static void put_units(struct cw_writer *out, const struct cw_chip *chip)
 {
+    bool counted = false; /* 0 instances say that devices lack the unit only where others were counted */
+    for (uint32_t i = 0; i < chip->unit_count; i++)
+        counted = counted || chip->units[i].instances;
     cw_write_format(out, "\nunits:\n");
     for (uint32_t i = 0; i < chip->unit_count; i++) {
         const struct cw_unit *u = &chip->units[i];
-        cw_write_format(out, "  %s: {instances: %" PRIu32, u->name, u->instances);
-        if (u->active != CW_NONE)
-            cw_write_format(out, ", active: %s", counter_name(chip, u->active));
+        const char *comma = "";
+        cw_write_format(out, "  %s: {", u->name);
+        if (counted) {
+            cw_write_format(out, "instances: %" PRIu32, u->instances);
+            comma = ", ";
+        }
+        if (u->active != CW_NONE) {
+            cw_write_format(out, "%sactive: %s", comma, counter_name(chip, u->active));
+            comma = ", ";
+        }
         if (u->elapsed != CW_NONE)
-            cw_write_format(out, ", elapsed: %s", counter_name(chip, u->elapsed));
+            cw_write_format(out, "%selapsed: %s", comma, counter_name(chip, u->elapsed));
         cw_write_format(out, "}\n");
     }
 }

@@ -7,18 +7,16 @@
 
 enum { LARGEST_FILE = 64 << 20 };
 
+/* Limits are about placements: raw counters in no domain do not matter. */
 static bool same_placements(const struct cw_chip *a, const struct cw_chip *b)
 {
-    if (a->raw_count != b->raw_count || a->placement_count != b->placement_count)
-        return false;
-    for (uint32_t i = 0; i < a->raw_count; i++)
-        if (a->raws[i].id != b->raws[i].id || a->raws[i].placement_count != b->raws[i].placement_count)
-            return false;
-    for (uint32_t i = 0; i < a->placement_count; i++)
-        if (a->placements[i].raw != b->placements[i].raw ||
-            strcmp(a->domains[a->placements[i].domain].name, b->domains[b->placements[i].domain].name) != 0)
-            return false;
-    return true;
+    bool same = a->placement_count == b->placement_count;
+    for (uint32_t i = 0; i < a->placement_count && same; i++) {
+        const struct cw_chip_placement *x = &a->placements[i], *y = &b->placements[i];
+        same = a->raws[x->raw].id == b->raws[y->raw].id &&
+               strcmp(a->domains[x->domain].name, b->domains[y->domain].name) == 0;
+    }
+    return same;
 }
 
 static bool starts(const char *line, size_t length, const char *with)
@@ -48,10 +46,11 @@ enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, s
     const struct cw_chip *chip;
     struct cw_bytes file;
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
+    snprintf(source, 256, "limits: none");
     if (status != CW_OK)
         return status;
     status = cw_chip_parse(&chip, file.data, file.size, path, facts->arena, err);
-    if (status == CW_OK && !same_placements(&facts->chip, chip))
+    if (status == CW_OK && chip->limit_count && !same_placements(&facts->chip, chip))
         status = cw_error_set(err, CW_ERR_DIFFERS,
                               "found other raw counters or domains in %s than NVIDIA's host library has for %s: its "
                               "limits do not apply, learn them anew",

@@ -78,43 +78,83 @@ static enum cw_status gather(const struct cw_nvperf_scheduler *scheduler, struct
     return CW_OK;
 }
 
-/* Of some chips the library knows the metrics, but makes no passes: they have no domains. */
-static enum cw_status import_domains(struct cw_facts *f, const struct cw_nvperf *library, struct cw_error *err)
+/* Every raw counter that a metric needs: some are in no domain, since only sampling over time collects them. The caller
+ * frees *ids. */
+static enum cw_status needed_raws(struct cw_facts *f, const struct cw_nvperf_evaluator *e, uint64_t **ids,
+                                  size_t *count, struct cw_error *err)
 {
-    struct cw_nvperf_scheduler *scheduler;
-    enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, f->chip.name, CW_NVPERF_PROFILER, NULL);
-    if (status == CW_ERR_UNSUPPORTED)
-        return CW_OK;
-    if (status != CW_OK)
+    size_t room = 0, n = 0;
+    for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
+        room += cw_nvperf_metric_count(e, (enum cw_nvperf_type)type);
+    const char **names = cw_arena_alloc(f->arena, room, sizeof(const char *));
+    if (!names)
         return cw_error_nomem(err);
-    struct found *found = NULL;
-    size_t count = 0, domain_count;
-    const struct cw_nvperf_domain *list = cw_nvperf_domains(scheduler, &domain_count);
+    for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
+        for (size_t i = 0; i < cw_nvperf_metric_count(e, (enum cw_nvperf_type)type); i++)
+            if (!(names[n++] = cw_arena_printf(f->arena, "%s%s", cw_nvperf_metric_name(e, (enum cw_nvperf_type)type, i),
+                                               suffixes[type])))
+                return cw_error_nomem(err);
+    return cw_nvperf_raw_counters(e, names, n, ids, count, err);
+}
+
+static enum cw_status index_raws(struct cw_facts *f, const struct cw_nvperf_domain *list, size_t domain_count,
+                                 struct found *found, size_t count, struct cw_error *err)
+{
     struct cw_domain *domains = cw_arena_alloc(f->arena, domain_count, sizeof *domains);
-    status = domains ? gather(scheduler, &found, &count, err) : cw_error_nomem(err);
     struct cw_raw_counter *raws = cw_arena_alloc(f->arena, count, sizeof *raws);
     struct cw_chip_placement *placements = cw_arena_alloc(f->arena, count, sizeof *placements);
-    if (status == CW_OK && (!raws || !placements))
-        status = cw_error_nomem(err);
-    if (status == CW_OK) {
-        for (size_t d = 0; d < domain_count; d++)
-            domains[d] = (struct cw_domain){.name = cw_arena_strdup(f->arena, list[d].name), .id = list[d].id};
-        if (count)
-            qsort(found, count, sizeof *found, by_id_and_preference);
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            if (!i || found[i].id != found[i - 1].id)
-                raws[n++] = (struct cw_raw_counter){.id = found[i].id, .placement = i};
-            raws[n - 1].placement_count++;
-            placements[i] = (struct cw_chip_placement){n - 1, found[i].domain};
-        }
-        f->chip.domains = domains;
-        f->chip.domain_count = (uint32_t)domain_count;
-        f->chip.raws = raws;
-        f->chip.raw_count = n;
-        f->chip.placements = placements;
-        f->chip.placement_count = (uint32_t)count;
+    if (!domains || !raws || !placements)
+        return cw_error_nomem(err);
+    for (size_t d = 0; d < domain_count; d++)
+        domains[d] = (struct cw_domain){.name = cw_arena_strdup(f->arena, list[d].name), .id = list[d].id};
+    if (count)
+        qsort(found, count, sizeof *found, by_id_and_preference);
+    uint32_t n = 0, placed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!i || found[i].id != found[i - 1].id)
+            raws[n++] = (struct cw_raw_counter){.id = found[i].id, .placement = placed};
+        if (found[i].domain == CW_NONE)
+            continue;
+        raws[n - 1].placement_count++;
+        placements[placed++] = (struct cw_chip_placement){n - 1, found[i].domain};
     }
+    f->chip.domains = domains;
+    f->chip.domain_count = (uint32_t)domain_count;
+    f->chip.raws = raws;
+    f->chip.raw_count = n;
+    f->chip.placements = placements;
+    f->chip.placement_count = placed;
+    return CW_OK;
+}
+
+/* Of some chips the library knows the metrics, but makes no passes: they have no domains. */
+static enum cw_status import_domains(struct cw_facts *f, const struct cw_nvperf *library,
+                                     const struct cw_nvperf_evaluator *e, struct cw_error *err)
+{
+    struct cw_nvperf_scheduler *scheduler = NULL;
+    const struct cw_nvperf_domain *list = NULL;
+    struct found *found = NULL;
+    uint64_t *needed = NULL;
+    size_t count = 0, domain_count = 0, needed_count = 0;
+    enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, f->chip.name, CW_NVPERF_PROFILER, NULL);
+    if (status == CW_OK) {
+        list = cw_nvperf_domains(scheduler, &domain_count);
+        status = gather(scheduler, &found, &count, err);
+    } else if (status == CW_ERR_UNSUPPORTED) {
+        status = CW_OK;
+    }
+    if (status == CW_OK)
+        status = needed_raws(f, e, &needed, &needed_count, err);
+    struct found *grown = status == CW_OK ? realloc(found, (count + needed_count + 1) * sizeof *found) : NULL;
+    if (grown) {
+        found = grown;
+        for (size_t i = 0; i < needed_count; i++)
+            found[count++] = (struct found){needed[i], CW_NONE, CW_NONE};
+        status = index_raws(f, list, domain_count, found, count, err);
+    } else if (status == CW_OK) {
+        status = cw_error_nomem(err);
+    }
+    free(needed);
     free(found);
     cw_nvperf_scheduler_destroy(scheduler);
     return status;
@@ -137,37 +177,12 @@ static enum cw_status raw_list(struct cw_facts *f, const struct cw_nvperf_evalua
     uint32_t n = 0;
     for (size_t i = 0; items && i < count; i++) {
         uint32_t index = cw_chip_find_raw(&f->chip, raws[i]);
-        if (index != CW_NONE) /* one that no domain collects cannot be asked for */
+        if (index != CW_NONE) /* optional ones are no facts of the metric */
             items[n++] = index;
     }
     free(raws);
     *list = (struct cw_list){n, items};
     return items ? CW_OK : cw_error_nomem(err);
-}
-
-/* The raw counters of a chip without domains: those that its metrics need. */
-static enum cw_status import_raws(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
-{
-    size_t room = (size_t)f->chip.counter_count + f->chip.ratio_count + f->chip.throughput_count, n = 0, count;
-    const char **names = cw_arena_alloc(f->arena, room, sizeof(const char *));
-    uint64_t *ids = NULL;
-    if (!names)
-        return cw_error_nomem(err);
-    for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
-        for (size_t i = 0; i < cw_nvperf_metric_count(e, (enum cw_nvperf_type)type); i++)
-            if (!(names[n++] = cw_arena_printf(f->arena, "%s%s", cw_nvperf_metric_name(e, (enum cw_nvperf_type)type, i),
-                                               suffixes[type])))
-                return cw_error_nomem(err);
-    enum cw_status status = cw_nvperf_raw_counters(e, names, n, &ids, &count, err);
-    struct cw_raw_counter *raws = status == CW_OK ? cw_arena_alloc(f->arena, count, sizeof *raws) : NULL;
-    if (status == CW_OK && !raws)
-        status = cw_error_nomem(err);
-    for (size_t i = 0; status == CW_OK && i < count; i++)
-        raws[i].id = ids[i];
-    free(ids);
-    f->chip.raws = raws;
-    f->chip.raw_count = status == CW_OK ? (uint32_t)count : 0;
-    return status;
 }
 
 static uint32_t unit_index(struct cw_facts *f, const char *name)
@@ -381,13 +396,11 @@ enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *libra
     *f = (struct cw_facts){.arena = arena};
     f->chip.name = cw_arena_strdup(arena, chip);
     struct cw_nvperf_evaluator *e = NULL;
-    enum cw_status status = import_domains(f, library, err);
+    enum cw_status status = cw_nvperf_evaluator_create(&e, library, chip, NULL, 0, err);
     if (status == CW_OK)
-        status = cw_nvperf_evaluator_create(&e, library, chip, NULL, 0, err);
+        status = import_domains(f, library, e, err);
     if (status == CW_OK)
         status = allocate(f, e, err);
-    if (status == CW_OK && !f->chip.domain_count)
-        status = import_raws(f, e, err);
     if (status == CW_OK)
         status = import_counters(f, e, err);
     if (status == CW_OK)
