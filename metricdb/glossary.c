@@ -283,13 +283,30 @@ static void put_filled(struct out *out, const char *text, const char *unit)
     put(out, text);
 }
 
+static bool is_part(const struct parsed *parts, size_t i, enum part part)
+{
+    return parts->phrases[i].entry && parts->phrases[i].entry->part == part;
+}
+
+/* A pipe that is named before what is counted is itself what counts: pipe_fma_cycles_active. */
+static bool is_subunit(const struct parsed *parts, size_t i)
+{
+    bool head_after = false;
+    for (size_t k = i + 1; k < parts->phrase_count && !head_after; k++)
+        head_after = is_part(parts, k, HEADS);
+    return head_after && is_part(parts, i, PIPES) && strncmp(parts->phrases[i].entry->text, "in ", 3) == 0;
+}
+
 /* "the L1/texture cache of the SM": stages stand before the unit in the order of the name. */
 static void name_unit(struct out *out, const struct parsed *parts)
 {
     for (size_t i = 0; i < parts->phrase_count; i++)
-        if (parts->phrases[i].entry && parts->phrases[i].entry->part == STAGES) {
+        if (is_part(parts, i, STAGES)) {
             put(out, parts->phrases[i].entry->text);
             put(out, " ");
+        } else if (is_subunit(parts, i)) {
+            put(out, parts->phrases[i].entry->text + 3);
+            put(out, " of ");
         }
     if (parts->unit.entry)
         put(out, parts->unit.entry->text);
@@ -336,7 +353,7 @@ static void put_qualifiers(struct out *out, const struct parsed *parts)
         bool operation_before = part == MEMORY && last_of(parts, OPERATIONS);
         for (size_t i = 0; i < parts->phrase_count; i++) {
             const struct entry *e = parts->phrases[i].entry;
-            if (!e || (int)e->part != part)
+            if (!e || (int)e->part != part || is_subunit(parts, i))
                 continue;
             bool close = operation_before || (out->used == start && (part == PER || ends_with(out, " those")));
             put(out, close ? " " : ", ");

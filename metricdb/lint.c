@@ -22,6 +22,7 @@ struct lint {
     cw_lint_report report;
     void *context;
     struct cw_lint_counts *counts;
+    bool measured; /* the chip has peaks: captures of it went into the file */
 };
 
 __attribute__((format(printf, 6, 7))) static void found(struct lint *l, enum cw_lint_level level, const char *rule,
@@ -93,7 +94,7 @@ static void check_name(struct lint *l, enum cw_metric_type type, uint32_t i)
         FOUND_KEY(l, CW_LINT_ERROR, "name-grammar", l->bases[type], i, "found the name '%s', expected unit__words",
                   name);
     else if (l->glossary && !cw_glossary_covers(l->glossary, name, word))
-        FOUND_KEY(l, CW_LINT_WARNING, "glossary-word", l->bases[type], i,
+        FOUND_KEY(l, CW_LINT_ERROR, "glossary-word", l->bases[type], i,
                   "found '%s' in %s, expected words of the glossary", word, name);
 }
 
@@ -126,6 +127,7 @@ static const char *const known_factors[] = {
     "lrc_reqs",
     "lrc_sectors",
     "math_ops",
+    "mcc_cycles",
     "nanoseconds",
     "nvlrx_cycles",
     "nvltx_cycles",
@@ -134,8 +136,15 @@ static const char *const known_factors[] = {
     "registers",
     "rf_quanta",
     "sys_cycles",
+    "sysl2_requests",
+    "sysl2_sectors",
+    "sysl2_tags",
+    "syslrc_requests",
+    "syslrc_sectors",
     "threads",
+    "tmem_accesses",
     "warps",
+    "workids",
     "workloads",
 };
 
@@ -221,7 +230,7 @@ static void check_member_raws(struct lint *l, const char *rule, enum cw_metric_t
 static void check_units(struct lint *l)
 {
     for (uint32_t i = 0; i < l->chip->unit_count; i++)
-        if (!l->chip->units[i].instances)
+        if (l->measured && !l->chip->units[i].instances)
             FOUND_KEY(l, CW_LINT_WARNING, "unit-instances", l->units, i,
                       "found no instances for the unit %s, expected a number unless devices lack it",
                       l->chip->units[i].name);
@@ -245,12 +254,13 @@ static void check_domains(struct lint *l)
     }
 }
 
+/* Of some chips NVIDIA's library knows no domain at all; others have raw counters that only sampling collects. */
 static void check_raws(struct lint *l)
 {
-    for (uint32_t i = 0; i < l->chip->raw_count; i++)
+    for (uint32_t i = 0; l->chip->domain_count && i < l->chip->raw_count; i++)
         if (!l->chip->raws[i].placement_count)
-            FOUND_KEY(l, CW_LINT_ERROR, "raw-domain", l->raws, i, "found no domain that collects the raw counter %s",
-                      l->raws->keys[i].text);
+            FOUND_KEY(l, CW_LINT_WARNING, "raw-domain", l->raws, i,
+                      "found no domain that collects the raw counter %s in range profiling", l->raws->keys[i].text);
 }
 
 static bool has_raw(const struct cw_list *list, uint32_t raw)
@@ -292,7 +302,7 @@ static void check_counters(struct lint *l)
         if (!c->raws.count)
             FOUND_KEY(l, CW_LINT_ERROR, "counter-raw", l->bases[CW_COUNTER], i, "found no raw counter for %s", c->name);
         check_terms(l, i);
-        if (isnan(c->peak))
+        if (l->measured && isnan(c->peak))
             FOUND_KEY(l, CW_LINT_WARNING, "counter-peak", l->bases[CW_COUNTER], i, "found no peak for %s", c->name);
         if (c->active == CW_NONE || c->elapsed == CW_NONE)
             FOUND_KEY(l, CW_LINT_WARNING, "counter-cycles", l->bases[CW_COUNTER], i,
@@ -350,6 +360,14 @@ static enum cw_status check_chip(struct lint *l, const void *data, size_t size, 
     if (l->chip->time == CW_NONE)
         found(l, CW_LINT_WARNING, "time", root->line, root->column,
               "found no 'time', expected the counter that per-second values divide by");
+    for (uint32_t i = 0; i < l->chip->counter_count && !l->measured; i++)
+        l->measured = !isnan(l->chip->counters[i].peak);
+    if (!l->measured)
+        found(l, CW_LINT_WARNING, "not-measured", root->line, root->column,
+              "found no peaks of %s, expected those of a device; captures bring theirs", l->chip->name);
+    if (!l->chip->domain_count)
+        found(l, CW_LINT_WARNING, "no-domains", root->line, root->column,
+              "found no domains of %s, expected some; nothing can be planned for it", l->chip->name);
     check_units(l);
     check_domains(l);
     check_raws(l);

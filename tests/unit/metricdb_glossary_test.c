@@ -49,6 +49,10 @@ Test(glossary, describes_each_type)
         {"lts__t_sector_hit_rate", "Share of hits among 32-byte sectors looked up by the L2 cache slice."},
         {"l1tex__average_t_sectors_per_request",
          "Average number of 32-byte sectors looked up by the L1/texture cache for each request."},
+        {"sm__pipe_tensor_op_hmma_cycles_active",
+         "Number of active cycles of the tensor pipe of the SM, for floating-point matrix operations (HMMA)."},
+        {"sm__ops_path_tensor_src_tf32_dst_fp32",
+         "Number of math operations of the tensor cores of the SM, on TF32 with FP32 results."},
         {"sm__throughput", "Highest utilization among the parts of the SM."},
         {"smsp__sass_l1tex_tags_mem_global", "Number of cache tags of the L1/texture cache of the SM sub-partition "
                                              "accessed, in global memory (counted by instrumenting the code)."},

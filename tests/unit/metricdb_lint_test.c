@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_files.h"
 #include "metricdb/lint.h"
 #include "tests/support/small_chip.h"
 
@@ -63,7 +64,8 @@ Test(lint, each_rule_names_the_place)
         {__LINE__, "peak: 4, raw: [0x22]", "peak: 4, of: {sm__cycles_active: 1}, raw: [0x11, 0x22]",
          "20:3 error [counter-terms] found other raw counters for the terms of sm__inst_executed than for itself"},
         {__LINE__, "  0x0000000000000033: [trace]", "  0x0000000000000033: []",
-         "15:3 error [raw-domain] found no domain that collects the raw counter 0x0000000000000033"},
+         "15:3 warning [raw-domain] found no domain that collects the raw counter 0x0000000000000033 in range "
+         "profiling"},
         {__LINE__, "gpu_sm_a: 32", "gpu_sm_a: 1",
          "11:3 error [domain-id] found the number 1 for gpu_sm_a, which is also trace's"},
         {__LINE__, "trace: 1", "trace: 1\n  spare: 2",
@@ -101,7 +103,7 @@ Test(lint, each_rule_names_the_place)
         {__LINE__, "sm__warps_launched: {unit: sm, dim: warps",
          "sm__odd_warps_launched: {unit: sm, dim: warps, raw: [], peak: 1}\n  sm__warps_launched: {unit: sm, dim: "
          "warps",
-         "21:3 warning [glossary-word] found 'odd' in sm__odd_warps_launched, expected words of the glossary"},
+         "21:3 error [glossary-word] found 'odd' in sm__odd_warps_launched, expected words of the glossary"},
         {__LINE__, "dim: instructions, ", "dim: instructions/furlong, ",
          "20:38 warning [dimension] found the dimension 'instructions/furlong', expected known factors, not 'furlong'"},
         {__LINE__, "dim: instructions, ", "dim: bytes*, ",
@@ -119,6 +121,23 @@ Test(lint, each_rule_names_the_place)
         cr_expect_eq(counts.errors > 0, is_error || strstr(cases[i].to, "raw: []"), "line %d", cases[i].test_line);
         free(text);
     }
+}
+
+/* One finding for what is true of all counters. */
+Test(lint, a_chip_that_was_not_measured_or_cannot_be_planned)
+{
+    static const char text[] = "schema: 1\nchip: X\nunits: {u: {}}\ndomains: {}\nraw_counters: {0x1: []}\n"
+                               "counters:\n  sm__cycles_active: {unit: u, dim: gpc_cycles, active: sm__cycles_active, "
+                               "elapsed: sm__cycles_active, raw: [0x1]}\nratios:\nthroughputs:\n"
+                               "time: sm__cycles_active\n";
+    struct seen seen;
+    struct cw_lint_counts counts = lint(&seen, text);
+    cr_expect_eq(counts.errors, 0);
+    cr_assert_eq(seen.count, 2);
+    cr_expect_str_eq(seen.text[0], "1:1 warning [not-measured] found no peaks of X, expected those of a device; "
+                                   "captures bring theirs");
+    cr_expect_str_eq(seen.text[1],
+                     "1:1 warning [no-domains] found no domains of X, expected some; nothing can be planned for it");
 }
 
 Test(lint, fails_where_the_file_does_not_load)
@@ -176,19 +195,28 @@ Test(lint, sets)
 static void expect_fact(void *context, const struct cw_finding *f)
 {
     (void)context;
-    static const char *const facts[] = {"unit-instances", "domain-unused", "ratio-formula", "throughput-parts"};
+    static const char *const facts[] = {"unit-instances",   "domain-unused", "ratio-formula", "raw-domain",
+                                        "throughput-parts", "not-measured",  "no-domains",    "set-metric"};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strcmp(f->rule, facts[i]) == 0)
             return;
     cr_expect_fail("%s:%u:%u: %s [%s]", f->source, f->line, f->column, f->message, f->rule);
 }
 
-Test(lint, shipped_files_are_clean)
+Test(lint, shipped_files_are_clean, .timeout = 200)
 {
     struct cw_lint_counts counts = {0};
     struct cw_error err = CW_ERROR_INIT;
-    cr_assert_eq(cw_lint_file(CW_SOURCE_DIR "/data/chips/gh100.yaml", expect_fact, NULL, &counts, &err), CW_OK, "%s",
-                 err.message);
+    const struct cw_chip_file *files;
+    size_t count, chips = 0;
+    struct cw_arena *arena = cw_arena_create();
+    cr_assert_eq(cw_chip_files(&files, &count, arena, &err), CW_OK, "%s", err.message);
+    for (size_t i = 0; i < count; i++) {
+        cr_expect_eq(cw_lint_file(files[i].path, expect_fact, NULL, &counts, &err), CW_OK, "%s", err.message);
+        chips += files[i].name_count;
+    }
     cr_expect_eq(counts.errors, 0);
+    cr_expect_geq(chips, 30);
     cr_expect_eq(cw_lint_file("/nowhere/x.yaml", expect_fact, NULL, &counts, &err), CW_ERR_IO);
+    cw_arena_destroy(arena);
 }
