@@ -1,5 +1,8 @@
+#define _GNU_SOURCE
 #include "cli/metric_list.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +61,23 @@ static enum cw_status add_file(struct cw_metric_list *list, const char *path, st
     return status;
 }
 
+/* One line for what the chip cannot give, which is no error: sets are made for many chips. */
+static void say_missing(const struct cw_set *set, const struct cw_chip *chip)
+{
+    fprintf(stderr, "%s: the set %s: %s cannot give %zu of its %zu metrics:", program_invocation_short_name, set->name,
+            chip->name, set->missing_count, set->missing_count + set->metric_count);
+    for (size_t i = 0; i < set->missing_count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", set->missing[i].name);
+    fputc('\n', stderr);
+}
+
 static enum cw_status add_set(struct cw_metric_list *list, const char *set_name, const struct cw_chip *chip,
                               struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_set set;
     enum cw_status status = cw_set_load(&set, set_name, chip, arena, err);
+    if (status == CW_OK && set.missing_count)
+        say_missing(&set, chip);
     for (size_t i = 0; status == CW_OK && i < set.metric_count; i++)
         status = add(list, set.metrics[i], strlen(set.metrics[i]), arena, err);
     return status;

@@ -387,22 +387,31 @@ enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, con
     return status;
 }
 
+static void check_set(struct lint *l, const void *data, size_t size, struct cw_arena *arena)
+{
+    struct cw_set set;
+    struct cw_error why = CW_ERROR_INIT;
+    enum cw_status status = cw_set_parse(&set, data, size, l->source, l->chip, arena, &why);
+    if (status == CW_ERR_UNSUPPORTED)
+        found(l, CW_LINT_WARNING, "set-metric", why.line, why.column, "%s", why.message);
+    else if (status != CW_OK)
+        found(l, CW_LINT_ERROR, "set-file", why.line, why.column, "%s", why.message);
+    for (size_t i = 0; status == CW_OK && i < set.missing_count; i++)
+        found(l, CW_LINT_WARNING, "set-metric", set.missing[i].line, set.missing[i].column,
+              "found the metric %s, which %s does not have or knows no formula for", set.missing[i].name,
+              l->chip->name);
+}
+
 enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
                            cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err)
 {
-    struct lint l = {.source = path, .report = report, .context = context, .counts = counts};
-    struct cw_set set;
-    struct cw_error why = CW_ERROR_INIT;
+    struct lint l = {.chip = chip, .source = path, .report = report, .context = context, .counts = counts};
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
-    enum cw_status status = cw_set_parse(&set, data, size, path, NULL, arena, &why);
-    if (status == CW_ERR_INPUT)
-        found(&l, CW_LINT_ERROR, "set-file", why.line, why.column, "%s", why.message);
-    else if (status == CW_OK && cw_set_parse(&set, data, size, path, chip, arena, &why) != CW_OK)
-        found(&l, CW_LINT_WARNING, "set-metric", why.line, why.column, "%s", why.message);
+    check_set(&l, data, size, arena);
     cw_arena_destroy(arena);
-    return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
+    return CW_OK;
 }
 
 static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report report, void *context,
@@ -428,21 +437,18 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
 enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,
                             struct cw_error *err)
 {
-    const struct cw_glossary *glossary;
-    const struct cw_chip *chip;
+    struct lint l = {.source = path, .report = report, .context = context, .counts = counts};
     struct cw_bytes file = {0};
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
-    enum cw_status status = cw_glossary_load(&glossary, arena, err);
+    enum cw_status status = cw_glossary_load(&l.glossary, arena, err);
     if (status == CW_OK)
         status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status == CW_OK)
-        status = cw_lint_chip(file.data, file.size, path, glossary, report, context, counts, err);
+        status = check_chip(&l, file.data, file.size, arena, err);
     if (status == CW_OK)
-        status = cw_chip_parse(&chip, file.data, file.size, path, arena, err);
-    if (status == CW_OK)
-        status = check_sets(chip, report, context, counts, arena, err);
+        status = check_sets(l.chip, report, context, counts, arena, err);
     cw_bytes_free(&file);
     cw_arena_destroy(arena);
     return status;

@@ -116,6 +116,8 @@ static enum cw_status unknown_suffix(const struct cw_chip *chip, const struct cw
     if (!*suffix)
         return cw_error_set(err, CW_ERR_USAGE, "found the %s %s by itself, expected %s after it", kinds[m->type],
                             cw_chip_base_name(chip, m->type, m->base), expected[m->type]);
+    if (!err)
+        return CW_ERR_USAGE;
     struct cw_suggest near;
     char text[512], full[CW_METRIC_NAME_MAX], candidates[ROLLUPS * CW_SUB_COUNTER_COUNT][CW_METRIC_NAME_MAX];
     cw_suggest_init(&near, name);
@@ -131,6 +133,8 @@ static enum cw_status unknown_suffix(const struct cw_chip *chip, const struct cw
 
 static enum cw_status unknown_base(const struct cw_chip *chip, const char *name, struct cw_error *err)
 {
+    if (!err)
+        return CW_ERR_USAGE;
     /* compare as far as the name goes without what looks like a suffix */
     char base[CW_METRIC_NAME_MAX];
     snprintf(base, sizeof base, "%s", name);

@@ -13,39 +13,52 @@
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1 };
 
-static void check_metric(struct cw_yaml_reader *in, const struct cw_yaml *node, const struct cw_chip *chip)
+static void ignore_counter(void *context, uint32_t counter)
+{
+    (void)context;
+    (void)counter;
+}
+
+bool cw_set_usable(const struct cw_chip *chip, const char *name, struct cw_error *err)
 {
     struct cw_metric metric;
-    struct cw_error why = CW_ERROR_INIT;
-    if (cw_metric_parse(&metric, chip, node->text, &why) != CW_OK)
-        cw_yaml_fail(in, node, "%s", why.message);
+    return cw_metric_parse(&metric, chip, name, err) == CW_OK &&
+           cw_metric_counters(chip, &metric, ignore_counter, NULL, err) == CW_OK;
+}
+
+/* The alternative to take, or NULL where the chip has none of them. */
+static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_yaml *node, const struct cw_chip *chip)
+{
+    bool list = node->kind == CW_YAML_SEQUENCE;
+    size_t count = list ? node->count : 1;
+    const struct cw_yaml *chosen = NULL;
+    if (!count)
+        cw_yaml_fail(in, node, "found no alternative, expected at least one name");
+    for (size_t i = 0; i < count && in->status == CW_OK; i++) {
+        const struct cw_yaml *one = list ? &node->items[i] : node;
+        const char *name = cw_yaml_text(in, one);
+        if (!chosen && in->status == CW_OK && (!chip || cw_set_usable(chip, name, NULL)))
+            chosen = one;
+    }
+    return chosen;
 }
 
 static int by_text(const void *a, const void *b)
 {
     const struct cw_yaml *const *x = a, *const *y = b;
     int order = strcmp((*x)->text, (*y)->text);
-    return order ? order : (*x > *y) - (*x < *y);
+    return order ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
 }
 
 /* Plans and files hold each metric once. */
-static void refuse_repeats(struct cw_yaml_reader *in, const struct cw_yaml *list)
+static void refuse_repeats(struct cw_yaml_reader *in, const struct cw_yaml **chosen, size_t count)
 {
-    if (in->status != CW_OK || list->count < 2)
-        return;
-    const struct cw_yaml **sorted = malloc(list->count * sizeof(const struct cw_yaml *));
-    if (!sorted) {
-        in->status = cw_error_nomem(in->err);
-        return;
-    }
-    for (size_t i = 0; i < list->count; i++)
-        sorted[i] = &list->items[i];
-    qsort(sorted, list->count, sizeof *sorted, by_text);
-    for (size_t i = 1; i < list->count && in->status == CW_OK; i++)
-        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
-            cw_yaml_fail(in, sorted[i], "found the metric %s a second time, first on line %u", sorted[i]->text,
-                         sorted[i - 1]->line);
-    free(sorted);
+    if (count)
+        qsort(chosen, count, sizeof *chosen, by_text);
+    for (size_t i = 1; i < count && in->status == CW_OK; i++)
+        if (strcmp(chosen[i - 1]->text, chosen[i]->text) == 0)
+            cw_yaml_fail(in, chosen[i], "found the metric %s a second time, first on line %u", chosen[i]->text,
+                         chosen[i - 1]->line);
 }
 
 static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const struct cw_yaml *list,
@@ -54,18 +67,27 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
     if (!cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "metrics"))
         return;
     const char **names = cw_arena_alloc(in->arena, list->count, sizeof(const char *));
-    if (!names)
+    struct cw_set_missing *missing = cw_arena_alloc(in->arena, list->count, sizeof *missing);
+    const struct cw_yaml **chosen = cw_arena_alloc(in->arena, list->count, sizeof(const struct cw_yaml *));
+    if (!names || !missing || !chosen)
         in->status = cw_error_nomem(in->err);
     for (size_t i = 0; i < list->count && in->status == CW_OK; i++) {
-        names[i] = cw_yaml_text(in, &list->items[i]);
-        if (chip && in->status == CW_OK)
-            check_metric(in, &list->items[i], chip);
+        const struct cw_yaml *node = &list->items[i], *one = choose(in, node, chip);
+        if (one) {
+            chosen[set->metric_count] = one;
+            names[set->metric_count++] = one->text;
+        } else if (in->status == CW_OK) {
+            const struct cw_yaml *first = node->kind == CW_YAML_SEQUENCE ? &node->items[0] : node;
+            missing[set->missing_count++] = (struct cw_set_missing){first->text, first->line, first->column};
+        }
     }
     if (in->status == CW_OK && !list->count)
         cw_yaml_fail(in, list, "found no metrics, expected at least one");
-    refuse_repeats(in, list);
+    refuse_repeats(in, chosen, set->metric_count);
     set->metrics = names;
-    set->metric_count = in->status == CW_OK ? list->count : 0;
+    set->missing = missing;
+    if (in->status != CW_OK)
+        set->metric_count = set->missing_count = 0;
 }
 
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
@@ -87,8 +109,14 @@ enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, c
         cw_yaml_only(&in, root, keys);
     set->name = cw_yaml_text(&in, cw_yaml_get(&in, root, "set", true));
     set->title = cw_yaml_text(&in, cw_yaml_get(&in, root, "title", true));
-    read_metrics(set, &in, cw_yaml_get(&in, root, "metrics", true), chip);
-    return in.status;
+    const struct cw_yaml *list = cw_yaml_get(&in, root, "metrics", true);
+    read_metrics(set, &in, list, chip);
+    struct cw_error why = CW_ERROR_INIT;
+    if (in.status != CW_OK || set->metric_count)
+        return in.status;
+    cw_set_usable(chip, set->missing[0].name, &why);
+    return cw_error_at(err, CW_ERR_UNSUPPORTED, path, list->line, list->column,
+                       "found no metric of the set that %s can give: %s", chip->name, why.message);
 }
 
 static bool is_path(const char *name)

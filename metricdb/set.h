@@ -9,14 +9,25 @@
 #include "host/base/error.h"
 #include "metricdb/chip.h"
 
+struct cw_set_missing { /* a metric that the chip cannot give, by the first of its alternatives */
+    const char *name;
+    unsigned line, column;
+};
+
 struct cw_set {
     const char *name, *title;
     size_t metric_count;
     const char *const *metrics; /* full names, in the order of the file, each once */
+    size_t missing_count;
+    const struct cw_set_missing *missing;
 };
 
-/* Parses the text of a set file. Each metric has to be one of `chip`; with a NULL chip names are not checked. `path` is
- * for messages. Everything lives in `arena`. */
+/* Whether a chip has a metric and knows its formula; where not, the error says what is wrong. */
+bool cw_set_usable(const struct cw_chip *chip, const char *metric, struct cw_error *err);
+
+/* Parses the text of a set file. Of alternatives the first is taken that is usable on `chip`; where none is, the metric
+ * is missing, and CW_ERR_UNSUPPORTED when all are. With a NULL chip the first is taken. `path` is for messages.
+ * Everything lives in `arena`. */
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
                             const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* Loads a shipped set by name, or a file: a name with a '/' or that ends in .yaml is a path. An unknown name gets
