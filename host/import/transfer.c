@@ -50,7 +50,40 @@ static uint32_t cycles(const struct transfer *t, uint32_t there, const struct cw
     return same ? here : otherwise;
 }
 
-static void take_counter(const struct transfer *t, uint32_t i)
+/* How wide a pipe is, and how many instances one unit has in another, are a chip's own; that a whole is the sum of its
+ * parts and a sector has 32 bytes is not. */
+static bool is_general(const struct cw_counter *c)
+{
+    bool general = c->per == 1;
+    for (uint32_t k = 0; k < c->terms.count && general; k++)
+        general = fabs(c->coefficients[k]) == 1 || strcmp(c->dimension, "bytes") == 0;
+    return general;
+}
+
+/* A combination is taken over as a whole: its counters are here and need the same raw counters. */
+static void take_terms(struct transfer *t, struct cw_counter *c, const struct cw_counter *from)
+{
+    uint32_t count = from->terms.count;
+    uint32_t *items = cw_arena_alloc(t->facts->arena, count, sizeof *items);
+    double *coefficients = cw_arena_alloc(t->facts->arena, count, sizeof *coefficients);
+    bool whole = count && (t->own || is_general(from));
+    if (!items || !coefficients)
+        t->status = CW_ERR_NOMEM;
+    for (uint32_t k = 0; t->status == CW_OK && whole && k < count; k++) {
+        uint32_t there = from->terms.items[k];
+        items[k] = t->local[there];
+        coefficients[k] = from->coefficients[k];
+        whole = items[k] != CW_NONE && same_raws(t, &t->facts->counters[items[k]].raws, &t->from->counters[there].raws);
+    }
+    if (t->status != CW_OK || !whole)
+        return;
+    c->terms = (struct cw_list){count, items};
+    c->coefficients = coefficients;
+    c->per = from->per;
+    c->confirmed = t->own ? from->confirmed : 0;
+}
+
+static void take_counter(struct transfer *t, uint32_t i)
 {
     struct cw_counter *c = &t->facts->counters[i];
     const struct cw_counter *from = t->remote[i] == CW_NONE ? NULL : &t->from->counters[t->remote[i]];
@@ -60,6 +93,8 @@ static void take_counter(const struct transfer *t, uint32_t i)
         c->active = cycles(t, from->active, &t->facts->active_raws[i], c->active);
         c->elapsed = cycles(t, from->elapsed, &t->facts->elapsed_raws[i], c->elapsed);
     }
+    if (t->measured || from->confirmed)
+        take_terms(t, c, from);
     if (t->own) {
         c->peak = from->peak;
         c->instances = from->instances;

@@ -4,7 +4,8 @@
 
 #include "host/import/facts.h"
 
-/* From the file of another chip: formulas of ratios, that none is known, cycles, and constituents of throughputs that
+/* From the file of another chip: formulas of ratios and of
+ * derived counters, that none is known, cycles, and constituents of throughputs that
  * the library does not list. They count as inferred; peaks and instances are the other chip's own. */
 enum cw_status cw_transfer_formulas(struct cw_facts *facts, const struct cw_chip *other, struct cw_error *err);
 
