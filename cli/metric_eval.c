@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/eval_merge.h"
 #include "cli/eval_instructions.h"
 #include "cli/held_metrics.h"
 #include "cli/metric_list.h"
@@ -493,7 +494,7 @@ int main(int argc, char **argv)
     static const struct argp argp = {
         option_list,
         parse,
-        "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC",
+        "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC\nmerge A.cwd B.cwd... -o ALL.cwd",
         "Evaluates the metrics of a capture (those of the plan, unless others are named): a table on standard output, "
         "HDF5, CSV and JSON. Needs no GPU and no "
         "NVIDIA "
@@ -509,6 +510,11 @@ int main(int argc, char **argv)
         NULL};
     struct options options = {.top = 25};
     cw_cli_init();
+    if (argc > 1 && strcmp(argv[1], "merge") == 0) {
+        static char title[] = "metric-eval merge";
+        argv[1] = title;
+        return cw_eval_merge(argc - 1, argv + 1);
+    }
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     struct cw_error err = CW_ERROR_INIT;
     struct run r = {.o = &options, .arena = cw_arena_create(), .err = &err};

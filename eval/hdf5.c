@@ -87,6 +87,30 @@ static void put_along(struct output *o, hid_t group, hid_t scale, const char *na
 
 /* ---- /range ----------------------------------------------------------------------------------------------------- */
 
+/* A size in x, y and z for each range. */
+static void put_sizes(struct output *o, const struct cw_result *r, hid_t group, hid_t axis, hid_t xyz, bool block,
+                      uint32_t *room)
+{
+    const hsize_t dims[2] = {r->range_count, 3};
+    for (uint32_t i = 0; i < r->range_count; i++)
+        memcpy(&room[3 * (size_t)i], block ? cw_result_range(r, i)->block : cw_result_range(r, i)->grid,
+               3 * sizeof *room);
+    hid_t dataset = put(o, group, block ? "block" : "grid", H5T_STD_U32LE, H5T_NATIVE_UINT32, 2, dims, room);
+    attach(o, dataset, axis, 0);
+    attach(o, dataset, xyz, 1);
+    H5Dclose(dataset);
+}
+
+static void put_range_attribute(struct output *o, const struct cw_result *r, hid_t group, hid_t axis, const char *name,
+                                const char **room)
+{
+    for (uint32_t i = 0; i < r->range_count; i++) {
+        room[i] = cw_range_attribute(cw_result_range(r, i), name);
+        room[i] = room[i] ? room[i] : "";
+    }
+    put_along(o, group, axis, name, o->string, o->string, r->range_count, room);
+}
+
 static void put_range_facts(struct output *o, const struct cw_result *r, hid_t group, hid_t axis, void *room)
 {
     hsize_t n = r->range_count;
@@ -111,6 +135,14 @@ static void put_range_facts(struct output *o, const struct cw_result *r, hid_t g
     for (uint32_t i = 0; i < n; i++)
         narrow[i] = cw_result_passes(r, cw_result_range(r, i));
     put_along(o, group, axis, "pass_count", H5T_STD_U32LE, H5T_NATIVE_UINT32, n, narrow);
+    put_range_attribute(o, r, group, axis, "nvtx", texts);
+    put_range_attribute(o, r, group, axis, "replay", texts);
+    put_range_attribute(o, r, group, axis, "rank", texts);
+    static const char *const letters[] = {"x", "y", "z"};
+    hid_t xyz = put_scale(o, group, "xyz", o->string, o->string, 3, letters);
+    put_sizes(o, r, group, axis, xyz, false, narrow);
+    put_sizes(o, r, group, axis, xyz, true, narrow);
+    H5Dclose(xyz);
 }
 
 static void put_metric_facts(struct output *o, const struct cw_result *r, const char *const *descriptions, hid_t group,
@@ -150,7 +182,8 @@ static void put_flags(struct output *o, hid_t status)
 }
 
 /* The other facts as coordinates of the values, by the convention that xarray follows. */
-static const char coordinates[] = "kernel start_ns end_ns device process pass_count unit type description";
+static const char coordinates[] =
+    "kernel start_ns end_ns device process pass_count nvtx replay rank unit type description";
 
 static void put_values(struct output *o, const struct cw_result *r, hid_t group, hid_t ranges, hid_t metrics,
                        void *room)
@@ -271,7 +304,7 @@ static void *make_room(const struct cw_result *r)
     size_t cells;
     if (__builtin_mul_overflow(columns + 1, (size_t)r->range_count + 1, &cells))
         return NULL;
-    return calloc(cells, sizeof(double));
+    return calloc(cells + 3 * (size_t)r->range_count, sizeof(double));
 }
 
 /* What is written, by `fill`, into a file beside `path` that then takes its place. */

@@ -6,11 +6,11 @@
 
 #include <jansson.h>
 
-static json_t *attributes(const struct cw_device *device)
+static json_t *attributes(const struct cw_pair *pairs, uint32_t count)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < device->attribute_count; i++)
-        json_object_set_new(object, device->attributes[i].key, json_string(device->attributes[i].value));
+    for (uint32_t i = 0; i < count; i++)
+        json_object_set_new(object, pairs[i].key, json_string(pairs[i].value));
     return object;
 }
 
@@ -18,9 +18,22 @@ static json_t *devices(const struct cw_counter_data *data)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < data->device_count; i++)
-        json_array_append_new(list, json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
-                                              attributes(&data->devices[i])));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
+                                        attributes(data->devices[i].attributes, data->devices[i].attribute_count)));
     return list;
+}
+
+/* The processes of a parallel job, by their ranks. */
+static json_t *ranks(const struct cw_counter_data *data)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        const char *rank = cw_range_attribute(&data->ranges[i], "rank");
+        if (rank && !json_object_get(object, rank))
+            json_object_set_new(object, rank, json_integer((json_int_t)data->ranges[i].process));
+    }
+    return object;
 }
 
 static json_t *manifest(const struct cw_result *r)
@@ -34,13 +47,13 @@ static json_t *manifest(const struct cw_result *r)
     json_t *requested = json_array();
     for (uint32_t i = 0; i < s->metric_count; i++)
         json_array_append_new(requested, json_string(s->metrics[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s?, s:I, s:I, s:o, s:o}", "source",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s?, s:I, s:I, s:o, s:o, s:o}", "source",
                      r->source, "chip", s->chip, "producer", s->producer, "profiler",
                      cw_profiler_names[s->profiler], "database", hash, "created",
                      cw_result_created(r, created), "passes", (json_int_t)s->pass_count, "counters",
                      (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete", d->complete, "end",
                      d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,
-                     "requested_metrics", requested, "devices", devices(d));
+                     "requested_metrics", requested, "devices", devices(d), "ranks", ranks(d));
 }
 
 enum cw_status cw_json_manifest(const struct cw_result *r, char **text, struct cw_error *err)
@@ -54,11 +67,13 @@ enum cw_status cw_json_manifest(const struct cw_result *r, char **text, struct c
 static json_t *range_head(const struct cw_result *r, uint32_t index)
 {
     const struct cw_range *g = cw_result_range(r, index);
-    return json_pack("{s:I, s:s, s:s, s:I, s:I, s:[I,I,I], s:[I,I,I], s:I, s:I}", "range", (json_int_t)r->ranges[index],
-                     "name", g->name, "kernel", g->kernel, "device", (json_int_t)cw_result_device(r, g)->index,
-                     "process", (json_int_t)g->process, "grid", (json_int_t)g->grid[0], (json_int_t)g->grid[1],
-                     (json_int_t)g->grid[2], "block", (json_int_t)g->block[0], (json_int_t)g->block[1],
-                     (json_int_t)g->block[2], "start_ns", (json_int_t)g->start_ns, "end_ns", (json_int_t)g->end_ns);
+    return json_pack("{s:I, s:s, s:s, s:I, s:I, s:[I,I,I], s:[I,I,I], s:I, s:I, s:o*}", "range",
+                     (json_int_t)r->ranges[index], "name", g->name, "kernel", g->kernel, "device",
+                     (json_int_t)cw_result_device(r, g)->index, "process", (json_int_t)g->process, "grid",
+                     (json_int_t)g->grid[0], (json_int_t)g->grid[1], (json_int_t)g->grid[2], "block",
+                     (json_int_t)g->block[0], (json_int_t)g->block[1], (json_int_t)g->block[2], "start_ns",
+                     (json_int_t)g->start_ns, "end_ns", (json_int_t)g->end_ns, "attributes",
+                     g->attribute_count ? attributes(g->attributes, g->attribute_count) : NULL);
 }
 
 /* `"name": ..., "unit": ...` of a metric; the caller frees it. */

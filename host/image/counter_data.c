@@ -11,6 +11,7 @@
 
 static const uint32_t type_schema = CW_CHUNK_TYPE('S', 'C', 'H', 'M');
 static const uint32_t type_device = CW_CHUNK_TYPE('D', 'E', 'V', 'C');
+static const uint32_t type_about = CW_CHUNK_TYPE('R', 'A', 'T', 'T');
 static const uint32_t type_range = CW_CHUNK_TYPE('R', 'N', 'G', 'E');
 static const uint32_t type_end = CW_CHUNK_TYPE('E', 'N', 'D', 'C');
 
@@ -92,7 +93,13 @@ static void write_value(const struct cw_value *value, struct cw_writer *out)
 void cw_counter_data_write_range(const struct cw_schema *schema, const struct cw_range *range,
                                  const struct cw_value *values, struct cw_writer *out)
 {
-    size_t start = cw_chunk_begin(out, type_range, 0);
+    size_t start;
+    if (range->attribute_count) {
+        start = cw_chunk_begin(out, type_about, CW_CHUNK_OPTIONAL);
+        cw_field_write_pairs(out, range->attributes, range->attribute_count);
+        cw_chunk_end(out, start);
+    }
+    start = cw_chunk_begin(out, type_range, 0);
     cw_write_string(out, range->name);
     cw_write_string(out, range->kernel);
     cw_write_u32(out, range->device);
@@ -138,7 +145,8 @@ struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
-    struct chunk_list devices, ranges;
+    struct chunk_list devices, ranges, about; /* about: of each range, of size 0 where there is none */
+    struct cw_chunk next_about;
     struct numbered *by_number; /* the devices, sorted */
 };
 
@@ -204,14 +212,26 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
     return finish_chunk(&in, chunk);
 }
 
+static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
+{
+    enum cw_status status = list_add(p, &p->about, &p->next_about);
+    p->next_about = (struct cw_chunk){0};
+    return status == CW_OK ? list_add(p, &p->ranges, chunk) : status;
+}
+
 static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
 {
     char text[5];
     cw_chunk_type_text(chunk->type, text);
+    if (chunk->type == type_about && chunk->flags == CW_CHUNK_OPTIONAL) {
+        p->next_about = *chunk;
+        return CW_OK;
+    }
     bool known = chunk->type == type_device || chunk->type == type_range || chunk->type == type_end;
     if (known && chunk->flags == 0)
-        return chunk->type == type_end ? read_end(p, chunk)
-                                       : list_add(p, chunk->type == type_device ? &p->devices : &p->ranges, chunk);
+        return chunk->type == type_end      ? read_end(p, chunk)
+               : chunk->type == type_device ? list_add(p, &p->devices, chunk)
+                                            : add_range(p, chunk);
     size_t after = p->file.pos;
     p->file.pos = (size_t)chunk->offset;
     if (known)
@@ -356,6 +376,17 @@ static void read_durations(struct parse *p, struct cw_reader *in, struct cw_rang
     range->durations = durations;
 }
 
+static enum cw_status read_about(struct parse *p, size_t index, struct cw_range *range)
+{
+    const struct cw_chunk *chunk = &p->about.items[index];
+    struct cw_reader in;
+    if (!chunk->size)
+        return CW_OK;
+    cw_chunk_open(&p->file, chunk, &in);
+    range->attribute_count = cw_field_read_pairs(&in, p->arena, &range->attributes, "attributes");
+    return finish_chunk(&in, chunk);
+}
+
 /* A NaN among the instances makes every rollup NaN. */
 static void read_instances(struct cw_reader *in, double rollup[CW_ROLLUP_COUNT])
 {
@@ -408,6 +439,8 @@ static enum cw_status read_some_ranges(struct parse *p, size_t first, size_t cou
         read_launch(p, &in[i], &ranges[first + i]);
         read_durations(p, &in[i], &ranges[first + i]);
         status = in[i].status;
+        if (status == CW_OK)
+            status = read_about(p, first + i, &ranges[first + i]);
     }
     for (uint32_t c = 0; c < data->schema.counter_count && status == CW_OK; c++) {
         for (size_t i = 0; i < count && status == CW_OK; i++) {
@@ -477,16 +510,27 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
         status = read_ranges(&p);
     free(p.devices.items);
     free(p.ranges.items);
+    free(p.about.items);
     free(p.by_number);
     if (status != CW_OK)
         *data = (struct cw_counter_data){0};
     return status;
 }
 
+static const char *find_pair(const struct cw_pair *pairs, uint32_t count, const char *key)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(pairs[i].key, key) == 0)
+            return pairs[i].value;
+    return NULL;
+}
+
 const char *cw_device_attribute(const struct cw_device *device, const char *key)
 {
-    for (uint32_t i = 0; i < device->attribute_count; i++)
-        if (strcmp(device->attributes[i].key, key) == 0)
-            return device->attributes[i].value;
-    return NULL;
+    return find_pair(device->attributes, device->attribute_count, key);
+}
+
+const char *cw_range_attribute(const struct cw_range *range, const char *key)
+{
+    return find_pair(range->attributes, range->attribute_count, key);
 }

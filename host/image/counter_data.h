@@ -56,6 +56,8 @@ struct cw_range {
     uint32_t grid[3], block[3];
     uint64_t start_ns, end_ns;
     const double *durations; /* one for each pass, ns, NaN unknown */
+    uint32_t attribute_count;
+    const struct cw_pair *attributes; /* what else is known, see FORMAT.md */
 };
 
 struct cw_value {
@@ -86,11 +88,14 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
 
 /* The value of an attribute of a device, or NULL. */
 const char *cw_device_attribute(const struct cw_device *device, const char *key);
+/* The same of a range. */
+const char *cw_range_attribute(const struct cw_range *range, const char *key);
 
 /* Chunks for appending to a file that starts with the prefix. `values` has one entry for each counter. Forms are
  * chosen by the writer where the value allows a shorter one (zero, one value in every rollup). */
 void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writer *out);
-void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device, struct cw_writer *out);
+void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device,
+                                  struct cw_writer *out);
 void cw_counter_data_write_range(const struct cw_schema *schema, const struct cw_range *range,
                                  const struct cw_value *values, struct cw_writer *out);
 void cw_counter_data_write_end(uint64_t ranges, uint64_t dropped, enum cw_capture_end how, uint32_t code,

@@ -1,0 +1,79 @@
+#include "cli/eval_merge.h"
+
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "host/base/file.h"
+#include "host/image/merge.h"
+
+static const size_t largest_capture = (size_t)1 << 40;
+
+struct merge_options {
+    const char *output;
+    char **inputs;
+    size_t count;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct merge_options *o = state->input;
+    switch (key) {
+    case 'o':
+        o->output = arg;
+        return 0;
+    case ARGP_KEY_ARGS:
+        o->inputs = state->argv + state->next;
+        o->count = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->output || o->count < 2)
+            argp_error(state, "found %zu captures%s, expected at least two and -o ALL.cwd", o->count,
+                       o->output ? "" : " and no -o");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum cw_status merge(const struct merge_options *o, struct cw_merge_input *inputs, struct cw_bytes *files,
+                            struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (size_t i = 0; i < o->count && status == CW_OK; i++) {
+        status = cw_file_read(&files[i], o->inputs[i], largest_capture, err);
+        inputs[i] = (struct cw_merge_input){o->inputs[i], files[i].data, files[i].size};
+    }
+    if (status == CW_OK)
+        status = cw_counter_data_merge(&out, inputs, o->count, err);
+    if (status == CW_OK)
+        status = cw_file_write(o->output, out.data, out.size, err);
+    cw_writer_free(&out);
+    return status;
+}
+
+int cw_eval_merge(int argc, char **argv)
+{
+    static const struct argp_option option_list[] = {{"output", 'o', "ALL.cwd", 0, "where to write them together", 0},
+                                                     {0}};
+    static const struct argp argp = {option_list,
+                                     parse,
+                                     "A.cwd B.cwd...",
+                                     "Joins captures of one plan, as of the processes of a parallel job, into one.\v"
+                                     "Example:\n  metric-eval merge run.*.cwd -o all.cwd",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    struct merge_options o = {0};
+    struct cw_error err = CW_ERROR_INIT;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    struct cw_merge_input *inputs = calloc(o.count, sizeof *inputs);
+    struct cw_bytes *files = calloc(o.count, sizeof *files);
+    enum cw_status status = inputs && files ? merge(&o, inputs, files, &err) : cw_error_nomem(&err);
+    for (size_t i = 0; files && i < o.count; i++)
+        cw_bytes_free(&files[i]);
+    free(files);
+    free(inputs);
+    return status == CW_OK ? 0 : cw_cli_fail(&err);
+}

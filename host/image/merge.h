@@ -1,0 +1,20 @@
+/* Several captures of one plan as one. */
+#ifndef CW_IMAGE_MERGE_H
+#define CW_IMAGE_MERGE_H
+
+#include "host/image/counter_data.h"
+
+struct cw_merge_input {
+    const char *name; /* for messages */
+    const void *data;
+    size_t size;
+};
+
+/* Appends a whole file to `out`: the ranges of the inputs in their order, each as it was written. The inputs must be
+ * range captures with one schema, else it is CW_ERR_USAGE. A device that two of them describe alike stays one; another
+ * with the same number gets the lowest that is free. The end is the first input's that did not end well, drops add up;
+ * where one of them is incomplete, so is the result. */
+enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                     struct cw_error *err);
+
+#endif
