@@ -4,19 +4,18 @@
 
 #include "agent/check.h"
 #include "agent/collector.h"
+#include "agent/filter.h"
+#include "agent/message.h"
 #include "agent/program.h"
 
-/* How further passes come about. */
-enum cw_replay {
-    CW_REPLAY_BATCH,  /* launches are replayed together */
-    CW_REPLAY_KERNEL, /* each launch for itself */
-};
-
 struct cw_range_options {
-    enum cw_replay replay;
     const struct cw_config_image *plan;
     const char *output, *keep_native;
     char *const *argv; /* the program and its arguments */
+    struct cw_filter_options filter;
+    enum cw_replay replay;
+    bool user;       /* user ranges rather than launches */
+    uint32_t levels; /* of nested user ranges */
     uint64_t sim_seed;
     uint32_t sim_kernels, sim_drop;
 };
@@ -29,8 +28,9 @@ enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_
 
 /* Checks whether a plan for `chip` (NULL: any) can be collected here. With `report`, prints a line for each check. */
 enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *err);
-/* What the end of a program means for its capture: an error for one that failed or launched nothing. */
+/* What the end of a program means for its capture, which itself came to `status` and *err: a program that failed has
+ * its own exit status passed on and the error is only told; one that launched nothing is an error. */
 enum cw_status cw_capture_verdict(const struct cw_range_options *options, const struct cw_program *program,
-                                  uint64_t ranges, int *exit_status, struct cw_error *err);
+                                  uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err);
 
 #endif

@@ -67,9 +67,15 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
     return false;
 }
 
+const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user"};
+
 void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
 {
     cw_write_string(out, launch->kernel);
+    cw_write_string(out, launch->nvtx ? launch->nvtx : "");
+    cw_write_u8(out, launch->user);
+    cw_write_u8(out, launch->unwanted);
+    cw_write_u32(out, launch->replay);
     cw_write_u64(out, launch->graph);
     cw_write_u64(out, launch->context);
     cw_write_u64(out, launch->stream);
@@ -84,6 +90,11 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena)
 {
     launch->kernel = cw_read_string(in, arena);
+    launch->nvtx = cw_read_string(in, arena);
+    launch->user = cw_read_u8(in);
+    launch->unwanted = cw_read_u8(in);
+    uint32_t replay = cw_read_u32(in);
+    launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay)replay : CW_REPLAY_BATCH;
     launch->graph = cw_read_u64(in);
     launch->context = cw_read_u64(in);
     launch->stream = cw_read_u64(in);

@@ -13,9 +13,9 @@
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
 
 enum cw_message_type {
-    CW_MESSAGE_HELLO = 1, /* process: u32, device: u32, attributes: list<{key, value}> */
+    CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
-    CW_MESSAGE_REFUSE,    /* empty */
+    CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
     CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end */
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
@@ -26,19 +26,34 @@ enum cw_message_type {
 
 /* What the injection library is to do in the program. */
 enum cw_mode {
-    CW_MODE_RANGE, /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes */
+    CW_MODE_RANGE, /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes, replay: u32,
+                      user ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,    /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own),
                       stall reasons: list<string> (empty: all) */
     CW_MODE_SASS,  /* flush after: u64 ns, metrics: list<{name: string, level: u8}> */
 };
 
+/* How the passes of a range come about. */
+enum cw_replay {
+    CW_REPLAY_BATCH,       /* launches are replayed together */
+    CW_REPLAY_KERNEL,      /* each launch for itself */
+    CW_REPLAY_APPLICATION, /* the program runs once for each */
+    CW_REPLAY_USER,        /* the program repeats a piece of its work */
+    CW_REPLAY__COUNT
+};
+extern const char *const cw_replay_names[CW_REPLAY__COUNT];
+
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };
 
-/* A launch: of a kernel, which is one range, or of a graph, which is one for each kernel in it. */
+/* A launch: of a kernel, which is one range, or of a graph, which is one for each kernel in it. Or a user range. */
 struct cw_launch {
-    const char *kernel; /* "" for a graph */
-    uint64_t graph;     /* the executable graph, 0 for a kernel */
+    const char *kernel; /* "" for a graph or a user range */
+    const char *nvtx;   /* the user ranges around it as "outer/inner"; of a user range its own path */
+    bool user;          /* a user range */
+    bool unwanted;      /* left out by the filter, but launched while another could not be stopped */
+    enum cw_replay replay;
+    uint64_t graph; /* the executable graph, 0 for a kernel */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];
 };

@@ -14,6 +14,7 @@ static void run(char *const *argv, char *const *environment, int report)
     for (; *environment; environment++)
         putenv(*environment);
     signal(SIGINT, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     execvp(argv[0], argv);
     int reason = errno;
     (void)!write(report, &reason, sizeof reason);

@@ -1,13 +1,16 @@
 /* Ranges of kernel launches from a real GPU: gives the program's processes the plan and turns what they send into
  * counter data. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/backend.h"
-#include "host/base/demangle.h"
+#include "agent/one_pass.h"
+#include "agent/range_output.h"
 #include "agent/session.h"
+#include "host/base/demangle.h"
 #include "host/base/file.h"
 #include "host/nvperf/lower.h"
 
@@ -19,12 +22,14 @@ struct capture {
     struct cw_arena *arena;
     struct cw_config_image plan; /* the options' plan, with its passes split where that was needed */
     struct cw_schema schema;
-    struct cw_writer native;
-    struct cw_collector out;
+    struct cw_filter filter;
+    struct cw_range_output out;
     struct cw_session session;
-    uint32_t kept;
-    uint64_t known_devices; /* bit for each device number already described in the file */
+    bool one_pass;                    /* application replay: this run collects `pass` alone */
+    uint32_t pass, added, kept, time; /* time: the counter of the passes' durations, or counter_count */
     struct cw_value *values;
+    double *durations;
+    struct cw_device_facts *facts;
 };
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
@@ -35,9 +40,11 @@ static uint32_t ranges_at_once(const struct cw_config_image *plan)
     return n < 1 ? 1 : n > MOST_AT_ONCE ? MOST_AT_ONCE : n;
 }
 
-static enum cw_status make_setup(struct capture *c, struct cw_error *err)
+/* What a process is to do in a run that collects the passes of `plan`, and user ranges of one level, or of all. */
+static enum cw_status make_setup(struct capture *c, const struct cw_config_image *plan, const struct cw_writer *native,
+                                 uint32_t level, struct cw_error *err)
 {
-    const struct cw_config_image *plan = &c->plan;
+    const struct cw_range_options *o = c->options;
     struct cw_writer *setup = &c->session.setup;
     cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(plan));
@@ -46,26 +53,38 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
         char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
         cw_write_string(setup, name ? name : "");
     }
-    cw_write_u32(setup, (uint32_t)c->native.size);
-    cw_write_bytes(setup, c->native.data, c->native.size);
-    return setup->status == CW_OK && c->native.status == CW_OK ? CW_OK : cw_error_nomem(err);
+    cw_write_u32(setup, (uint32_t)native->size);
+    cw_write_bytes(setup, native->data, native->size);
+    cw_write_u32(setup, o->replay);
+    cw_write_u8(setup, o->user);
+    cw_write_u32(setup, level);
+    cw_write_u32(setup, o->replay == CW_REPLAY_USER ? o->levels : 1);
+    cw_filter_write(setup, &o->filter);
+    return setup->status == CW_OK && native->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
-/* NVIDIA's config image for the plan's passes: the one in the plan, or made here, where a pass that their library would
- * split is split rather than given up. */
-static enum cw_status lower(struct capture *c, struct cw_error *err)
+/* A pass that NVIDIA's library would split is split rather than given up. */
+static enum cw_status repair(struct capture *c, struct cw_error *err)
 {
     uint32_t splits = 0;
-    if (c->plan.native) {
-        cw_write_bytes(&c->native, c->plan.native, c->plan.native_size);
+    if (c->plan.native)
         return CW_OK;
-    }
     enum cw_status status = cw_nvperf_repair(c->library, &c->plan, &splits, c->arena, err);
     if (splits)
         fprintf(stderr,
                 "capture-agent: %u passes of the plan had to be split; values may mix more passes than planned\n",
                 splits);
-    return status == CW_OK ? cw_nvperf_lower(c->library, &c->plan, &c->native, err) : status;
+    return status;
+}
+
+/* NVIDIA's config image for the plan's passes: the one in the plan, or made here. */
+static enum cw_status lower(struct capture *c, const struct cw_config_image *plan, struct cw_writer *native,
+                            struct cw_error *err)
+{
+    if (!plan->native)
+        return cw_nvperf_lower(c->library, plan, native, err);
+    cw_write_bytes(native, plan->native, plan->native_size);
+    return CW_OK;
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
@@ -78,21 +97,6 @@ static enum cw_status keep_native(struct capture *c, const uint8_t *image, size_
     snprintf(path, sizeof path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept);
     c->kept++;
     return cw_file_write(path, image, size, err);
-}
-
-static enum cw_status write_device(struct capture *c, struct cw_device device, struct cw_nvperf_decoder *decoder,
-                                   struct cw_error *err)
-{
-    if (c->known_devices & (UINT64_C(1) << device.index))
-        return CW_OK;
-    struct cw_device_facts *facts = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *facts);
-    enum cw_status status = facts ? cw_nvperf_decode_facts(decoder, facts, err) : cw_error_nomem(err);
-    device.facts = facts;
-    if (status == CW_OK)
-        status = cw_collector_device(&c->out, &device, err);
-    if (status == CW_OK)
-        c->known_devices |= UINT64_C(1) << device.index;
-    return status;
 }
 
 /* The launches of one hand-over, and how many ranges each made. */
@@ -121,29 +125,47 @@ static void match(struct batch *b, size_t ranges)
     b->graph_ranges = graphs && b->known ? (uint32_t)((ranges - kernels) / graphs) : 0;
 }
 
-static enum cw_status write_range(struct capture *c, const struct cw_process *p, const struct batch *b,
-                                  const struct cw_launch *l, size_t range, uint32_t node,
-                                  struct cw_nvperf_decoder *decoder, struct cw_error *err)
+/* Keeps the values that this run is there for; the pass's duration goes with them. */
+static void keep_own(struct capture *c)
+{
+    if (!c->one_pass)
+        return;
+    if (c->time < c->schema.counter_count && c->values[c->time].form != CW_FORM_UNAVAILABLE)
+        c->durations[c->pass] = c->values[c->time].rollup[CW_SUM];
+    for (uint32_t i = 0; i < c->schema.counter_count; i++)
+        if (!cw_one_pass_owns(&c->schema, c->pass, i))
+            c->values[i].form = CW_FORM_NOT_COLLECTED;
+}
+
+static enum cw_status write_range(struct capture *c, const struct cw_range_source *source, const struct cw_launch *l,
+                                  size_t range, uint32_t node, struct cw_nvperf_decoder *decoder, struct cw_error *err)
 {
     char *readable = cw_demangle(l->kernel);
     char name[48] = "(unknown kernel)";
     if (l->graph)
         snprintf(name, sizeof name, "(graph kernel %u)", node);
-    struct cw_range r = {.name = readable     ? readable
+    const struct cw_pair attributes[] = {{"replay", cw_replay_names[l->replay]}, {"nvtx", l->nvtx}};
+    struct cw_range r = {.name = l->user      ? l->nvtx
+                                 : readable   ? readable
                                  : *l->kernel ? l->kernel
                                               : name,
                          .kernel = l->kernel,
-                         .device = b->device->index,
-                         .process = p->pid,
                          .context = l->context,
                          .stream = l->stream,
                          .start_ns = l->start_ns,
-                         .end_ns = l->end_ns};
+                         .end_ns = l->end_ns,
+                         .durations = c->durations,
+                         .attribute_count = l->nvtx && *l->nvtx ? 2 : 1,
+                         .attributes = attributes};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
+    for (uint32_t p = 0; p < c->schema.pass_count; p++)
+        c->durations[p] = NAN;
     enum cw_status status = cw_nvperf_decode_range(decoder, range, c->values, err);
-    if (status == CW_OK)
-        status = cw_collector_range(&c->out, &r, c->values, err);
+    if (status == CW_OK) {
+        keep_own(c);
+        status = cw_range_output_add(&c->out, source, &r, c->values, err);
+    }
     free(readable);
     return status;
 }
@@ -152,18 +174,22 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
                                    struct cw_nvperf_decoder *decoder, struct cw_error *err)
 {
     static const struct cw_launch unknown = {.kernel = ""};
+    struct cw_device device = *b->device;
+    const struct cw_range_source source = {p->pid, p->program, &device};
     size_t ranges = cw_nvperf_decoder_ranges(decoder), done = 0;
     match(b, ranges);
     c->out.dropped += b->dropped;
     if (!b->known)
         fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
                 b->count);
-    enum cw_status status = ranges ? write_device(c, *b->device, decoder, err) : CW_OK;
+    enum cw_status status = ranges ? cw_nvperf_decode_facts(decoder, c->facts, err) : CW_OK;
+    device.facts = c->facts;
     for (uint32_t i = 0; b->known && i < b->count; i++)
-        for (uint32_t n = b->launches[i].graph ? b->graph_ranges : 1, k = 0; status == CW_OK && k < n; k++)
-            status = write_range(c, p, b, &b->launches[i], done++, k, decoder, err);
+        for (uint32_t n = b->launches[i].graph ? b->graph_ranges : 1, k = 0; status == CW_OK && k < n; k++, done++)
+            if (!b->launches[i].unwanted)
+                status = write_range(c, &source, &b->launches[i], done, k, decoder, err);
     while (!b->known && status == CW_OK && done < ranges)
-        status = write_range(c, p, b, &unknown, done++, 0, decoder, err);
+        status = write_range(c, &source, &unknown, done++, 0, decoder, err);
     return status;
 }
 
@@ -210,51 +236,127 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
     return take_ranges(user, p, in, err);
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status prepare(struct capture *c, struct cw_error *err)
+/* Runs the program once under the plan, or its part. */
+static enum cw_status run_once(struct capture *c, const struct cw_config_image *plan, uint32_t level,
+                               struct cw_error *err)
 {
-    const struct cw_range_options *o = c->options;
-    enum cw_status status = cw_nvperf_open(&c->library, NULL, err);
-    if (status == CW_OK)
-        status = cw_cupti_check(c->plan.chip, false, err);
-    if (status == CW_OK)
-        status = lower(c, err);
-    if (status == CW_OK)
-        status = cw_schema_of_plan(&c->schema, &c->plan, c->arena);
-    if (status == CW_ERR_NOMEM)
-        cw_error_nomem(err);
-    if (status == CW_OK)
-        status = make_setup(c, err);
-    c->values = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *c->values);
-    if (status == CW_OK && !c->values)
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_collector_open(&c->out, o->output, &c->schema, err);
-    return status;
-}
-
-static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
-{
+    struct cw_writer native;
     struct cw_session *s = &c->session;
+    cw_writer_init(&native);
+    cw_session_finish(s); /* of the run before */
+    cw_session_init(s);
     s->chip = c->plan.chip;
+    s->filter = &c->filter;
     s->take = take;
     s->user = c;
-    enum cw_status status = prepare(c, err);
+    enum cw_status status = lower(c, plan, &native, err);
+    if (status == CW_OK)
+        status = make_setup(c, plan, &native, level, err);
+    cw_writer_free(&native);
     if (status == CW_OK)
         status = cw_session_start(s, c->options->argv, err);
     if (status != CW_OK)
         return status;
+    cw_range_output_begin(&c->out);
     cw_session_serve(s);
-    bool trouble = s->trouble.code != CW_OK;
-    status = cw_capture_verdict(c->options, &s->program, c->out.ranges, exit_status, trouble ? NULL : err);
-    if (trouble) {
-        *err = s->trouble;
-        return err->code;
+    cw_range_output_compare(&c->out);
+    return CW_OK;
+}
+
+static bool went_well(const struct capture *c)
+{
+    return c->session.trouble.code == CW_OK && c->session.program.how == CW_END_EXITED && !c->session.program.code;
+}
+
+/* Once for each pass and level. A program that fails would fail again. */
+static enum cw_status run_passes(struct capture *c, const uint32_t *passes, uint32_t count, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < count * c->options->levels && status == CW_OK; i++) {
+        struct cw_config_image part;
+        c->pass = passes[i / c->options->levels];
+        status = cw_one_pass_plan(&part, &c->plan, &c->schema, c->pass, c->arena, err);
+        if (status == CW_OK)
+            status = run_once(c, &part, 1 + i % c->options->levels, err);
+        if (status == CW_OK && !went_well(c))
+            break;
     }
-    /* also a program that launched nothing leaves a file that says so */
-    enum cw_status ended = cw_collector_end(&c->out, s->program.how, s->program.code, err);
-    return status == CW_OK ? ended : status;
+    return status;
+}
+
+static enum cw_status run_all(struct capture *c, const uint32_t *passes, uint32_t count, struct cw_error *err)
+{
+    enum cw_status status = c->one_pass ? run_passes(c, passes, count, err) : run_once(c, &c->plan, 1, err);
+    struct cw_session *s = &c->session;
+    if (status != CW_OK)
+        return status;
+    struct cw_error ending = CW_ERROR_INIT;
+    /* after trouble the file stays without an end, for it may lack ranges */
+    if (s->trouble.code == CW_OK)
+        cw_range_output_end(&c->out, &s->program, &ending);
+    else
+        cw_range_output_flush(&c->out, &ending);
+    if (s->trouble.code != CW_OK)
+        *err = s->trouble;
+    else if (ending.code != CW_OK)
+        *err = ending;
+    return err->code;
+}
+
+static enum cw_status fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                           bool *answer, struct cw_error *err)
+{
+    const struct capture *c = user;
+    return cw_nvperf_is_one_pass(c->library, plan, pass, answer, err);
+}
+
+static enum cw_status prepare(struct capture *c, struct cw_error *err)
+{
+    enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
+    if (status == CW_OK)
+        status = cw_nvperf_open(&c->library, NULL, err);
+    if (status == CW_OK)
+        status = cw_cupti_check(c->plan.chip, false, err);
+    if (status == CW_OK)
+        status = repair(c, err);
+    if (status == CW_OK && c->one_pass)
+        status = cw_one_pass_complete(&c->plan, fits, c, &c->added, c->arena, err);
+    if (status == CW_OK)
+        status = cw_schema_of_plan(&c->schema, &c->plan, c->arena);
+    if (status == CW_ERR_NOMEM)
+        cw_error_nomem(err);
+    if (status != CW_OK)
+        return status;
+    c->values = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *c->values);
+    c->facts = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *c->facts);
+    c->durations = cw_arena_alloc(c->arena, c->schema.pass_count, sizeof *c->durations);
+    for (c->time = 0; c->time < c->schema.counter_count; c->time++)
+        if (strcmp(c->schema.counters[c->time].name, "gpu__time_duration") == 0)
+            break;
+    return c->values && c->facts && c->durations ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)
+{
+    uint32_t *passes = NULL, count = 1;
+    enum cw_status status = prepare(c, err);
+    if (status == CW_OK && !(passes = cw_arena_alloc(c->arena, (size_t)c->plan.pass_count + 1, sizeof *passes)))
+        status = cw_error_nomem(err);
+    if (status != CW_OK)
+        return status;
+    if (c->one_pass) {
+        count = cw_one_pass_needed(&c->schema, passes) * c->options->levels;
+        cw_one_pass_report(&c->schema, c->added);
+    }
+    status = cw_range_output_open(&c->out, c->options->output, &c->schema, count, c->options->levels, err);
+    if (status == CW_OK)
+        status = run_all(c, passes, count / c->options->levels, err);
+    /* a program that was never started says nothing */
+    if (c->session.program.over)
+        status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);
+    return status;
 }
 
 enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
@@ -264,14 +366,13 @@ enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exi
         return cw_error_nomem(err);
     c->options = options;
     c->plan = *options->plan;
-    c->out.fd = -1;
+    c->one_pass = options->replay == CW_REPLAY_APPLICATION;
     c->arena = cw_arena_create();
-    cw_writer_init(&c->native);
     cw_session_init(&c->session);
-    enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);
+    enum cw_status status = c->arena ? capture(c, exit_status, err) : cw_error_nomem(err);
     cw_session_finish(&c->session);
-    cw_collector_close(&c->out);
-    cw_writer_free(&c->native);
+    cw_range_output_close(&c->out);
+    cw_filter_close(&c->filter);
     cw_arena_destroy(c->arena);
     free(c);
     return status;

@@ -1,24 +1,58 @@
 #include <argp.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/backend.h"
 #include "agent/command.h"
 
-enum { KEY_BACKEND = 256, KEY_KEEP, KEY_SEED, KEY_KERNELS, KEY_DROP, KEY_REPLAY };
+enum {
+    KEY_BACKEND = 256,
+    KEY_KEEP,
+    KEY_SEED,
+    KEY_KERNELS,
+    KEY_DROP,
+    KEY_REPLAY,
+    KEY_RANGES,
+    KEY_LEVELS,
+    KEY_KERNEL,
+    KEY_SKIP,
+    KEY_COUNT,
+    KEY_RANGE,
+    KEY_DEVICE,
+    KEY_PROCESS,
+    KEY_CHILDREN
+};
 
 struct range_arguments {
     const char *plan;
-    bool sim;
+    bool sim, replay_given;
     struct cw_range_options options;
 };
 
 static const struct argp_option range_options[] = {
     {"config", 'c', "PLAN.cwc", 0, "the config image that metric-config wrote", 0},
-    {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
+    {"output", 'o', "RUN.cwd", 0,
+     "where to write the counter data; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an "
+     "environment variable",
+     0},
+    {"replay", KEY_REPLAY, "batch|kernel|application|user", 0,
+     "how all passes come about: launches are repeated together, or each for itself (slower, but nothing is assumed of "
+     "the program), or the program runs once a pass, or repeats a piece of its work (counterworks.h). Default: batch "
+     "for launches, application for user ranges",
+     0},
+    {"ranges", KEY_RANGES, "auto|user", 0,
+     "one range for each launch, or the program's own (NVTX, counterworks.h); default: auto", 0},
+    {"levels", KEY_LEVELS, "N", 0, "how many levels of nested user ranges, each in passes of its own (default: 1)", 0},
+    {"kernel", KEY_KERNEL, "REGEX", 0, "only launches of kernels whose name matches, mangled or readable", 0},
+    {"launch-skip", KEY_SKIP, "N", 0, "leave out the first N that match everything else", 0},
+    {"launch-count", KEY_COUNT, "N", 0, "collect N of them at most", 0},
+    {"range", KEY_RANGE, "REGEX", 0, "only user ranges whose name matches, or launches within them", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2", 0},
+    {"process", KEY_PROCESS, "REGEX", 0, "only processes whose program's name matches", 0},
+    {"follow-children", KEY_CHILDREN, "yes|no", 0, "also processes that the program starts (default: yes)", 0},
     {"keep-native", KEY_KEEP, "FILE", 0, "also keep NVIDIA's counter data (FILE, FILE.1, ...)", 0},
-    {"replay", KEY_REPLAY, "batch|kernel", 0,
-     "replay launches together (default), or each for itself: slower, but nothing is assumed of the program", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
@@ -27,8 +61,80 @@ static const struct argp_option range_options[] = {
     {0},
 };
 
+/* The place of `text` in a list of words; ends the program with a usage error for another. */
+static uint32_t word(struct argp_state *state, const char *option, const char *text, const char *const *words,
+                     uint32_t count)
+{
+    char all[128] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return i;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i ? i + 1 == count ? " or " : ", " : "", words[i]);
+    }
+    argp_error(state, "found --%s '%s', expected %s", option, text, all);
+    return 0;
+}
+
+static uint64_t device_list(struct argp_state *state, const char *text)
+{
+    uint64_t devices = 0;
+    for (const char *at = text; *at; at += *at == ',') {
+        char *end = NULL;
+        unsigned long number = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || number >= 64 || (*end && *end != ','))
+            argp_error(state, "found --device '%s', expected numbers below 64 as 0,2", text);
+        devices |= UINT64_C(1) << number;
+        at = end;
+    }
+    return devices;
+}
+
+static error_t parse_filter(int key, char *arg, struct argp_state *state, struct cw_filter_options *f)
+{
+    static const char *const no_yes[] = {"no", "yes"};
+    switch (key) {
+    case KEY_KERNEL:
+        f->kernel = arg;
+        return 0;
+    case KEY_SKIP:
+        f->launch_skip = cw_command_number(state, arg, UINT32_MAX);
+        return 0;
+    case KEY_COUNT:
+        f->launch_count = cw_command_number(state, arg, UINT32_MAX);
+        return 0;
+    case KEY_RANGE:
+        f->range = arg;
+        return 0;
+    case KEY_DEVICE:
+        f->devices = device_list(state, arg);
+        return 0;
+    case KEY_PROCESS:
+        f->process = arg;
+        return 0;
+    case KEY_CHILDREN:
+        f->only_program = word(state, "follow-children", arg, no_yes, 2) == 0;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void check_ranges(struct range_arguments *a, struct argp_state *state)
+{
+    struct cw_range_options *o = &a->options;
+    if (!a->replay_given)
+        o->replay = o->user ? CW_REPLAY_APPLICATION : CW_REPLAY_BATCH;
+    if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
+        argp_error(state, "found --ranges user with --replay %s, expected application or user",
+                   cw_replay_names[o->replay]);
+    if (!o->user && o->levels != 1)
+        argp_error(state, "found --levels with --ranges auto, expected --ranges user");
+}
+
 static error_t parse_range(int key, char *arg, struct argp_state *state)
 {
+    static const char *const kinds[] = {"auto", "user"};
     struct range_arguments *a = state->input;
     switch (key) {
     case 'c':
@@ -44,9 +150,16 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->sim = cw_command_backend(state, arg);
         return 0;
     case KEY_REPLAY:
-        if (strcmp(arg, "batch") != 0 && strcmp(arg, "kernel") != 0)
-            argp_error(state, "found the replay '%s', expected batch or kernel", arg);
-        a->options.replay = *arg == 'b' ? CW_REPLAY_BATCH : CW_REPLAY_KERNEL;
+        a->options.replay = (enum cw_replay)word(state, "replay", arg, cw_replay_names, CW_REPLAY__COUNT);
+        a->replay_given = true;
+        return 0;
+    case KEY_RANGES:
+        a->options.user = word(state, "ranges", arg, kinds, 2) == 1;
+        return 0;
+    case KEY_LEVELS:
+        a->options.levels = (uint32_t)cw_command_number(state, arg, 16);
+        if (!a->options.levels)
+            argp_error(state, "found --levels 0, expected at least 1");
         return 0;
     case KEY_SEED:
         a->options.sim_seed = cw_command_number(state, arg, UINT32_MAX);
@@ -65,9 +178,10 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
             argp_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
         if (!a->options.argv)
             argp_error(state, "no program: give one after --");
+        check_ranges(a, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_filter(key, arg, state, &a->options.filter);
     }
 }
 
@@ -77,15 +191,21 @@ int cw_range_command(int argc, char **argv)
         range_options,
         parse_range,
         "-- PROGRAM [ARGUMENT...]",
-        "Runs an unmodified program and collects the plan's counters for each kernel launch, replaying the launch once "
-        "for each pass. The program's exit status is passed on.\v"
+        "Runs an unmodified program and collects the plan's counters for each kernel launch, or for its own ranges. "
+        "The "
+        "program's exit status is passed on.\v"
         "Example:\n  capture-agent range -c plan.cwc -o run.cwd -- ./app --size 4096\n"
+        "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm --launch-count 10 -- python train.py\n"
+        "  capture-agent range -c plan.cwc -o run.cwd --ranges user --range '^step' -- python train.py\n"
         "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true",
         NULL,
         NULL,
         NULL};
-    struct range_arguments a = {.sim = cw_command_sim_by_default(), .options = {.sim_kernels = 3}};
+    struct range_arguments a = {.sim = cw_command_sim_by_default(),
+                                .options = {.sim_kernels = 3, .levels = 1, .filter = {.launch_count = UINT64_MAX}}};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+    /* a limit on file sizes is an error to tell, not a reason to die; the program has its own */
+    signal(SIGXFSZ, SIG_IGN);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;
     int exit_status = 0;

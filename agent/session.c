@@ -56,7 +56,7 @@ static enum cw_status find_injection(char *path, size_t size, struct cw_error *e
 
 static enum cw_status start_program(struct cw_session *s, char *const *argv, struct cw_error *err)
 {
-    char library[1024], cupti[1024], variables[3][1200];
+    char library[1024], cupti[1024], variables[4][1200];
     if (getenv("CUDA_INJECTION64_PATH"))
         return cw_error_set(err, CW_ERR_DEVICE, "CUDA_INJECTION64_PATH is set to %s: another tool profiles already",
                             getenv("CUDA_INJECTION64_PATH"));
@@ -66,7 +66,8 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     snprintf(variables[0], sizeof variables[0], "CUDA_INJECTION64_PATH=%s", library);
     snprintf(variables[1], sizeof variables[1], "%s=%s", CW_AGENT_SOCKET_VARIABLE, s->socket_path);
     snprintf(variables[2], sizeof variables[2], "%s=%s", CW_AGENT_CUPTI_VARIABLE, cw_cupti_path(cupti, sizeof cupti));
-    char *const environment[] = {variables[0], variables[1], variables[2], NULL};
+    snprintf(variables[3], sizeof variables[3], "NVTX_INJECTION64_PATH=%s", library);
+    char *const environment[] = {variables[0], variables[1], variables[2], variables[3], NULL};
     return cw_program_start(&s->program, argv, environment, err);
 }
 
@@ -80,11 +81,18 @@ const struct cw_device *cw_process_device(const struct cw_process *p, uint32_t i
     return NULL;
 }
 
-/* False refuses the process. */
-static bool take_hello(struct cw_session *s, struct cw_process *p, struct cw_reader *in)
+static bool is_wanted(const struct cw_session *s, const struct cw_process *p, uint32_t device)
+{
+    return !s->filter || (cw_filter_process(s->filter, p->program, (pid_t)p->pid == s->program.pid) &&
+                          cw_filter_device(s->filter, device));
+}
+
+/* Takes a device of a process. *refused says that it is not to be profiled; false ends the capture of the process. */
+static bool take_hello(struct cw_session *s, struct cw_process *p, struct cw_reader *in, bool *refused)
 {
     struct cw_device device = {0};
     p->pid = cw_read_u32(in);
+    p->program = cw_read_string(in, p->arena);
     device.index = cw_read_u32(in);
     device.attribute_count = cw_read_count(in, 8, "attributes");
     struct cw_pair *pairs = cw_arena_alloc(p->arena, device.attribute_count, sizeof *pairs);
@@ -99,6 +107,9 @@ static bool take_hello(struct cw_session *s, struct cw_process *p, struct cw_rea
         cw_error_set(&s->trouble, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
         return false;
     }
+    *refused = !is_wanted(s, p, device.index);
+    if (*refused)
+        return true;
     const char *chip = cw_device_attribute(&device, "chip");
     if (!chip || strcmp(chip, s->chip) != 0) {
         cw_error_set(&s->trouble, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
@@ -123,8 +134,11 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
     bool more = true;
     cw_reader_init(&in, payload, size, "message", 0, &err);
     if (type == CW_MESSAGE_HELLO) {
-        more = take_hello(s, p, &in);
-        cw_message_send(p->fd, more ? CW_MESSAGE_SETUP : CW_MESSAGE_REFUSE, s->setup.data, more ? s->setup.size : 0);
+        bool refused = true;
+        more = take_hello(s, p, &in, &refused);
+        refused = refused || !more;
+        cw_message_send(p->fd, refused ? CW_MESSAGE_REFUSE : CW_MESSAGE_SETUP, s->setup.data,
+                        refused ? 0 : s->setup.size);
     } else if (type == CW_MESSAGE_FAIL) {
         enum cw_status status = (enum cw_status)cw_read_u32(&in);
         const char *text = cw_read_string(&in, p->arena);

@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_SESSION_H
 #define CW_AGENT_SESSION_H
 
+#include "agent/filter.h"
 #include "agent/message.h"
 #include "agent/program.h"
 #include "host/base/arena.h"
@@ -12,14 +13,16 @@ enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
 struct cw_process { /* a connection from a profiled process */
     int fd;
     uint32_t pid, device_count;
+    const char *program;       /* its name */
     struct cw_device *devices; /* of its HELLOs, room for CW_MOST_DEVICES; without facts */
     struct cw_arena *arena;
 };
 
 struct cw_session {
     /* filled in by the caller before cw_session_start */
-    const char *chip;       /* what every device must be */
-    struct cw_writer setup; /* the SETUP message, the same for every process */
+    const char *chip;               /* what every device must be */
+    const struct cw_filter *filter; /* which processes and devices to collect; NULL: all */
+    struct cw_writer setup;         /* the SETUP message, the same for every process */
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
                            struct cw_reader *in, struct cw_error *err);

@@ -1,212 +1,348 @@
-/* A simulated GPU, for machines without one. It runs the program, pretends that it launched a few kernels, and records
- * numbers that follow from the seed alone: instances, noise from pass to pass, ranges that were dropped. It refuses a
- * plan whose passes break the chip's limits, as hardware would. Every file it makes says that it is simulated. */
+/* Ranges of a simulated GPU, for machines without one. It runs the program, which may say what it launches: a line for
+ * each event, written to the file that COUNTERWORKS_SIM names,
+ *
+ *     launch KERNEL               push NAME      pop      start NAME      end NAME
+ *     device NUMBER               later launches are on this device
+ *     process NUMBER NAME [RANK]  later lines are of this process
+ *
+ * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay and
+ * files are the real ones. Every file it makes says that it is simulated. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "agent/backend.h"
+#include "agent/nesting.h"
+#include "agent/one_pass.h"
+#include "agent/range_output.h"
+#include "agent/sim_gpu.h"
 
-enum { FEW_INSTANCES = 4 };
+enum { LONGEST_LINE = 4096 };
 
-/* splitmix64: a well-mixed number for each key */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
+struct simulation {
+    const struct cw_range_options *options;
+    struct cw_arena *arena;
+    struct cw_config_image plan; /* the options' plan, with passes added under application replay */
+    struct cw_sim_gpu gpu;
+    struct cw_schema schema;
+    struct cw_filter filter;
+    struct cw_range_output out;
+    struct cw_program program;
+    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    /* of this run */
+    bool one_pass;
+    uint32_t pass, level, numbers;
+    uint64_t clock;
+    struct cw_nesting nesting;
+    uint64_t
+        begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
+    bool spoken;
+    char line[LONGEST_LINE];
+    size_t line_size;
+    uint32_t process, device;
+    char process_name[256], rank[64];
+};
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t text_key(const char *text)
 {
     uint64_t key = 0;
     for (; *text; text++)
-        key = mix(key ^ (uint64_t)(unsigned char)*text);
+        key = cw_sim_mix(key ^ (uint64_t)(unsigned char)*text);
     return key;
 }
 
-/* ---- limits ----------------------------------------------------------------------------------------------------- */
-
-static bool contains(const struct cw_config_pass *pass, struct cw_placement at)
+static void keep_own_pass(struct simulation *s)
 {
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == at.raw && pass->placements[i].domain == at.domain)
-            return true;
-    return false;
+    for (uint32_t p = 0; p < s->schema.pass_count; p++)
+        if (p != s->pass)
+            s->gpu.durations[p] = NAN;
+    for (uint32_t c = 0; c < s->schema.counter_count; c++)
+        if (!cw_one_pass_owns(&s->schema, s->pass, c))
+            s->gpu.values[c].form = CW_FORM_NOT_COLLECTED;
 }
 
-static uint32_t groups_taken(const struct cw_config_pass *pass, const struct cw_config_limit *limit)
+/* A range of the current process that ends now, having begun at `begin` (0: it begins now). */
+static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin)
 {
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < limit->count; i++) {
-        bool counts = contains(pass, limit->members[i]);
-        for (uint32_t k = 0; k < i && counts; k++)
-            counts = limit->groups[k] != limit->groups[i] || !contains(pass, limit->members[k]);
-        taken += counts;
-    }
-    return taken;
-}
-
-static enum cw_status check_limits(const struct cw_config_image *plan, struct cw_error *err)
-{
-    for (uint32_t p = 0; p < plan->pass_count; p++)
-        for (uint32_t i = 0; i < plan->limit_count; i++) {
-            uint32_t taken = groups_taken(&plan->passes[p], &plan->limits[i]);
-            if (taken > plan->limits[i].max)
-                return cw_error_set(
-                    err, CW_ERR_DEVICE,
-                    "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u", p, taken,
-                    i, plan->domains[plan->limits[i].members[0].domain].name, plan->limits[i].max);
-        }
-    return CW_OK;
-}
-
-/* ---- numbers ---------------------------------------------------------------------------------------------------- */
-
-struct simulation {
-    const struct cw_range_options *options;
-    const struct cw_config_image *plan;
-    struct cw_arena *arena;
-    uint32_t *raw_pass; /* the pass that collects each raw counter */
-    double **instances; /* for each counter */
-    struct cw_value *values;
-};
-
-static uint32_t instance_count(const struct cw_config_counter *counter)
-{
-    return counter->instances ? counter->instances : FEW_INSTANCES;
-}
-
-/* A raw counter's count in one instance: the kernel decides its size, the pass adds up to 1 % of noise. */
-static double raw_count(const struct simulation *s, uint32_t raw, uint32_t instance, uint32_t range)
-{
-    uint64_t key = mix(s->options->sim_seed ^ mix(s->plan->raws[raw] ^ mix(range)));
-    double size = (double)(key % 100000);
-    double spread = 1 + (double)(mix(key ^ instance) % 1000) / 10000;
-    double noise = 1 + (double)(mix(key ^ mix(s->raw_pass[raw] + 77u) ^ instance) % 100) / 10000;
-    return floor(size * spread * noise);
-}
-
-static void simulate_range(struct simulation *s, uint32_t range)
-{
-    for (uint32_t c = 0; c < s->plan->counter_count; c++) {
-        const struct cw_config_counter *counter = &s->plan->counters[c];
-        uint32_t n = instance_count(counter);
-        for (uint32_t i = 0; i < n; i++) {
-            s->instances[c][i] = 0;
-            for (uint32_t r = 0; r < counter->raw_count; r++)
-                s->instances[c][i] += raw_count(s, counter->raws[r], i, range);
-        }
-        s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
-    }
-}
-
-static enum cw_status prepare(struct simulation *s, struct cw_error *err)
-{
-    const struct cw_config_image *plan = s->plan;
-    s->raw_pass = cw_arena_alloc(s->arena, plan->raw_count, sizeof *s->raw_pass);
-    s->instances = cw_arena_alloc(s->arena, plan->counter_count, sizeof *s->instances);
-    s->values = cw_arena_alloc(s->arena, plan->counter_count, sizeof *s->values);
-    if (!s->raw_pass || !s->instances || !s->values)
-        return cw_error_nomem(err);
-    for (uint32_t p = plan->pass_count; p-- > 0;)
-        for (uint32_t k = 0; k < plan->passes[p].count; k++)
-            s->raw_pass[plan->passes[p].placements[k].raw] = p;
-    for (uint32_t c = 0; c < plan->counter_count; c++) {
-        s->instances[c] = cw_arena_alloc(s->arena, instance_count(&plan->counters[c]), sizeof(double));
-        if (!s->instances[c])
-            return cw_error_nomem(err);
-    }
-    return CW_OK;
-}
-
-static enum cw_status write_device(struct simulation *s, struct cw_collector *out, struct cw_error *err)
-{
-    char seed[32];
+    uint32_t number = s->numbers++;
+    uint64_t key = cw_sim_mix(s->options->sim_seed ^ text_key(s->options->argv[0]) ^ number);
+    char seed[32], pci[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
-    const struct cw_pair attributes[] = {
-        {"name", "simulated GPU"}, {"chip", s->plan->chip}, {"backend", "sim"}, {"simulated", "yes"}, {"seed", seed}};
-    struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
-    if (!facts)
-        return cw_error_nomem(err);
-    for (uint32_t c = 0; c < s->plan->counter_count; c++) {
-        const struct cw_config_counter *counter = &s->plan->counters[c];
-        uint32_t n = instance_count(counter);
-        facts[c] = (struct cw_device_facts){.instances = n,
-                                            .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+    snprintf(pci, sizeof pci, "0000:%02x:00.0", s->device);
+    const struct cw_pair about_device[] = {{"name", "simulated GPU"},
+                                           {"chip", s->gpu.plan->chip},
+                                           {"backend", "sim"},
+                                           {"simulated", "yes"},
+                                           {"seed", seed},
+                                           {"pci", pci},
+                                           {"rank", s->rank}};
+    const struct cw_pair about[] = {{"replay", cw_replay_names[s->options->replay]}, {"nvtx", path}};
+    struct cw_device device = {.index = s->device,
+                               .attribute_count = sizeof about_device / sizeof *about_device - !*s->rank,
+                               .attributes = about_device,
+                               .facts = s->gpu.facts};
+    struct cw_range range = {.name = name,
+                             .kernel = kernel,
+                             .context = 1,
+                             .stream = 1 + key % 2,
+                             .start_ns = begin ? begin : s->clock,
+                             .durations = s->gpu.durations,
+                             .attribute_count = 1 + (*path != 0),
+                             .attributes = about};
+    if (*kernel) {
+        range.grid[0] = 1 + (uint32_t)(key % 1024);
+        range.block[0] = 128;
+        range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
-    struct cw_device device = {
-        .attribute_count = sizeof attributes / sizeof *attributes, .attributes = attributes, .facts = facts};
-    return cw_collector_device(out, &device, err);
+    cw_sim_gpu_range(&s->gpu, number, key);
+    for (uint32_t p = 0; p < s->schema.pass_count; p++)
+        s->clock += (uint64_t)s->gpu.durations[p];
+    range.end_ns = s->clock;
+    if (s->one_pass)
+        keep_own_pass(s);
+    struct cw_range_source source = {s->process, s->process_name, &device};
+    /* after the first failure the program only runs to its end */
+    if (s->trouble.code == CW_OK)
+        cw_range_output_add(&s->out, &source, &range, s->gpu.values, &s->trouble);
 }
 
-static enum cw_status write_ranges(struct simulation *s, const struct cw_program *program, struct cw_collector *out,
-                                   struct cw_error *err)
+/* The text of the path; to be freed. */
+static char *path_to(const struct simulation *s, uint64_t id)
 {
-    uint32_t kernels = s->options->sim_kernels;
-    double *durations = cw_arena_alloc(s->arena, s->plan->pass_count, sizeof *durations);
-    enum cw_status status = durations ? write_device(s, out, err) : cw_error_nomem(err);
-    uint64_t clock = 1000;
-    for (uint32_t i = 0; status == CW_OK && i < kernels; i++) {
-        uint64_t key = mix(s->options->sim_seed ^ text_key(s->options->argv[0]) ^ i), start = clock;
-        for (uint32_t p = 0; p < s->plan->pass_count; p++) {
-            durations[p] = (double)(1000 + mix(key ^ p) % 50000);
-            clock += (uint64_t)durations[p];
+    struct cw_writer path;
+    cw_writer_init(&path);
+    cw_nesting_path(&s->nesting, s->process, id, &path);
+    cw_write_u8(&path, 0);
+    char *text = path.status == CW_OK ? strdup((const char *)path.data) : NULL;
+    cw_writer_free(&path);
+    return text;
+}
+
+static void launch(struct simulation *s, const char *kernel)
+{
+    bool wanted = !s->options->user && cw_filter_launch(&s->filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
+    char *path = wanted ? path_to(s, 0) : NULL;
+    if (path)
+        emit(s, kernel, kernel, path, 0);
+    free(path);
+}
+
+static bool is_level_wanted(const struct simulation *s, uint32_t level)
+{
+    return s->one_pass ? level == s->level : level >= 1 && level <= s->options->levels;
+}
+
+static void open_range(struct simulation *s, const char *name, bool process_wide)
+{
+    const struct cw_open_range *range =
+        cw_nesting_open(&s->nesting, s->process, 0, process_wide, cw_filter_range(&s->filter, name), name);
+    if (!range)
+        return;
+    bool begins = s->options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->filter, "", true);
+    s->begun[range->id % CW_MOST_OPEN_RANGES] = begins ? s->clock : 0;
+}
+
+static void end_range(struct simulation *s, const struct cw_open_range *range)
+{
+    uint64_t begin = range ? s->begun[range->id % CW_MOST_OPEN_RANGES] : 0;
+    char *path = begin ? path_to(s, range->id) : NULL;
+    if (path)
+        emit(s, path, "", path, begin);
+    free(path);
+    if (range)
+        cw_nesting_close(&s->nesting, range->id);
+}
+
+static const struct cw_open_range *started(const struct simulation *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->nesting.count; i++)
+        if (s->nesting.open[i].process_wide && strcmp(s->nesting.open[i].name, name) == 0)
+            return &s->nesting.open[i];
+    return NULL;
+}
+
+/* ---- what the program says -------------------------------------------------------------------------------------- */
+
+static bool is_collected(const struct simulation *s)
+{
+    return cw_filter_process(&s->filter, s->process_name, (pid_t)s->process == s->program.pid) &&
+           cw_filter_device(&s->filter, s->device);
+}
+
+static void take_line(struct simulation *s, const char *line)
+{
+    const char *rest = strchr(line, ' ');
+    size_t verb = rest ? (size_t)(rest - line) : strlen(line);
+    rest = rest ? rest + 1 : "";
+    s->spoken = true;
+#define IS(word) (verb == sizeof word - 1 && strncmp(line, word, verb) == 0)
+    if (IS("process")) {
+        *s->rank = 0;
+        if (sscanf(rest, "%" SCNu32 " %255s %63s", &s->process, s->process_name, s->rank) < 2)
+            cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK]",
+                         line);
+    } else if (IS("device")) {
+        s->device = (uint32_t)strtoul(rest, NULL, 10) % 64;
+    } else if (!is_collected(s)) {
+        return;
+    } else if (IS("launch")) {
+        launch(s, rest);
+    } else if (IS("push")) {
+        open_range(s, rest, false);
+    } else if (IS("pop")) {
+        end_range(s, cw_nesting_innermost(&s->nesting, s->process, 0));
+    } else if (IS("start")) {
+        open_range(s, rest, true);
+    } else if (IS("end")) {
+        end_range(s, started(s, rest));
+    } else {
+        cw_error_set(&s->trouble, CW_ERR_INPUT,
+                     "found the event '%.100s', expected launch, push, pop, start, end, device or process", line);
+    }
+#undef IS
+}
+
+/* Takes what has arrived; false when nothing had within `timeout_ms`. A line that is too long is cut. */
+static bool listen_to_program(struct simulation *s, int fd, int timeout_ms)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    char bytes[4096];
+    if (poll(&one, 1, timeout_ms) <= 0 || !(one.revents & POLLIN))
+        return false;
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    for (ssize_t i = 0; i < n; i++) {
+        if (bytes[i] != '\n' && s->line_size + 1 < sizeof s->line) {
+            s->line[s->line_size++] = bytes[i];
+        } else if (bytes[i] == '\n') {
+            s->line[s->line_size] = 0;
+            s->line_size = 0;
+            take_line(s, s->line);
         }
-        if (kernels - i <= s->options->sim_drop) {
-            out->dropped++;
-            continue;
-        }
+    }
+    return n > 0;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+static void pretend_launches(struct simulation *s)
+{
+    for (uint32_t i = 0; i < s->options->sim_kernels; i++) {
         char name[32];
         snprintf(name, sizeof name, "sim_kernel_%u", i);
-        struct cw_range range = {.name = name,
-                                 .kernel = name,
-                                 .process = (uint32_t)program->pid,
-                                 .context = 1,
-                                 .stream = 1 + key % 2,
-                                 .grid = {1 + (uint32_t)(key % 1024), 1, 1},
-                                 .block = {128, 1, 1},
-                                 .start_ns = start,
-                                 .end_ns = clock,
-                                 .durations = durations};
-        simulate_range(s, i);
-        status = cw_collector_range(out, &range, s->values, err);
+        if (s->options->sim_kernels - i > s->options->sim_drop)
+            launch(s, name);
+        else
+            s->out.dropped++;
     }
+}
+
+static enum cw_status run_once(struct simulation *s, struct cw_error *err)
+{
+    int ends[2];
+    char file[64], run[64];
+    if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[1], F_SETFD, 0) != 0)
+        return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
+    snprintf(file, sizeof file, "COUNTERWORKS_SIM=/dev/fd/%d", ends[1]);
+    snprintf(run, sizeof run, "COUNTERWORKS_SIM_RUN=%" PRIu32, s->out.run);
+    char *const environment[] = {file, run, NULL};
+    s->filter.launches = 0;
+    s->numbers = 0;
+    s->clock = 1000;
+    s->spoken = false;
+    s->line_size = 0;
+    cw_range_output_begin(&s->out);
+    enum cw_status status = cw_program_start(&s->program, s->options->argv, environment, err);
+    close(ends[1]);
+    const char *name = strrchr(s->options->argv[0], '/');
+    snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->argv[0]);
+    s->process = (uint32_t)s->program.pid;
+    s->device = 0;
+    *s->rank = 0;
+    while (status == CW_OK && !s->program.over) {
+        listen_to_program(s, ends[0], 20);
+        cw_program_wait(&s->program, false);
+    }
+    while (status == CW_OK && listen_to_program(s, ends[0], 0))
+        ;
+    close(ends[0]);
+    if (status == CW_OK && !s->spoken && is_collected(s))
+        pretend_launches(s);
+    cw_nesting_finish(&s->nesting);
+    cw_range_output_compare(&s->out);
+    return status;
+}
+
+static enum cw_status run_all(struct simulation *s, const uint32_t *passes, uint32_t count, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+        s->pass = passes[i / s->options->levels];
+        s->level = 1 + i % s->options->levels;
+        status = run_once(s, err);
+        if (s->trouble.code != CW_OK || s->program.how != CW_END_EXITED || s->program.code)
+            break;
+    }
+    if (status != CW_OK)
+        return status;
+    struct cw_error *told = s->trouble.code == CW_OK ? &s->trouble : NULL;
+    if (!told) /* after trouble the file stays without an end, for it may lack ranges */
+        cw_range_output_flush(&s->out, NULL);
+    else
+        cw_range_output_end(&s->out, &s->program, told);
+    if (s->trouble.code != CW_OK)
+        *err = s->trouble;
+    return err->code;
+}
+
+static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
+{
+    const struct cw_range_options *o = s->options;
+    uint32_t count = 1, added = 0, *passes = NULL;
+    enum cw_status status = cw_filter_open(&s->filter, &o->filter, err);
+    s->plan = *o->plan;
+    if (status == CW_OK && s->one_pass)
+        status = cw_one_pass_complete(&s->plan, cw_sim_gpu_fits, NULL, &added, s->arena, err);
+    if (status == CW_OK)
+        status = cw_sim_gpu_open(&s->gpu, &s->plan, o->sim_seed, s->arena, err);
+    if (status == CW_OK)
+        status = cw_schema_of_plan(&s->schema, &s->plan, s->arena);
+    if (status == CW_OK && !(passes = cw_arena_alloc(s->arena, (size_t)s->plan.pass_count + 1, sizeof *passes)))
+        status = CW_ERR_NOMEM;
+    if (status == CW_ERR_NOMEM)
+        cw_error_nomem(err);
+    if (status == CW_OK && s->one_pass) {
+        count = cw_one_pass_needed(&s->schema, passes) * o->levels;
+        cw_one_pass_report(&s->schema, added);
+    }
+    if (status == CW_OK)
+        status = cw_range_output_open(&s->out, o->output, &s->schema, count, o->levels, err);
+    if (status == CW_OK)
+        status = run_all(s, passes, count, err);
+    if (s->program.over)
+        status = cw_capture_verdict(o, &s->program, s->out.ranges, status, exit_status, err);
     return status;
 }
 
 enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
 {
-    struct simulation s = {.options = options, .plan = options->plan, .arena = cw_arena_create()};
-    struct cw_collector out = {.fd = -1};
-    struct cw_program program = {0};
-    struct cw_schema schema;
-    static char *none[] = {NULL};
-    if (!s.arena)
+    struct simulation *s = calloc(1, sizeof *s);
+    if (!s)
         return cw_error_nomem(err);
-    enum cw_status status = check_limits(s.plan, err);
-    if (status == CW_OK)
-        status = prepare(&s, err);
-    if (status == CW_OK)
-        status = cw_schema_of_plan(&schema, s.plan, s.arena);
-    if (status == CW_ERR_NOMEM)
-        cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_collector_open(&out, options->output, &schema, err);
-    if (status == CW_OK)
-        status = cw_program_start(&program, options->argv, none, err);
-    if (status == CW_OK)
-        cw_program_wait(&program, true);
-    if (status == CW_OK)
-        status = write_ranges(&s, &program, &out, err);
-    if (status == CW_OK)
-        status = cw_collector_end(&out, program.how, program.code, err);
-    if (status == CW_OK)
-        status = cw_capture_verdict(options, &program, out.ranges, exit_status, err);
-    cw_collector_close(&out);
-    cw_arena_destroy(s.arena);
+    s->options = options;
+    s->one_pass = options->replay == CW_REPLAY_APPLICATION;
+    s->arena = cw_arena_create();
+    enum cw_status status = s->arena ? simulate(s, exit_status, err) : cw_error_nomem(err);
+    cw_range_output_close(&s->out);
+    cw_filter_close(&s->filter);
+    cw_arena_destroy(s->arena);
+    free(s);
     return status;
 }

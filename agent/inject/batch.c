@@ -6,7 +6,7 @@
  * given memory that the host shares is a batch of its own. From its first graph on, a context goes on with CUPTI's
  * kernel replay, which cannot be started from inside a launch. */
 #include "agent/inject/checkpoint.h"
-#include "agent/inject/collection.h"
+#include "agent/inject/range.h"
 #include "agent/inject/record.h"
 
 enum { MOST_BATCHES = 64 };
@@ -34,7 +34,7 @@ static struct batch *find(CUcontext context)
 static bool setup(struct cw_reader *in)
 {
     able = cw_record_init() && cw_checkpoint_init();
-    return cw_collection_setup(in);
+    return cw_range_setup(in);
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
@@ -142,15 +142,28 @@ static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackI
     return false;
 }
 
+static void note_last(struct cw_collection *c, enum cw_replay how, bool unwanted)
+{
+    c->launches[c->count - 1].data.replay = how;
+    c->launches[c->count - 1].data.unwanted = unwanted;
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !cw_inject_launch_runs(id, call))
         return;
-    if (!able && c->running)
-        cw_collection_launch_replayed(c, id, call);
-    else if (!able || !add_launch(c, find(c->context), id, call))
+    bool wanted = cw_range_wants(id, call);
+    if (!able && c->running) {
+        if (cw_collection_launch_replayed(c, id, call))
+            note_last(c, CW_REPLAY_KERNEL, !wanted);
+    } else if (!wanted) {
+        end_collection(c);
+    } else if (able && add_launch(c, find(c->context), id, call)) {
+        note_last(c, CW_REPLAY_BATCH, false);
+    } else {
         c->skipped++;
+    }
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -193,5 +206,13 @@ static void finish(void)
     cw_collection_each(end_collection);
 }
 
-const struct cw_inject_mode cw_inject_batch = {setup,  context_created, context_destroyed, launch_entered, launch_left,
-                                               finish, wants,           call_entered,      call_left};
+const struct cw_inject_mode cw_inject_batch = {.setup = setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .launch_entered = launch_entered,
+                                               .launch_left = launch_left,
+                                               .finish = finish,
+                                               .wants = wants,
+                                               .call_entered = call_entered,
+                                               .call_left = call_left,
+                                               .abandoned = cw_collection_stop_all};

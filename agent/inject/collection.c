@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "agent/inject/user_ranges.h"
+
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096 };
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. Starting again costs
@@ -50,6 +52,19 @@ struct cw_collection *cw_collection_find(CUcontext context)
     return NULL;
 }
 
+struct cw_collection *cw_collection_only(void)
+{
+    return self.context_count == 1 ? &self.contexts[0] : NULL;
+}
+
+struct cw_collection *cw_collection_with_range(uint64_t range)
+{
+    for (uint32_t i = 0; i < self.context_count; i++)
+        if (self.contexts[i].open_range == range)
+            return &self.contexts[i];
+    return NULL;
+}
+
 static bool enable(struct cw_collection *c)
 {
     PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
@@ -90,6 +105,7 @@ void cw_collection_close(struct cw_collection *c)
     disable.pRangeProfilerObject = c->object;
     if (c->object)
         cw_inject.api.cuptiRangeProfilerDisable(&disable);
+    cw_collection_forget(c);
     free(c->image);
     free(c->launches);
     *c = self.contexts[--self.context_count];
@@ -103,7 +119,7 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
-bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
+static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
 {
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
     init.pRangeProfilerObject = c->object;
@@ -115,7 +131,7 @@ bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
     config.pConfig = self.config;
     config.counterDataImageSize = c->image_size;
     config.pCounterDataImage = c->image;
-    config.range = CUPTI_AutoRange;
+    config.range = range;
     config.replayMode = replay;
     config.maxRangesPerPass = self.at_once;
     config.numNestingLevels = 1;
@@ -127,6 +143,25 @@ bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
                  CALL(cuptiRangeProfilerSetConfig, config) && CALL(cuptiRangeProfilerStart, start);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
+}
+
+bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
+{
+    return start(c, CUPTI_AutoRange, replay);
+}
+
+bool cw_collection_arm_user(struct cw_collection *c)
+{
+    return start(c, CUPTI_UserRange, CUPTI_UserReplay);
+}
+
+void cw_collection_forget(struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        free(c->launches[i].kernel);
+        free(c->launches[i].nvtx);
+    }
+    c->count = c->pending = 0;
 }
 
 static void send_ranges(const struct cw_collection *c, size_t dropped)
@@ -153,9 +188,8 @@ void cw_collection_deliver(struct cw_collection *c)
     decode.pRangeProfilerObject = c->object;
     if (CALL(cuptiRangeProfilerDecodeData, decode) && c->count)
         send_ranges(c, decode.numOfRangeDropped);
-    for (uint32_t i = 0; i < c->count; i++)
-        free(c->launches[i].kernel);
-    c->count = c->pending = c->skipped = 0;
+    cw_collection_forget(c);
+    c->skipped = 0;
 }
 
 void cw_collection_flush(struct cw_collection *c)
@@ -169,18 +203,46 @@ void cw_collection_flush(struct cw_collection *c)
         cw_collection_deliver(c);
 }
 
+void cw_collection_stop_all(void)
+{
+    for (uint32_t i = 0; i < self.context_count; i++) {
+        PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
+        stop.pRangeProfilerObject = self.contexts[i].object;
+        if (self.contexts[i].running)
+            cw_inject.api.cuptiRangeProfilerStop(&stop);
+        self.contexts[i].running = false;
+        cw_collection_forget(&self.contexts[i]);
+    }
+}
+
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *data)
+static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *kernel, uint64_t range)
 {
-    struct cw_seen_launch l = {.correlation = data->correlationId};
-    if (c->count == self.at_once || !cw_inject_launch_shape(&l.data, id, data->functionParams))
+    l->kernel = strdup(kernel);
+    l->nvtx = cw_user_ranges_path(range);
+    l->data.kernel = l->kernel ? l->kernel : "";
+    l->data.nvtx = l->nvtx ? l->nvtx : "";
+    l->data.context = (uint64_t)(uintptr_t)c->context;
+    l->data.start_ns = cw_inject_now_ns();
+    c->launches[c->count++] = *l;
+}
+
+bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range)
+{
+    struct cw_seen_launch l = {.data.user = true};
+    if (c->count == self.at_once)
         return false;
-    l.kernel = strdup(!l.data.graph && data->symbolName ? data->symbolName : "");
-    l.data.kernel = l.kernel ? l.kernel : "";
-    l.data.context = (uint64_t)(uintptr_t)c->context;
-    l.data.start_ns = cw_inject_now_ns();
-    c->launches[c->count++] = l;
+    note(c, &l, "", range->id);
+    return true;
+}
+
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_seen_launch l = {.correlation = call->correlationId};
+    if (c->count == self.at_once || !cw_inject_launch_shape(&l.data, id, call->functionParams))
+        return false;
+    note(c, &l, !l.data.graph && call->symbolName ? call->symbolName : "", 0);
     c->pending++;
     return true;
 }
@@ -208,6 +270,7 @@ bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *d
     /* a launch that the driver refused makes no range */
     if (data->functionReturnValue && *(const CUresult *)data->functionReturnValue != CUDA_SUCCESS) {
         free(c->launches[i].kernel);
+        free(c->launches[i].nvtx);
         memmove(&c->launches[i], &c->launches[i + 1], (--c->count - i) * sizeof *c->launches);
     }
     return true;

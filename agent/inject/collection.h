@@ -5,7 +5,7 @@
 #include "agent/inject/inject.h"
 
 struct cw_seen_launch { /* what is known of a range before it is sent */
-    char *kernel;
+    char *kernel, *nvtx;
     uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
     struct cw_launch data;
 };
@@ -18,6 +18,7 @@ struct cw_collection {
     size_t image_size;
     bool running; /* between arm and flush */
     uint64_t armed_ns;
+    uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
     uint32_t skipped;                /* launches that could not be collected, not yet reported */
     struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
@@ -31,16 +32,28 @@ uint32_t cw_collection_at_once(void);
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device);
 struct cw_collection *cw_collection_find(CUcontext context);
 void cw_collection_close(struct cw_collection *c);
+/* The only collection, NULL where there are several. The one that collects this user range, or NULL. */
+struct cw_collection *cw_collection_only(void);
+struct cw_collection *cw_collection_with_range(uint64_t range);
+/* Stops what is running and forgets it: the program goes on at its own speed. */
+void cw_collection_stop_all(void);
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 
 /* Configures the plan with an empty image and starts it, its first pass with user replay. */
 bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
+/* The same for user ranges. */
+bool cw_collection_arm_user(struct cw_collection *c);
 /* Ends what is running, decodes it, and sends the ranges if there are any. */
 void cw_collection_flush(struct cw_collection *c);
 /* Decodes and sends the ranges after the last pass was stopped. */
 void cw_collection_deliver(struct cw_collection *c);
 
+/* Forgets the launches so far, for another pass of the same. */
+void cw_collection_forget(struct cw_collection *c);
+
+/* Notes a user range that begins now. False when there is no room. */
+bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range);
 /* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The same under kernel replay, which hands over what it has now and then. */

@@ -27,6 +27,8 @@
     X(cuptiRangeProfilerSetConfig)                                                                                     \
     X(cuptiRangeProfilerStart)                                                                                         \
     X(cuptiRangeProfilerStop)                                                                                          \
+    X(cuptiRangeProfilerPushRange)                                                                                     \
+    X(cuptiRangeProfilerPopRange)                                                                                      \
     X(cuptiRangeProfilerDecodeData)                                                                                    \
     X(cuptiRangeProfilerGetCounterDataSize)                                                                            \
     X(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
@@ -52,6 +54,7 @@
 #define CW_CUDA_FUNCTIONS(X)                                                                                           \
     X(cuCtxGetCurrent)                                                                                                 \
     X(cuCtxGetDevice)                                                                                                  \
+    X(cuDeviceGetPCIBusId)                                                                                             \
     X(cuCtxPushCurrent_v2)                                                                                             \
     X(cuCtxPopCurrent_v2)                                                                                              \
     X(cuDeviceGetName)                                                                                                 \
@@ -59,6 +62,7 @@
     X(cuDriverGetVersion)                                                                                              \
     X(cuStreamIsCapturing)                                                                                             \
     X(cuCtxSynchronize)                                                                                                \
+    X(cuThreadExchangeStreamCaptureMode)                                                                               \
     X(cuPointerGetAttribute)                                                                                           \
     X(cuMemsetD8Async)                                                                                                 \
     X(cuMemsetD32Async)                                                                                                \

@@ -1,7 +1,12 @@
 /* What the program's GPU is. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "agent/inject/inject.h"
+#include "agent/file_name.h"
 
 static void put_pair(struct cw_writer *out, uint32_t *count, const char *key, const char *value)
 {
@@ -29,6 +34,17 @@ static void put_kernel_driver(struct cw_writer *out, uint32_t *count)
         fclose(f);
 }
 
+/* Where the process runs, and its number among those of a parallel job. */
+static void put_place(struct cw_writer *out, uint32_t *count)
+{
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) == 0)
+        put_pair(out, count, "host", host);
+    const char *rank = cw_rank();
+    if (rank)
+        put_pair(out, count, "rank", rank);
+}
+
 static bool put_device(struct cw_writer *out, uint32_t *count, CUdevice device)
 {
     static const struct {
@@ -41,7 +57,7 @@ static bool put_device(struct cw_writer *out, uint32_t *count, CUdevice device)
                    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, "memory_clock_khz"},
                    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, "memory_bus_bits"},
                    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "l2_bytes"}};
-    char name[256] = "";
+    char name[256] = "", pci[32] = "";
     PARAMS(CUpti_Device_GetChipName_Params, chip);
     chip.deviceIndex = (size_t)device;
     if (cw_inject.api.cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS || !CALL(cuptiDeviceGetChipName, chip))
@@ -55,7 +71,10 @@ static bool put_device(struct cw_writer *out, uint32_t *count, CUdevice device)
         if (cw_inject.api.cuDeviceGetAttribute(&value, numbers[i].attribute, device) == CUDA_SUCCESS)
             put_number(out, count, numbers[i].key, value);
     }
+    if (cw_inject.api.cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS)
+        put_pair(out, count, "pci", pci);
     put_kernel_driver(out, count);
+    put_place(out, count);
     int cuda = 0;
     uint32_t cupti = 0;
     if (cw_inject.api.cuDriverGetVersion(&cuda) == CUDA_SUCCESS)
@@ -75,6 +94,7 @@ bool cw_inject_put_hello(struct cw_writer *out, uint32_t *number)
     if (ok) {
         *number = (uint32_t)device;
         cw_write_u32(out, (uint32_t)cw_inject.process);
+        cw_write_string(out, program_invocation_short_name);
         cw_write_u32(out, *number);
         cw_write_u32(out, count);
         cw_write_bytes(out, pairs.data, pairs.size);

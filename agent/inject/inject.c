@@ -27,6 +27,26 @@ static const struct cw_inject_mode *const modes[] = {
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
+bool cw_inject_lock(void)
+{
+    if (inside || cw_inject.process != getpid())
+        return false;
+    inside = true;
+    pthread_mutex_lock(&lock);
+    return true;
+}
+
+void cw_inject_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+    inside = false;
+}
+
+uint64_t cw_inject_thread(void)
+{
+    return (uint64_t)gettid();
+}
+
 uint64_t cw_inject_now_ns(void)
 {
     struct timespec t;
@@ -142,12 +162,13 @@ static bool hello(uint32_t *device)
     cw_writer_init(&out);
     bool ok = cw_inject_put_hello(&out, device) &&
               cw_message_send(cw_inject.socket, CW_MESSAGE_HELLO, out.data, out.size) &&
-              cw_message_receive(cw_inject.socket, &type, &payload, &size) && type == CW_MESSAGE_SETUP &&
-              (cw_inject.mode || take_setup(payload, size));
+              cw_message_receive(cw_inject.socket, &type, &payload, &size);
+    bool refused = ok && type == CW_MESSAGE_REFUSE;
+    ok = ok && (refused || (type == CW_MESSAGE_SETUP && (cw_inject.mode || take_setup(payload, size))));
     free(payload);
     cw_writer_free(&out);
     cw_inject.over = cw_inject.over || !ok;
-    return ok;
+    return ok && !refused;
 }
 
 static void context_created(CUcontext context)
@@ -170,13 +191,23 @@ static bool is_launch(CUpti_CallbackId id)
 
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    bool entered = call->callbackSite == CUPTI_API_ENTER, launch = is_launch(id);
-    if (launch)
+    bool entered = call->callbackSite == CUPTI_API_ENTER;
+    void (*other)(CUpti_CallbackId, const CUpti_CallbackData *) = entered ? mode->call_entered : mode->call_left;
+    if (is_launch(id))
         (entered ? mode->launch_entered : mode->launch_left)(id, call);
-    else if (mode->call_entered)
-        (entered ? mode->call_entered : mode->call_left)(id, call);
+    else if (other)
+        other(id, call);
     if (!entered)
         pthread_cond_broadcast(&left);
+}
+
+static bool abandoned; /* what was armed when the capture ended has been stopped */
+
+static void abandon(void)
+{
+    abandoned = true;
+    if (cw_inject.mode && cw_inject.mode->abandoned)
+        cw_inject.mode->abandoned();
 }
 
 static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_ResourceData *data)
@@ -192,31 +223,28 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
-    if (inside || cw_inject.over || cw_inject.process != getpid()) /* a fork without exec has no GPU of its own */
+    if (abandoned || !cw_inject_lock()) /* a fork without exec has no GPU of its own to profile */
         return;
-    inside = true;
-    pthread_mutex_lock(&lock);
     const struct cw_inject_mode *mode = cw_inject.mode;
-    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+    if (cw_inject.over)
+        abandon();
+    else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
         context_created(((const CUpti_ResourceData *)data)->context);
     else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
         resource(mode, id, data);
     else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API)
         driver_call(mode, id, data);
-    pthread_mutex_unlock(&lock);
-    inside = false;
+    cw_inject_unlock();
 }
 
 static void at_exit(void)
 {
-    if (cw_inject.process != getpid())
+    if (!cw_inject_lock())
         return;
-    inside = true;
-    pthread_mutex_lock(&lock);
     if (cw_inject.mode && !cw_inject.over)
         cw_inject.mode->finish();
-    cw_inject.over = true;
-    pthread_mutex_unlock(&lock);
+    cw_inject.over = abandoned = true;
+    cw_inject_unlock();
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
@@ -240,6 +268,12 @@ static bool connect_agent(const char *path)
     strcpy(address.sun_path, path);
     cw_inject.socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return cw_inject.socket >= 0 && connect(cw_inject.socket, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* User ranges may come before CUDA does. */
+__attribute__((constructor)) static void remember_process(void)
+{
+    cw_inject.process = getpid();
 }
 
 /* Called by the CUDA driver when it initialises. The value is what CUDA expects of a library that has loaded. */

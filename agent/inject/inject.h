@@ -7,6 +7,7 @@
 
 #include "agent/inject/cupti_api.h"
 #include "agent/message.h"
+#include "agent/nesting.h"
 
 /* One way to collect (enum cw_mode): what it does with what happens in the program. */
 struct cw_inject_mode {
@@ -17,10 +18,13 @@ struct cw_inject_mode {
     void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*finish)(void); /* the program ends */
-    /* the other calls of the driver that it wants; all NULL: none */
+    /* the rest may be NULL; the other calls of the driver that it wants: */
     bool (*wants)(CUpti_CallbackId id);
     void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*range_opened)(const struct cw_open_range *range);
+    void (*range_closing)(const struct cw_open_range *range);
+    void (*abandoned)(void); /* the capture is over, the program is not */
     /* the code of the program; NULL: not wanted */
     void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
     void (*module_unloading)(CUcontext context);
@@ -40,6 +44,12 @@ extern struct cw_inject cw_inject;
 
 /* Lets other threads' calls go on until one of them has left (or a second has passed); the lock is held again then. */
 void cw_inject_wait(void);
+/* The calling thread's number. */
+uint64_t cw_inject_thread(void);
+/* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which
+ * must not touch anything. */
+bool cw_inject_lock(void);
+void cw_inject_unlock(void);
 
 /* Wall-clock time. */
 uint64_t cw_inject_now_ns(void);

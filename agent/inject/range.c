@@ -1,27 +1,121 @@
-/* Every kernel launch of the first context of each device is a range of its own, by CUPTI's kernel replay. */
-#include "agent/inject/collection.h"
+/* Ranges of the first context of each device: launches by CUPTI's kernel replay or one pass a run, or user ranges. */
+#include "agent/inject/range.h"
 
-static void context_created(CUcontext context, uint32_t device)
+#include <stdio.h>
+
+#include "agent/inject/user_ranges.h"
+
+/* Ranges are handed over about this often, so that a program that is killed takes few with it. */
+static const uint64_t flush_ns = 5000000000;
+/* And where the program waits for the GPU, for what comes next may be its end: as often as costs no more than this, and
+ * a tenth of its time. Stopping and starting is most of a second when software counters are in the plan. */
+static const uint64_t free_ns = 3000000000;
+enum { SHARE = 10 };
+
+struct cw_range_settings cw_range_settings;
+#define self cw_range_settings
+
+static bool range_wanted(const void *user, const char *name)
 {
-    struct cw_collection *c = cw_collection_open(context, device);
-    if (c)
-        cw_collection_arm(c, CUPTI_KernelReplay);
+    return cw_filter_range(user, name);
 }
 
-static void context_destroyed(CUcontext context)
+bool cw_range_setup(struct cw_reader *in)
 {
-    struct cw_collection *c = cw_collection_find(context);
-    if (!c)
-        return;
+    if (!cw_collection_setup(in))
+        return false;
+    uint32_t replay = cw_read_u32(in);
+    self.replay = (enum cw_replay)replay;
+    self.user = cw_read_u8(in);
+    self.level = cw_read_u32(in);
+    self.levels = cw_read_u32(in);
+    cw_filter_read(in, &self.options, cw_inject.arena);
+    if (in->status != CW_OK || replay >= CW_REPLAY__COUNT || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+        return false;
+    cw_user_ranges_filter(range_wanted, &self.filter);
+    return true;
+}
+
+bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_launch launch;
+    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
+           cw_filter_launch(&self.filter, !launch.graph && call->symbolName ? call->symbolName : "",
+                            cw_user_ranges_wanted());
+}
+
+/* ---- starting and stopping -------------------------------------------------------------------------------------- */
+
+static bool arm(struct cw_collection *c)
+{
+    uint64_t begin = cw_inject_now_ns();
+    bool armed = self.user
+                     ? cw_collection_arm_user(c)
+                     : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
+    self.first_ns = self.first_ns ? self.first_ns : begin;
+    self.spent_ns += cw_inject_now_ns() - begin;
+    return armed;
+}
+
+static void flush(struct cw_collection *c)
+{
+    uint64_t begin = cw_inject_now_ns();
     cw_collection_flush(c);
-    cw_collection_close(c);
+    self.spent_ns += cw_inject_now_ns() - begin;
 }
 
+/* User replay starts and stops where the program says. */
+static bool is_ours_to_stop(const struct cw_collection *c)
+{
+    return c->running && !c->pending && !c->open_range && self.replay != CW_REPLAY_USER;
+}
+
+static bool is_due(const struct cw_collection *c)
+{
+    return c->count == cw_collection_at_once() || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns);
+}
+
+/* Calls after which the program has waited for the GPU. */
+static bool is_wait(CUpti_CallbackId id)
+{
+    static const CUpti_CallbackId waits[] = {
+        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,   CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
+    };
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (waits[i] == id)
+            return true;
+    return false;
+}
+
+static void waited(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    struct cw_collection *c = cw_collection_find(call->context);
+    if (c && is_ours_to_stop(c) && c->count && self.spent_ns < free_ns + (cw_inject_now_ns() - self.first_ns) / SHARE)
+        flush(c);
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+/* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
+ * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
+ */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    if (c && c->running && cw_inject_launch_runs(id, call))
-        cw_collection_launch_replayed(c, id, call);
+    if (!c || self.user || !cw_inject_launch_runs(id, call))
+        return;
+    bool wanted = cw_range_wants(id, call);
+    if (is_ours_to_stop(c) && (!wanted || is_due(c)))
+        flush(c);
+    if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
+        return;
+    if (cw_collection_launch(c, id, call)) {
+        c->launches[c->count - 1].data.replay = self.replay;
+        c->launches[c->count - 1].data.unwanted = !wanted;
+    }
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -32,14 +126,110 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_collection_launched(c, call);
 }
 
-static void finish(void)
+/* ---- user ranges ------------------------------------------------------------------------------------------------ */
+
+struct cw_collection *cw_range_current(void)
 {
-    cw_collection_each(cw_collection_flush);
+    CUcontext context = NULL;
+    if (!cw_inject.api.cuCtxGetCurrent || cw_inject.api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+        return NULL;
+    struct cw_collection *c = context ? cw_collection_find(context) : NULL;
+    return c ? c : cw_collection_only();
 }
 
-const struct cw_inject_mode cw_inject_range = {.setup = cw_collection_setup,
+/* What was launched before a range must not count in it, nor what it launched after it. */
+static void wait_for_gpu(void)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
+        return;
+    cw_inject.api.cuCtxSynchronize();
+    cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* CUPTI would add up ranges of one name, so each gets its own. */
+void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
+{
+    if (is_ours_to_stop(c) && is_due(c))
+        flush(c);
+    if (c->open_range || cw_inject.over || (!c->running && (self.replay == CW_REPLAY_USER || !arm(c))))
+        return;
+    char name[32];
+    snprintf(name, sizeof name, "%u", c->count);
+    PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
+    push.pRangeProfilerObject = c->object;
+    push.pRangeName = name;
+    if (!cw_collection_range(c, range) || !CALL(cuptiRangeProfilerPushRange, push))
+        return;
+    c->launches[c->count - 1].data.replay = self.replay;
+    c->open_range = range->id;
+}
+
+void cw_range_end(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
+    pop.pRangeProfilerObject = c->object;
+    wait_for_gpu();
+    c->open_range = 0;
+    if (c->running && CALL(cuptiRangeProfilerPopRange, pop))
+        c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
+}
+
+static void range_opened(const struct cw_open_range *range)
+{
+    struct cw_collection *c = self.user && range->level == self.level ? cw_range_current() : NULL;
+    if (!c || !cw_filter_launch(&self.filter, "", true))
+        return;
+    wait_for_gpu();
+    cw_range_begin(c, range);
+}
+
+static void range_closing(const struct cw_open_range *range)
+{
+    struct cw_collection *c = cw_collection_with_range(range->id);
+    if (c)
+        cw_range_end(c);
+}
+
+/* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+static void context_created(CUcontext context, uint32_t device)
+{
+    struct cw_collection *c = cw_collection_open(context, device);
+    const struct cw_open_range *range = c && self.user ? cw_user_ranges_at_level(self.level) : NULL;
+    if (range && cw_filter_launch(&self.filter, "", true))
+        cw_range_begin(c, range);
+}
+
+static void deliver(struct cw_collection *c)
+{
+    if (c->open_range)
+        cw_range_end(c);
+    cw_collection_flush(c);
+}
+
+static void context_destroyed(CUcontext context)
+{
+    struct cw_collection *c = cw_collection_find(context);
+    if (!c)
+        return;
+    deliver(c);
+    cw_collection_close(c);
+}
+
+static void finish(void)
+{
+    cw_collection_each(deliver);
+}
+
+const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,
                                                .launch_entered = launch_entered,
                                                .launch_left = launch_left,
-                                               .finish = finish};
+                                               .finish = finish,
+                                               .wants = is_wait,
+                                               .call_left = waited,
+                                               .range_opened = range_opened,
+                                               .range_closing = range_closing,
+                                               .abandoned = cw_collection_stop_all};

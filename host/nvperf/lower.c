@@ -57,6 +57,22 @@ static enum cw_status fits(struct repair *r, const struct cw_placement *placemen
     return status;
 }
 
+enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf *library, const struct cw_config_image *plan,
+                                     const struct cw_config_pass *pass, bool *answer, struct cw_error *err)
+{
+    struct cw_config_image copy = *plan;
+    struct repair r = {.plan = &copy, .buffer = calloc((size_t)pass->count + 1, sizeof *r.buffer)};
+    enum cw_status status = r.buffer
+                                ? cw_nvperf_scheduler_create(&r.scheduler, library, plan->chip, activity(plan), err)
+                                : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = fits(&r, pass->placements, pass->count, answer, err);
+    if (r.scheduler)
+        cw_nvperf_scheduler_destroy(r.scheduler);
+    free(r.buffer);
+    return status;
+}
+
 /* Keeps the placements of `pass` that fit together, in their order, and moves the others to `rest`. */
 static enum cw_status split(struct repair *r, struct cw_config_pass *pass, struct cw_config_pass *rest,
                             struct cw_error *err)

@@ -13,4 +13,4 @@ for document in README.md CONTRIBUTING.md data/captures/README.md; do
             (eval "$command") >printed 2>&1 || { echo "$document: $command: exit $?"; cat printed; }
         done
 done
-ls -- *.cwc *.cwd *.h5 *.csv *.json
+ls -- *.cwc *.cwd *.h5 *.csv *.json | sed -E 's/^run\..*\.[0-9]+\.cwd/run.HOST.PROCESS.cwd/'

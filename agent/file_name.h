@@ -1,0 +1,20 @@
+/* Names of output files with parts that are known when the program runs. */
+#ifndef CW_AGENT_FILE_NAME_H
+#define CW_AGENT_FILE_NAME_H
+
+#include "host/base/error.h"
+
+struct cw_file_name_parts {
+    const char *host, *rank; /* NULL: this process's own */
+    uint32_t process;
+};
+
+/* The number of this process in its parallel job (Open MPI, PMI, Slurm, torchrun), or NULL. */
+const char *cw_rank(void);
+
+/* `pattern` with %h (host), %p (process), %r (rank, "none" without one), %q{NAME} (environment, "" where unset) and %%
+ * filled in, in malloc memory. Anything else after a % is CW_ERR_USAGE. */
+enum cw_status cw_file_name(char **name, const char *pattern, const struct cw_file_name_parts *parts,
+                            struct cw_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* What of a program to collect. The agent asks about processes and devices, the injection library (or the simulated
+ * GPU) about launches and ranges; both are told the same. */
+#ifndef CW_AGENT_FILTER_H
+#define CW_AGENT_FILTER_H
+
+#include <regex.h>
+
+#include "host/base/bytes.h"
+
+struct cw_filter_options {
+    const char *kernel, *range, *process; /* POSIX extended regular expressions; NULL: everything */
+    uint64_t devices;                     /* a bit for each device number; 0: all */
+    uint64_t launch_skip, launch_count;   /* of the launches that match everything else */
+    bool only_program;                    /* not its children */
+};
+
+enum cw_filter_regex { CW_FILTER_KERNEL, CW_FILTER_RANGE, CW_FILTER_PROCESS, CW_FILTER_REGEXES };
+
+struct cw_filter {
+    struct cw_filter_options options;
+    bool used[CW_FILTER_REGEXES];
+    regex_t regex[CW_FILTER_REGEXES];
+    uint64_t launches; /* that matched so far */
+    char *last_kernel; /* programs launch the same few again and again */
+    bool last_matches;
+};
+
+/* The options must outlive the filter. An expression that does not compile is CW_ERR_USAGE. To be closed also then. */
+enum cw_status cw_filter_open(struct cw_filter *filter, const struct cw_filter_options *options, struct cw_error *err);
+void cw_filter_close(struct cw_filter *filter);
+
+bool cw_filter_process(const struct cw_filter *filter, const char *name, bool is_program);
+bool cw_filter_device(const struct cw_filter *filter, uint32_t device);
+/* Whether a user range with this name is wanted. */
+bool cw_filter_range(const struct cw_filter *filter, const char *name);
+/* Whether a launch is wanted; `in_range` says whether it lies in a range that is. The name is as the driver gives it,
+ * "" for a graph; it matches as it is or demangled. Counts the launch. */
+bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
+
+void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *options);
+void cw_filter_read(struct cw_reader *in, struct cw_filter_options *options, struct cw_arena *arena);
+
+#endif

@@ -1,0 +1,29 @@
+/* Settings of range collection that its parts share. */
+#ifndef CW_INJECT_RANGE_H
+#define CW_INJECT_RANGE_H
+
+#include "agent/filter.h"
+#include "agent/inject/collection.h"
+
+struct cw_range_settings {
+    enum cw_replay replay;
+    bool user;              /* user ranges, not launches */
+    uint32_t level, levels; /* of user ranges: the level to begin with, and how many from there in this run */
+    struct cw_filter filter;
+    struct cw_filter_options options;
+    uint64_t first_ns, spent_ns; /* when it was first started; what starting and stopping took */
+};
+extern struct cw_range_settings cw_range_settings;
+
+/* Reads SETUP's payload; false when it makes no sense. */
+bool cw_range_setup(struct cw_reader *in);
+/* Whether the filter wants this launch; counts it. */
+bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
+
+/* The collection of the calling thread's context, or of the only one. */
+struct cw_collection *cw_range_current(void);
+/* Begins the user range that is at the level to collect. */
+void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range);
+void cw_range_end(struct cw_collection *c);
+
+#endif

@@ -1,0 +1,150 @@
+/* What counterworks.h calls: user ranges, and user replay, where the program itself repeats a piece of its work once
+ * for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is found. */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#include "agent/inject/checkpoint.h"
+#include "agent/inject/range.h"
+#include "agent/inject/user_ranges.h"
+
+static struct {
+    struct cw_checkpoint memory;
+    bool saved;
+    uint32_t level;
+    uint64_t launches; /* that the filter had counted before this pass */
+    uint64_t thread;   /* whose loop is under way; one at a time */
+} self;
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int counterworks_range_push(const char *name);
+EXPORT int counterworks_range_pop(void);
+EXPORT int counterworks_range_pass(const char *name, int pass);
+
+static uint64_t domain(void)
+{
+    return (uint64_t)(uintptr_t)&self;
+}
+
+int counterworks_range_push(const char *name)
+{
+    return cw_user_range_push(domain(), name ? name : "");
+}
+
+int counterworks_range_pop(void)
+{
+    return cw_user_range_pop(domain());
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+static void save_memory(struct cw_collection *c)
+{
+    self.saved = cw_checkpoint_init() && cw_checkpoint_save(&self.memory, c->context);
+    if (!self.saved)
+        fprintf(stderr, "counterworks: device memory cannot be saved; each pass continues from the last one's\n");
+}
+
+static void restore_memory(void)
+{
+    if (self.saved && !cw_checkpoint_restore(&self.memory))
+        cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of user replay");
+}
+
+static void free_memory(void)
+{
+    if (self.saved)
+        cw_checkpoint_free(&self.memory);
+    self.saved = false;
+}
+
+/* ---- passes ----------------------------------------------------------------------------------------------------- */
+
+static bool start_pass(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Start_Params, start);
+    start.pRangeProfilerObject = c->object;
+    cw_collection_forget(c);
+    cw_range_settings.filter.launches = self.launches;
+    c->running = CALL(cuptiRangeProfilerStart, start);
+    return c->running;
+}
+
+/* Stops the pass; true when it was the last. */
+static bool stop_pass(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
+    stop.pRangeProfilerObject = c->object;
+    c->running = false;
+    return !CALL(cuptiRangeProfilerStop, stop) || stop.isAllPassSubmitted;
+}
+
+static bool arm(struct cw_collection *c)
+{
+    cw_range_settings.filter.launches = self.launches;
+    return cw_range_settings.user ? cw_collection_arm_user(c) : cw_collection_arm(c, CUPTI_UserReplay);
+}
+
+/* The next pass of `c`, or of the next level of nested ranges. False when all are done. */
+static bool next(struct cw_collection *c)
+{
+    bool last = stop_pass(c);
+    if (cw_inject.over)
+        return false;
+    if (!last) {
+        restore_memory();
+        return !cw_inject.over && start_pass(c);
+    }
+    cw_collection_deliver(c);
+    if (!cw_range_settings.user || ++cw_range_settings.level >= self.level + cw_range_settings.levels)
+        return false;
+    restore_memory();
+    return !cw_inject.over && arm(c);
+}
+
+static bool begin(const char *name)
+{
+    struct cw_collection *c = cw_inject.mode == &cw_inject_range && !cw_inject.over &&
+                                      cw_range_settings.replay == CW_REPLAY_USER && !self.thread
+                                  ? cw_range_current()
+                                  : NULL;
+    if (!c || !cw_filter_range(&cw_range_settings.filter, name))
+        return false;
+    cw_inject.api.cuCtxSynchronize();
+    save_memory(c);
+    self.level = cw_range_settings.level;
+    self.launches = cw_range_settings.filter.launches;
+    if (arm(c))
+        self.thread = cw_inject_thread();
+    return self.thread != 0;
+}
+
+/* Whether there is another pass. */
+static bool again(void)
+{
+    struct cw_collection *c = cw_range_current();
+    cw_inject.api.cuCtxSynchronize();
+    if (c && !cw_inject.over && next(c))
+        return true;
+    cw_range_settings.level = self.level;
+    self.thread = 0;
+    free_memory();
+    return false;
+}
+
+int counterworks_range_pass(const char *name, int pass)
+{
+    name = name ? name : "";
+    if (pass > 0)
+        cw_user_range_pop(domain());
+    if (!cw_inject_lock())
+        return pass == 0;
+    bool more = pass == 0;
+    if (more)
+        begin(name);
+    else
+        more = self.thread == cw_inject_thread() && again();
+    cw_inject_unlock();
+    if (more)
+        cw_user_range_push(domain(), name);
+    return more;
+}

@@ -1,0 +1,22 @@
+/* The user ranges that are open in this process: from NVTX and from counterworks.h. */
+#ifndef CW_INJECT_USER_RANGES_H
+#define CW_INJECT_USER_RANGES_H
+
+#include "agent/nesting.h"
+
+/* These take the lock themselves. Opening gives the range's number, 0 when it is not followed; popping and pushing give
+ * the depth, from 0, or -1. */
+uint64_t cw_user_range_start(uint64_t domain, const char *name);
+void cw_user_range_end(uint64_t id);
+int cw_user_range_push(uint64_t domain, const char *name);
+int cw_user_range_pop(uint64_t domain);
+
+/* With the lock held: for the calling thread, "outer/inner" up to the range `id` (0: all), in malloc memory. */
+char *cw_user_ranges_path(uint64_t id);
+/* The same: whether a wanted range is open. */
+bool cw_user_ranges_wanted(void);
+const struct cw_open_range *cw_user_ranges_at_level(uint32_t level);
+/* Asks `wanted` of every range, those that are open too. */
+void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), const void *user);
+
+#endif

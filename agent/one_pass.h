@@ -1,0 +1,28 @@
+/* Application replay collects one pass in each run of the program. */
+#ifndef CW_AGENT_ONE_PASS_H
+#define CW_AGENT_ONE_PASS_H
+
+#include "host/image/counter_data.h"
+
+/* Adds passes to `plan` until some pass holds each counter whole, as far as `fits` allows it: a plan for replay inside
+ * the program may have spread the raw counters of one over several. *added is how many; they come last and live in
+ * `arena`. `fits` says in *answer whether hardware takes this pass. */
+typedef enum cw_status cw_one_pass_fits(void *user, const struct cw_config_image *plan,
+                                        const struct cw_config_pass *pass, bool *answer, struct cw_error *err);
+enum cw_status cw_one_pass_complete(struct cw_config_image *plan, cw_one_pass_fits *fits, void *user, uint32_t *added,
+                                    struct cw_arena *arena, struct cw_error *err);
+
+/* The part of `plan` that pass `pass` collects by itself: the counters that it holds whole, and their raw counters
+ * alone. Without any, counter_count is 0. Lists live in `arena`, the rest is shared. */
+enum cw_status cw_one_pass_plan(struct cw_config_image *part, const struct cw_config_image *plan,
+                                const struct cw_schema *schema, uint32_t pass, struct cw_arena *arena,
+                                struct cw_error *err);
+/* Whether that pass is the one that gives counter `c` its value: the first that holds it whole. */
+bool cw_one_pass_owns(const struct cw_schema *schema, uint32_t pass, uint32_t c);
+/* The passes that give some counter its value, in order; returns how many. `passes` has room for all of the schema. */
+uint32_t cw_one_pass_needed(const struct cw_schema *schema, uint32_t *passes);
+/* Tells on stderr how many passes were added, and which counters cannot be collected so, for no pass holds them whole.
+ */
+void cw_one_pass_report(const struct cw_schema *schema, uint32_t added);
+
+#endif

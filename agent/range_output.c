@@ -1,0 +1,256 @@
+#define _GNU_SOURCE
+#include "agent/range_output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/file_name.h"
+
+enum { MOST_DEVICES = 64 };
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_name_parts *parts, uint32_t *index,
+                                struct cw_error *err)
+{
+    char *path;
+    enum cw_status status = cw_file_name(&path, o->pattern, parts, err);
+    if (status != CW_OK)
+        return status;
+    for (*index = 0; *index < o->file_count; ++*index)
+        if (strcmp(o->files[*index]->path, path) == 0) {
+            free(path);
+            return CW_OK;
+        }
+    struct cw_output_file *file = o->file_count < CW_MOST_FILES ? calloc(1, sizeof *file) : NULL;
+    if (!file) {
+        free(path);
+        return cw_error_set(err, CW_ERR_IO, "cannot keep another file open beside the %" PRIu32 " of this capture",
+                            o->file_count);
+    }
+    file->path = path;
+    file->out.fd = -1;
+    o->files[o->file_count++] = file;
+    return cw_collector_open(&file->out, path, o->schema, err);
+}
+
+/* Names that depend on the process or its rank, which only the process knows. */
+static bool depends_on_process(const char *pattern)
+{
+    for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
+        if (at[1] == 'p' || at[1] == 'r')
+            return true;
+    return false;
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+static bool same_device(const struct cw_device *a, const struct cw_device *b)
+{
+    const char *left = cw_device_attribute(a, "pci"), *right = cw_device_attribute(b, "pci");
+    return left && right ? strcmp(left, right) == 0 : a->index == b->index;
+}
+
+/* Processes may number the same devices differently; the file has one number for each. */
+static uint32_t free_number(const struct cw_output_file *file, uint32_t wanted)
+{
+    bool taken = true;
+    for (uint32_t number = wanted; taken; number = number == wanted ? 0 : number + 1) {
+        taken = false;
+        for (uint32_t i = 0; i < file->device_count; i++)
+            taken = taken || file->devices[i].device.index == number;
+        if (!taken)
+            return number;
+    }
+    return wanted;
+}
+
+static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, const struct cw_device *from,
+                        uint32_t number)
+{
+    to->device = *from;
+    to->device.index = number;
+    to->facts = cw_arena_alloc(o->arena, o->schema->counter_count, sizeof *to->facts);
+    to->device.facts = to->facts;
+    struct cw_pair *pairs = cw_arena_alloc(o->arena, from->attribute_count, sizeof *pairs);
+    uint32_t count = 0;
+    for (uint32_t i = 0; pairs && i < from->attribute_count; i++) {
+        if (strcmp(from->attributes[i].key, "rank") == 0) /* of the process: its ranges have it */
+            continue;
+        pairs[count].key = cw_arena_strdup(o->arena, from->attributes[i].key);
+        pairs[count].value = cw_arena_strdup(o->arena, from->attributes[i].value);
+        if (!pairs[count].key || !pairs[count].value)
+            return false;
+        count++;
+    }
+    to->device.attributes = pairs;
+    to->device.attribute_count = count;
+    return to->facts && pairs;
+}
+
+static struct cw_output_device *find_device(struct cw_range_output *o, struct cw_output_file *file,
+                                            const struct cw_device *device, struct cw_error *err)
+{
+    struct cw_output_device *found = NULL;
+    for (uint32_t i = 0; i < file->device_count && !found; i++)
+        if (same_device(&file->devices[i].device, device))
+            found = &file->devices[i];
+    if (!found) {
+        found = file->device_count < MOST_DEVICES ? &file->devices[file->device_count] : NULL;
+        if (!found || !copy_device(o, found, device, free_number(file, device->index))) {
+            cw_error_nomem(err);
+            return NULL;
+        }
+        file->device_count++;
+    }
+    for (uint32_t i = 0; device->facts && i < o->schema->counter_count; i++)
+        if (!found->facts[i].instances)
+            found->facts[i] = device->facts[i];
+    return found;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+static enum cw_status write_range(struct cw_range_output *o, struct cw_output_file *file, const struct cw_range *range,
+                                  const struct cw_value *values, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < file->device_count && status == CW_OK; i++)
+        if (file->devices[i].device.index == range->device && !(file->described & UINT64_C(1) << i)) {
+            status = cw_collector_device(&file->out, &file->devices[i].device, err);
+            file->described |= UINT64_C(1) << i;
+        }
+    if (status == CW_OK)
+        status = cw_collector_range(&file->out, range, values, err);
+    o->ranges += status == CW_OK;
+    return status;
+}
+
+enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_range_source *source,
+                                   const struct cw_range *range, const struct cw_value *values, struct cw_error *err)
+{
+    const char *rank = cw_device_attribute(source->device, "rank");
+    /* under application replay a process has another number in every run */
+    const struct cw_file_name_parts parts = {cw_device_attribute(source->device, "host"), rank, source->process};
+    uint32_t index = 0;
+    enum cw_status status = o->run <= o->groups ? open_file(o, &parts, &index, err) : CW_OK;
+    if (status != CW_OK)
+        return status;
+    struct cw_output_device *device = find_device(o, o->files[index], source->device, err);
+    struct cw_pair *pairs = calloc(range->attribute_count + 1, sizeof *pairs);
+    if (!device || !pairs) {
+        free(pairs);
+        return cw_error_nomem(err);
+    }
+    struct cw_range mine = *range;
+    for (uint32_t i = 0; i < range->attribute_count; i++)
+        pairs[i] = range->attributes[i];
+    if (rank)
+        pairs[mine.attribute_count++] = (struct cw_pair){"rank", rank};
+    mine.attributes = pairs;
+    mine.device = device->device.index;
+    mine.process = source->process;
+    if (o->runs) {
+        char place[600];
+        snprintf(place, sizeof place, "%s\n%s\n%" PRIu32, source->program, rank ? rank : "", mine.device);
+        const struct cw_run_range one = {.place = place, .file = index, .range = mine, .values = values};
+        status = cw_runs_add(o->runs, &one, err);
+    } else {
+        status = write_range(o, o->files[index], &mine, values, err);
+    }
+    free(pairs);
+    return status;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+void cw_range_output_begin(struct cw_range_output *o)
+{
+    if (o->runs)
+        cw_runs_begin(o->runs, o->run % o->groups);
+    o->run++;
+}
+
+void cw_range_output_compare(const struct cw_range_output *o)
+{
+    if (!o->runs)
+        return;
+    struct cw_runs_difference d = cw_runs_compare(o->runs);
+    if (d.missing || d.added)
+        fprintf(stderr,
+                "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
+                " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; what matches is kept\n",
+                o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "", d.added,
+                d.added ? " (" : "", d.added_name, d.added ? ")" : "");
+}
+
+enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    uint32_t all = o->run_count / o->groups;
+    for (uint32_t i = 0; status == CW_OK && o->runs && i < cw_runs_count(o->runs); i++) {
+        const struct cw_run_range *r = cw_runs_get(o->runs, i);
+        struct cw_range range = r->range;
+        struct cw_pair *pairs = calloc(range.attribute_count + 1, sizeof *pairs);
+        char runs[64];
+        if (!pairs)
+            return cw_error_nomem(err);
+        for (uint32_t k = 0; k < range.attribute_count; k++)
+            pairs[k] = range.attributes[k];
+        snprintf(runs, sizeof runs, "%" PRIu32 " of %" PRIu32, cw_runs_seen(o->runs, i), all);
+        if (cw_runs_seen(o->runs, i) < all)
+            pairs[range.attribute_count++] = (struct cw_pair){"runs", runs};
+        range.attributes = pairs;
+        status = write_range(o, o->files[r->file], &range, r->values, err);
+        free(pairs);
+    }
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_range_output_open(struct cw_range_output *o, const char *pattern, const struct cw_schema *schema,
+                                    uint32_t runs, uint32_t groups, struct cw_error *err)
+{
+    *o = (struct cw_range_output){
+        .pattern = pattern, .schema = schema, .run_count = runs, .groups = groups, .arena = cw_arena_create()};
+    o->runs = runs > 1 ? cw_runs_create(schema->counter_count, schema->pass_count) : NULL;
+    if (!o->arena || (runs > 1 && !o->runs))
+        return cw_error_nomem(err);
+    const struct cw_file_name_parts parts = {.process = (uint32_t)getpid()};
+    uint32_t index;
+    if (!depends_on_process(pattern))
+        return open_file(o, &parts, &index, err);
+    char *name;
+    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* whether it can be filled in at all */
+    free(name);
+    return status;
+}
+
+enum cw_status cw_range_output_end(struct cw_range_output *o, const struct cw_program *program, struct cw_error *err)
+{
+    const struct cw_file_name_parts parts = {.process = (uint32_t)program->pid};
+    uint32_t index;
+    enum cw_status status = cw_range_output_flush(o, err);
+    if (status == CW_OK && !o->file_count) /* also a program that launched nothing leaves a file that says so */
+        status = open_file(o, &parts, &index, err);
+    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
+        o->files[i]->out.dropped = o->file_count == 1 ? o->dropped : o->files[i]->out.dropped;
+        status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
+    }
+    return status;
+}
+
+void cw_range_output_close(struct cw_range_output *o)
+{
+    for (uint32_t i = 0; i < o->file_count; i++) {
+        cw_collector_close(&o->files[i]->out);
+        free(o->files[i]->path);
+        free(o->files[i]);
+    }
+    cw_runs_destroy(o->runs);
+    cw_arena_destroy(o->arena);
+}

@@ -1,0 +1,60 @@
+/* Where ranges go: straight into a file, or under application replay into a table until every run is done. One file, or
+ * one for each process, rank or host where the name says so (file_name.h). */
+#ifndef CW_AGENT_RANGE_OUTPUT_H
+#define CW_AGENT_RANGE_OUTPUT_H
+
+#include "agent/backend.h"
+#include "agent/collector.h"
+#include "agent/runs.h"
+
+enum { CW_MOST_FILES = 1024 };
+
+struct cw_output_device { /* of the file */
+    struct cw_device device;
+    struct cw_device_facts *facts;
+};
+
+struct cw_output_file {
+    char *path;
+    struct cw_collector out;
+    uint32_t device_count;
+    struct cw_output_device devices[64];
+    uint64_t described; /* a bit for each of them that the file has */
+};
+
+struct cw_range_output {
+    const char *pattern;
+    const struct cw_schema *schema;
+    struct cw_arena *arena;
+    struct cw_runs *runs;            /* NULL: no application replay */
+    uint32_t run_count, run, groups; /* groups: of runs that see other ranges */
+    uint64_t ranges, dropped;
+    uint32_t file_count;
+    struct cw_output_file *files[CW_MOST_FILES];
+};
+
+struct cw_range_source { /* the process that a range is of */
+    uint32_t process;
+    const char *program;
+    const struct cw_device *device; /* with the facts of this run: of counters not collected, 0 instances */
+};
+
+/* `runs` is 1 but for application replay; they take turns at `groups` (cw_runs_begin). The schema must outlive the
+ * output. Creates the file at once where its name does not depend on the process. To be closed also after a failure. */
+enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, const struct cw_schema *schema,
+                                    uint32_t runs, uint32_t groups, struct cw_error *err);
+/* A run begins. */
+void cw_range_output_begin(struct cw_range_output *output);
+/* The attributes `rank` (where known) and `runs` are added here. */
+enum cw_status cw_range_output_add(struct cw_range_output *output, const struct cw_range_source *source,
+                                   const struct cw_range *range, const struct cw_value *values, struct cw_error *err);
+/* A run is over: tells on stderr how it differs from the first. */
+void cw_range_output_compare(const struct cw_range_output *output);
+/* Writes what application replay gathered. */
+enum cw_status cw_range_output_flush(struct cw_range_output *output, struct cw_error *err);
+/* The same, and how the program ended. */
+enum cw_status cw_range_output_end(struct cw_range_output *output, const struct cw_program *program,
+                                   struct cw_error *err);
+void cw_range_output_close(struct cw_range_output *output);
+
+#endif

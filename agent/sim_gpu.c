@@ -1,0 +1,123 @@
+#include "agent/sim_gpu.h"
+
+#include <math.h>
+
+enum { FEW_INSTANCES = 4 };
+
+/* splitmix64 */
+uint64_t cw_sim_mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
+
+static bool contains(const struct cw_config_pass *pass, struct cw_placement at)
+{
+    for (uint32_t i = 0; i < pass->count; i++)
+        if (pass->placements[i].raw == at.raw && pass->placements[i].domain == at.domain)
+            return true;
+    return false;
+}
+
+static uint32_t groups_taken(const struct cw_config_pass *pass, const struct cw_config_limit *limit)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < limit->count; i++) {
+        bool counts = contains(pass, limit->members[i]);
+        for (uint32_t k = 0; k < i && counts; k++)
+            counts = limit->groups[k] != limit->groups[i] || !contains(pass, limit->members[k]);
+        taken += counts;
+    }
+    return taken;
+}
+
+static enum cw_status check_limits(const struct cw_config_image *plan, struct cw_error *err)
+{
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        for (uint32_t i = 0; i < plan->limit_count; i++) {
+            uint32_t taken = groups_taken(&plan->passes[p], &plan->limits[i]);
+            if (taken > plan->limits[i].max)
+                return cw_error_set(
+                    err, CW_ERR_DEVICE,
+                    "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u", p, taken,
+                    i, plan->domains[plan->limits[i].members[0].domain].name, plan->limits[i].max);
+        }
+    return CW_OK;
+}
+
+enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                               bool *answer, struct cw_error *err)
+{
+    (void)user;
+    (void)err;
+    *answer = true;
+    for (uint32_t i = 0; i < plan->limit_count && *answer; i++)
+        *answer = groups_taken(pass, &plan->limits[i]) <= plan->limits[i].max;
+    return CW_OK;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t instance_count(const struct cw_config_counter *counter)
+{
+    return counter->instances ? counter->instances : FEW_INSTANCES;
+}
+
+/* A raw counter's count in one instance: the kernel decides its size, the pass adds up to 1 % of noise. */
+static double raw_count(const struct cw_sim_gpu *s, uint32_t raw, uint32_t instance, uint32_t range)
+{
+    uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(range)));
+    double size = (double)(key % 100000);
+    double spread = 1 + (double)(cw_sim_mix(key ^ instance) % 1000) / 10000;
+    double noise = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(s->raw_pass[raw] + 77u) ^ instance) % 100) / 10000;
+    return floor(size * spread * noise);
+}
+
+void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range, uint64_t key)
+{
+    for (uint32_t p = 0; p < s->plan->pass_count; p++)
+        s->durations[p] = (double)(1000 + cw_sim_mix(key ^ p) % 50000);
+    for (uint32_t c = 0; c < s->plan->counter_count; c++) {
+        const struct cw_config_counter *counter = &s->plan->counters[c];
+        uint32_t n = instance_count(counter);
+        for (uint32_t i = 0; i < n; i++) {
+            s->instances[c][i] = 0;
+            for (uint32_t r = 0; r < counter->raw_count; r++)
+                s->instances[c][i] += raw_count(s, counter->raws[r], i, range);
+        }
+        s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
+    }
+}
+
+enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_image *plan, uint64_t seed,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    *s = (struct cw_sim_gpu){.plan = plan, .seed = seed};
+    enum cw_status status = check_limits(plan, err);
+    if (status != CW_OK)
+        return status;
+    s->raw_pass = cw_arena_alloc(arena, plan->raw_count, sizeof *s->raw_pass);
+    s->instances = cw_arena_alloc(arena, plan->counter_count, sizeof *s->instances);
+    s->values = cw_arena_alloc(arena, plan->counter_count, sizeof *s->values);
+    s->facts = cw_arena_alloc(arena, plan->counter_count, sizeof *s->facts);
+    s->durations = cw_arena_alloc(arena, plan->pass_count, sizeof *s->durations);
+    if (!s->raw_pass || !s->instances || !s->values || !s->facts || !s->durations)
+        return cw_error_nomem(err);
+    for (uint32_t p = plan->pass_count; p-- > 0;)
+        for (uint32_t k = 0; k < plan->passes[p].count; k++)
+            s->raw_pass[plan->passes[p].placements[k].raw] = p;
+    for (uint32_t c = 0; c < plan->counter_count; c++) {
+        const struct cw_config_counter *counter = &plan->counters[c];
+        uint32_t n = instance_count(counter);
+        s->instances[c] = cw_arena_alloc(arena, n, sizeof(double));
+        if (!s->instances[c])
+            return cw_error_nomem(err);
+        s->facts[c] = (struct cw_device_facts){
+            .instances = n, .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+    }
+    return CW_OK;
+}

@@ -1,0 +1,29 @@
+/* A simulated GPU: numbers that follow from the seed alone, with instances and noise from pass to pass. It refuses a
+ * plan whose passes break the chip's limits, as hardware would. */
+#ifndef CW_AGENT_SIM_GPU_H
+#define CW_AGENT_SIM_GPU_H
+
+#include "host/image/counter_data.h"
+
+struct cw_sim_gpu {
+    uint64_t seed;
+    const struct cw_config_image *plan;
+    uint32_t *raw_pass; /* the pass that collects each raw counter */
+    double **instances; /* for each counter */
+    struct cw_value *values;
+    double *durations;
+    struct cw_device_facts *facts;
+};
+
+/* Everything lives in `arena`. */
+enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_image *plan, uint64_t seed,
+                               struct cw_arena *arena, struct cw_error *err);
+/* Fills in values and durations of the range with this number. */
+void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
+/* Whether a pass keeps the limits of the plan; as cw_one_pass_complete asks. */
+enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                               bool *answer, struct cw_error *err);
+/* A well-mixed number for each key. */
+uint64_t cw_sim_mix(uint64_t key);
+
+#endif

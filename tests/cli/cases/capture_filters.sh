@@ -1,0 +1,35 @@
+# Which launches, ranges, devices and processes are collected, and what a range says of itself; on the simulated GPU.
+metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o plan.cwc
+cat >program <<'EOF'
+exec >$COUNTERWORKS_SIM
+echo launch _Z3addPfi; echo push step; echo launch gemm
+echo push inner; echo launch _Z3addPfi; echo pop
+echo start window; echo launch gemm; echo pop; echo launch copy; echo end window
+echo device 1; echo launch copy
+echo process 7 worker 3; echo launch gemm
+EOF
+names() { # what was collected: name, device, range around it, rank
+    capture-agent range -c plan.cwc -o run.cwd "$@" -- sh program || { echo "status $?"; return; }
+    metric-eval run.cwd --json run.json >/dev/null
+    python3 -c '
+import json
+for r in json.load(open("run.json"))["ranges"]:
+    a = r["attributes"]
+    print(" ", r["name"], r["device"], a.get("nvtx", "-"), a.get("rank", "-"), a["replay"])'
+}
+echo all; names
+echo kernel; names --kernel '^gemm$'
+echo readable name; names --kernel '^add\(float'
+echo mangled name; names --kernel '^_Z3add'
+echo skip and count; names --kernel 'gemm|add' --launch-skip 1 --launch-count 2
+echo in a range; names --range inner
+echo devices; names --device 1
+echo processes; names --process '^worker$'
+echo no children; names --follow-children no --kernel copy
+echo nothing matches; names --kernel nothing
+echo not an expression; names --kernel '('
+echo not a device; names --device 1,x
+echo user ranges; names --ranges user
+echo the second level; names --ranges user --levels 2
+echo one of them; names --ranges user --range inner
+echo together or not; names --ranges user --replay kernel

@@ -1,0 +1,154 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/file_name.h"
+#include "agent/filter.h"
+
+static struct cw_filter filter;
+static struct cw_error err;
+
+static struct cw_filter_options everything(void)
+{
+    return (struct cw_filter_options){.launch_count = UINT64_MAX};
+}
+
+static void start(const struct cw_filter_options *options)
+{
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_assert(cw_filter_open(&filter, options, &err) == CW_OK);
+}
+
+static void finish(void)
+{
+    cw_filter_close(&filter);
+}
+
+TestSuite(filter, .fini = finish);
+
+Test(filter, nothing_asked_means_everything)
+{
+    struct cw_filter_options o = everything();
+    start(&o);
+    cr_expect(cw_filter_launch(&filter, "kernel", false));
+    cr_expect(cw_filter_launch(&filter, "", false));
+    cr_expect(cw_filter_process(&filter, "python3", false));
+    cr_expect(cw_filter_device(&filter, 63));
+    cr_expect(cw_filter_range(&filter, "step"));
+}
+
+Test(filter, kernel_matches_mangled_or_readable)
+{
+    struct cw_filter_options o = everything();
+    o.kernel = "^add\\(float,";
+    start(&o);
+    cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false) == false, "add(float*, int) has a star");
+    finish();
+    o.kernel = "^add\\(float\\*";
+    start(&o);
+    cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false));
+    cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false), "the second time it comes from memory");
+    cr_expect(!cw_filter_launch(&filter, "_Z3subPfi", false));
+    cr_expect(!cw_filter_launch(&filter, "", false), "a graph has no name");
+}
+
+Test(filter, skip_and_count_are_of_what_matches)
+{
+    struct cw_filter_options o = everything();
+    o.kernel = "a";
+    o.launch_skip = 1;
+    o.launch_count = 2;
+    start(&o);
+    const char *kernels[] = {"a", "b", "a", "b", "a", "a"};
+    bool wanted[] = {false, false, true, false, true, false};
+    for (int i = 0; i < 6; i++)
+        cr_expect(cw_filter_launch(&filter, kernels[i], false) == wanted[i], "launch %d", i);
+}
+
+Test(filter, all_launches_may_be_skipped_without_overflow)
+{
+    struct cw_filter_options o = everything();
+    o.launch_skip = 1;
+    start(&o);
+    cr_expect(!cw_filter_launch(&filter, "a", false));
+    cr_expect(cw_filter_launch(&filter, "a", false));
+}
+
+Test(filter, range_asks_for_launches_within)
+{
+    struct cw_filter_options o = everything();
+    o.range = "step";
+    start(&o);
+    cr_expect(!cw_filter_launch(&filter, "a", false));
+    cr_expect(cw_filter_launch(&filter, "a", true));
+}
+
+Test(filter, processes_and_devices)
+{
+    struct cw_filter_options o = everything();
+    o.process = "^py";
+    o.devices = 5;
+    o.only_program = true;
+    start(&o);
+    cr_expect(cw_filter_process(&filter, "python3", true));
+    cr_expect(!cw_filter_process(&filter, "python3", false));
+    cr_expect(!cw_filter_process(&filter, "sh", true));
+    cr_expect(cw_filter_device(&filter, 2));
+    cr_expect(!cw_filter_device(&filter, 1));
+    cr_expect(!cw_filter_device(&filter, 64));
+}
+
+Test(filter, a_bad_expression_is_told)
+{
+    struct cw_filter_options o = everything();
+    o.kernel = "good";
+    o.range = "[";
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_filter_open(&filter, &o, &err) == CW_ERR_USAGE);
+    cr_expect(strncmp(err.message, "found --range '[', expected a regular expression", 48) == 0);
+}
+
+Test(filter, what_the_program_is_told_reads_back)
+{
+    struct cw_writer out;
+    struct cw_reader in;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_filter_options o = everything(), back;
+    o.range = "";
+    o.launch_skip = 7;
+    cw_writer_init(&out);
+    cw_filter_write(&out, &o);
+    cw_reader_init(&in, out.data, out.size, "", 0, NULL);
+    cw_filter_read(&in, &back, arena);
+    cr_expect(cw_reader_finish(&in, "a filter") == CW_OK);
+    cr_expect(back.kernel == NULL);
+    cr_expect(back.range && !*back.range);
+    cr_expect(back.launch_skip == 7);
+    cr_expect(back.launch_count == UINT64_MAX);
+    cw_writer_free(&out);
+    cw_arena_destroy(arena);
+}
+
+static void expect_name(const char *pattern, const char *want)
+{
+    char *name = NULL;
+    const struct cw_file_name_parts parts = {.host = "node", .rank = "3", .process = 42};
+    cr_expect(cw_file_name(&name, pattern, &parts, &err) == (want ? CW_OK : CW_ERR_USAGE), "%s", pattern);
+    cr_expect(want ? name && strcmp(name, want) == 0 : !name, "%s", pattern);
+    free(name);
+}
+
+Test(filter, file_names_are_filled_in)
+{
+    setenv("CW_TEST_JOB", "night", 1);
+    unsetenv("CW_TEST_NONE");
+    err = (struct cw_error)CW_ERROR_INIT;
+    expect_name("run.%h.%p.r%r.cwd", "run.node.42.r3.cwd");
+    expect_name("%q{CW_TEST_JOB}%q{CW_TEST_NONE}-100%%", "night-100%");
+    expect_name("plain", "plain");
+    expect_name("run.%", NULL);
+    expect_name("run.%x", NULL);
+    expect_name("run.%q{", NULL);
+    expect_name("run.%qJOB", NULL);
+}
