@@ -28,7 +28,8 @@ kill -9 $agent; wait $agent 2>/dev/null; touch gone
 until [ -e ended ]; do sleep 0.05; done; cat ended; held run.cwd
 echo == the disk is full
 capture-agent range -c plan.cwc -o /dev/full -- sh -c "$say echo the program ends"; echo "status $?"
-(ulimit -f 2; capture-agent range -c plan.cwc -o run.cwd --sim-kernels 200 -- sh -c 'echo the program ends')
-echo "status $?"; held run.cwd
+(ulimit -f 16; capture-agent range -c plan.cwc -o run.cwd --sim-kernels 200 -- sh -c 'echo the program ends')
+echo "status $?"
+[ "$(metric-eval show run.cwd 2>&1 | sed -n 's/^ranges: *//p')" -gt 2 ] && echo some ranges are there; held run.cwd | grep 'end:'
 echo == it says what nobody understands
 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say echo dance >&3; echo launch c >&3"; echo "status $?"; held run.cwd

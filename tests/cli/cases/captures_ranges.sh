@@ -1,0 +1,21 @@
+# Captures of data/captures/workloads/nvtx.cu and of PyTorch on an H100: user ranges nest, and add up; launches know the
+# ranges around them; what was complete before a crash is there.
+cat >print.py <<'EOF'
+import json, sys
+text = sys.stdin.read()
+for r in json.loads(text[text.index("{"):])["ranges"]:
+    value = {m["name"]: m["value"] for m in r["metrics"]}
+    a = r.get("attributes", {})
+    print(f'{r["name"]:42} {a.get("nvtx", "-"):30} {a["replay"]:12} {a.get("runs", "-"):7}', value["sm__inst_executed.sum"])
+EOF
+for name in nvtx_levels nvtx_user nvtx_batch nvtx_runs torch_steps; do
+    echo "== $name"
+    metric-eval "$SOURCE/data/captures/$name.cwd" -m sm__inst_executed.sum --json - | python3 print.py
+done
+echo == nvtx_trap
+metric-eval show "$SOURCE/data/captures/nvtx_trap.cwd" 2>&1 | grep -E 'incomplete|ranges'
+# the launches of a range add up to it: three kernels of 458752, 622592 and 458752 instructions
+metric-eval "$SOURCE/data/captures/nvtx_batch.cwd" -m sm__inst_executed.sum --json - | python3 -c '
+import json, sys
+step = [r for r in json.load(sys.stdin)["ranges"] if r["attributes"]["nvtx"].startswith("solve")]
+print(sum(r["metrics"][0]["value"] for r in step))'
