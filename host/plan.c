@@ -45,6 +45,11 @@ static void collect_counter(void *context, uint32_t counter)
     c->seen[counter] = 1;
 }
 
+static void mark_counter(void *context, uint32_t counter)
+{
+    ((bool *)context)[counter] = true;
+}
+
 static enum cw_status resolve(struct planner *p, const char *const *metrics, size_t count)
 {
     enum cw_status status = CW_OK;
@@ -53,8 +58,14 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
     p->counters = array(p, count, sizeof *p->counters, &status);
     struct collect c = {.items = array(p, p->chip->counter_count, sizeof(uint32_t), &status),
                         .seen = array(p, p->chip->counter_count, 1, &status)};
+    bool *recorded = array(p, p->chip->counter_count, sizeof *recorded, &status);
+    struct cw_metric m;
     for (size_t i = 0; status == CW_OK && i < count; i++) {
-        struct cw_metric m;
+        status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
+        if (status == CW_OK)
+            status = cw_metric_counters(p->chip, &m, mark_counter, recorded, p->err);
+    }
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
         bool known = false;
         for (size_t k = 0; k < p->count && status == CW_OK && !known; k++)
@@ -62,7 +73,7 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
         if (status != CW_OK || known)
             continue;
         c.count = 0;
-        status = cw_metric_counters(p->chip, &m, collect_counter, &c, p->err);
+        status = cw_metric_counters_beside(p->chip, &m, recorded, collect_counter, &c, p->err);
         uint32_t *items = array(p, c.count, sizeof *items, &status);
         for (uint32_t k = 0; k < c.count; k++) {
             c.seen[c.items[k]] = 0;

@@ -254,7 +254,8 @@ static bool is_user_cycles(const char *name)
 
 struct needs {
     const struct cw_chip *chip;
-    const bool *held; /* NULL when planning */
+    const bool *held;     /* NULL when planning */
+    const bool *recorded; /* when planning: recorded anyway; may be NULL */
     void (*add)(void *context, uint32_t counter);
     void *context;
     struct cw_error *err;
@@ -272,7 +273,8 @@ static bool holds_terms(const struct needs *n, const struct cw_counter *c)
 static void need_rollup(const struct needs *n, uint32_t counter, int rollup, bool recorded)
 {
     const struct cw_counter *c = &n->chip->counters[counter];
-    bool derive = cw_counter_follows(n->chip, counter, rollup) && (n->held ? holds_terms(n, c) : !recorded);
+    bool anyway = recorded || (n->recorded && n->recorded[counter]);
+    bool derive = cw_counter_follows(n->chip, counter, rollup) && (n->held ? holds_terms(n, c) : !anyway);
     for (uint32_t i = 0; derive && i < c->terms.count; i++)
         n->add(n->context, c->terms.items[i]);
     if (!derive && !recorded)
@@ -383,14 +385,21 @@ static enum cw_status metric_needs(const struct needs *n, const struct cw_metric
 enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *m,
                                   void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err)
 {
-    return cw_metric_counters_held(chip, m, NULL, add, context, err);
+    return cw_metric_counters_beside(chip, m, NULL, add, context, err);
+}
+
+enum cw_status cw_metric_counters_beside(const struct cw_chip *chip, const struct cw_metric *m, const bool *recorded,
+                                         void (*add)(void *context, uint32_t counter), void *context,
+                                         struct cw_error *err)
+{
+    return metric_needs(&(struct needs){chip, NULL, recorded, add, context, err}, m);
 }
 
 enum cw_status cw_metric_counters_held(const struct cw_chip *chip, const struct cw_metric *m, const bool *held,
                                        void (*add)(void *context, uint32_t counter), void *context,
                                        struct cw_error *err)
 {
-    return metric_needs(&(struct needs){chip, held, add, context, err}, m);
+    return metric_needs(&(struct needs){chip, held, NULL, add, context, err}, m);
 }
 
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *m, char *buffer, size_t size)

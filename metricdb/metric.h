@@ -72,6 +72,10 @@ const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metr
  * the counter. CW_ERR_UNSUPPORTED for a metric whose formula is not known. */
 enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *metric,
                                   void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err);
+/* The same beside the counters marked in `recorded`: a derived counter that is recorded anyway stands for itself. */
+enum cw_status cw_metric_counters_beside(const struct cw_chip *chip, const struct cw_metric *metric,
+                                         const bool *recorded, void (*add)(void *context, uint32_t counter),
+                                         void *context, struct cw_error *err);
 /* The same for a capture that holds the counters marked in `held`: those that the value is computed from there. A
  * derived counter counts itself where a term is lacking. */
 enum cw_status cw_metric_counters_held(const struct cw_chip *chip, const struct cw_metric *metric, const bool *held,

@@ -176,6 +176,11 @@ Test(metric, counters_that_derived_ones_stand_for)
                  "sm__warps_launched sm__inst_executed gpu__time_duration sm__cycles_active ");
     expect_needs(__LINE__, "sm__average_inst_executed_per_warp.ratio", NULL,
                  "sm__inst_executed sm__inst_executed gpu__time_duration ");
+    char names[512] = "";
+    struct cw_metric m = parsed(tiny, "sm__warps_launched.sum");
+    const bool anyway[] = {false, false, false, false, true};
+    cr_expect_eq(cw_metric_counters_beside(tiny, &m, anyway, add, names, NULL), CW_OK);
+    cr_expect_str_eq(names, itself, "recorded for another metric");
     free(text);
 }
 

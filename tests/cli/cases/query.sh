@@ -14,5 +14,13 @@ metric-query describe --chip GH100 --format json dram__bytes.sum.per_second | he
 metric-query list --chip GH100 --type throughput --unit dram | cut -f1 >names.txt
 metric-config --chip GH100 --metrics-file names.txt -o plan.cwc && echo planned
 metric-query lint --chip GH100 >findings.txt; echo "status $?"
-# a counter is recorded, or follows from recorded ones
+# a counter is recorded, or follows from recorded ones; where its minimum is recorded, so is its sum
+planned() {
+    metric-config --chip GH100 -m "$1" --no-native -o plan.cwc
+    capture-agent range --backend sim -c plan.cwc -o run.cwd -- true
+    metric-eval run.cwd --all --csv - | cut -d, -f4 | grep -E '\.(sum|min)$' | sort -u | xargs
+}
+planned dram__bytes_read.sum
+planned sm__inst_executed.sum
+planned sm__inst_executed.sum,sm__inst_executed.min
 metric-query describe --chip GH100 dram__bytes dram__bytes_read gpu__time_duration l1tex__t_sectors_pipe_tex | grep -E '^[a-z]|derived|evidence'
