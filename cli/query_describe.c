@@ -149,11 +149,14 @@ static void describe_counter(struct facts *f, const struct cw_chip *chip, uint32
     f->instances = c->instances;
     f->confirmed = c->confirmed;
     if (c->terms.count) {
+        const char *what = cw_counter_follows(chip, counter, CW_MIN)
+                               ? "derived"
+                               : "derived but for minimum and maximum, which are recorded";
         f->derived = derivation(chip, c, arena);
-        f->evidence =
-            cw_counter_follows(chip, counter, CW_MIN)
-                ? "derived, formula confirmed against captures"
-                : "derived but for minimum and maximum, which are recorded; formula confirmed against captures";
+        const char *text = cw_arena_printf(arena, "%s; formula %s", what,
+                                           c->confirmed ? "confirmed against captures"
+                                                        : "inferred, not confirmed against a capture of this chip");
+        f->evidence = text ? text : what;
     } else if (may_follow(chip, counter)) {
         f->evidence =
             "recorded: it has the raw counters of others, but no captures have confirmed how it follows from them";
