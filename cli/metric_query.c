@@ -139,6 +139,7 @@ int main(int argc, char **argv)
         {"legacy", "CUPTI's metrics and events, by formula", cw_query_legacy},
         {"sets", "the metric sets", run_sets},
         {"lint", "check a chip's database", run_lint},
+        {"compile", "make chip files load faster", cw_query_compile},
     };
     cw_cli_init();
     return cw_subcommand_main(argc, argv, table, sizeof table / sizeof *table,

@@ -34,5 +34,6 @@ int cw_query_finish(enum cw_status status, struct cw_error *err);
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);
 int cw_query_legacy(int argc, char **argv);
+int cw_query_compile(int argc, char **argv);
 
 #endif

@@ -11,6 +11,7 @@
 #include "host/base/file.h"
 #include "host/base/suggest.h"
 #include "metricdb/chip_files.h"
+#include "metricdb/compiled.h"
 #include "metricdb/limits.h"
 #include "metricdb/yaml.h"
 
@@ -478,6 +479,13 @@ static void load_root(struct load *l, const struct cw_yaml *root)
     index_names(l);
 }
 
+static void hash_text(uint8_t hash[16], const void *data, size_t size)
+{
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, size));
+    memcpy(hash, canonical.digest, sizeof canonical.digest);
+}
+
 enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_t size, const char *path,
                              struct cw_arena *arena, struct cw_error *err)
 {
@@ -487,9 +495,7 @@ enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_
     if (!kept)
         return cw_error_nomem(err);
     l.in.source = l.chip->path = kept;
-    XXH128_canonical_t hash;
-    XXH128_canonicalFromHash(&hash, XXH3_128bits(data, size));
-    memcpy(l.chip->hash, hash.digest, sizeof l.chip->hash);
+    hash_text(l.chip->hash, data, size);
     struct cw_yaml *root;
     enum cw_status status = cw_yaml_parse(&root, data, size, kept, arena, err);
     if (status != CW_OK)
@@ -506,7 +512,10 @@ enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, 
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status != CW_OK)
         return status;
-    status = cw_chip_parse(chip, file.data, file.size, path, arena, err);
+    uint8_t hash[16];
+    hash_text(hash, file.data, file.size);
+    if (!cw_compiled_load(chip, path, hash, arena))
+        status = cw_chip_parse(chip, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
     return status;
 }

@@ -111,7 +111,7 @@ struct cw_chip {
 /* Parses a chip file of `size` bytes. `path` is for messages; everything lives in `arena`. */
 enum cw_status cw_chip_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
                              struct cw_arena *arena, struct cw_error *err);
-/* Loads a file by path. */
+/* Loads a file by path, from its compiled form where there is one (metricdb/compiled.h). */
 enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
                                  struct cw_error *err);
 /* Loads a chip by name, in any case, from the data folder (metricdb/chip_files.h). It bears the name that was asked

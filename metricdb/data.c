@@ -17,6 +17,20 @@ static bool is_data_dir(const char *path)
     return access(chips, R_OK) == 0;
 }
 
+bool cw_data_beside(char path[CW_PATH_MAX])
+{
+    char program[CW_PATH_MAX - 64];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash)
+        *slash = 0;
+    snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", program);
+    return true;
+}
+
 enum cw_status cw_data_dir(char path[CW_PATH_MAX], struct cw_error *err)
 {
     const char *set = getenv("CW_DATA_DIR");
@@ -26,17 +40,8 @@ enum cw_status cw_data_dir(char path[CW_PATH_MAX], struct cw_error *err)
             return CW_OK;
         return cw_error_set(err, CW_ERR_IO, "CW_DATA_DIR names %s, expected a folder with chips/ in it", set);
     }
-    char program[CW_PATH_MAX - 64];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length > 0) {
-        program[length] = 0;
-        char *slash = strrchr(program, '/');
-        if (slash)
-            *slash = 0;
-        snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", program);
-        if (is_data_dir(path))
-            return CW_OK;
-    }
+    if (cw_data_beside(path) && is_data_dir(path))
+        return CW_OK;
     snprintf(path, CW_PATH_MAX, "%s", CW_SOURCE_DATA_DIR);
     if (is_data_dir(path))
         return CW_OK;

@@ -9,6 +9,9 @@
 
 enum { CW_PATH_MAX = 1024 };
 
+/* The folder share/counterworks of the installation or build tree that the program stands in, which need not exist.
+ * False where the system does not say where the program is. */
+bool cw_data_beside(char path[CW_PATH_MAX]);
 /* CW_DATA_DIR, then the folder installed beside the program (../share/counterworks), then the source tree's. */
 enum cw_status cw_data_dir(char path[CW_PATH_MAX], struct cw_error *err);
 /* The names, without .yaml and sorted, of the YAML files in a folder of it ("chips"); `names` lives in `arena`. */

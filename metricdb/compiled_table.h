@@ -1,0 +1,56 @@
+/* What of a chip is compiled: each table of struct cw_chip and each member of its rows. Internal to metricdb. */
+#ifndef CW_METRICDB_COMPILED_TABLE_H
+#define CW_METRICDB_COMPILED_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum cw_table_id {
+    CW_TABLE_CHIP,
+    CW_TABLE_UNITS,
+    CW_TABLE_DOMAINS,
+    CW_TABLE_RAWS,
+    CW_TABLE_PLACEMENTS,
+    CW_TABLE_LIMITS,
+    CW_TABLE_COUNTERS,
+    CW_TABLE_RATIOS,
+    CW_TABLE_THROUGHPUTS,
+    CW_TABLE_NAME_SLOTS,
+    CW_TABLE_ALSO,
+    CW_TABLE_SOURCE,
+    CW_TABLE_COUNT,
+    CW_TABLE_ANY = CW_TABLE_COUNT /* of CW_KIND_ITEMS: numbers that are no indices */
+};
+
+enum cw_kind {
+    CW_KIND_TEXT,   /* a name */
+    CW_KIND_PROSE,  /* text of any length */
+    CW_KIND_NUMBER, /* uint32_t */
+    CW_KIND_WIDE,   /* uint64_t or double */
+    CW_KIND_INDEX,  /* into the table `to` */
+    CW_KIND_OPTION, /* INDEX or CW_NONE */
+    CW_KIND_ITEMS,  /* array of indices into `to`; how many stands in a NUMBER before it */
+    CW_KIND_REALS,  /* array of doubles; likewise */
+};
+
+struct cw_field {
+    const char *name;
+    enum cw_kind kind;
+    size_t offset;
+    enum cw_table_id to;
+    size_t count; /* of ITEMS and REALS: offset of their number */
+};
+
+struct cw_table {
+    const char *name;
+    size_t row, rows, count; /* size of a row, offsets of pointer and number in struct cw_chip */
+    const struct cw_field *fields;
+    size_t field_count;
+};
+
+extern const struct cw_table cw_compiled_tables[CW_TABLE_COUNT];
+
+/* The version: a hash of names and kinds of all that is kept. */
+uint64_t cw_compiled_layout(void);
+
+#endif

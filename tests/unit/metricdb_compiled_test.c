@@ -1,0 +1,283 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "host/base/file.h"
+#include "metricdb/chip_write.h"
+#include "metricdb/columns.h"
+#include "metricdb/compiled.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/small_chip.h"
+
+enum { HEADER = 48, HASH_AT = 16, CHECKSUM_AT = 40 };
+
+static struct cw_arena *arena;
+static struct cw_writer form;
+
+static void setup(void)
+{
+    arena = cw_arena_create();
+    cw_writer_init(&form);
+}
+
+static void teardown(void)
+{
+    cw_writer_free(&form);
+    cw_arena_destroy(arena);
+}
+
+TestSuite(compiled, .init = setup, .fini = teardown);
+
+static const struct cw_chip *parsed(const char *data, size_t size, const char *path)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char text[1200];
+    cr_assert_eq(cw_chip_parse(&chip, data, size, path, arena, &err), CW_OK, "%s",
+                 cw_error_format(&err, text, sizeof text));
+    return chip;
+}
+
+/* The small chip with limits, whose compiled form is in `form`. */
+static const struct cw_chip *small(void)
+{
+    char *named = cw_text_with(cw_small_chip, "source:", "also: [TINIER, TINIEST]\nsource:");
+    char *text = cw_text_with(named, "ratios:",
+                              "  sm__both: {unit: sm, dim: warps, of: {sm__inst_executed: 0.5, sm__warps_launched: 3}, "
+                              "confirmed: 2, raw: [0x22, 0x33]}\n"
+                              "classes: {a: {domain: trace, raw: [0x22, 0x33]}}\n"
+                              "limits: [{max: 1, each: [a]}, {max: 2, groups: [a, gpu_sm_a]}]\n"
+                              "ratios:");
+    const struct cw_chip *chip = parsed(text, strlen(text), "tiny.yaml");
+    free(text);
+    free(named);
+    cr_assert_eq(cw_compiled_write(chip, &form, NULL), CW_OK);
+    return chip;
+}
+
+static bool same_items(const uint32_t *a, const uint32_t *b, uint32_t count)
+{
+    return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
+}
+
+static void expect_same_limits(const struct cw_chip *a, const struct cw_chip *b)
+{
+    cr_assert_eq(a->limit_count, b->limit_count);
+    for (uint32_t i = 0; i < a->limit_count; i++) {
+        const struct cw_limit *x = &a->limits[i], *y = &b->limits[i];
+        cr_assert(x->max == y->max && x->line == y->line && x->count == y->count, "limit %u", i);
+        cr_assert(same_items(x->members, y->members, x->count) && same_items(x->groups, y->groups, x->count));
+    }
+}
+
+static void expect_same_lines(const struct cw_chip *a, const struct cw_chip *b)
+{
+    for (uint32_t i = 0; i < a->counter_count; i++)
+        cr_assert_eq(a->counters[i].line, b->counters[i].line);
+    for (uint32_t i = 0; i < a->ratio_count; i++)
+        cr_assert_eq(a->ratios[i].line, b->ratios[i].line);
+    for (uint32_t i = 0; i < a->throughput_count; i++)
+        cr_assert_eq(a->throughputs[i].line, b->throughputs[i].line);
+}
+
+/* What a chip file says is what the writer writes, and limits. */
+static void expect_same(const struct cw_chip *a, const struct cw_chip *b)
+{
+    static const char *const source[] = {NULL};
+    struct cw_writer x, y;
+    cw_writer_init(&x);
+    cw_writer_init(&y);
+    cw_chip_write(a, source, &x);
+    cw_chip_write(b, source, &y);
+    cr_assert(x.size > 100 && x.size == y.size && memcmp(x.data, y.data, x.size) == 0, "%s", a->path);
+    cw_writer_free(&x);
+    cw_writer_free(&y);
+    cr_expect_str_eq(a->path, b->path);
+    cr_expect(memcmp(a->hash, b->hash, sizeof a->hash) == 0);
+    cr_assert_eq(a->name_slot_count, b->name_slot_count);
+    cr_expect(same_items(a->name_slots, b->name_slots, a->name_slot_count));
+    expect_same_limits(a, b);
+    expect_same_lines(a, b);
+}
+
+static const struct cw_chip *read_back(const struct cw_chip *chip)
+{
+    const struct cw_chip *again;
+    struct cw_error err = CW_ERROR_INIT;
+    char text[1200];
+    cr_assert_eq(cw_compiled_read(&again, form.data, form.size, chip->hash, chip->path, arena, &err), CW_OK, "%s",
+                 cw_error_format(&err, text, sizeof text));
+    return again;
+}
+
+Test(compiled, small_chip_is_the_same)
+{
+    const struct cw_chip *chip = small();
+    cr_assert(chip->limit_count == 2 && chip->also_count == 2 && chip->counters[5].terms.count == 2);
+    expect_same(chip, read_back(chip));
+}
+
+Test(compiled, every_shipped_chip_is_the_same, .timeout = 240)
+{
+    glob_t files;
+    cr_assert_eq(glob(CW_SOURCE_DIR "/data/chips/*.yaml", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        struct cw_bytes file;
+        cr_assert_eq(cw_file_read(&file, files.gl_pathv[i], 64 << 20, NULL), CW_OK);
+        const struct cw_chip *chip = parsed((const char *)file.data, file.size, files.gl_pathv[i]);
+        cr_assert_eq(cw_compiled_write(chip, &form, NULL), CW_OK);
+        expect_same(chip, read_back(chip));
+        cw_bytes_free(&file);
+        teardown();
+        setup();
+    }
+    globfree(&files);
+}
+
+Test(compiled, any_damage_is_seen)
+{
+    const struct cw_chip *chip = small(), *again;
+    for (size_t i = 0; i < form.size; i++) {
+        form.data[i] ^= 0x10;
+        cr_expect_eq(cw_compiled_read(&again, form.data, form.size, chip->hash, "x", arena, NULL), CW_ERR_INPUT,
+                     "byte %zu changed", i);
+        form.data[i] ^= 0x10;
+        cr_expect_eq(cw_compiled_read(&again, form.data, i, chip->hash, "x", arena, NULL), CW_ERR_INPUT,
+                     "cut to %zu bytes", i);
+    }
+}
+
+/* A payload whose checksum holds is read with the same care. */
+Test(compiled, hostile_payloads_do_no_harm)
+{
+    static const uint8_t values[] = {0, 1, 2, 3, 0x7f, 0x80, 0xff};
+    const struct cw_chip *chip = small(), *again;
+    size_t refused = 0, kept = 0;
+    for (size_t i = HEADER; i < form.size; i++)
+        for (size_t v = 0; v < sizeof values; v++) {
+            uint8_t before = form.data[i];
+            struct cw_error err = CW_ERROR_INIT;
+            struct cw_arena *own = cw_arena_create();
+            form.data[i] = values[v];
+            cw_store_u64(form.data + CHECKSUM_AT, XXH3_64bits(form.data + HEADER, form.size - HEADER));
+            enum cw_status status = cw_compiled_read(&again, form.data, form.size, chip->hash, "x", own, &err);
+            cr_expect(status == CW_OK || (status == CW_ERR_INPUT && err.has_offset), "byte %zu", i);
+            refused += status != CW_OK;
+            if (status == CW_OK) {
+                struct cw_writer text;
+                static const char *const source[] = {NULL};
+                cw_writer_init(&text);
+                cw_chip_write(again, source, &text); /* follows every reference */
+                cw_writer_free(&text);
+                kept++;
+            }
+            cw_arena_destroy(own);
+            form.data[i] = before;
+        }
+    cr_expect(refused > 100 && kept > 100, "refused %zu, kept %zu", refused, kept);
+}
+
+Test(compiled, says_what_does_not_fit)
+{
+    const struct cw_chip *chip = small(), *again;
+    struct cw_error text = CW_ERROR_INIT, layout = CW_ERROR_INIT, nothing = CW_ERROR_INIT;
+    uint8_t other[16] = {0};
+    cr_expect_eq(cw_compiled_read(&again, form.data, form.size, other, "x", arena, &text), CW_ERR_INPUT);
+    cr_expect_str_eq(text.message, "found a compiled chip of another YAML text");
+    form.data[8] ^= 1;
+    cr_expect_eq(cw_compiled_read(&again, form.data, form.size, chip->hash, "x", arena, &layout), CW_ERR_INPUT);
+    cr_expect_str_eq(layout.message, "found a compiled chip of another layout");
+    cr_expect_eq(cw_compiled_read(&again, "schema: 1", 9, chip->hash, "x", arena, &nothing), CW_ERR_INPUT);
+    cr_expect_str_eq(nothing.message, "found no compiled chip");
+}
+
+Test(compiled, no_memory_is_said)
+{
+    const struct cw_chip *chip = small(), *again;
+    for (long n = 0;; n++) {
+        struct cw_arena *own = cw_arena_create();
+        cw_alloc_fail_after(n);
+        enum cw_status status = cw_compiled_read(&again, form.data, form.size, chip->hash, "x", own, NULL);
+        bool failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cw_arena_destroy(own);
+        cr_expect_eq(status, failed ? CW_ERR_NOMEM : CW_OK, "allocation %ld", n);
+        if (!failed)
+            break;
+    }
+    for (long n = 0;; n++) {
+        struct cw_writer out;
+        cw_writer_init(&out);
+        cw_alloc_fail_after(n);
+        enum cw_status status = cw_compiled_write(chip, &out, NULL);
+        bool failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cw_writer_free(&out);
+        cr_expect_eq(status, failed ? CW_ERR_NOMEM : CW_OK, "allocation %ld", n);
+        if (!failed)
+            break;
+    }
+}
+
+/* The folder beside the tests is the build's own; a name that no chip has is used there. */
+Test(compiled, a_changed_text_is_parsed)
+{
+    char folder[CW_PATH_MAX], name[CW_PATH_MAX], file[3 * CW_PATH_MAX], yaml[] = "/tmp/cw_compiled_XXXXXX";
+    const struct cw_chip *chip = small(), *again;
+    cr_assert(cw_compiled_folder(folder));
+    for (char *slash = folder + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = 0;
+        mkdir(folder, 0777);
+    }
+    mkdir(folder, 0777);
+    cr_assert_geq(close(mkstemp(yaml)), 0);
+    snprintf(file, sizeof file, "%s/%s", folder, cw_compiled_name(yaml, name));
+    cr_expect_not(cw_compiled_load(&again, yaml, chip->hash, arena), "there is none yet");
+    cr_assert_eq(cw_file_write(file, form.data, form.size, NULL), CW_OK);
+    cr_expect(cw_compiled_load(&again, yaml, chip->hash, arena));
+    cr_expect_str_eq(again->path, yaml);
+    char *text = cw_text_with(cw_small_chip, "chip: TINY", "chip: OTHER");
+    cr_assert_eq(cw_file_write(yaml, text, strlen(text), NULL), CW_OK);
+    cr_assert_eq(cw_chip_load_file(&again, yaml, arena, NULL), CW_OK);
+    cr_expect_str_eq(again->name, "OTHER");
+    free(text);
+    unlink(file);
+    unlink(yaml);
+}
+
+Test(compiled, names_of_files)
+{
+    char name[CW_PATH_MAX];
+    cr_expect_str_eq(cw_compiled_name("/a.b/gh100.yaml", name), "gh100.cwchip");
+    cr_expect_str_eq(cw_compiled_name("x", name), "x.cwchip");
+}
+
+Test(compiled, columns_read_back)
+{
+    static const uint32_t columns[][8] = {{0},
+                                          {7, 7, 7, 7, 7, 7, 7, 7},
+                                          {5, 6, 7, 8, 9, 10, 11, 12},
+                                          {CW_NONE, 0, CW_NONE, 0, 1, 2, 3, 4},
+                                          {1, 5, 2, 2, 2, 2, 9, 8},
+                                          {0x80000000, 0, 0x7fffffff, 3, 3, 3, 3, 3}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        for (size_t count = 1; count <= 8; count++) {
+            struct cw_writer out;
+            uint32_t back[8] = {0};
+            cw_writer_init(&out);
+            cw_column_put(&out, columns[i], count);
+            struct cw_column_reader in = {out.data, out.data + out.size, false};
+            cw_column_get(&in, back, count, UINT64_MAX);
+            cr_expect(!in.bad && in.at == in.end && same_items(back, columns[i], (uint32_t)count),
+                      "column %zu, %zu values", i, count);
+            cw_writer_free(&out);
+        }
+}
