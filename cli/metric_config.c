@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/legacy_names.h"
+#include "cli/metric_hint.h"
 #include "cli/metric_list.h"
 #include "cli/metrics_db.h"
 #include "host/base/file.h"
@@ -203,8 +204,10 @@ static enum cw_status run(const struct options *o, struct cw_metric_list *list, 
         status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
-    if (status == CW_OK)
+    if (status == CW_OK) {
         status = cw_plan_make(&plan, chip, list->names, list->count, o->profiler, arena, err);
+        cw_metric_hint(err, chip, list->names, list->count);
+    }
     if (status == CW_OK)
         status = prove(o, &plan, &native, arena, err);
     if (status == CW_OK && o->output)

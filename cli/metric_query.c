@@ -136,10 +136,13 @@ int main(int argc, char **argv)
         {"chips", "the chips of the database", run_chips},
         {"list", "the metrics of a chip", cw_query_list},
         {"describe", "all that is known of a metric", cw_query_describe},
+        {"units", "the units of a chip", cw_query_units},
+        {"compare", "what is different between two chips", cw_query_compare},
         {"legacy", "CUPTI's metrics and events, by formula", cw_query_legacy},
         {"sets", "the metric sets", run_sets},
         {"lint", "check a chip's database", run_lint},
         {"compile", "make chip files load faster", cw_query_compile},
+        {"complete", "what a word may become, for shells", cw_query_complete},
     };
     cw_cli_init();
     return cw_subcommand_main(argc, argv, table, sizeof table / sizeof *table,

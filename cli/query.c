@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "host/base/suggest.h"
 
 enum { KEY_CHIP_FILE = 512 };
 
@@ -70,17 +71,81 @@ struct cw_metric cw_query_usual(const struct cw_chip *chip, enum cw_metric_type 
     return m;
 }
 
+uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+{
+    return type == CW_COUNTER ? chip->counters[base].unit
+           : type == CW_RATIO ? chip->ratios[base].unit
+                              : chip->throughputs[base].unit;
+}
+
+const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length)
+{
+    const char *name = cw_chip_base_name(chip, type, base), *dot = strrchr(name, '.');
+    name = dot ? dot + 1 : name;
+    const char *end = strstr(name, "__");
+    if (!end)
+        name = chip->units[cw_query_unit(chip, type, base)].name;
+    *length = end ? (size_t)(end - name) : strlen(name);
+    return name;
+}
+
+bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *unit)
+{
+    size_t length;
+    const char *name = cw_query_unit_name(chip, type, base, &length);
+    return strcmp(chip->units[cw_query_unit(chip, type, base)].name, unit) == 0 ||
+           (strlen(unit) == length && strncmp(name, unit, length) == 0);
+}
+
+enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err)
+{
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+        for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
+            if (cw_query_has_unit(chip, (enum cw_metric_type)t, i, unit))
+                return CW_OK;
+    struct cw_suggest near;
+    char text[256], all[512] = "";
+    cw_suggest_init(&near, unit);
+    size_t used = 0;
+    for (uint32_t i = 0; i < chip->unit_count; i++) {
+        cw_suggest_offer(&near, chip->units[i].name);
+        if (used < sizeof all)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", chip->units[i].name);
+    }
+    return cw_error_set(err, CW_ERR_USAGE, "found the unit '%.60s', expected one of %s%s", unit, all,
+                        cw_suggest_text(&near, text, sizeof text));
+}
+
 void cw_query_print_csv(const char *text, const char *end)
 {
     bool quote = strpbrk(text, ",\"\n");
     if (quote)
-        putchar('"');
+        putchar_unlocked('"');
     for (; *text; text++) {
         if (*text == '"')
-            putchar('"');
-        putchar(*text);
+            putchar_unlocked('"');
+        putchar_unlocked(*text);
     }
-    printf("%s%s", quote ? "\"" : "", end);
+    if (quote)
+        putchar_unlocked('"');
+    fputs_unlocked(end, stdout);
+}
+
+void cw_query_print_json(const char *text, const char *end)
+{
+    putchar_unlocked('"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20) {
+            printf("\\u%04x", c);
+            continue;
+        }
+        if (c == '"' || c == '\\')
+            putchar_unlocked('\\');
+        putchar_unlocked(c);
+    }
+    putchar_unlocked('"');
+    fputs_unlocked(end, stdout);
 }
 
 int cw_query_finish(enum cw_status status, struct cw_error *err)

@@ -20,12 +20,24 @@ enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_
 /* The full name that stands for a base name: what a person would ask for first. */
 struct cw_metric cw_query_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
 
+/* The chip's unit of a base name, and the unit as the name says it ("gcc" of the unit gpc): `length` bytes of the name,
+ * the chip's where the name says none. */
+uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length);
+
+/* A unit goes by its name in metrics and by the chip's, which may group several. */
+bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *unit);
+/* CW_ERR_USAGE, with the units that there are, where no metric has the unit. */
+enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err);
+
 enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
 /* Reads the value of --format; ends the program for another. */
 enum cw_query_format cw_query_format(const char *text, struct argp_state *state);
 
 /* Prints one CSV field, quoted where it has to be, and `end` after it. */
 void cw_query_print_csv(const char *text, const char *end);
+/* The same as a JSON string; for lists too long to build as trees first. */
+void cw_query_print_json(const char *text, const char *end);
 
 /* Prints the error, if there is one, and makes sure that everything printed was written. Returns the exit code. */
 int cw_query_finish(enum cw_status status, struct cw_error *err);
@@ -35,5 +47,8 @@ int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);
 int cw_query_legacy(int argc, char **argv);
 int cw_query_compile(int argc, char **argv);
+int cw_query_units(int argc, char **argv);
+int cw_query_compare(int argc, char **argv);
+int cw_query_complete(int argc, char **argv);
 
 #endif

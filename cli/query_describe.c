@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "cli/metric_hint.h"
 #include "cli/query_formula.h"
 #include "host/image/counter_data.h"
 #include "host/plan.h"
@@ -375,6 +376,8 @@ static enum cw_status run(const struct options *o, struct cw_arena *arena, struc
     for (size_t i = 0; status == CW_OK && i < o->count; i++) {
         facts[i].name = o->metrics[i];
         status = gather(&facts[i], chip, glossary, arena, err);
+        if (status != CW_OK)
+            cw_metric_hint(err, chip, &o->metrics[i], 1);
     }
     if (status != CW_OK)
         return status;

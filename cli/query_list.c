@@ -1,19 +1,18 @@
 /* metric-query list: the metrics of a chip, one a line. */
+#define _GNU_SOURCE
 #include "cli/query.h"
 
-#include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
-#include "cli/cli.h"
-#include "host/base/suggest.h"
+#include "cli/query_search.h"
+#include "cli/search_hint.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
-enum { KEY_TYPE = 256, KEY_UNIT, KEY_SEARCH, KEY_ALL, KEY_FORMAT };
+enum { KEY_TYPE = 256, KEY_UNIT, KEY_SEARCH, KEY_ALL, KEY_FORMAT, MOST_VARIANTS = 4 * CW_SUB_COUNTER_COUNT };
 
 struct options {
     struct cw_query_chip chip;
@@ -23,14 +22,28 @@ struct options {
     enum cw_query_format format;
 };
 
+/* A metric to print. */
+struct row {
+    uint32_t base, score, order; /* score 0 where nothing is searched for; the order of the database */
+    uint16_t length;             /* of the full name: of words that fit as well, the shortest name is meant */
+    uint8_t type, variant;       /* see cw_metric_variant; of no meaning but with --all-submetrics */
+};
+
+/* What follows a base name, with the line's end, and what is found in it and its description. */
+struct suffix {
+    char text[80];
+    size_t length;
+    struct cw_search_score score;
+};
+
 struct list {
     const struct options *o;
     const struct cw_chip *chip;
-    const struct cw_glossary *glossary;
-    regex_t pattern;
-    bool aligned;
-    int width; /* of the first column, where columns are aligned */
-    size_t printed;
+    const struct cw_glossary *glossary; /* NULL where nothing is described */
+    struct cw_search search;
+    struct row *rows;
+    size_t count, capacity;
+    struct suffix suffixes[CW_FORMULA + 1][MOST_VARIANTS]; /* with --all-submetrics */
 };
 
 static int parse_type(const char *text, struct argp_state *state)
@@ -75,178 +88,246 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option option_list[] = {
     {"type", KEY_TYPE, "TYPE", 0, "counter, ratio, throughput or formula only", 0},
     {"unit", KEY_UNIT, "UNIT", 0, "metrics of one unit only, as in its name before the two underscores (sm)", 0},
-    {"search", KEY_SEARCH, "REGEX", 0, "names that match an extended regular expression only, in any case", 0},
+    {"search", KEY_SEARCH, "TEXT", 0,
+     "what has all these words in its name or description, the best match first; or a regular expression, where there "
+     "is "
+     "one of ^ $ * + ? ( ) [ ] { } | \\ in it",
+     0},
     {"all-submetrics", KEY_ALL, 0, 0,
      "every full name, not one for each counter, ratio and throughput; as text, names alone", 0},
     {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the list (default: text)", 0},
     {0},
 };
 
-/* ---- which metrics ---------------------------------------------------------------------------------------------- */
+/* ---- choosing --------------------------------------------------------------------------------------------------- */
 
-/* A unit goes by its name in metrics (gcc__) and by the chip's (gpc), which may group several. */
-static bool has_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *unit)
+static struct cw_metric metric_of(const struct list *l, const struct row *row)
 {
-    const char *name = cw_chip_base_name(chip, type, base), *dot = strrchr(name, '.');
-    uint32_t index = type == CW_COUNTER ? chip->counters[base].unit
-                     : type == CW_RATIO ? chip->ratios[base].unit
-                                        : chip->throughputs[base].unit;
-    size_t length = strlen(unit);
-    name = dot ? dot + 1 : name;
-    return strcmp(chip->units[index].name, unit) == 0 ||
-           (strncmp(name, unit, length) == 0 && strncmp(name + length, "__", 2) == 0);
+    enum cw_metric_type type = (enum cw_metric_type)row->type;
+    if (type == CW_FORMULA || l->o->all)
+        return cw_metric_variant(type, row->base, row->variant);
+    return cw_query_usual(l->chip, type, row->base);
 }
 
-static enum cw_status check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err)
+static bool add_row(struct list *l, struct row row)
 {
-    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
-        for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
-            if (has_unit(chip, (enum cw_metric_type)t, i, unit))
-                return CW_OK;
-    struct cw_suggest near;
-    char text[256], all[512] = "";
-    cw_suggest_init(&near, unit);
-    size_t used = 0;
-    for (uint32_t i = 0; i < chip->unit_count; i++) {
-        cw_suggest_offer(&near, chip->units[i].name);
-        if (used < sizeof all)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", chip->units[i].name);
+    if (l->count == l->capacity) {
+        size_t capacity = l->capacity ? 2 * l->capacity : 4096;
+        struct row *grown = realloc(l->rows, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        l->rows = grown;
+        l->capacity = capacity;
     }
-    return cw_error_set(err, CW_ERR_USAGE, "found the unit '%.60s', expected one of %s%s", unit, all,
-                        cw_suggest_text(&near, text, sizeof text));
+    row.order = (uint32_t)l->count;
+    l->rows[l->count++] = row;
+    return true;
+}
+
+static void list_suffixes(struct list *l, enum cw_metric_type type)
+{
+    bool any = type != CW_FORMULA && cw_chip_base_count(l->chip, type);
+    size_t base = any ? strlen(cw_chip_base_name(l->chip, type, 0)) : 0;
+    for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
+        char name[CW_METRIC_NAME_MAX] = "", text[256];
+        struct suffix *suffix = &l->suffixes[type][v];
+        struct cw_metric m = cw_metric_variant(type, 0, v);
+        if (any) {
+            cw_metric_name(l->chip, &m, name);
+            if (!l->search.regular) /* an anchor means the whole name */
+                cw_search_name(&l->search, name + base, &suffix->score);
+            cw_search_description(&l->search, cw_describe_variant(&m, text, sizeof text), &suffix->score);
+        }
+        suffix->length = (size_t)snprintf(suffix->text, sizeof suffix->text, "%s\n", name + base);
+    }
+}
+
+/* `score` is what the words are worth in the base name and its description. */
+static bool add_found(struct list *l, struct row row, struct cw_search_score score)
+{
+    char name[CW_METRIC_NAME_MAX];
+    struct cw_metric m = metric_of(l, &row);
+    if (l->o->all)
+        cw_search_raise(&l->search, &l->suffixes[row.type][row.variant].score, &score);
+    if (!l->o->all || l->search.whole)
+        cw_search_name(&l->search, cw_metric_name(l->chip, &m, name), &score);
+    row.score = cw_search_total(&l->search, &score);
+    if (row.score && !l->search.regular)
+        row.length = (uint16_t)strlen(cw_metric_name(l->chip, &m, name));
+    return !row.score || add_row(l, row);
+}
+
+static const char *describe_base(const struct list *l, enum cw_metric_type type, uint32_t base, char *text)
+{
+    if (type != CW_FORMULA)
+        return cw_describe(l->glossary, l->chip, type, base, text, CW_DESCRIPTION_MAX);
+    const struct cw_formula *f = &l->chip->formulas->items[base];
+    return *f->description ? f->description : f->text;
+}
+
+static const char *base_name(const struct list *l, enum cw_metric_type type, uint32_t base)
+{
+    return type == CW_FORMULA ? l->chip->formulas->items[base].name : cw_chip_base_name(l->chip, type, base);
+}
+
+static bool choose_base(struct list *l, enum cw_metric_type type, uint32_t base)
+{
+    char text[CW_DESCRIPTION_MAX];
+    struct cw_search_score score = {{0}};
+    uint32_t variants = l->o->all ? cw_metric_variants(type) : 1;
+    bool ok = true;
+    if (l->o->search) {
+        cw_search_description(&l->search, describe_base(l, type, base, text), &score);
+        cw_search_name(&l->search, base_name(l, type, base), &score);
+    }
+    for (uint32_t v = 0; ok && v < variants; v++) {
+        struct row row = {.base = base, .type = (uint8_t)type, .variant = (uint8_t)v};
+        ok = l->o->search ? add_found(l, row, score) : add_row(l, row);
+    }
+    return ok;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    if (x->length != y->length)
+        return x->length < y->length ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static enum cw_status choose(struct list *l, struct cw_error *err)
+{
+    const struct cw_formulas *formulas = l->chip->formulas;
+    bool ok = true;
+    for (int t = 0; t <= CW_FORMULA; t++) {
+        enum cw_metric_type type = (enum cw_metric_type)t;
+        list_suffixes(l, type);
+        uint32_t count = type != CW_FORMULA        ? cw_chip_base_count(l->chip, type)
+                         : formulas && !l->o->unit ? formulas->count
+                                                   : 0;
+        if (l->o->type >= 0 && l->o->type != t)
+            continue;
+        for (uint32_t i = 0; ok && i < count; i++)
+            if (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit))
+                ok = choose_base(l, type, i);
+    }
+    if (!ok)
+        return cw_error_nomem(err);
+    if (l->o->search && l->count)
+        qsort(l->rows, l->count, sizeof *l->rows, by_score);
+    return CW_OK;
 }
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
-static enum cw_status print_json(const char *name, const struct cw_metric *m, const char *dimension,
-                                 const char *description, bool first)
+/* The list may be a quarter of a million names: no formatting, only copying. */
+static void print_names(const struct list *l)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "name", name, "type", cw_metric_type_text(m->type), "unit",
-                            dimension, "description", description);
-    if (!row)
-        return CW_ERR_NOMEM;
-    fputs(first ? "[\n" : ",\n", stdout);
-    json_dumpf(row, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    json_decref(row);
-    return CW_OK;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct row *row = &l->rows[i];
+        const struct suffix *suffix = &l->suffixes[row->type][row->variant];
+        const char *base = base_name(l, (enum cw_metric_type)row->type, row->base);
+        fwrite_unlocked(base, 1, strlen(base), stdout);
+        fwrite_unlocked(suffix->text, 1, suffix->length, stdout);
+    }
 }
 
-static enum cw_status print_row(struct list *l, const char *name, const struct cw_metric *m, const char *base_text)
+static void print_json(const char *name, const struct cw_metric *m, const char *dimension, const char *description,
+                       bool first)
 {
-    char dimension[128], description[CW_DESCRIPTION_MAX + 256], variant[256];
-    bool first = !l->printed++;
-    if (l->o->all && l->o->format == CW_QUERY_TEXT) {
-        puts(name);
-        return CW_OK;
-    }
-    cw_metric_dimension(l->chip, m, dimension, sizeof dimension);
-    if (m->type == CW_FORMULA)
-        cw_describe_metric(l->glossary, l->chip, m, description, sizeof description);
-    else
-        snprintf(description, sizeof description, "%s %s", base_text, cw_describe_variant(m, variant, sizeof variant));
-    switch (l->o->format) {
-    case CW_QUERY_JSON:
-        return print_json(name, m, dimension, description, first);
-    case CW_QUERY_CSV:
-        cw_query_print_csv(name, ",");
-        cw_query_print_csv(cw_metric_type_text(m->type), ",");
-        cw_query_print_csv(dimension, ",");
-        cw_query_print_csv(description, "\n");
-        return CW_OK;
-    default:
-        if (l->aligned)
-            printf("%-*s  %-10s  %-22s  %s\n", l->width, name, cw_metric_type_text(m->type), dimension, base_text);
+    fputs_unlocked(first ? "[\n{\"name\":" : ",\n{\"name\":", stdout);
+    cw_query_print_json(name, ",\"type\":");
+    cw_query_print_json(cw_metric_type_text(m->type), ",\"unit\":");
+    cw_query_print_json(dimension, ",\"description\":");
+    cw_query_print_json(description, "}");
+}
+
+static void print_csv(const char *name, const struct cw_metric *m, const char *dimension, const char *description)
+{
+    cw_query_print_csv(name, ",");
+    cw_query_print_csv(cw_metric_type_text(m->type), ",");
+    cw_query_print_csv(dimension, ",");
+    cw_query_print_csv(description, "\n");
+}
+
+static void print_row(const struct list *l, const struct row *row, const char *base_text, int width, bool first)
+{
+    char name[CW_METRIC_NAME_MAX], dimension[128], variant[256], description[CW_DESCRIPTION_MAX + 256];
+    struct cw_metric m = metric_of(l, row);
+    cw_metric_name(l->chip, &m, name);
+    cw_metric_dimension(l->chip, &m, dimension, sizeof dimension);
+    if (l->o->format == CW_QUERY_TEXT) {
+        const char *type = cw_metric_type_text(m.type);
+        if (width)
+            printf("%-*s  %-10s  %-22s  %s\n", width, name, type, dimension, base_text);
         else
-            printf("%s\t%s\t%s\t%s\n", name, cw_metric_type_text(m->type), dimension, base_text);
-        return CW_OK;
+            printf("%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
+        return;
     }
+    if (m.type == CW_FORMULA)
+        cw_describe_metric(l->glossary, l->chip, &m, description, sizeof description);
+    else
+        snprintf(description, sizeof description, "%s %s", base_text, cw_describe_variant(&m, variant, sizeof variant));
+    if (l->o->format == CW_QUERY_JSON)
+        print_json(name, &m, dimension, description, first);
+    else
+        print_csv(name, &m, dimension, description);
 }
 
-static enum cw_status visit_base(struct list *l, enum cw_metric_type type, uint32_t base, bool measure)
+static int first_column(const struct list *l)
 {
-    char name[CW_METRIC_NAME_MAX], text[CW_DESCRIPTION_MAX] = "";
-    uint32_t variants = l->o->all ? cw_metric_variants(type) : 1;
-    enum cw_status status = CW_OK;
-    for (uint32_t v = 0; v < variants && status == CW_OK; v++) {
-        struct cw_metric m = l->o->all ? cw_metric_variant(type, base, v) : cw_query_usual(l->chip, type, base);
-        cw_metric_name(l->chip, &m, name);
-        if (l->o->search && regexec(&l->pattern, name, 0, NULL, 0) != 0)
-            continue;
-        if (measure) {
-            int length = (int)strlen(name);
-            l->width = length > l->width ? length : l->width;
-            continue;
-        }
-        if (!*text && !(l->o->all && l->o->format == CW_QUERY_TEXT))
-            cw_describe(l->glossary, l->chip, type, base, text, sizeof text);
-        status = print_row(l, name, &m, text);
+    int width = 0;
+    for (size_t i = 0; isatty(STDOUT_FILENO) && i < l->count; i++) {
+        char name[CW_METRIC_NAME_MAX];
+        struct cw_metric m = metric_of(l, &l->rows[i]);
+        int length = (int)strlen(cw_metric_name(l->chip, &m, name));
+        width = length > width ? length : width;
     }
-    return status;
+    return width;
 }
 
-static enum cw_status visit_formula(struct list *l, uint32_t index, bool measure)
+static void print_rows(const struct list *l)
 {
-    const struct cw_formula *f = &l->chip->formulas->items[index];
-    const struct cw_metric m = {.type = CW_FORMULA, .base = index};
-    if (l->o->search && regexec(&l->pattern, f->name, 0, NULL, 0) != 0)
-        return CW_OK;
-    if (!measure)
-        return print_row(l, f->name, &m, *f->description ? f->description : f->text);
-    int length = (int)strlen(f->name);
-    l->width = length > l->width ? length : l->width;
-    return CW_OK;
-}
-
-static enum cw_status visit(struct list *l, bool measure, struct cw_error *err)
-{
-    const struct cw_formulas *formulas = l->chip->formulas;
-    bool formulas_too = formulas && !l->o->unit && (l->o->type < 0 || l->o->type == CW_FORMULA);
-    enum cw_status status = CW_OK;
-    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++) {
-        enum cw_metric_type type = (enum cw_metric_type)t;
-        if (l->o->type >= 0 && l->o->type != t)
-            continue;
-        for (uint32_t i = 0; status == CW_OK && i < cw_chip_base_count(l->chip, type); i++)
-            if (!l->o->unit || has_unit(l->chip, type, i, l->o->unit))
-                status = visit_base(l, type, i, measure);
-    }
-    for (uint32_t i = 0; status == CW_OK && formulas_too && i < formulas->count; i++)
-        status = visit_formula(l, i, measure);
-    return status == CW_OK ? status : cw_error_nomem(err);
-}
-
-static enum cw_status print_list(struct list *l, struct cw_error *err)
-{
-    l->aligned = l->o->format == CW_QUERY_TEXT && !l->o->all && isatty(STDOUT_FILENO);
-    if (l->aligned)
-        visit(l, true, err);
+    char text[CW_DESCRIPTION_MAX];
+    const char *base_text = "";
+    int width = l->o->format == CW_QUERY_TEXT ? first_column(l) : 0;
     if (l->o->format == CW_QUERY_CSV)
         puts("name,type,unit,description");
-    enum cw_status status = visit(l, false, err);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct row *row = &l->rows[i];
+        if (i == 0 || row->type != row[-1].type || row->base != row[-1].base)
+            base_text = describe_base(l, (enum cw_metric_type)row->type, row->base, text);
+        print_row(l, row, base_text, width, i == 0);
+    }
     if (l->o->format == CW_QUERY_JSON)
-        puts(l->printed ? "\n]" : "[]");
-    return status;
+        puts(l->count ? "\n]" : "[]");
 }
 
 static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
 {
     struct list l = {.o = o};
+    bool names = o->all && o->format == CW_QUERY_TEXT;
     enum cw_status status = cw_query_load(&l.chip, &o->chip, arena, err);
-    if (status == CW_OK)
+    if (status == CW_OK && !(names && !o->search))
         status = cw_glossary_load(&l.glossary, arena, err);
     if (status == CW_OK && o->unit)
-        status = check_unit(l.chip, o->unit, err);
+        status = cw_query_check_unit(l.chip, o->unit, err);
+    if (status == CW_OK && o->search)
+        status = cw_search_init(&l.search, o->search, err);
     if (status != CW_OK)
         return status;
-    int bad = o->search ? regcomp(&l.pattern, o->search, REG_EXTENDED | REG_ICASE | REG_NOSUB) : 0;
-    if (bad) {
-        char why[128];
-        regerror(bad, &l.pattern, why, sizeof why);
-        return cw_error_set(err, CW_ERR_USAGE, "found the regular expression '%.100s': %s", o->search, why);
-    }
-    status = print_list(&l, err);
+    status = choose(&l, err);
+    if (status == CW_OK && !l.count && o->search)
+        cw_search_hint(&l.search, l.chip, l.glossary);
+    if (status == CW_OK && names)
+        print_names(&l);
+    else if (status == CW_OK)
+        print_rows(&l);
     if (o->search)
-        regfree(&l.pattern);
+        cw_search_finish(&l.search);
+    free(l.rows);
     return status;
 }
 
@@ -259,7 +340,7 @@ int cw_query_list(int argc, char **argv)
                                      "Lists the metrics of a chip: full name, type, unit of measure and meaning. "
                                      "Columns are separated by tabs where "
                                      "the list is not shown on a terminal.\v"
-                                     "Example:\n  metric-query list --chip GH100 --unit lts --search hit_rate",
+                                     "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\"",
                                      children,
                                      NULL,
                                      NULL};

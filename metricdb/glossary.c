@@ -185,6 +185,12 @@ struct parsed {
     size_t prefix_count, phrase_count;
 };
 
+const char *cw_glossary_unit(const struct cw_glossary *g, const char *name)
+{
+    const struct entry *entry = find(g, space(UNITS), name, strlen(name));
+    return entry ? entry->text : NULL;
+}
+
 static struct piece look_up(const struct cw_glossary *g, int in, const char *text, size_t length)
 {
     return (struct piece){find(g, in, text, length), text, length};

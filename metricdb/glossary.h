@@ -32,6 +32,9 @@ const char *cw_describe_metric(const struct cw_glossary *glossary, const struct 
 /* That second sentence alone. Returns `buffer`. */
 const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, size_t size);
 
+/* What stands for a unit in descriptions ("SM"), by its name in metrics; NULL where the glossary does not know it. */
+const char *cw_glossary_unit(const struct cw_glossary *glossary, const char *name);
+
 /* Whether the glossary knows every part of a base name; where not, `unknown` (CW_METRIC_NAME_MAX bytes) gets the first
  * part that it does not know. */
 bool cw_glossary_covers(const struct cw_glossary *glossary, const char *name, char *unknown);
