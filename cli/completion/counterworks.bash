@@ -1,0 +1,76 @@
+# Completion for bash. Commands and options come from --help, names of chips, sets and metrics from metric-query complete:
+# nothing here has to follow a change of either.
+
+# _counterworks_commands TEXT: the sub-commands that a --help tells
+_counterworks_commands() {
+    sed -nE -e 's/^  ([a-z][a-z-]*)  +.*/\1/p' -e 's/^  or:.*\[OPTION\.\.\.\] ([a-z]+) .*/\1/p' <<<"$1"
+}
+
+# _counterworks_argument TEXT OPTION: what stands after the = of an option, or nothing
+_counterworks_argument() {
+    local long=$2
+    [[ $long == --* ]] || long=$(sed -nE "s/^ +$long, (--[a-z-]+).*/\1/p" <<<"$1")
+    [[ -z $long ]] || sed -nE "s/^ +(-., )?$long=([^ ]*).*/\2/p" <<<"$1"
+}
+
+# _counterworks_value OPTION ARGUMENT WORD CHIP-OPTIONS...: what the argument of an option may be; fails for a file
+_counterworks_value() {
+    local option=$1 argument=$2 word=$3
+    shift 3
+    case $option in
+    --metrics | -m) # the last of a list
+        local before=
+        [[ $word == *,* ]] && before=${word%,*},
+        metric-query complete metrics "$@" -- "${word##*,}" 2>/dev/null | sed "s/^/$before/"
+        ;;
+    --chip) metric-query complete chips "${word^^}" 2>/dev/null ;;
+    --unit) metric-query complete units "$@" -- "$word" 2>/dev/null ;;
+    --set) metric-query complete sets "$word" 2>/dev/null ;;
+    --type) compgen -W "counter ratio throughput formula" -- "$word" ;;
+    *)
+        [[ $argument == *"|"* ]] || return 1
+        compgen -W "${argument//|/ }" -- "$word"
+        ;;
+    esac
+}
+
+_counterworks() {
+    local command=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local help sub='' commands argument i lines
+    local -a chip=()
+    # bash splits a word at =
+    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    [[ $word == = ]] && word=
+    help=$("$command" --help 2>/dev/null) || return 0
+    commands=$(_counterworks_commands "$help")
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        --) return 0 ;;
+        --chip | -c) chip=(--chip "${COMP_WORDS[i + 1 + (${#COMP_WORDS[i + 1]} == 1)]}") ;;
+        *) [[ -n $sub ]] || ! grep -qxF -e "${COMP_WORDS[i]}" <<<"$commands" || sub=${COMP_WORDS[i]} ;;
+        esac
+    done
+    [[ -z $sub ]] || help=$("$command" "$sub" --help 2>/dev/null)
+    argument=$(_counterworks_argument "$help" "$before")
+    [[ $before == -c && $argument == NAME ]] && before=--chip
+    if [[ -n $argument ]]; then
+        lines=$(_counterworks_value "$before" "$argument" "$word" "${chip[@]}") || lines=$(compgen -f -- "$word")
+        [[ $before == --set ]] && lines+=$'\n'$(compgen -f -X '!*.yaml' -- "$word")
+    elif [[ $word == -* ]]; then
+        lines=$(compgen -W "$(sed -nE 's/^ +(-., )?(--[a-z][a-z-]*).*/\2/p' <<<"$help")" -- "$word")
+    else
+        case ${command##*/}:$sub in
+        metric-query:describe | metric-eval:explain)
+            lines=$(_counterworks_value --metrics '' "$word" "${chip[@]}") ;;
+        metric-query:complete) lines=$(compgen -W "chips sets units metrics" -- "$word") ;;
+        *:) lines=$(compgen -W "$commands" -- "$word") ;;
+        esac
+        lines+=$'\n'$(compgen -f -- "$word")
+    fi
+    mapfile -t COMPREPLY < <(grep . <<<"$lines")
+    # a base name is not the end of a metric's name
+    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *__* ]] && compopt -o nospace 2>/dev/null
+    return 0
+}
+
+complete -o filenames -F _counterworks metric-query metric-config metric-eval metricdb-import capture-agent
