@@ -45,7 +45,7 @@ static enum cw_status take_module(struct capture *c, struct cw_reader *in, struc
 {
     uint64_t crc = cw_read_u64(in);
     size_t size = in->size - in->pos;
-    if (in->status != CW_OK || c->options->no_code || find_module(c, crc))
+    if (in->status != CW_OK || find_module(c, crc))
         return in->status;
     if (size > most_code - c->held) {
         c->code_lost = true;
@@ -178,6 +178,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u32(setup, o->sass ? CW_MODE_SASS : CW_MODE_PC);
     cw_write_u64(setup, o->flush_ns);
     if (o->sass) {
+        cw_write_u8(setup, !o->no_code);
         cw_write_u32(setup, o->metric_count);
         for (uint32_t i = 0; i < o->metric_count; i++) {
             cw_write_string(setup, o->metrics[i].name);
@@ -187,6 +188,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
         cw_write_u8(setup, (uint8_t)o->mode);
         cw_write_u8(setup, o->period);
         cw_write_u64(setup, o->buffer_bytes);
+        cw_write_u8(setup, !o->no_code);
         cw_write_u32(setup, o->reason_count);
         for (uint32_t i = 0; i < o->reason_count; i++)
             cw_write_string(setup, o->reasons[i]);

@@ -153,11 +153,12 @@ static bool add_sass_batch(struct rows *rows, const struct cw_sass_batch *b, str
             row.metric = b->metrics[m].name;
             row.level = cw_sass_level_names[b->metrics[m].level];
             row.instances = r->counts[m];
+            if (!row.instances) /* another record of the instruction has this metric */
+                continue;
             row.values = cw_arena_alloc(arena, r->counts[m], sizeof *row.values);
             if (!row.values)
                 return false;
-            if (row.instances)
-                memcpy(row.values, r->values[m], row.instances * sizeof *row.values);
+            memcpy(row.values, r->values[m], row.instances * sizeof *row.values);
             if (!add(rows, &row))
                 return false;
         }
@@ -215,7 +216,7 @@ static bool lay_out_values(struct cw_instructions *out, struct cw_sass_row *rows
     for (size_t i = 0; values && i < out->sass_count; i++) {
         struct cw_sass_row *r = &rows[i];
         r->first = first;
-        r->min = r->instances ? r->values[0] : 0;
+        r->min = r->values[0];
         for (uint64_t k = 0; k < r->instances; k++) {
             values[first++] = r->values[k];
             r->sum += r->values[k];

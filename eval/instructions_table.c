@@ -40,6 +40,21 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE])
     return text;
 }
 
+/* A reason's twin "..._not_issued" counts again those of its samples in which the scheduler issued nothing. Where both
+ * were sampled, the twin adds nothing. */
+static bool is_twin(const struct cw_pc_row *row, const struct cw_pc_row *const *rows, size_t count)
+{
+    static const char twin[] = "_not_issued";
+    size_t length = strlen(row->reason);
+    if (length <= sizeof twin - 1 || strcmp(row->reason + length - (sizeof twin - 1), twin) != 0)
+        return false;
+    length -= sizeof twin - 1;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(rows[i]->reason, row->reason, length) == 0 && !rows[i]->reason[length])
+            return true;
+    return false;
+}
+
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
 /* "file.cu:12", the offset where no line is known. */
@@ -100,6 +115,8 @@ static void put_reasons(const struct cw_pc_row *const *rows, const struct spot *
     for (size_t i = 0; i < s->count; i++) {
         char reason[CW_REASON_SIZE];
         size_t k = 0;
+        if (is_twin(rows[s->first + i], rows + s->first, s->count))
+            continue;
         cw_reason_short(rows[s->first + i]->reason, reason);
         while (k < n && strcmp(shares[k].reason, reason) != 0)
             k++;
@@ -116,14 +133,22 @@ static void put_reasons(const struct cw_pc_row *const *rows, const struct spot *
         fprintf(out, "%s%s %.0f %%", k ? ", " : "  ", shares[k].reason, percent(shares[k].samples, s->samples));
 }
 
-static size_t find_spots(const struct cw_pc_row *const *rows, size_t count, struct spot *spots)
+/* The instructions, and the sum of their samples. */
+static size_t find_spots(const struct cw_pc_row *const *rows, size_t count, struct spot *spots, uint64_t *total)
 {
     size_t n = 0;
+    *total = 0;
     for (size_t i = 0; i < count; i++) {
         if (!n || order_places(&spots[n - 1].at, &rows[i]->at) != 0)
             spots[n++] = (struct spot){.at = rows[i]->at, .first = i};
-        spots[n - 1].samples += rows[i]->samples;
         spots[n - 1].count++;
+    }
+    for (size_t k = 0; k < n; k++) {
+        struct spot *s = &spots[k];
+        for (size_t i = s->first; i < s->first + s->count; i++)
+            if (!is_twin(rows[i], rows + s->first, s->count))
+                s->samples += rows[i]->samples;
+        *total += s->samples;
     }
     return n;
 }
@@ -146,14 +171,12 @@ static enum cw_status put_samples(const struct cw_instructions *in, size_t top, 
     const struct cw_pc_row **rows = calloc(in->pc_count + 1, sizeof *rows);
     struct spot *spots = calloc(in->pc_count + 1, sizeof *spots);
     enum cw_status status = rows && spots ? CW_OK : cw_error_nomem(err);
-    uint64_t known = 0;
-    for (size_t i = 0; status == CW_OK && i < in->pc_count; i++) {
+    uint64_t known;
+    for (size_t i = 0; status == CW_OK && i < in->pc_count; i++)
         rows[i] = &in->pc[i];
-        known += in->pc[i].samples;
-    }
     if (status == CW_OK) {
         qsort(rows, in->pc_count, sizeof *rows, by_place);
-        size_t n = find_spots(rows, in->pc_count, spots);
+        size_t n = find_spots(rows, in->pc_count, spots, &known);
         qsort(spots, n, sizeof *spots, by_samples);
         put_samples_head(in, out);
         fputs("\n     samples   share  line                      offset   function, stall reasons\n", out);

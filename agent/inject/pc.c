@@ -5,11 +5,12 @@
 #include "agent/inject/inject.h"
 #include "host/image/pc_data.h"
 
-enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, MOST_REASONS = 1024 };
+/* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
+enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
 struct buffer { /* what CUPTI fills */
     CUpti_PCSamplingData data;
-    CUpti_PCSamplingStallReason *stalls; /* [PCS_AT_ONCE][reasons of the context] */
+    CUpti_PCSamplingStallReason *stalls; /* [PC][reasons of the context] */
 };
 
 struct sampled { /* a context under PC sampling */
@@ -30,6 +31,7 @@ static struct {
     uint64_t flush_ns, buffer_bytes;
     enum cw_pc_mode mode;
     uint8_t period;
+    bool code;
     uint32_t wanted_count;
     const char **wanted;
     uint32_t context_count;
@@ -42,6 +44,7 @@ static bool setup(struct cw_reader *in)
     self.mode = (enum cw_pc_mode)cw_read_u8(in);
     self.period = cw_read_u8(in);
     self.buffer_bytes = cw_read_u64(in);
+    self.code = cw_read_u8(in);
     self.wanted_count = cw_read_count(in, 4, "stall reasons");
     self.wanted = cw_arena_alloc(cw_inject.arena, self.wanted_count, sizeof *self.wanted);
     for (uint32_t i = 0; self.wanted && i < self.wanted_count; i++)
@@ -101,14 +104,14 @@ static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *c
     return true;
 }
 
-static bool make_buffer(struct buffer *b, size_t reasons)
+static bool make_buffer(struct buffer *b, size_t pcs, size_t reasons)
 {
-    b->data = (CUpti_PCSamplingData){.size = sizeof b->data, .collectNumPcs = PCS_AT_ONCE};
-    b->data.pPcData = calloc(PCS_AT_ONCE, sizeof *b->data.pPcData);
-    b->stalls = calloc(PCS_AT_ONCE * (reasons + 1), sizeof *b->stalls);
+    b->data = (CUpti_PCSamplingData){.size = sizeof b->data, .collectNumPcs = pcs};
+    b->data.pPcData = calloc(pcs, sizeof *b->data.pPcData);
+    b->stalls = calloc(pcs * (reasons + 1), sizeof *b->stalls);
     if (!b->data.pPcData || !b->stalls)
         return out_of_memory();
-    for (size_t i = 0; i < PCS_AT_ONCE; i++) {
+    for (size_t i = 0; i < pcs; i++) {
         b->data.pPcData[i].size = sizeof *b->data.pPcData;
         b->data.pPcData[i].stallReason = b->stalls + i * reasons;
     }
@@ -183,8 +186,9 @@ static void context_created(CUcontext context, uint32_t device)
     s->context = context;
     s->device = device;
     CUpti_PCSamplingEnableParams enable = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = context};
-    s->running = CALL(cuptiPCSamplingEnable, enable) && list_reasons(s) && make_buffer(&s->kept, s->reason_count) &&
-                 make_buffer(&s->asked, s->reason_count) && configure(s);
+    s->running = CALL(cuptiPCSamplingEnable, enable) && list_reasons(s) &&
+                 make_buffer(&s->kept, PCS_AT_END, s->reason_count) &&
+                 make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count) && configure(s);
     s->period = ask_period(s);
     s->since_ns = cw_inject_now_ns();
 }
@@ -207,7 +211,7 @@ static uint32_t take_records(const struct sampled *s, const struct buffer *b, st
                              struct cw_stall *stalls)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < b->data.totalNumPcs && i < PCS_AT_ONCE; i++) {
+    for (size_t i = 0; i < b->data.totalNumPcs && i < b->data.collectNumPcs; i++) {
         const CUpti_PCSamplingPCData *pc = &b->data.pPcData[i];
         struct cw_stall *own = stalls + i * s->reason_count;
         uint32_t count = 0;
@@ -232,8 +236,8 @@ static void send_samples(struct sampled *s, struct buffer *b)
 {
     if (!b->data.totalNumPcs && !b->data.totalSamples && !b->data.hardwareBufferFull)
         return;
-    struct cw_pc_record *records = calloc(PCS_AT_ONCE, sizeof *records);
-    struct cw_stall *stalls = calloc(PCS_AT_ONCE * (s->reason_count + 1), sizeof *stalls);
+    struct cw_pc_record *records = calloc(b->data.totalNumPcs + 1, sizeof *records);
+    struct cw_stall *stalls = calloc((b->data.totalNumPcs + 1) * (s->reason_count + 1), sizeof *stalls);
     if (records && stalls) {
         struct cw_pc_batch batch = {.device = s->device,
                                     .process = (uint32_t)cw_inject.process,
@@ -288,8 +292,11 @@ static void stop(struct sampled *s)
     flush(s);
     s->running = false;
     CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
-    if (!cw_inject.over && CALL(cuptiPCSamplingDisable, disable))
-        send_samples(s, &s->kept);
+    if (cw_inject.over || !CALL(cuptiPCSamplingDisable, disable))
+        return;
+    if (s->kept.data.remainingNumPcs)
+        s->kept.data.hardwareBufferFull = 1;
+    send_samples(s, &s->kept);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
@@ -344,7 +351,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
 {
     (void)context;
-    cw_inject_send_module(module);
+    if (self.code)
+        cw_inject_send_module(module);
 }
 
 static void module_unloading(CUcontext context)
