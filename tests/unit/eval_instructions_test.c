@@ -156,6 +156,21 @@ Test(instructions, table_of_the_hottest)
     free(text);
 }
 
+/* A reason's twin counts part of the reason's samples again, unless only the twin was sampled. */
+Test(instructions, twins_of_reasons_add_nothing)
+{
+    static const char *const names[] = {"wait", "wait_not_issued", "lg_throttle_not_issued"};
+    static const struct cw_stall stalls[] = {{0, 30}, {1, 20}, {2, 10}};
+    static const struct cw_pc_record record = {{42, 0x10, "_Z5firstPf", 2}, 0, 3, stalls};
+    const struct cw_pc_batch batch = {
+        .total = 40, .reason_count = 3, .reasons = names, .record_count = 1, .records = &record};
+    make(CW_PROFILER_PC, &(struct cw_pc_data){.pc_count = 1, .pc = &batch});
+    char *text = text_of(write_table);
+    cr_expect(strstr(text, "40  100.0%  -"), "%s", text);
+    cr_expect(strstr(text, "wait 75 %, lg_throttle 25 %"), "%s", text);
+    free(text);
+}
+
 /* ---- SASS metrics ---- */
 
 Test(instructions, values_of_instances_add_up)
