@@ -1,5 +1,6 @@
 /* PC samples and SASS metrics from a real GPU: what the program's processes send goes into the file as it is, once it
  * has been read and found good; before it, the code of each module that it is about. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,9 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         status = make_setup(c, err);
     if (status == CW_OK)
         status = cw_collector_open(&c->out, c->options->output, &c->schema, err);
+    /* CUPTI patches the kernels that are loaded at the first launch, and a lazy program has loaded one by then */
+    if (status == CW_OK && c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
+        status = cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_session_start(s, c->options->argv, err);
     if (status != CW_OK)

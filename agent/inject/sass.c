@@ -5,14 +5,12 @@
 #include "agent/inject/inject.h"
 #include "host/image/pc_data.h"
 
-enum { MOST_CONTEXTS = 64, MOST_METRICS = 256, MOST_FUNCTIONS = 4096 };
+enum { MOST_CONTEXTS = 64, MOST_METRICS = 256 };
 
 struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool configured, running;
-    uint32_t function_count;
-    CUfunction functions[MOST_FUNCTIONS]; /* launched so far */
     uint64_t since_ns;
 };
 
@@ -25,7 +23,7 @@ static struct {
     uint64_t ids[MOST_METRICS]; /* CUPTI's, of the metrics */
     uint64_t configured;        /* bit for each device number */
     uint32_t context_count;
-    struct patched *contexts[MOST_CONTEXTS];
+    struct patched contexts[MOST_CONTEXTS];
 } self;
 
 static bool setup(struct cw_reader *in)
@@ -92,13 +90,9 @@ static bool configure(uint32_t device)
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    struct patched *p = self.context_count < MOST_CONTEXTS ? calloc(1, sizeof *p) : NULL;
-    if (!p)
-        return;
-    p->context = context;
-    p->device = device;
-    p->since_ns = cw_inject_now_ns();
-    self.contexts[self.context_count++] = p;
+    if (self.context_count < MOST_CONTEXTS)
+        self.contexts[self.context_count++] =
+            (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
 }
 
 static void enable(struct patched *p)
@@ -254,8 +248,8 @@ static void stop(struct patched *p)
 static struct patched *find(CUcontext context)
 {
     for (uint32_t i = 0; i < self.context_count; i++)
-        if (self.contexts[i]->context == context)
-            return self.contexts[i];
+        if (self.contexts[i].context == context)
+            return &self.contexts[i];
     return NULL;
 }
 
@@ -266,62 +260,25 @@ static void context_destroyed(CUcontext context)
         return;
     cw_inject_synchronize(context);
     stop(p);
-    uint32_t i = 0;
-    while (self.contexts[i] != p)
-        i++;
-    self.contexts[i] = self.contexts[--self.context_count];
-    free(p);
+    *p = self.contexts[--self.context_count];
 }
 
-/* The kernel of a launch; NULL for a graph. */
-static CUfunction function_of(CUpti_CallbackId id, const void *params)
-{
-    switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-        return ((const cuLaunchKernelEx_params *)params)->f;
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-        return NULL;
-    default:
-        return ((const cuLaunchKernel_params *)params)->f; /* the others begin alike */
-    }
-}
-
-static bool is_new(struct patched *p, CUfunction function)
-{
-    for (uint32_t i = 0; i < p->function_count; i++)
-        if (p->functions[i] == function)
-            return false;
-    if (!function || p->function_count == MOST_FUNCTIONS)
-        return false;
-    p->functions[p->function_count++] = function;
-    return true;
-}
-
-/* CUPTI patches only what is loaded when it is enabled, and programs load each kernel when they launch it first: a new
- * one therefore means to stop and to start again. */
+/* Enabled at the first launch: CUPTI patches what is loaded then, which is why the agent has programs load their
+ * modules whole. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct patched *p = find(call->context);
     struct cw_launch launch;
-    if (!p || (p->configured && !p->running) || !cw_inject_launch_shape(&launch, id, call->functionParams))
+    if (p && !p->configured)
+        enable(p);
+    if (!p || !p->running || cw_inject_now_ns() - p->since_ns <= self.flush_ns ||
+        !cw_inject_launch_shape(&launch, id, call->functionParams))
         return;
     /* fetching the records waits for the GPU, which a stream that is being captured forbids */
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch.stream, &capture) != CUDA_SUCCESS ||
-        capture != CU_STREAM_CAPTURE_STATUS_NONE)
-        return;
-    bool fresh = is_new(p, function_of(id, call->functionParams));
-    bool late = cw_inject_now_ns() - p->since_ns > self.flush_ns;
-    if (p->running && (fresh || late))
-        cw_inject_synchronize(p->context);
-    if (fresh)
-        stop(p);
-    else if (late)
+    if (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch.stream, &capture) == CUDA_SUCCESS &&
+        capture == CU_STREAM_CAPTURE_STATUS_NONE)
         flush(p);
-    if (fresh && !cw_inject.over)
-        enable(p);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -347,8 +304,8 @@ static void module_unloading(CUcontext context)
 static void finish(void)
 {
     for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
-        cw_inject_synchronize(self.contexts[i]->context);
-        stop(self.contexts[i]);
+        cw_inject_synchronize(self.contexts[i].context);
+        stop(&self.contexts[i]);
     }
 }
 
