@@ -43,6 +43,12 @@ const char *cw_nvperf_metric_name(const struct cw_nvperf_evaluator *evaluator, e
     return "";
 }
 
+size_t cw_nvperf_submetrics(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type,
+                            const char *suffixes[CW_NVPERF_SUBMETRICS])
+{
+    return 0;
+}
+
 const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type, size_t index,
                                   char buffer[32])
 {

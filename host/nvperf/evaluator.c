@@ -135,6 +135,45 @@ const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *e, enum cw_n
     return buffer;
 }
 
+size_t cw_nvperf_submetrics(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type,
+                            const char *suffixes[CW_NVPERF_SUBMETRICS])
+{
+    static const char *const texts[NVPW_SUBMETRIC__COUNT] = {
+        [NVPW_SUBMETRIC_NONE] = "",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED] = ".peak_sustained",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_ACTIVE] = ".peak_sustained_active",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_ACTIVE_PER_SECOND] = ".peak_sustained_active.per_second",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_ELAPSED] = ".peak_sustained_elapsed",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_ELAPSED_PER_SECOND] = ".peak_sustained_elapsed.per_second",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_FRAME] = ".peak_sustained_frame",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_FRAME_PER_SECOND] = ".peak_sustained_frame.per_second",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_REGION] = ".peak_sustained_region",
+        [NVPW_SUBMETRIC_PEAK_SUSTAINED_REGION_PER_SECOND] = ".peak_sustained_region.per_second",
+        [NVPW_SUBMETRIC_PER_CYCLE_ACTIVE] = ".per_cycle_active",
+        [NVPW_SUBMETRIC_PER_CYCLE_ELAPSED] = ".per_cycle_elapsed",
+        [NVPW_SUBMETRIC_PER_CYCLE_IN_FRAME] = ".per_cycle_in_frame",
+        [NVPW_SUBMETRIC_PER_CYCLE_IN_REGION] = ".per_cycle_in_region",
+        [NVPW_SUBMETRIC_PER_SECOND] = ".per_second",
+        [NVPW_SUBMETRIC_PCT_OF_PEAK_SUSTAINED_ACTIVE] = ".pct_of_peak_sustained_active",
+        [NVPW_SUBMETRIC_PCT_OF_PEAK_SUSTAINED_ELAPSED] = ".pct_of_peak_sustained_elapsed",
+        [NVPW_SUBMETRIC_PCT_OF_PEAK_SUSTAINED_FRAME] = ".pct_of_peak_sustained_frame",
+        [NVPW_SUBMETRIC_PCT_OF_PEAK_SUSTAINED_REGION] = ".pct_of_peak_sustained_region",
+        [NVPW_SUBMETRIC_MAX_RATE] = ".max_rate",
+        [NVPW_SUBMETRIC_PCT] = ".pct",
+        [NVPW_SUBMETRIC_RATIO] = ".ratio",
+    };
+    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetSupportedSubmetrics_Params, p);
+    p.pMetricsEvaluator = e->native;
+    p.metricType = (uint8_t)type;
+    size_t count = 0;
+    if (e->library->MetricsEvaluator_GetSupportedSubmetrics(&p) != NVPA_STATUS_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < p.numSupportedSubmetrics && count < CW_NVPERF_SUBMETRICS; i++)
+        suffixes[count++] =
+            p.pSupportedSubmetrics[i] < NVPW_SUBMETRIC__COUNT ? texts[p.pSupportedSubmetrics[i]] : ".unknown_to_us";
+    return count;
+}
+
 enum cw_status cw_nvperf_throughput_parts(const struct cw_nvperf_evaluator *e, size_t index, const size_t **counters,
                                           size_t *counter_count, const size_t **throughputs, size_t *throughput_count,
                                           struct cw_error *err)

@@ -19,6 +19,7 @@
     X(MetricsEvaluator_GetCounterProperties)                                                                           \
     X(MetricsEvaluator_GetRatioMetricProperties)                                                                       \
     X(MetricsEvaluator_GetThroughputMetricProperties)                                                                  \
+    X(MetricsEvaluator_GetSupportedSubmetrics)                                                                         \
     X(MetricsEvaluator_GetMetricRawDependencies)                                                                       \
     X(MetricsEvaluator_DimUnitToString)                                                                                \
     X(MetricsEvaluator_GetMetricDimUnits)                                                                              \

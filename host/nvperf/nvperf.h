@@ -31,8 +31,7 @@ enum cw_nvperf_type { CW_NVPERF_COUNTER, CW_NVPERF_RATIO, CW_NVPERF_THROUGHPUT, 
 /* For a chip by name (`image` NULL): enumeration and dependencies only. With a native counter-data image of that chip,
  * evaluation too; the image must outlive the evaluator. */
 enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
-                                          const char *chip, const void *image, size_t image_size,
-                                          struct cw_error *err);
+                                          const char *chip, const void *image, size_t image_size, struct cw_error *err);
 void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *evaluator);
 
 /* Base names, by type and index; they belong to the evaluator. */
@@ -41,6 +40,11 @@ const char *cw_nvperf_metric_name(const struct cw_nvperf_evaluator *evaluator, e
 /* The hardware unit's name in lower case ("sm", "l1tex"), "" when there is none; `buffer` of 32 bytes. */
 const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type, size_t index,
                                   char buffer[32]);
+/* What may follow the base name of a type and, but for ratios, its rollup: "", ".per_second", ".pct". Writes at most
+ * CW_NVPERF_SUBMETRICS pointers to constants and returns how many. */
+enum { CW_NVPERF_SUBMETRICS = 32 };
+size_t cw_nvperf_submetrics(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type,
+                            const char *suffixes[CW_NVPERF_SUBMETRICS]);
 /* The constituents of a throughput: indices of counters and of other throughputs, owned by the evaluator. */
 enum cw_status cw_nvperf_throughput_parts(const struct cw_nvperf_evaluator *evaluator, size_t index,
                                           const size_t **counters, size_t *counter_count, const size_t **throughputs,
