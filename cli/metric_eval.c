@@ -207,6 +207,31 @@ static enum cw_status load_capture(struct run *r)
     return status;
 }
 
+/* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
+static void say_unknown_counters(const struct run *r)
+{
+    const struct cw_schema *schema = &r->data.schema;
+    const char *first = NULL;
+    uint32_t unknown = 0;
+    if (memcmp(schema->database, r->chip->hash, sizeof r->chip->hash) == 0)
+        return;
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        const char *name = schema->counters[i].name;
+        enum cw_metric_type type;
+        uint32_t index;
+        if (cw_chip_find(r->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            continue;
+        first = first ? first : name;
+        unknown++;
+    }
+    if (unknown)
+        fprintf(stderr,
+                "%s: %s: planned with another version of the %s database; this one does not know %" PRIu32
+                " of its counters: %s%s\n",
+                program_invocation_short_name, r->o->capture, r->chip->name, unknown, first,
+                unknown > 1 ? ", ..." : "");
+}
+
 static enum cw_status load_chip(struct run *r)
 {
     const struct cw_schema *schema = &r->data.schema;
@@ -216,6 +241,7 @@ static enum cw_status load_chip(struct run *r)
         status = cw_chip_rename(&r->chip, schema->chip, r->arena, r->err);
     if (status != CW_OK)
         return status;
+    say_unknown_counters(r);
     return cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
 }
 

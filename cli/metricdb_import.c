@@ -170,8 +170,8 @@ static enum cw_status formulas(const struct job *j, struct draft *d)
              other ? "as " : "", other ? j->formulas->name : "",
              other ? " has them where raw counters agree, else " : "");
     if (captures)
-        snprintf(d->formulas, sizeof d->formulas, "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures",
-                 captures);
+        snprintf(d->formulas, sizeof d->formulas,
+                 "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures", captures);
     enum cw_status status = cw_fit(d->facts, j->library, j->o->evidence, captures, j->err);
     if (status == CW_OK && other && !captures)
         status = cw_transfer_formulas(d->facts, j->formulas, j->err);
@@ -301,7 +301,7 @@ static enum cw_status find_formulas(struct job *j, const char *const *paths, siz
         enum cw_status status = cw_chip_load_file(&chip, paths[i], j->arena, j->err);
         if (status != CW_OK)
             return status;
-        if (cw_transfer_measured(chip))
+        if (cw_chip_measured(chip))
             j->formulas = chip;
     }
     return CW_OK;

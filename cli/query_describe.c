@@ -297,13 +297,15 @@ static void print_raws(const struct facts *f, const struct cw_chip *chip)
     }
 }
 
-static void print_unit(const struct facts *f)
+static void print_unit(const struct facts *f, const struct cw_chip *chip)
 {
     printf("  %-13s %s", "unit", f->unit);
     if (f->instances)
         printf(", %" PRIu32 " instance%s expected\n", f->instances, f->instances == 1 ? "" : "s");
-    else
+    else if (cw_chip_measured(chip))
         printf(", none on the devices that the database was made from\n");
+    else
+        printf(", instances not known: the database was made without captures of %s\n", chip->name);
 }
 
 static void print_text(const struct facts *f, const struct cw_chip *chip)
@@ -312,7 +314,7 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
     print_lines("meaning", f->meaning);
     print_lines("type", f->type);
     if (*f->unit)
-        print_unit(f);
+        print_unit(f, chip);
     print_lines("measured in", f->dimension);
     print_lines("formula", f->formula);
     if (f->derived)
@@ -324,6 +326,8 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
         printf("  %-13s %g for each cycle and instance, %g in all\n", "peak", f->peak, f->peak * f->instances);
     else if (!isnan(f->peak))
         printf("  %-13s %g for each cycle and instance\n", "peak", f->peak);
+    else if (f->m.type == CW_COUNTER && !cw_chip_measured(chip))
+        printf("  %-13s not known; captures bring that of their device\n", "peak");
     printf("  %-13s %s", "evidence", f->evidence);
     if (f->confirmed)
         printf(" (%" PRIu32 ")", f->confirmed);

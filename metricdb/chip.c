@@ -520,6 +520,14 @@ enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, 
     return status;
 }
 
+bool cw_chip_measured(const struct cw_chip *chip)
+{
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        if (!isnan(chip->counters[i].peak))
+            return true;
+    return false;
+}
+
 enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
                               struct cw_error *err)
 {

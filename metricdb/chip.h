@@ -118,6 +118,8 @@ enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, 
  * for, not that of the file. Unknown names get suggestions. */
 enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
                             struct cw_error *err);
+/* Whether captures of the chip went into the file: it knows peaks. */
+bool cw_chip_measured(const struct cw_chip *chip);
 /* Makes *chip a copy that bears another of its names; CW_ERR_INPUT where the file is not about `name`. */
 enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
                               struct cw_error *err);

@@ -38,9 +38,7 @@ static const char *counter_name(const struct cw_chip *chip, uint32_t index)
 
 static void put_units(struct cw_writer *out, const struct cw_chip *chip)
 {
-    bool counted = false; /* 0 instances say that devices lack the unit only where others were counted */
-    for (uint32_t i = 0; i < chip->unit_count; i++)
-        counted = counted || chip->units[i].instances;
+    bool counted = cw_chip_measured(chip); /* else 0 instances would say that devices lack the unit */
     cw_write_format(out, "\nunits:\n");
     for (uint32_t i = 0; i < chip->unit_count; i++) {
         const struct cw_unit *u = &chip->units[i];

@@ -360,8 +360,7 @@ static enum cw_status check_chip(struct lint *l, const void *data, size_t size, 
     if (l->chip->time == CW_NONE)
         found(l, CW_LINT_WARNING, "time", root->line, root->column,
               "found no 'time', expected the counter that per-second values divide by");
-    for (uint32_t i = 0; i < l->chip->counter_count && !l->measured; i++)
-        l->measured = !isnan(l->chip->counters[i].peak);
+    l->measured = cw_chip_measured(l->chip);
     if (!l->measured)
         found(l, CW_LINT_WARNING, "not-measured", root->line, root->column,
               "found no peaks of %s, expected those of a device; captures bring theirs", l->chip->name);

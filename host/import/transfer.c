@@ -3,14 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-bool cw_transfer_measured(const struct cw_chip *chip)
-{
-    for (uint32_t i = 0; i < chip->counter_count; i++)
-        if (!isnan(chip->counters[i].peak))
-            return true;
-    return false;
-}
-
 struct transfer {
     struct cw_facts *facts;
     const struct cw_chip *from;
@@ -192,7 +184,7 @@ static bool match_names(struct transfer *t)
 
 static enum cw_status take_all(struct cw_facts *facts, const struct cw_chip *from, bool own, struct cw_error *err)
 {
-    struct transfer t = {.facts = facts, .from = from, .own = own, .measured = cw_transfer_measured(from)};
+    struct transfer t = {.facts = facts, .from = from, .own = own, .measured = cw_chip_measured(from)};
     if (!match_names(&t))
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < facts->chip.counter_count; i++)

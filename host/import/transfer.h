@@ -13,7 +13,4 @@ enum cw_status cw_transfer_formulas(struct cw_facts *facts, const struct cw_chip
  * taken over from a file that was measured; in another they were inferred, and can be again. */
 enum cw_status cw_transfer_facts(struct cw_facts *facts, const struct cw_chip *earlier, struct cw_error *err);
 
-/* Whether captures of the chip went into a file: it knows peaks. */
-bool cw_transfer_measured(const struct cw_chip *chip);
-
 #endif

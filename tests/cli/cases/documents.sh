@@ -8,7 +8,7 @@ for document in README.md CONTRIBUTING.md data/captures/README.md; do
             case $command in
             ./run*|cmake*|ctest*) continue ;;
             metricdb-import*)
-                command -v metricdb-import >/dev/null && metricdb-import --chip GH100 -o /dev/null 2>/dev/null || continue ;;
+                command -v metricdb-import >/dev/null && metricdb-import --chip TU116 -o /dev/null 2>/dev/null || continue ;;
             esac
             (eval "$command") >printed 2>&1 || { echo "$document: $command: exit $?"; cat printed; }
         done

@@ -1,0 +1,18 @@
+# An import of what stands in the data folder changes nothing: that of one chip here, of the smallest with formulas of another.
+# Only the names of the other chips that share the file are not known then.
+command -v metricdb-import >/dev/null || exit 77
+chips=$SOURCE/data/chips
+metricdb-import --chip TU116 -F "$chips/gh100.yaml" -f "$chips/tu116.yaml" -o tu116.yaml 2>why.txt || {
+    cat why.txt
+    grep -q "not found\|no bridge" why.txt && exit 77
+}
+diff "$chips/tu116.yaml" tu116.yaml
+metric-query lint --chip-file tu116.yaml | grep -c error
+# what is wrong with the options
+metricdb-import 2>&1 | head -1
+metricdb-import --all --chip GH100 2>&1 | head -1
+metricdb-import --all -e run.cd 2>&1 | head -1
+metricdb-import --chip TU116 --learn -f x.yaml 2>&1 | head -1
+metricdb-import --chip GX100 -o x.yaml
+metricdb-import --chip TU116 -f "$chips/gh100.yaml" -o x.yaml 2>&1 | sed "s|$SOURCE|SOURCE|"
+ls
