@@ -16,7 +16,7 @@
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
 
-enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 256 };
+enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = CW_CARRY_SOURCE_SIZE };
 
 struct options {
     const char *chip, *output, *library, *limits_from, *formulas_from;
