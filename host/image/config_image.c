@@ -432,12 +432,10 @@ uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t 
         uint32_t held = 0;
         for (uint32_t k = 0; k < c->raw_count; k++)
             held += pass_holds(&image->passes[i], c->raws[k]);
-        /* the first pass that holds all makes those that hold some irrelevant */
-        if (held == c->raw_count)
-            passes[all++] = i;
-        else if (held && !all)
+        all += held == c->raw_count;
+        if (held || !c->raw_count)
             passes[some++] = i;
     }
-    *whole = all > 0;
-    return all ? all : some;
+    *whole = some > 0 && all == some && (some == 1 || !c->raw_count);
+    return some;
 }

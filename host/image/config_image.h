@@ -89,9 +89,10 @@ enum cw_status cw_config_image_read(struct cw_config_image *image, const void *d
 /* The counter-data prefix that belongs to the image: file header and schema chunk. */
 void cw_config_image_prefix(const struct cw_config_image *image, struct cw_writer *out);
 
-/* For counter `counter`: the passes that collect all its raw counters, or, where there is none, those that collect any,
- * ascending. A counter without raw counters is collected by every pass. `passes` has room for pass_count entries.
- * Returns how many; *whole says which of the two. For all counters at once cw_schema_of_plan is much faster. */
+/* For counter `counter`: the passes that collect any of its raw counters, ascending. *whole: it is one pass, which
+ * collects all of them; what stands in several is recorded as a mean. A counter without raw counters is whole and
+ * collected by every pass. `passes` has room for pass_count entries. Returns how many. For all counters at once
+ * cw_schema_of_plan is much faster. */
 uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole);
 
 #endif

@@ -23,7 +23,7 @@ enum cw_value_form {
 
 struct cw_schema_counter {
     const char *name;
-    bool whole; /* passes names the passes that hold all raw counters, else those that hold some */
+    bool whole; /* recorded in one pass; else of several, each with some of its raw counters or a mean over them */
     uint32_t pass_count;
     const uint32_t *passes;
 };

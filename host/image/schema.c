@@ -84,11 +84,11 @@ void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_ar
 /* The passes of every raw counter, and room to tally passes. Without it, finding the passes of every counter would
  * search every pass for every raw counter again. */
 struct pass_index {
-    size_t *start;    /* [raw_count + 1]: raw r is in passes[start[r]] up to passes[start[r + 1]], ascending */
+    size_t *start; /* [raw_count + 1]: raw r is in passes[start[r]] up to passes[start[r + 1]], ascending */
     uint32_t *passes;
-    uint32_t *last;   /* [raw_count]: 1 + the last pass seen, since a raw counter may have several placements in one */
-    uint32_t *tally;  /* [pass_count], zero between uses */
-    uint32_t *found;  /* [pass_count] */
+    uint32_t *last;  /* [raw_count]: 1 + the last pass seen, since a raw counter may have several placements in one */
+    uint32_t *tally; /* [pass_count], zero between uses */
+    uint32_t *found; /* [pass_count] */
 };
 
 static void index_free(struct pass_index *index)
@@ -170,17 +170,12 @@ static uint32_t index_find(struct pass_index *index, const struct cw_config_imag
                 index->found[some++] = index->passes[i];
     for (uint32_t i = 0; i < some; i++)
         all += index->tally[index->found[i]] == counter->raw_count;
-    *whole = all > 0;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < some; i++) {
-        uint32_t pass = index->found[i];
-        if (!all || index->tally[pass] == counter->raw_count)
-            index->found[kept++] = pass;
-        index->tally[pass] = 0;
-    }
-    if (counter->raw_count > 1)
-        qsort(index->found, kept, sizeof *index->found, compare_u32);
-    return kept;
+    *whole = some == 1 && all == 1;
+    for (uint32_t i = 0; i < some; i++)
+        index->tally[index->found[i]] = 0;
+    if (counter->raw_count > 1 && some)
+        qsort(index->found, some, sizeof *index->found, compare_u32);
+    return some;
 }
 
 static enum cw_status schema_counters(struct cw_schema *schema, const struct cw_config_image *image,
