@@ -4,31 +4,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "cli/cli.h"
 #include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
 #include "cli/metric_list.h"
 #include "cli/metrics_db.h"
+#include "cli/plan_explain.h"
 #include "host/base/file.h"
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
+
+enum { MOST_TOGETHER = 64 };
 
 struct options {
     const char *chip, *chip_file, *output, *library;
     struct cw_metric_sources sources;
     struct cw_metrics_db metrics_db;
-    enum cw_profiler profiler;
-    bool explain, json, no_native;
+    struct cw_plan_options plan;
+    const char *together_texts[MOST_TOGETHER];
+    struct cw_names together[MOST_TOGETHER];
+    uint32_t most_passes; /* 0: any number */
+    bool drop, explain, json, no_native;
 };
 
-enum { KEY_PROFILER = 256, KEY_EXPLAIN, KEY_FORMAT, KEY_CHIP_FILE, KEY_LIBRARY, KEY_NO_NATIVE };
+enum {
+    KEY_PROFILER = 256,
+    KEY_EXPLAIN,
+    KEY_FORMAT,
+    KEY_CHIP_FILE,
+    KEY_LIBRARY,
+    KEY_NO_NATIVE,
+    KEY_MAX_PASSES,
+    KEY_SINGLE_PASS,
+    KEY_DROP,
+    KEY_TOGETHER,
+    KEY_WHOLE
+};
 
 static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "the chip to plan for (metric-query chips lists them)", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
-    {"profiler", KEY_PROFILER, "range", 0, "how the plan will be collected (default: range)", 0},
+    {"profiler", KEY_PROFILER, "range|pm", 0,
+     "how the plan will be collected: around kernels, or by sampling over time, which has one pass (default: range)",
+     0},
+    {"max-passes", KEY_MAX_PASSES, "N", 0, "refuse a plan of more than N passes", 0},
+    {"single-pass", KEY_SINGLE_PASS, 0, 0, "the same as --max-passes 1", 0},
+    {"drop", KEY_DROP, 0, 0,
+     "instead of refusing leave metrics out: they are taken in the order given, each that needs no pass too many", 0},
+    {"keep-together", KEY_TOGETHER, "A,B,...", 0, "plan these metrics too, with all their counters in one pass", 0},
+    {"whole", KEY_WHOLE, 0, 0,
+     "let counters stand in several passes, so that each value that fits a pass has one with all its counters; "
+     "captures "
+     "average such counters over their passes and say so, so this serves tools that run the passes one by one",
+     0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},
     {"format", KEY_FORMAT, "text|json", 0, "the form of --explain (default: text)", 0},
@@ -37,6 +65,15 @@ static const struct argp_option option_list[] = {
      "do not use NVIDIA's host library, even where it is found: plan by the database alone", 0},
     {0},
 };
+
+static uint32_t count_of_passes(struct argp_state *state, const char *text)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text < '1' || *text > '9' || *end || n > 1000000)
+        argp_error(state, "found '%s' passes, expected a number from 1 on", text);
+    return (uint32_t)n;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -53,8 +90,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->chip_file = arg;
         return 0;
     case KEY_PROFILER:
-        if (strcmp(arg, "range") != 0)
-            argp_error(state, "found the profiler '%s', expected range", arg);
+        o->plan.profiler = strcmp(arg, "pm") == 0 ? CW_PROFILER_PM : CW_PROFILER_RANGE;
+        if (strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
+            argp_error(state, "found the profiler '%s', expected range or pm", arg);
+        return 0;
+    case KEY_MAX_PASSES:
+        o->most_passes = count_of_passes(state, arg);
+        return 0;
+    case KEY_SINGLE_PASS:
+        o->most_passes = 1;
+        return 0;
+    case KEY_DROP:
+        o->drop = true;
+        return 0;
+    case KEY_TOGETHER:
+        if (o->plan.together_count == MOST_TOGETHER)
+            argp_error(state, "found more than %d times --keep-together", MOST_TOGETHER);
+        if (o->sources.count == CW_METRIC_SOURCES_MAX)
+            argp_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
+        o->together_texts[o->plan.together_count++] = arg;
+        o->sources.items[o->sources.count].key = 'm';
+        o->sources.items[o->sources.count++].text = arg;
+        return 0;
+    case KEY_WHOLE:
+        o->plan.whole = true;
         return 0;
     case 'o':
         o->output = arg;
@@ -81,71 +140,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "one of --chip and --chip-file is required");
         if (!o->sources.count)
             argp_error(state, "no metrics: give -m, --metrics-file or --set");
+        if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
+            argp_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
+        if (o->plan.profiler == CW_PROFILER_PM && o->most_passes > 1)
+            argp_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->most_passes);
+        if (o->plan.profiler == CW_PROFILER_PM)
+            o->most_passes = 1;
         if (!o->output && !o->explain)
             argp_error(state, "nothing to do: give -o FILE, --explain or both");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-static void explain_text(const struct cw_plan *plan)
-{
-    const struct cw_config_image *image = &plan->image;
-    printf("%s: %" PRIu32 " metrics, %" PRIu32 " counters, %" PRIu32 " raw counters, %" PRIu32 " pass%s\n\n",
-           image->chip, image->metric_count, image->counter_count, image->raw_count, image->pass_count,
-           image->pass_count == 1 ? "" : "es");
-    for (uint32_t i = 0; i < image->pass_count; i++) {
-        const struct cw_config_pass *pass = &image->passes[i];
-        printf("pass %-3" PRIu32 " %2" PRIu32 " raw counters:", i, pass->count);
-        for (uint32_t d = 0; d < image->domain_count; d++) {
-            uint32_t n = 0;
-            for (uint32_t k = 0; k < pass->count; k++)
-                n += pass->placements[k].domain == d;
-            if (n)
-                printf(" %s %" PRIu32, image->domains[d].name, n);
-        }
-        printf("\n");
-    }
-    printf("\n");
-    for (uint32_t i = 0; i < plan->metric_count; i++) {
-        const struct cw_plan_metric *m = &plan->metrics[i];
-        printf("%-70s %s", m->name,
-               !m->pass_count ? "no pass, a fact of the device"
-               : m->whole     ? "pass "
-                              : "mixes passes ");
-        for (uint32_t k = 0; k < m->pass_count; k++)
-            printf("%s%" PRIu32, k ? "," : "", m->passes[k]);
-        printf("\n");
-    }
-}
-
-static enum cw_status explain_json(const struct cw_plan *plan, struct cw_error *err)
-{
-    json_t *passes = json_array(), *metrics = json_array();
-    for (uint32_t i = 0; i < plan->image.pass_count; i++) {
-        json_t *raws = json_array(), *domains = json_array();
-        for (uint32_t k = 0; k < plan->image.passes[i].count; k++) {
-            const struct cw_placement *at = &plan->image.passes[i].placements[k];
-            char id[24];
-            snprintf(id, sizeof id, "0x%016" PRIx64, plan->image.raws[at->raw]);
-            json_array_append_new(raws, json_string(id));
-            json_array_append_new(domains, json_string(plan->image.domains[at->domain].name));
-        }
-        json_array_append_new(passes, json_pack("{s:o, s:o}", "raw", raws, "domains", domains));
-    }
-    for (uint32_t i = 0; i < plan->metric_count; i++) {
-        json_t *list = json_array();
-        for (uint32_t k = 0; k < plan->metrics[i].pass_count; k++)
-            json_array_append_new(list, json_integer(plan->metrics[i].passes[k]));
-        json_array_append_new(metrics, json_pack("{s:s, s:o, s:b}", "name", plan->metrics[i].name, "passes", list,
-                                                 "whole", plan->metrics[i].whole));
-    }
-    json_t *root = json_pack("{s:s, s:o, s:o}", "chip", plan->image.chip, "passes", passes, "metrics", metrics);
-    int failed = root ? json_dumpf(root, stdout, JSON_INDENT(1)) : -1;
-    json_decref(root);
-    printf("\n");
-    return failed ? cw_error_nomem(err) : CW_OK;
 }
 
 /* Where NVIDIA's host library is found, it proves each pass; one that it would split is split here, and a config image
@@ -189,11 +195,95 @@ static enum cw_status write_image(const struct options *o, const struct cw_plan 
     return status;
 }
 
-static enum cw_status run(const struct options *o, struct cw_metric_list *list, struct cw_arena *arena,
-                          struct cw_error *err)
+static enum cw_status read_together(struct options *o, const struct cw_chip *chip, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < o->plan.together_count; i++) {
+        struct cw_metric_list list = {0};
+        struct cw_metric_sources one = {.count = 1};
+        one.items[0].key = 'm';
+        one.items[0].text = o->together_texts[i];
+        status = cw_metric_list_gather(&list, &one, chip, arena, err);
+        const char **names = status == CW_OK ? cw_arena_alloc(arena, list.count, sizeof *names) : NULL;
+        if (status == CW_OK && !names)
+            status = cw_error_nomem(err);
+        if (names && list.count)
+            memcpy(names, list.names, list.count * sizeof *names);
+        o->together[i] = (struct cw_names){list.count, names};
+        cw_metric_list_free(&list);
+    }
+    o->plan.together = o->together;
+    return status;
+}
+
+enum { MOST_NAMED = 8 };
+
+/* "2 of 5 metrics: a, b" */
+static void name_dropped(const struct cw_metric_list *list, const bool *kept, char *text, size_t size)
+{
+    size_t dropped = 0, used = 0;
+    for (size_t i = 0; i < list->count; i++)
+        dropped += !kept[i];
+    used = (size_t)snprintf(text, size, "%zu of %zu metrics:", dropped, list->count);
+    for (size_t i = 0, named = 0; i < list->count && named <= MOST_NAMED && used < size; i++)
+        if (!kept[i]) {
+            used += (size_t)snprintf(text + used, size - used, "%s %s", named ? "," : "",
+                                     named < MOST_NAMED ? list->names[i] : "...");
+            named++;
+        }
+}
+
+/* Refuses metrics that need more passes than allowed, or leaves some out, and says which. */
+static enum cw_status limit_passes(const struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
+                                   struct cw_error *err)
+{
+    uint32_t passes;
+    char text[700];
+    enum cw_status status = cw_plan_passes(&passes, chip, list->names, list->count, &o->plan, err);
+    if (status != CW_OK || !o->most_passes || passes <= o->most_passes)
+        return status;
+    bool *kept = calloc(list->count, sizeof *kept);
+    status = kept ? cw_plan_choose(kept, chip, list->names, list->count, o->most_passes, &o->plan, err)
+                  : cw_error_nomem(err);
+    if (status == CW_OK)
+        name_dropped(list, kept, text, sizeof text);
+    if (status == CW_OK && !o->drop)
+        status = cw_error_set(err, CW_ERR_UNSUPPORTED,
+                              "found %" PRIu32 " passes, expected at most %" PRIu32 "; --drop would leave out %s",
+                              passes, o->most_passes, text);
+    size_t n = 0;
+    for (size_t i = 0; status == CW_OK && i < list->count; i++)
+        if (kept[i])
+            list->names[n++] = list->names[i];
+    if (status == CW_OK && !n)
+        status = cw_error_set(err, CW_ERR_UNSUPPORTED, "found no metric that fits %" PRIu32 " pass%s", o->most_passes,
+                              o->most_passes == 1 ? "" : "es");
+    if (status == CW_OK) {
+        list->count = n;
+        fprintf(stderr, "metric-config: left out %s\n", text);
+    }
+    free(kept);
+    return status;
+}
+
+static enum cw_status plan(struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
+                           struct cw_plan *out, struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = read_together(o, chip, arena, err);
+    if (status == CW_OK && o->most_passes)
+        status = limit_passes(o, chip, list, err);
+    if (status == CW_OK && o->plan.profiler == CW_PROFILER_PM)
+        fprintf(stderr,
+                "metric-config: planned by the limits of range profiling, since those of sampling over time are "
+                "not known; they are no stricter\n");
+    return status == CW_OK ? cw_plan_make(out, chip, list->names, list->count, &o->plan, arena, err) : status;
+}
+
+static enum cw_status run(struct options *o, struct cw_metric_list *list, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *chip;
-    struct cw_plan plan;
+    struct cw_plan p;
     struct cw_writer native;
     cw_writer_init(&native);
     enum cw_status status =
@@ -205,17 +295,15 @@ static enum cw_status run(const struct options *o, struct cw_metric_list *list, 
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
     if (status == CW_OK) {
-        status = cw_plan_make(&plan, chip, list->names, list->count, o->profiler, arena, err);
+        status = plan(o, chip, list, &p, arena, err);
         cw_metric_hint(err, chip, list->names, list->count);
     }
     if (status == CW_OK)
-        status = prove(o, &plan, &native, arena, err);
+        status = prove(o, &p, &native, arena, err);
     if (status == CW_OK && o->output)
-        status = write_image(o, &plan, arena, err);
-    if (status == CW_OK && o->explain && o->json)
-        status = explain_json(&plan, err);
-    else if (status == CW_OK && o->explain)
-        explain_text(&plan);
+        status = write_image(o, &p, arena, err);
+    if (status == CW_OK && o->explain)
+        status = cw_plan_print(&p, chip, &o->plan, o->json, arena, err);
     if (status == CW_OK && fflush(stdout) != 0)
         status = cw_error_set(err, CW_ERR_IO, "cannot write to standard output");
     cw_writer_free(&native);

@@ -249,7 +249,8 @@ static void count_passes(struct facts *f, const struct cw_chip *chip, struct cw_
     const char *names[] = {cw_metric_name(chip, &f->m, name)};
     struct cw_plan plan;
     struct cw_error why = CW_ERROR_INIT;
-    if (cw_plan_make(&plan, chip, names, 1, CW_PROFILER_RANGE, arena, &why) == CW_OK)
+    if (cw_plan_make(&plan, chip, names, 1, &(struct cw_plan_options){.profiler = CW_PROFILER_RANGE}, arena, &why) ==
+        CW_OK)
         f->passes = plan.image.pass_count;
     else
         f->not_collected = cw_arena_strdup(arena, why.message);

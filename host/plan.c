@@ -12,6 +12,7 @@ struct planner {
     struct cw_arena *arena;
     struct cw_error *err;
     struct cw_plan *plan;
+    const struct cw_plan_options *options;
     size_t count;
     const char **names;
     struct cw_metric *metrics;
@@ -137,6 +138,30 @@ static const struct cw_metric *as_throughput(const struct cw_chip *chip, const s
     return m->type == CW_THROUGHPUT ? m : NULL;
 }
 
+static bool contains(const struct cw_list *list, uint32_t item)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] == item)
+            return true;
+    return false;
+}
+
+/* The raw counters of those of the names that are metrics of the plan. */
+static struct cw_list raws_of_metrics(struct planner *p, const struct cw_names *names, enum cw_status *status)
+{
+    uint32_t total = 0, n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        total += p->counters[i].count;
+    uint32_t *counters = array(p, total, sizeof *counters, status);
+    for (size_t k = 0; counters && k < names->count; k++)
+        for (size_t i = 0; i < p->count; i++)
+            if (strcmp(p->names[i], names->items[k]) == 0) {
+                memcpy(counters + n, p->counters[i].items, p->counters[i].count * sizeof *counters);
+                n += p->counters[i].count;
+            }
+    return counters ? raws_of(p, &(struct cw_list){n, counters}, status) : (struct cw_list){0};
+}
+
 /* What one value is computed from belongs together: a counter metric with what it divides by, a ratio's two counters,
  * each constituent of a throughput with its cycles, and everything in a user's formula. */
 static enum cw_status make_groups(struct planner *p, struct cw_list **groups, size_t *group_count)
@@ -145,6 +170,7 @@ static enum cw_status make_groups(struct planner *p, struct cw_list **groups, si
     size_t total = 0, n = 0;
     for (size_t i = 0; i < p->count; i++)
         total += 1 + p->counters[i].count;
+    total += p->options->together_count;
     *groups = array(p, total, sizeof **groups, &status);
     p->group_counts = array(p, p->count, sizeof *p->group_counts, &status);
     for (size_t i = 0; status == CW_OK && i < p->count; i++) {
@@ -164,7 +190,66 @@ static enum cw_status make_groups(struct planner *p, struct cw_list **groups, si
         }
         p->group_counts[i] = (uint32_t)(n - before);
     }
+    for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
+        (*groups)[n++] = raws_of_metrics(p, &p->options->together[i], &status);
     *group_count = n;
+    return status;
+}
+
+static bool in_one_pass(const struct planner *p, const struct cw_list *group)
+{
+    bool found = !group->count;
+    for (uint32_t i = 0; i < p->schedule.pass_count && !found; i++) {
+        uint32_t held = 0;
+        for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
+            held += contains(group, p->chip->placements[p->schedule.passes[i].placements[k]].raw);
+        found = held == group->count;
+    }
+    return found;
+}
+
+/* As single raw counters, for a schedule that has nothing to gather but what has to be kept together. */
+static struct cw_list *only_together(struct planner *p, const struct cw_list *groups, size_t group_count, size_t *count,
+                                     enum cw_status *status)
+{
+    size_t total = 0, n = 0, loose = group_count - p->options->together_count;
+    for (size_t i = 0; i < loose; i++)
+        total += groups[i].count;
+    struct cw_list *list = array(p, total + p->options->together_count, sizeof *list, status);
+    for (size_t i = 0; list && i < loose; i++)
+        for (uint32_t k = 0; k < groups[i].count; k++)
+            list[n++] = (struct cw_list){1, &groups[i].items[k]};
+    for (size_t i = loose; list && i < group_count; i++)
+        list[n++] = groups[i];
+    *count = n;
+    return list;
+}
+
+/* What is to be kept together stands last among the groups; where it does not come together beside the others, they
+ * have to yield. */
+static enum cw_status schedule(struct planner *p, const struct cw_list *groups, size_t group_count)
+{
+    const struct cw_list *together = groups + group_count - p->options->together_count;
+    bool done = true;
+    enum cw_status status = p->options->whole
+                                ? cw_schedule_make_whole(&p->schedule, p->chip, groups, group_count, p->arena, p->err)
+                                : cw_schedule_make(&p->schedule, p->chip, groups, group_count, p->arena, p->err);
+    for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
+        done &= in_one_pass(p, &together[i]);
+    if (!done) {
+        size_t count;
+        const struct cw_list *list = only_together(p, groups, group_count, &count, &status);
+        if (status == CW_OK)
+            status = cw_schedule_make(&p->schedule, p->chip, list, count, p->arena, p->err);
+    }
+    for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
+        if (!in_one_pass(p, &together[i]))
+            status =
+                cw_error_set(p->err, CW_ERR_UNSUPPORTED,
+                             "found no pass that holds all counters of the %zu metrics from %s to %s, which were to be "
+                             "kept together",
+                             p->options->together[i].count, p->options->together[i].items[0],
+                             p->options->together[i].items[p->options->together[i].count - 1]);
     return status;
 }
 
@@ -304,11 +389,11 @@ static enum cw_status fill_metrics(struct planner *p, struct cw_list *groups)
 }
 
 enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, const char *const *metrics, size_t count,
-                            enum cw_profiler profiler, struct cw_arena *arena, struct cw_error *err)
+                            const struct cw_plan_options *options, struct cw_arena *arena, struct cw_error *err)
 {
-    struct planner p = {.chip = chip, .arena = arena, .err = err, .plan = plan};
-    *plan =
-        (struct cw_plan){.image = {.chip = chip->name, .producer = "counterworks " CW_VERSION, .profiler = profiler}};
+    struct planner p = {.chip = chip, .arena = arena, .err = err, .plan = plan, .options = options};
+    *plan = (struct cw_plan){
+        .image = {.chip = chip->name, .producer = "counterworks " CW_VERSION, .profiler = options->profiler}};
     memcpy(plan->image.database, chip->hash, sizeof plan->image.database);
     struct cw_list *groups = NULL;
     size_t group_count = 0;
@@ -316,13 +401,14 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     if (status == CW_OK)
         status = make_groups(&p, &groups, &group_count);
     if (status == CW_OK)
-        status = cw_schedule_make(&p.schedule, chip, groups, group_count, arena, err);
+        status = schedule(&p, groups, group_count);
     p.counter_index = array(&p, chip->counter_count, sizeof *p.counter_index, &status);
     p.raw_index = array(&p, chip->raw_count, sizeof *p.raw_index, &status);
     p.domain_index = array(&p, chip->domain_count, sizeof *p.domain_index, &status);
     if (status != CW_OK)
         return status;
     mark_used(&p);
+    plan->bound = p.schedule.bound;
     plan->image.metrics = p.names;
     plan->image.metric_count = (uint32_t)p.count;
     status = fill_lists(&p);
@@ -371,6 +457,14 @@ enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, str
         m->passes = list;
         m->pass_count = n;
         m->whole = whole == m->value_count;
+        m->averaged = false;
+        for (uint32_t v = 0; v < m->value_count; v++)
+            for (uint32_t k = 0; k < m->values[v].count; k++) {
+                uint32_t stands = 0;
+                for (uint32_t p = 0; p < image->pass_count; p++)
+                    stands += collects[p * raws + m->values[v].items[k]];
+                m->averaged |= stands > 1;
+            }
     }
     return CW_OK;
 }

@@ -40,14 +40,14 @@ static enum cw_status combine(struct cw_schedule *schedule, const struct cw_prob
     if (!passes || !items)
         return cw_error_nomem(err);
     for (uint32_t p = 0; p < problems->count; p++)
-        for (uint32_t i = 0; i < problems->items[p].item_count; i++)
-            passes[section_first[problems->items[p].section] + cw_packed_pass(packed[p], i)].count++;
+        for (uint32_t k = 0; k < packed[p]->pass_count; k++)
+            passes[section_first[problems->items[p].section] + k].count += packed[p]->passes[k].count;
     uint32_t kept = 0, *number = cw_arena_alloc(arena, pass_count, sizeof *number);
     if (!number)
         return cw_error_nomem(err);
     for (uint32_t k = 0; k < pass_count; k++) {
         if (!passes[k].count)
-            continue; /* gathering may empty a pass */
+            continue; /* gathering may leave a pass empty */
         items[kept] = cw_arena_alloc(arena, passes[k].count, sizeof **items);
         if (!items[kept])
             return cw_error_nomem(err);
@@ -55,21 +55,24 @@ static enum cw_status combine(struct cw_schedule *schedule, const struct cw_prob
         number[k] = kept++;
     }
     for (uint32_t p = 0; p < problems->count; p++)
-        for (uint32_t i = 0; i < problems->items[p].item_count; i++) {
-            uint32_t k = number[section_first[problems->items[p].section] + cw_packed_pass(packed[p], i)];
-            items[k][passes[k].count++] =
-                problems->items[p].items[i].choices[cw_packed_choice(packed[p], i)].placement;
-        }
+        for (uint32_t k = 0; k < packed[p]->pass_count; k++)
+            for (uint32_t i = 0; i < packed[p]->passes[k].count; i++) {
+                uint32_t item = packed[p]->passes[k].items[i];
+                uint32_t to = number[section_first[problems->items[p].section] + k];
+                uint32_t choice = cw_packed_has(packed[p], item, k) - 1;
+                items[to][passes[to].count++] = problems->items[p].items[item].choices[choice].placement;
+            }
     /* the placements of a chip are in the order of its raw counters */
     for (uint32_t k = 0; k < kept; k++)
         qsort(items[k], passes[k].count, sizeof **items, by_number);
-    *schedule = (struct cw_schedule){kept, passes};
+    schedule->pass_count = kept;
+    schedule->passes = passes;
     return CW_OK;
 }
 
 /* Packs every problem. The problem with most passes decides, so the others need not be better than that one's bound. */
 static enum cw_status pack_all(struct cw_packing *packings, const struct cw_problems *problems, uint32_t *enough,
-                               struct cw_arena *arena, struct cw_error *err)
+                               uint32_t *lowest, struct cw_arena *arena, struct cw_error *err)
 {
     uint32_t *most = cw_arena_alloc(arena, problems->section_count, sizeof *most);
     if (!most)
@@ -79,6 +82,9 @@ static enum cw_status pack_all(struct cw_packing *packings, const struct cw_prob
         if (bound > most[problems->items[p].section])
             most[problems->items[p].section] = bound;
     }
+    *lowest = 0;
+    for (uint32_t s = 0; s < problems->section_count; s++)
+        *lowest += most[s];
     enum cw_status status = CW_OK;
     for (uint32_t p = 0; status == CW_OK && p < problems->count; p++) {
         uint32_t *section_most = &most[problems->items[p].section];
@@ -91,7 +97,8 @@ static enum cw_status pack_all(struct cw_packing *packings, const struct cw_prob
 }
 
 static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                           size_t group_count, struct cw_arena *arena, struct cw_arena *scratch, struct cw_error *err)
+                           size_t group_count, bool copies, struct cw_arena *arena, struct cw_arena *scratch,
+                           struct cw_error *err)
 {
     struct cw_problems problems;
     uint32_t count;
@@ -100,8 +107,9 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < count; i++)
         if (!chip->raws[raws[i]].placement_count)
-            return cw_error_set(err, CW_ERR_UNSUPPORTED, "found no domain of %s that collects the raw counter 0x%016" PRIx64,
-                                chip->name, chip->raws[raws[i]].id);
+            return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                                "found no domain of %s that collects the raw counter 0x%016" PRIx64, chip->name,
+                                chip->raws[raws[i]].id);
     enum cw_status status = cw_problems_make(&problems, chip, raws, count, scratch, err);
     if (status != CW_OK)
         return status;
@@ -109,7 +117,7 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     uint32_t *first = cw_arena_alloc(scratch, (size_t)problems.section_count + 1, sizeof *first);
     if (!packings || !first)
         return cw_error_nomem(err);
-    status = pack_all(packings, &problems, first + 1, scratch, err);
+    status = pack_all(packings, &problems, first + 1, &schedule->bound, scratch, err);
     if (status != CW_OK)
         return status;
     struct cw_packed **packed = cw_arena_alloc(scratch, problems.count, sizeof *packed);
@@ -119,7 +127,7 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     for (uint32_t p = 0; p < problems.count; p++)
         for (uint32_t i = 0; i < problems.items[p].item_count; i++)
             places[problems.items[p].items[i].raw] = (struct cw_place){p, i};
-    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, scratch, err);
+    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, copies, scratch, err);
     if (status != CW_OK)
         return status;
     for (uint32_t s = 1; s <= problems.section_count; s++)
@@ -127,13 +135,32 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     return combine(schedule, &problems, packed, first, first[problems.section_count], arena, err);
 }
 
-enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                                size_t group_count, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status with_scratch(struct cw_schedule *schedule, const struct cw_chip *chip,
+                                   const struct cw_list *groups, size_t group_count, bool copies,
+                                   struct cw_arena *arena, struct cw_error *err)
 {
     *schedule = (struct cw_schedule){0};
     struct cw_arena *scratch = cw_arena_create();
     enum cw_status status =
-        scratch ? make(schedule, chip, groups, group_count, arena, scratch, err) : cw_error_nomem(err);
+        scratch ? make(schedule, chip, groups, group_count, copies, arena, scratch, err) : cw_error_nomem(err);
     cw_arena_destroy(scratch);
     return status;
+}
+
+enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
+                                size_t group_count, struct cw_arena *arena, struct cw_error *err)
+{
+    return with_scratch(schedule, chip, groups, group_count, false, arena, err);
+}
+
+enum cw_status cw_schedule_make_whole(struct cw_schedule *schedule, const struct cw_chip *chip,
+                                      const struct cw_list *groups, size_t group_count, struct cw_arena *arena,
+                                      struct cw_error *err)
+{
+    struct cw_error reason = CW_ERROR_INIT;
+    enum cw_status status = with_scratch(schedule, chip, groups, group_count, true, arena, &reason);
+    /* what no pass can hold is refused again, with its reason */
+    return status == CW_ERR_UNSUPPORTED ? cw_schedule_make(schedule, chip, groups, group_count, arena, err)
+           : status == CW_OK            ? CW_OK
+                                        : cw_error_nomem(err);
 }

@@ -1,7 +1,7 @@
 /* From raw counters to passes, by the limits of the chip's database alone (no NVIDIA software needed).
  *
  * A group is a set of raw counters that should be collected together because one value is computed from them. Every
- * raw counter of every group stands in exactly one pass; groups are kept in one pass where the limits allow. */
+ * raw counter of every group stands in a pass; groups are kept in one pass where the limits allow. */
 #ifndef CW_HOST_SCHEDULE_H
 #define CW_HOST_SCHEDULE_H
 
@@ -13,12 +13,20 @@ struct cw_pass {
 };
 
 struct cw_schedule {
+    uint32_t bound; /* no schedule of these raw counters has fewer passes */
     uint32_t pass_count;
     const struct cw_pass *passes;
 };
 
-/* Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. `schedule` lives in `arena`. */
+/* Every raw counter stands in exactly one pass. Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain
+ * collects. `schedule` lives in `arena`. */
 enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
                                 size_t group_count, struct cw_arena *arena, struct cw_error *err);
+
+/* As before, but raw counters may stand in several passes, and each group that fits one pass has a pass with all of it,
+ * if need be one more than cw_schedule_make would use. */
+enum cw_status cw_schedule_make_whole(struct cw_schedule *schedule, const struct cw_chip *chip,
+                                      const struct cw_list *groups, size_t group_count, struct cw_arena *arena,
+                                      struct cw_error *err);
 
 #endif

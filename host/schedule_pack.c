@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/schedule_pass.h"
+
 enum {
     ORDER_STEPS = 40000, /* placements tried in all orders together, about */
     CHAIN_STEPS = 60000, /* placements tried in ejection chains for one eliminated pass */
@@ -10,20 +12,14 @@ enum {
     CHAIN_DEPTH = 2,
 };
 
-struct pass {
-    uint64_t *present; /* bitset of classes */
-    uint16_t *classes, *groups, *used; /* members by class, by group; groups by rule */
-    uint32_t *items, count;
-};
-
 struct pack {
     const struct cw_problem *problem;
     struct cw_arena *arena;
-    struct pass *passes;
-    uint32_t pass_count, room; /* `room` passes have memory */
+    struct cw_filling *passes;
+    uint32_t pass_count, room;     /* `room` passes have memory */
     uint32_t *pass_of, *choice_of; /* by item */
-    uint32_t *order, *start; /* items; by class: passes before it have no place */
-    double *weight;          /* by class: how much of what is asked for it excludes */
+    uint32_t *order, *start;       /* items; by class: passes before it have no place */
+    double *weight;                /* by class: how much of what is asked for it excludes */
     uint64_t random;
     uint32_t steps;
     bool failed;
@@ -38,80 +34,33 @@ static void *array(struct pack *p, size_t count, size_t size)
 
 /* ---- one pass --------------------------------------------------------------------------------------------------- */
 
-static bool fits(const struct pack *p, const struct pass *pass, uint32_t class_)
+static bool fits(const struct pack *p, uint32_t to, uint32_t class_)
 {
-    const struct cw_problem_class *c = &p->problem->classes[class_];
-    for (uint32_t w = 0; w < p->problem->words; w++)
-        if (c->conflicts[w] & pass->present[w])
-            return false;
-    for (uint32_t k = 0, more = 0; k < c->use_count; k++) {
-        const struct cw_use *use = &c->uses[k];
-        more = k && c->uses[k - 1].rule == use->rule ? more : 0;
-        more += use->group == CW_NONE || !pass->groups[use->group];
-        if (more && pass->used[use->rule] + more > p->problem->max[use->rule])
-            return false;
-    }
-    return true;
+    return cw_filling_fits(&p->passes[to], p->problem, class_);
 }
 
 static void put(struct pack *p, uint32_t to, uint32_t item, uint32_t choice)
 {
-    struct pass *pass = &p->passes[to];
-    uint32_t class_ = p->problem->items[item].choices[choice].class_;
-    const struct cw_problem_class *c = &p->problem->classes[class_];
-    if (pass->classes[class_]++ == 0)
-        pass->present[class_ / 64] |= UINT64_C(1) << class_ % 64;
-    for (uint32_t k = 0; k < c->use_count; k++)
-        if (c->uses[k].group == CW_NONE || pass->groups[c->uses[k].group]++ == 0)
-            pass->used[c->uses[k].rule]++;
-    pass->items[pass->count++] = item;
+    cw_filling_put(&p->passes[to], p->problem, item, choice);
     p->pass_of[item] = to;
     p->choice_of[item] = choice;
 }
 
 static void take(struct pack *p, uint32_t item)
 {
-    struct pass *pass = &p->passes[p->pass_of[item]];
-    uint32_t class_ = p->problem->items[item].choices[p->choice_of[item]].class_;
-    const struct cw_problem_class *c = &p->problem->classes[class_];
-    if (--pass->classes[class_] == 0)
-        pass->present[class_ / 64] &= ~(UINT64_C(1) << class_ % 64);
-    for (uint32_t k = 0; k < c->use_count; k++)
-        if (c->uses[k].group == CW_NONE || --pass->groups[c->uses[k].group] == 0)
-            pass->used[c->uses[k].rule]--;
-    uint32_t k = 0;
-    while (pass->items[k] != item)
-        k++;
-    memmove(pass->items + k, pass->items + k + 1, (--pass->count - k) * sizeof *pass->items);
+    cw_filling_take(&p->passes[p->pass_of[item]], p->problem, item, p->choice_of[item]);
     p->pass_of[item] = CW_NONE;
-}
-
-static void clear(const struct pack *p, struct pass *pass)
-{
-    const struct cw_problem *pr = p->problem;
-    memset(pass->present, 0, pr->words * sizeof *pass->present);
-    memset(pass->classes, 0, pr->class_count * sizeof *pass->classes);
-    memset(pass->groups, 0, pr->group_count * sizeof *pass->groups);
-    memset(pass->used, 0, pr->rule_count * sizeof *pass->used);
-    pass->count = 0;
 }
 
 static uint32_t open_pass(struct pack *p)
 {
-    struct pass *pass = &p->passes[p->pass_count];
     if (p->pass_count < p->room) {
-        clear(p, pass);
+        cw_filling_clear(&p->passes[p->pass_count], p->problem);
         return p->pass_count++;
     }
-    const struct cw_problem *pr = p->problem;
-    pass->present = array(p, pr->words, sizeof *pass->present);
-    uint16_t *counts = array(p, (size_t)pr->class_count + pr->group_count + pr->rule_count, sizeof *counts);
-    pass->items = array(p, pr->item_count, sizeof *pass->items);
+    p->failed |= p->failed || !cw_filling_init(&p->passes[p->pass_count], p->problem, p->arena);
     if (p->failed)
         return p->pass_count;
-    pass->classes = counts;
-    pass->groups = counts + pr->class_count;
-    pass->used = pass->groups + pr->group_count;
     p->room++;
     return p->pass_count++;
 }
@@ -127,7 +76,7 @@ static void place_first(struct pack *p, uint32_t item)
             if (to < p->start[class_])
                 continue;
             p->steps++;
-            if (fits(p, &p->passes[to], class_)) {
+            if (fits(p, to, class_)) {
                 put(p, to, item, k);
                 return;
             }
@@ -253,7 +202,7 @@ static bool swap_in(struct pack *p, uint32_t item, uint32_t choice, uint32_t to,
         uint32_t victim = p->passes[to].items[k], old = p->choice_of[victim];
         p->steps++;
         take(p, victim);
-        if (fits(p, &p->passes[to], class_)) {
+        if (fits(p, to, class_)) {
             put(p, to, item, choice);
             if (insert(p, victim, depth - 1, next, banned_count + 1))
                 return true;
@@ -273,7 +222,7 @@ static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *ban
     for (uint32_t to = 0; to < p->pass_count; to++)
         for (uint32_t k = 0; k < it->choice_count && !is_banned(to, banned, banned_count); k++) {
             p->steps++;
-            if (fits(p, &p->passes[to], it->choices[k].class_)) {
+            if (fits(p, to, it->choices[k].class_)) {
                 put(p, to, item, k);
                 return true;
             }
@@ -310,7 +259,7 @@ static void restore(struct pack *p, const struct cw_packing *best)
 static bool eliminate(struct pack *p, uint32_t victim)
 {
     uint32_t last = p->pass_count - 1;
-    struct pass swapped = p->passes[victim];
+    struct cw_filling swapped = p->passes[victim];
     p->passes[victim] = p->passes[last];
     p->passes[last] = swapped;
     for (uint32_t i = 0; i < p->problem->item_count; i++)
@@ -389,88 +338,4 @@ enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *prob
     }
     improve(&p, packing, enough);
     return p.failed ? cw_error_nomem(err) : CW_OK;
-}
-
-/* ---- a packing that can still be changed ------------------------------------------------------------------------ */
-
-struct cw_packed {
-    struct pack pack;
-};
-
-struct cw_packed *cw_packed_create(const struct cw_problem *problem, const struct cw_packing *packing,
-                                   const uint32_t *pass_map, uint32_t pass_count, struct cw_arena *arena)
-{
-    struct cw_packed *packed = cw_arena_alloc(arena, 1, sizeof *packed);
-    if (!packed)
-        return NULL;
-    struct pack *p = &packed->pack;
-    *p = (struct pack){.problem = problem, .arena = arena};
-    p->passes = array(p, pass_count, sizeof *p->passes);
-    p->pass_of = array(p, problem->item_count, sizeof *p->pass_of);
-    p->choice_of = array(p, problem->item_count, sizeof *p->choice_of);
-    while (!p->failed && p->pass_count < pass_count)
-        open_pass(p);
-    for (uint32_t i = 0; !p->failed && i < problem->item_count; i++)
-        put(p, pass_map[packing->pass_of[i]], i, packing->choice_of[i]);
-    return p->failed ? NULL : packed;
-}
-
-uint32_t cw_packed_pass(const struct cw_packed *packed, uint32_t item)
-{
-    return packed->pack.pass_of[item];
-}
-
-uint32_t cw_packed_choice(const struct cw_packed *packed, uint32_t item)
-{
-    return packed->pack.choice_of[item];
-}
-
-const uint32_t *cw_packed_items(const struct cw_packed *packed, uint32_t pass, uint32_t *count)
-{
-    *count = packed->pack.passes[pass].count;
-    return packed->pack.passes[pass].items;
-}
-
-static bool put_if_fits(struct pack *p, uint32_t item, uint32_t to)
-{
-    const struct cw_item *it = &p->problem->items[item];
-    for (uint32_t k = 0; k < it->choice_count; k++)
-        if (fits(p, &p->passes[to], it->choices[k].class_)) {
-            put(p, to, item, k);
-            return true;
-        }
-    return false;
-}
-
-bool cw_packed_move(struct cw_packed *packed, uint32_t item, uint32_t to)
-{
-    struct pack *p = &packed->pack;
-    uint32_t from = p->pass_of[item], choice = p->choice_of[item];
-    take(p, item);
-    if (put_if_fits(p, item, to))
-        return true;
-    put(p, from, item, choice);
-    return false;
-}
-
-void cw_packed_return(struct cw_packed *packed, uint32_t item, uint32_t to, uint32_t choice)
-{
-    take(&packed->pack, item);
-    put(&packed->pack, to, item, choice);
-}
-
-bool cw_packed_swap(struct cw_packed *packed, uint32_t a, uint32_t b)
-{
-    struct pack *p = &packed->pack;
-    uint32_t pass_a = p->pass_of[a], choice_a = p->choice_of[a], pass_b = p->pass_of[b], choice_b = p->choice_of[b];
-    take(p, a);
-    take(p, b);
-    if (put_if_fits(p, a, pass_b)) {
-        if (put_if_fits(p, b, pass_a))
-            return true;
-        take(p, a);
-    }
-    put(p, pass_a, a, choice_a);
-    put(p, pass_b, b, choice_b);
-    return false;
 }

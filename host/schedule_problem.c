@@ -26,10 +26,10 @@ struct build {
     struct reduced *limits;
     uint32_t limit_count;
     struct member *members;
-    uint32_t *parent;            /* union-find over items */
-    struct cw_use *uses;         /* by local placement, see use_first; `rule` is a reduced limit */
-    uint32_t *use_first;         /* one more at the end */
-    uint32_t *class_of;          /* local placement -> class in its problem */
+    uint32_t *parent;    /* union-find over items */
+    struct cw_use *uses; /* by local placement, see use_first; `rule` is a reduced limit */
+    uint32_t *use_first; /* one more at the end */
+    uint32_t *class_of;  /* local placement -> class in its problem */
     bool failed;
 };
 

@@ -19,7 +19,7 @@ struct cw_problem_class {
     bool possible;             /* at least alone in a pass */
 };
 
-struct cw_choice { /* one way to collect an item */
+struct cw_choice {      /* one way to collect an item */
     uint32_t placement; /* of the chip */
     uint32_t class_;
 };

@@ -2,7 +2,8 @@
  *
  *     schedule_bench [CHIP.yaml [SETS [SEED]]]
  *
- * Needs NVIDIA's host library, no GPU. "refused" counts passes of ours that the library does not take as one. */
+ * Needs NVIDIA's host library, no GPU. First each raw counter in one pass, then with copies, so that ratios are whole;
+ * "refused" counts passes of the latter that the library does not take as one. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,9 +24,11 @@ struct bench {
 };
 
 struct row {
-    uint32_t sets, raws, ours, theirs, fewer, more, refused;
-    uint32_t whole, groups; /* ratios whose counters stand in one pass */
-    double our_time, their_time, our_most, their_most;
+    uint32_t sets, theirs;
+    uint32_t ours, more, whole;                     /* each raw counter once; `whole`: ratios that have a common pass */
+    uint32_t whole_passes, whole_more, whole_whole; /* the same with copies */
+    uint32_t groups, refused;                       /* ratios; passes that NVIDIA's library does not take as one */
+    double our_time, whole_time, our_most, their_time;
 };
 
 static double now(void)
@@ -109,37 +112,9 @@ static uint32_t refused(struct bench *b, const struct cw_schedule *s)
     return n;
 }
 
-static void count_whole(struct bench *b, const struct cw_schedule *s, struct row *row)
+/* The raw counters of each ratio that was asked for. */
+static size_t list_ratios(const struct bench *b, struct cw_list *groups)
 {
-    const struct cw_chip *chip = b->chip;
-    uint32_t *pass_of = malloc((chip->raw_count + 1) * sizeof *pass_of);
-    for (uint32_t k = 0; pass_of && k < s->pass_count; k++)
-        for (uint32_t i = 0; i < s->passes[k].count; i++)
-            pass_of[chip->placements[s->passes[k].placements[i]].raw] = k;
-    for (uint32_t r = 0; pass_of && r < chip->ratio_count; r++) {
-        const struct cw_list *raws = &chip->ratios[r].raws;
-        bool asked = raws->count > 1, whole = true;
-        for (uint32_t k = 0; k < raws->count && asked; k++)
-            asked = b->seen[raws->items[k]];
-        for (uint32_t k = 1; k < raws->count && asked; k++)
-            whole &= pass_of[raws->items[k]] == pass_of[raws->items[0]];
-        row->groups += asked;
-        row->whole += asked && whole;
-    }
-    free(pass_of);
-}
-
-/* The groups are the ratios among what is asked for, then everything. */
-static void measure(struct bench *b, struct row *row)
-{
-    struct cw_error err = CW_ERROR_INIT;
-    struct cw_schedule s;
-    struct cw_arena *arena = cw_arena_create();
-    struct cw_list *groups = arena ? cw_arena_alloc(arena, b->chip->ratio_count + 1u, sizeof *groups) : NULL;
-    if (!groups || !b->raw_count) {
-        cw_arena_destroy(arena);
-        return;
-    }
     size_t count = 0;
     for (uint32_t r = 0; r < b->chip->ratio_count; r++) {
         const struct cw_list *raws = &b->chip->ratios[r].raws;
@@ -149,36 +124,79 @@ static void measure(struct bench *b, struct row *row)
         if (asked)
             groups[count++] = *raws;
     }
-    for (uint32_t k = 0; k < b->raw_count; k++)
+    return count;
+}
+
+static uint32_t count_whole(struct bench *b, const struct cw_schedule *s, const struct cw_list *groups, size_t count)
+{
+    uint8_t *has = calloc(b->chip->raw_count + 1u, 1), *whole = calloc(count + 1, 1);
+    uint32_t n = 0;
+    for (uint32_t k = 0; has && whole && k < s->pass_count; k++) {
+        memset(has, 0, b->chip->raw_count);
+        for (uint32_t i = 0; i < s->passes[k].count; i++)
+            has[b->chip->placements[s->passes[k].placements[i]].raw] = 1;
+        for (size_t g = 0; g < count; g++) {
+            bool all = true;
+            for (uint32_t i = 0; i < groups[g].count && all; i++)
+                all = has[groups[g].items[i]];
+            n += all && !whole[g];
+            whole[g] |= all;
+        }
+    }
+    free(has);
+    free(whole);
+    return n;
+}
+
+/* The groups are the ratios among what is asked for, then each raw counter. */
+static void measure(struct bench *b, struct row *row)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_schedule fewest, whole;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_list *groups = arena ? cw_arena_alloc(arena, b->chip->ratio_count + b->raw_count, sizeof *groups) : NULL;
+    if (!groups || !b->raw_count) {
+        cw_arena_destroy(arena);
+        return;
+    }
+    size_t ratios = list_ratios(b, groups), count = ratios;
+    for (uint32_t k = 0; k < b->raw_count; k++) {
         b->placements[k] = (struct cw_nvperf_placement){b->chip->raws[b->raws[k]].id, 0};
-    groups[count++] = (struct cw_list){b->raw_count, b->raws};
+        groups[count++] = (struct cw_list){1, &b->raws[k]};
+    }
     double start = now();
-    if (cw_schedule_make(&s, b->chip, groups, count, arena, &err) != CW_OK)
+    if (cw_schedule_make(&fewest, b->chip, groups, count, arena, &err) != CW_OK)
         die(&err);
     double middle = now();
+    if (cw_schedule_make_whole(&whole, b->chip, groups, count, arena, &err) != CW_OK)
+        die(&err);
+    double late = now();
     uint32_t theirs = (uint32_t)their_passes(b, b->raw_count);
     double end = now();
     row->sets++;
-    row->raws += b->raw_count;
-    row->ours += s.pass_count;
+    row->ours += fewest.pass_count;
+    row->whole_passes += whole.pass_count;
     row->theirs += theirs;
-    row->fewer += s.pass_count < theirs;
-    row->more += s.pass_count > theirs;
+    row->more += fewest.pass_count > theirs;
+    row->whole_more += whole.pass_count > theirs;
     row->our_time += middle - start;
-    row->their_time += end - middle;
-    row->our_most = middle - start > row->our_most ? middle - start : row->our_most;
-    row->their_most = end - middle > row->their_most ? end - middle : row->their_most;
-    count_whole(b, &s, row);
-    row->refused += refused(b, &s);
+    row->whole_time += late - middle;
+    row->their_time += end - late;
+    row->our_most = late - middle > row->our_most ? late - middle : row->our_most;
+    row->groups += (uint32_t)ratios;
+    row->whole += count_whole(b, &fewest, groups, ratios);
+    row->whole_whole += count_whole(b, &whole, groups, ratios);
+    row->refused += refused(b, &whole);
     cw_arena_destroy(arena);
 }
 
 static void print(const char *name, const struct row *r)
 {
-    printf("%-16s %5u %7u %7u %7u %6.3f %6u %5u %8u %5u/%-5u %8.2f %8.2f %8.2f %8.1f\n", name, r->sets, r->raws, r->ours,
-           r->theirs, r->theirs ? (double)r->ours / r->theirs : 0, r->fewer, r->more, r->refused, r->whole, r->groups,
-           r->sets ? 1e3 * r->our_time / r->sets : 0, 1e3 * r->our_most, r->sets ? 1e3 * r->their_time / r->sets : 0,
-           1e3 * r->their_most);
+    double sets = r->sets ? r->sets : 1, theirs = r->theirs ? r->theirs : 1;
+    printf("%-16s %5u %6u | %6u %.3f %4u %5u/%-5u %7.2f | %6u %.3f %4u %5u %7.2f %7.2f | %7u %9.2f\n", name, r->sets,
+           r->theirs, r->ours, r->ours / theirs, r->more, r->whole, r->groups, 1e3 * r->our_time / sets,
+           r->whole_passes, r->whole_passes / theirs, r->whole_more, r->whole_whole, 1e3 * r->whole_time / sets,
+           1e3 * r->our_most, r->refused, 1e3 * r->their_time / sets);
 }
 
 static void random_rows(struct bench *b, uint32_t sets)
@@ -254,8 +272,8 @@ int main(int argc, char **argv)
     b.seen = cw_arena_alloc(arena, b.chip->raw_count, sizeof *b.seen);
     if (!b.placements || !b.raws || !b.seen)
         return CW_ERR_NOMEM;
-    printf("%-16s %5s %7s %7s %7s %6s %6s %5s %8s %-11s %8s %8s %8s %8s\n", "", "sets", "raws", "ours", "theirs", "ratio",
-           "fewer", "more", "refused", "whole", "our ms", "most", "their ms", "most");
+    printf("%-16s %5s %6s | %6s %5s %4s %-11s %7s | %6s %5s %4s %5s %7s %7s | %7s %9s\n", "", "sets", "theirs", "ours",
+           "ratio", "more", "whole", "ms", "copies", "ratio", "more", "whole", "ms", "most", "refused", "their ms");
     random_rows(&b, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 75);
     natural_rows(&b);
     cw_nvperf_scheduler_destroy(b.theirs);

@@ -159,6 +159,29 @@ Test(schedule, groups_may_overlap_and_nothing_may_be_asked_for)
     cr_expect_eq(s.pass_count, 0);
 }
 
+Test(schedule, a_counter_stands_in_several_passes_where_that_keeps_groups_whole)
+{
+    /* two of three fit a pass: 1 with 2, and 1 with 3, but not all */
+    const struct cw_chip *chip = chip_with("limits:\n  - {max: 2, each: [a, b, s]}\n");
+    uint32_t pairs[2][2] = {{0, 1}, {0, 2}};
+    struct cw_list groups[] = {{2, pairs[0]}, {2, pairs[1]}};
+    struct cw_schedule s;
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(cw_schedule_make_whole(&s, chip, groups, 2, arena, &err), CW_OK, "%s", err.message);
+    for (int g = 0; g < 2; g++) {
+        uint32_t most = 0;
+        for (uint32_t p = 0; p < s.pass_count; p++) {
+            uint32_t held = 0;
+            for (uint32_t k = 0; k < s.passes[p].count; k++)
+                held += chip->placements[s.passes[p].placements[k]].raw == pairs[g][0] ||
+                        chip->placements[s.passes[p].placements[k]].raw == pairs[g][1];
+            most = held > most ? held : most;
+        }
+        cr_expect_eq(most, 2);
+    }
+    cr_expect_eq(s.pass_count, 2);
+}
+
 Test(schedule, says_which_raw_counter_cannot_be_collected)
 {
     const struct cw_chip *chip = chip_with("classes:\n  x: {domain: a, raw: [3]}\nlimits:\n  - {max: 0, each: [x]}\n");

@@ -1,0 +1,255 @@
+#include "cli/plan_explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+enum {
+    MOST_WEIGHED = 200, /* metrics; planning without each takes a while */
+    MOST_SHOWN = 5,
+};
+
+struct saving { /* what the plan would be without a metric */
+    uint32_t metric, passes;
+};
+
+struct explained {
+    const struct cw_plan *plan;
+    uint32_t *loads; /* by domain: the passes that its counters alone need */
+    uint32_t most;   /* the largest of them */
+    struct saving *savings;
+    uint32_t saving_count;
+    bool weighed;
+};
+
+/* ---- finding out ------------------------------------------------------------------------------------------------ */
+
+static int by_saving(const void *a, const void *b)
+{
+    const struct saving *x = a, *y = b;
+    if (x->passes != y->passes)
+        return x->passes < y->passes ? -1 : 1;
+    return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+static enum cw_status weigh(struct explained *e, const struct cw_chip *chip, const struct cw_plan_options *options,
+                            struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_config_image *image = &e->plan->image;
+    const char **names = cw_arena_alloc(arena, image->metric_count, sizeof *names);
+    e->savings = cw_arena_alloc(arena, image->metric_count, sizeof *e->savings);
+    if (!names || !e->savings)
+        return cw_error_nomem(err);
+    enum cw_status status = CW_OK;
+    e->weighed = image->metric_count > 1 && image->metric_count <= MOST_WEIGHED;
+    for (uint32_t i = 0; e->weighed && status == CW_OK && i < image->metric_count; i++) {
+        uint32_t passes, n = 0;
+        for (uint32_t k = 0; k < image->metric_count; k++)
+            if (k != i)
+                names[n++] = image->metrics[k];
+        status = cw_plan_passes(&passes, chip, names, n, options, err);
+        if (passes < image->pass_count)
+            e->savings[e->saving_count++] = (struct saving){i, passes};
+    }
+    if (e->saving_count)
+        qsort(e->savings, e->saving_count, sizeof *e->savings, by_saving);
+    return status;
+}
+
+/* How much of the narrowest limit on a domain a pass uses up. */
+struct slots {
+    uint32_t counters, used, max; /* `max` 0: no limit speaks of the domain */
+};
+
+static uint32_t used_of(const struct cw_config_limit *limit, const struct cw_config_pass *pass, uint32_t domain)
+{
+    uint32_t used = 0;
+    bool speaks = false;
+    uint32_t groups[64];
+    for (uint32_t k = 0; k < pass->count; k++)
+        for (uint32_t m = 0; m < limit->count && used < 64; m++) {
+            const struct cw_placement *at = &pass->placements[k];
+            if (limit->members[m].raw != at->raw || limit->members[m].domain != at->domain)
+                continue;
+            bool known = false;
+            for (uint32_t g = 0; g < used; g++)
+                known |= groups[g] == limit->groups[m];
+            if (!known)
+                groups[used++] = limit->groups[m];
+            speaks |= at->domain == domain;
+        }
+    return speaks ? used : 0;
+}
+
+static struct slots slots_of(const struct cw_config_image *image, uint32_t pass, uint32_t domain)
+{
+    struct slots s = {0};
+    for (uint32_t k = 0; k < image->passes[pass].count; k++)
+        s.counters += image->passes[pass].placements[k].domain == domain;
+    for (uint32_t l = 0; s.counters && l < image->limit_count; l++) {
+        const struct cw_config_limit *limit = &image->limits[l];
+        uint32_t used = limit->max > 1 ? used_of(limit, &image->passes[pass], domain) : 0;
+        if (used && (!s.max || (uint64_t)used * s.max > (uint64_t)s.used * limit->max)) {
+            s.used = used;
+            s.max = limit->max;
+        }
+    }
+    return s;
+}
+
+/* Why a metric that mixes passes is not whole: whether it would be, planned alone. */
+static enum cw_status find_reason(const char **reason, const struct cw_plan_metric *m, const struct cw_chip *chip,
+                                  const struct cw_plan_options *options, struct cw_error *err)
+{
+    struct cw_plan alone;
+    struct cw_arena *arena = cw_arena_create();
+    const struct cw_plan_options whole = {.profiler = options->profiler, .whole = true};
+    enum cw_status status = arena ? cw_plan_make(&alone, chip, &m->name, 1, &whole, arena, err) : cw_error_nomem(err);
+    *reason = status != CW_OK || !alone.metrics[0].whole ? "no pass can hold all counters of one of its values"
+              : options->whole ? "no pass of this plan holds all counters of one of its values"
+                               : "other metrics need its counters in other passes";
+    cw_arena_destroy(arena);
+    return status;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static const char *plural(uint32_t n)
+{
+    return n == 1 ? "" : "es";
+}
+
+static void print_passes(const struct explained *e)
+{
+    const struct cw_config_image *image = &e->plan->image;
+    printf("%s: %" PRIu32 " metrics, %" PRIu32 " counters, %" PRIu32 " raw counters, %" PRIu32
+           " pass%s; no plan needs fewer than %" PRIu32 "\n\n",
+           image->chip, image->metric_count, image->counter_count, image->raw_count, image->pass_count,
+           plural(image->pass_count), e->plan->bound);
+    for (uint32_t i = 0; i < image->pass_count; i++) {
+        printf("pass %-3" PRIu32 " %2" PRIu32 " raw counters:", i, image->passes[i].count);
+        for (uint32_t d = 0; d < image->domain_count; d++) {
+            struct slots s = slots_of(image, i, d);
+            if (s.max)
+                printf(" %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, s.used, s.max,
+                       e->loads[d] == e->most && s.used >= s.max ? "*" : "");
+            else if (s.counters)
+                printf(" %s %" PRIu32, image->domains[d].name, s.counters);
+        }
+        printf("\n");
+    }
+    printf(
+        "\nof each domain: what the pass uses of the narrowest limit; * full, of the domain that forces the passes\n");
+    for (uint32_t d = 0; d < image->domain_count; d++)
+        if (e->loads[d] == e->most)
+            printf("%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d], plural(e->loads[d]));
+}
+
+static void print_savings(const struct explained *e)
+{
+    const struct cw_config_image *image = &e->plan->image;
+    for (uint32_t i = 0; i < e->saving_count && i < MOST_SHOWN; i++)
+        printf("without %s: %" PRIu32 " pass%s\n", image->metrics[e->savings[i].metric], e->savings[i].passes,
+               plural(e->savings[i].passes));
+    if (e->weighed && !e->saving_count && image->pass_count > 1)
+        printf("leaving out any one metric saves no pass\n");
+}
+
+static enum cw_status print_metrics(const struct explained *e, const struct cw_chip *chip,
+                                    const struct cw_plan_options *options, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < e->plan->metric_count && status == CW_OK; i++) {
+        const struct cw_plan_metric *m = &e->plan->metrics[i];
+        const char *reason = "";
+        if (m->pass_count && !m->whole)
+            status = find_reason(&reason, m, chip, options, err);
+        printf("%-70s %s", m->name,
+               !m->pass_count ? "no pass, a fact of the device"
+               : m->whole     ? "pass "
+                              : "mixes passes ");
+        for (uint32_t k = 0; k < m->pass_count; k++)
+            printf("%s%" PRIu32, k ? "," : "", m->passes[k]);
+        printf("%s%s%s\n", *reason ? ": " : "", reason,
+               m->whole && m->averaged ? ", one of them with all its counters, which captures average over the passes"
+                                       : "");
+    }
+    return status;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static json_t *json_of_pass(const struct explained *e, uint32_t pass)
+{
+    const struct cw_config_image *image = &e->plan->image;
+    json_t *raws = json_array(), *domains = json_array(), *slots = json_object();
+    for (uint32_t k = 0; k < image->passes[pass].count; k++) {
+        const struct cw_placement *at = &image->passes[pass].placements[k];
+        char id[24];
+        snprintf(id, sizeof id, "0x%016" PRIx64, image->raws[at->raw]);
+        json_array_append_new(raws, json_string(id));
+        json_array_append_new(domains, json_string(image->domains[at->domain].name));
+    }
+    for (uint32_t d = 0; d < image->domain_count; d++) {
+        struct slots s = slots_of(image, pass, d);
+        if (s.max)
+            json_object_set_new(slots, image->domains[d].name,
+                                json_pack("{s:i, s:i}", "used", (int)s.used, "of", (int)s.max));
+    }
+    return json_pack("{s:o, s:o, s:o}", "raw", raws, "domains", domains, "slots", slots);
+}
+
+static enum cw_status print_json(const struct explained *e, const struct cw_chip *chip,
+                                 const struct cw_plan_options *options, struct cw_error *err)
+{
+    const struct cw_config_image *image = &e->plan->image;
+    json_t *passes = json_array(), *metrics = json_array(), *loads = json_object(), *savings = json_array();
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < image->pass_count; i++)
+        json_array_append_new(passes, json_of_pass(e, i));
+    for (uint32_t d = 0; d < image->domain_count; d++)
+        json_object_set_new(loads, image->domains[d].name, json_integer(e->loads[d]));
+    for (uint32_t i = 0; i < e->saving_count; i++)
+        json_array_append_new(savings, json_pack("{s:s, s:i}", "without", image->metrics[e->savings[i].metric],
+                                                 "passes", (int)e->savings[i].passes));
+    for (uint32_t i = 0; i < e->plan->metric_count && status == CW_OK; i++) {
+        const struct cw_plan_metric *m = &e->plan->metrics[i];
+        const char *reason = NULL;
+        json_t *list = json_array();
+        for (uint32_t k = 0; k < m->pass_count; k++)
+            json_array_append_new(list, json_integer(m->passes[k]));
+        if (m->pass_count && !m->whole)
+            status = find_reason(&reason, m, chip, options, err);
+        json_array_append_new(metrics, json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", list, "whole",
+                                                 m->whole, "why", reason));
+    }
+    json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "chip", image->chip, "fewest", (int)e->plan->bound,
+                             "passes", passes, "alone", loads, "savings", savings, "metrics", metrics);
+    int failed = root ? json_dumpf(root, stdout, JSON_INDENT(1)) : -1;
+    json_decref(root);
+    printf("\n");
+    return status != CW_OK ? status : failed ? cw_error_nomem(err) : CW_OK;
+}
+
+enum cw_status cw_plan_print(const struct cw_plan *plan, const struct cw_chip *chip,
+                             const struct cw_plan_options *options, bool json, struct cw_arena *arena,
+                             struct cw_error *err)
+{
+    struct explained e = {.plan = plan, .loads = cw_arena_alloc(arena, plan->image.domain_count, sizeof *e.loads)};
+    enum cw_status status = e.loads ? cw_plan_loads(e.loads, plan, chip, arena, err) : cw_error_nomem(err);
+    for (uint32_t d = 0; status == CW_OK && d < plan->image.domain_count; d++)
+        e.most = e.loads[d] > e.most ? e.loads[d] : e.most;
+    if (status == CW_OK)
+        status = weigh(&e, chip, options, arena, err);
+    if (status != CW_OK)
+        return status;
+    if (json)
+        return print_json(&e, chip, options, err);
+    print_passes(&e);
+    print_savings(&e);
+    printf("\n");
+    return print_metrics(&e, chip, options, err);
+}

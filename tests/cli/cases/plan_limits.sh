@@ -1,0 +1,14 @@
+# passes that are limited, metrics that stay together, and why a plan is as it is
+M=lts__t_sector_hit_rate.pct,l1tex__t_sector_hit_rate.pct,dram__bytes_read.sum,sm__inst_executed.avg.per_cycle_active
+plan() { metric-config --chip GH100 --no-native "$@"; echo "status $?"; }
+plan -m $M --explain
+plan -m $M --single-pass -o plan.cwc
+plan -m $M --max-passes 1 --drop --explain
+plan -m $M --profiler pm --drop -o plan.cwc
+plan -m $M --keep-together lts__t_sector_hit_rate.pct,dram__bytes_read.sum -o plan.cwc
+plan -m $M --keep-together dram__bytes_read.sum,l1tex__t_sector_hit_rate.pct --explain | grep -e dram__ -e l1tex__ -e status
+plan -m $M --explain --format json | grep -e '"fewest"' -e '"without"' -e '"why": "'
+plan -m $M --whole --explain | tail -6
+plan -m $M --max-passes 0 -o plan.cwc
+plan -m $M --drop -o plan.cwc
+plan -m $M --profiler pm --max-passes 2 -o plan.cwc
