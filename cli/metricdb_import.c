@@ -16,7 +16,7 @@
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
 
-enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = CW_CARRY_SOURCE_SIZE };
+enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
 
 struct options {
     const char *chip, *output, *library, *limits_from, *formulas_from;
@@ -123,17 +123,52 @@ struct draft {
     const struct cw_chip *earlier; /* the file that is there already, or NULL */
     const char *limits_from;
     bool may_drop_limits; /* of the earlier file, where the library changed */
-    char formulas[SOURCE_LINE], limits[SOURCE_LINE];
+    char formulas[SOURCE_LINE];
+    struct cw_limit_sources limits;
 };
 
-/* The sections that say what one pass can hold, and the line that says where they come from. */
+/* A line that says how what was learned about an activity did on sets that it was not learned from. */
+static void describe(char *line, size_t size, const char *section, const char *what, const struct cw_learn_report *r)
+{
+    snprintf(line, size,
+             "%s: %s, learned by %llu questions to NVIDIA's host library; of fresh passes of our scheduler, from which "
+             "nothing was learned, it refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
+             section, what, (unsigned long long)r->questions, r->random.refused, r->random.passes, r->random.sets,
+             r->natural.refused, r->natural.passes, r->natural.sets);
+}
+
+static enum cw_status learn(const struct job *j, struct draft *d, struct cw_writer *text)
+{
+    struct cw_learned range, pm;
+    cw_learned_init(&range);
+    cw_learned_init(&pm);
+    void (*progress)(const char *) = isatty(2) ? show_progress : NULL;
+    enum cw_status status = cw_learn(d->facts, j->library, CW_NVPERF_PROFILER, &range, progress, j->err);
+    if (status == CW_OK)
+        status = cw_learn(d->facts, j->library, CW_NVPERF_PM_SAMPLING, &pm, progress, j->err);
+    if (status == CW_OK) {
+        describe(d->limits.range, sizeof d->limits.range, "limits", "range profiling", &range.report);
+        describe(d->limits.pm, sizeof d->limits.pm, "pm_limits", "PM sampling", &pm.report);
+        cw_write_format(text, "\nclasses:\n");
+        cw_write_bytes(text, range.classes.data, range.classes.size);
+        cw_write_bytes(text, pm.classes.data, pm.classes.size);
+        cw_write_format(text, "\nlimits:\n");
+        cw_write_bytes(text, range.limits.data, range.limits.size);
+        cw_write_format(text, "\npm_limits:\n");
+        cw_write_bytes(text, pm.limits.data, pm.limits.size);
+    }
+    cw_learned_free(&range);
+    cw_learned_free(&pm);
+    return status;
+}
+
+/* The sections that say what one pass can hold, and the lines that say where they come from. */
 static enum cw_status limits(const struct job *j, struct draft *d, struct cw_writer *text)
 {
-    struct cw_learn_report r;
-    snprintf(d->limits, sizeof d->limits, "limits: none");
+    d->limits = (struct cw_limit_sources){.range = "limits: none"};
     if (d->limits_from) {
         struct cw_error why = CW_ERROR_INIT;
-        enum cw_status status = cw_carry_limits(d->facts, d->limits_from, text, d->limits, &why);
+        enum cw_status status = cw_carry_limits(d->facts, d->limits_from, text, &d->limits, &why);
         if (status != CW_ERR_DIFFERS || !d->may_drop_limits) {
             if (status != CW_OK)
                 *j->err = why;
@@ -141,14 +176,7 @@ static enum cw_status limits(const struct job *j, struct draft *d, struct cw_wri
         }
         fprintf(stderr, "metricdb-import: %s\n", why.message);
     }
-    if (!j->o->learn || !d->facts->chip.domain_count)
-        return CW_OK;
-    enum cw_status status = cw_learn(d->facts, j->library, text, &r, isatty(2) ? show_progress : NULL, j->err);
-    snprintf(d->limits, sizeof d->limits,
-             "limits: learned by %llu questions to NVIDIA's host library; of %u passes for %u metric sets not used in "
-             "learning it refused %u",
-             (unsigned long long)r.questions, r.passes, r.sets, r.refused);
-    return status;
+    return j->o->learn && d->facts->chip.domain_count ? learn(j, d, text) : CW_OK;
 }
 
 /* The line that an earlier file has about what was measured. */
@@ -195,7 +223,7 @@ static enum cw_status write_chip(const struct job *j, struct draft *d, struct cw
             : "names, units, dimensions, raw counters, throughputs: imported from NVIDIA's host library, which makes "
               "no "
               "passes for this chip",
-        d->formulas, d->limits, NULL};
+        d->formulas, d->limits.range, *d->limits.pm ? d->limits.pm : NULL, NULL};
     if (status == CW_OK) {
         cw_chip_write(&d->facts->chip, source, text);
         cw_write_bytes(text, sections.data, sections.size);

@@ -446,9 +446,9 @@ static void load_throughputs(struct load *l)
 
 static void load_root(struct load *l, const struct cw_yaml *root)
 {
-    static const char *const keys[] = {"schema",   "chip",    "also",         "source",  "time",
-                                       "units",    "domains", "raw_counters", "classes", "limits",
-                                       "counters", "ratios",  "throughputs",  NULL};
+    static const char *const keys[] = {"schema",    "chip",     "also",         "source",      "time",
+                                       "units",     "domains",  "raw_counters", "classes",     "limits",
+                                       "pm_limits", "counters", "ratios",       "throughputs", NULL};
     struct cw_chip *chip = l->chip;
     cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
     const struct cw_yaml *schema = cw_yaml_get(&l->in, root, "schema", true);
@@ -469,7 +469,7 @@ static void load_root(struct load *l, const struct cw_yaml *root)
     load_raws(l, raws);
     if (ok(l))
         cw_limits_load(chip, &l->in, cw_yaml_get(&l->in, root, "classes", false),
-                       cw_yaml_get(&l->in, root, "limits", false));
+                       cw_yaml_get(&l->in, root, "limits", false), cw_yaml_get(&l->in, root, "pm_limits", false));
     load_counters(l);
     chip->time = optional_counter(l, root, "time", CW_NONE);
     const struct cw_yaml *ratios = section(l, root, "ratios", CW_YAML_MAPPING, true, &chip->ratio_count);

@@ -93,13 +93,14 @@ struct cw_chip {
     const char *const *source; /* where its facts come from, a line each */
     uint8_t hash[16];          /* XXH3 (128 bits, big-endian) of the file */
     uint32_t time;             /* the counter of nanoseconds that per-second values divide by */
-    uint32_t unit_count, domain_count, raw_count, placement_count, limit_count, counter_count, ratio_count,
-        throughput_count;
+    uint32_t unit_count, domain_count, raw_count, placement_count, limit_count, pm_limit_count, counter_count,
+        ratio_count, throughput_count;
     const struct cw_unit *units;
     const struct cw_domain *domains;
     const struct cw_raw_counter *raws; /* ascending by id */
     const struct cw_chip_placement *placements;
-    const struct cw_limit *limits;
+    const struct cw_limit *limits;    /* of a pass of range profiling */
+    const struct cw_limit *pm_limits; /* of the one pass of PM sampling; the same array where the file has no others */
     const struct cw_counter *counters;
     const struct cw_ratio *ratios;
     const struct cw_throughput *throughputs;

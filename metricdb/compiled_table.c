@@ -80,6 +80,7 @@ const struct cw_table cw_compiled_tables[CW_TABLE_COUNT] = {
     [CW_TABLE_RAWS] = TABLE(raws, raw_count, struct cw_raw_counter, raw_fields),
     [CW_TABLE_PLACEMENTS] = TABLE(placements, placement_count, struct cw_chip_placement, placement_fields),
     [CW_TABLE_LIMITS] = TABLE(limits, limit_count, struct cw_limit, limit_fields),
+    [CW_TABLE_PM_LIMITS] = TABLE(pm_limits, pm_limit_count, struct cw_limit, limit_fields),
     [CW_TABLE_COUNTERS] = TABLE(counters, counter_count, struct cw_counter, counter_fields),
     [CW_TABLE_RATIOS] = TABLE(ratios, ratio_count, struct cw_ratio, ratio_fields),
     [CW_TABLE_THROUGHPUTS] = TABLE(throughputs, throughput_count, struct cw_throughput, throughput_fields),
@@ -90,7 +91,7 @@ const struct cw_table cw_compiled_tables[CW_TABLE_COUNT] = {
 
 #if UINTPTR_MAX == UINT64_MAX
 /* A structure that grows: give its new member a line above, then set the size here. */
-_Static_assert(sizeof(struct cw_chip) == 192 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
+_Static_assert(sizeof(struct cw_chip) == 200 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
                    sizeof(struct cw_raw_counter) == 16 && sizeof(struct cw_chip_placement) == 8 &&
                    sizeof(struct cw_limit) == 32 && sizeof(struct cw_counter) == 96 && sizeof(struct cw_ratio) == 80 &&
                    sizeof(struct cw_throughput) == 88,

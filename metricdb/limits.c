@@ -162,7 +162,8 @@ static void name_classes(struct load *l, const struct cw_yaml *classes)
         const struct cw_yaml *item = &classes->items[i], *of = cw_yaml_get(l->in, item, "of", false);
         struct cw_list members = of ? class_of_classes(l, item, of) : class_of_raws(l, item);
         if (ok(l) && *slot_of(l, classes->keys[i].text))
-            cw_yaml_fail(l->in, &key, "found the class '%s', expected a name that no domain has", classes->keys[i].text);
+            cw_yaml_fail(l->in, &key, "found the class '%s', expected a name that no domain has",
+                         classes->keys[i].text);
         if (ok(l))
             add_name(l, classes->keys[i].text, members);
     }
@@ -330,7 +331,8 @@ static void load_pairs(struct load *l, const struct cw_yaml *node, const struct 
     if (max != 1)
         cw_yaml_fail(l->in, node, "found 'pairs' with max %u, expected max 1", max);
     for (size_t i = 0; ok(l) && i < pairs->count; i++) {
-        struct cw_yaml key = {.text = pairs->keys[i].text, .line = pairs->keys[i].line, .column = pairs->keys[i].column};
+        struct cw_yaml key = {
+            .text = pairs->keys[i].text, .line = pairs->keys[i].line, .column = pairs->keys[i].column};
         load_pair(l, &key, &pairs->items[i], max);
     }
 }
@@ -361,14 +363,24 @@ static void load_limit(struct load *l, const struct cw_yaml *node)
         load_groups(l, node, each, except, groups, max);
 }
 
+/* One section of limits; false when the file has none. */
+static bool load_section(struct load *l, const struct cw_yaml *limits, const char *name)
+{
+    l->limits = NULL;
+    l->limit_count = l->limit_room = 0;
+    if (!limits || !cw_yaml_expect(l->in, limits, CW_YAML_SEQUENCE, name))
+        return false;
+    for (size_t i = 0; ok(l) && i < limits->count; i++)
+        load_limit(l, &limits->items[i]);
+    return ok(l);
+}
+
 void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struct cw_yaml *classes,
-                    const struct cw_yaml *limits)
+                    const struct cw_yaml *limits, const struct cw_yaml *pm_limits)
 {
     struct load l = {.in = in, .chip = chip};
     size_t names = chip->domain_count + (classes ? classes->count : 0);
     if (classes && !cw_yaml_expect(in, classes, CW_YAML_MAPPING, "classes"))
-        return;
-    if (limits && !cw_yaml_expect(in, limits, CW_YAML_SEQUENCE, "limits"))
         return;
     l.slot_count = (uint32_t)(2 * names + 1);
     l.slots = array(&l, l.slot_count, sizeof *l.slots);
@@ -377,8 +389,12 @@ void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struc
     name_domains(&l);
     if (classes)
         name_classes(&l, classes);
-    for (size_t i = 0; ok(&l) && limits && i < limits->count; i++)
-        load_limit(&l, &limits->items[i]);
-    chip->limits = l.limits;
-    chip->limit_count = ok(&l) ? l.limit_count : 0;
+    if (load_section(&l, limits, "limits")) {
+        chip->limits = chip->pm_limits = l.limits;
+        chip->limit_count = chip->pm_limit_count = l.limit_count;
+    }
+    if (load_section(&l, pm_limits, "pm_limits")) {
+        chip->pm_limits = l.limits;
+        chip->pm_limit_count = l.limit_count;
+    }
 }

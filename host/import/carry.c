@@ -41,12 +41,12 @@ static void copy_sections(const struct cw_bytes *file, struct cw_writer *text)
 }
 
 enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text,
-                               char source[CW_CARRY_SOURCE_SIZE], struct cw_error *err)
+                               struct cw_limit_sources *sources, struct cw_error *err)
 {
     const struct cw_chip *chip;
     struct cw_bytes file;
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
-    snprintf(source, CW_CARRY_SOURCE_SIZE, "limits: none");
+    *sources = (struct cw_limit_sources){.range = "limits: none"};
     if (status != CW_OK)
         return status;
     status = cw_chip_parse(&chip, file.data, file.size, path, facts->arena, err);
@@ -58,10 +58,13 @@ enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, s
     if (status == CW_OK && chip->limit_count) {
         cw_write_bytes(text, "\n", 1);
         copy_sections(&file, text);
-        snprintf(source, CW_CARRY_SOURCE_SIZE, "limits: taken over from a file that did not say where they come from");
+        snprintf(sources->range, sizeof sources->range,
+                 "limits: taken over from a file that did not say where they come from");
         for (uint32_t i = 0; i < chip->source_count; i++)
             if (starts(chip->source[i], strlen(chip->source[i]), "limits: "))
-                snprintf(source, CW_CARRY_SOURCE_SIZE, "%s", chip->source[i]);
+                snprintf(sources->range, sizeof sources->range, "%s", chip->source[i]);
+            else if (starts(chip->source[i], strlen(chip->source[i]), "pm_limits: "))
+                snprintf(sources->pm, sizeof sources->pm, "%s", chip->source[i]);
     }
     cw_bytes_free(&file);
     return status == CW_OK && text->status != CW_OK ? cw_error_nomem(err) : status;

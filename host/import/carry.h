@@ -6,11 +6,14 @@
 #include "host/base/bytes.h"
 #include "host/import/facts.h"
 
-enum { CW_CARRY_SOURCE_SIZE = 1024 };
+/* The lines of `source:` that say where the limits and the PM limits come from; "" for none. */
+struct cw_limit_sources {
+    char range[1024], pm[1024];
+};
 
-/* Appends the sections 'classes' and 'limits' of the file at `path` to `text` and sets `source` to the line that says
- * where they come from. CW_ERR_DIFFERS when the file is about other raw counters or domains than `facts`. */
+/* Appends the sections 'classes', 'limits' and 'pm_limits' of the file at `path` to `text` and says where they come
+ * from. CW_ERR_DIFFERS when the file is about other raw counters or domains than `facts`. */
 enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text,
-                               char source[CW_CARRY_SOURCE_SIZE], struct cw_error *err);
+                               struct cw_limit_sources *sources, struct cw_error *err);
 
 #endif

@@ -10,10 +10,15 @@
 #include "metricdb/limits.h"
 
 enum {
-    TRIES_EACH = 16,     /* random sets for each placement of a pool */
-    DRAWN_SETS = 20000,  /* at most */
-    MOST_ROUNDS = 400,
-    QUIET_ROUNDS = 30,   /* rounds of check sets without a mistake that end the repairs */
+    TRIES_EACH = 16,    /* random sets for each placement of a domain, */
+    TRIES_TOGETHER = 3, /* and of two domains that may disturb one another */
+    DRAWN_SETS = 12000, /* at most */
+    MOST_ROUNDS = 60,
+    MOST_QUESTIONS = 12000000,
+    WINDOW = 6,           /* rounds of check sets that together decide whether the repairs are over, */
+    SETTLED = 1500,       /* namely when one pass in so many is refused */
+    FRESH_FIRST = 100000, /* the number of the first round that nothing is learned from */
+    FRESH_ROUNDS = 8,
 };
 
 static double seconds(void)
@@ -26,23 +31,30 @@ static double seconds(void)
 /* Through the very text and loader that users have, so that what is checked is what is written. */
 static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena *arena)
 {
-    struct cw_writer text;
+    struct cw_writer classes, limits;
     struct cw_yaml *root;
-    cw_writer_init(&text);
-    cw_learn_write(m, &text);
-    if (cw_model_ok(m) && text.status != CW_OK)
+    cw_writer_init(&classes);
+    cw_writer_init(&limits);
+    cw_write_format(&classes, "classes:\n");
+    cw_write_format(&limits, "limits:\n");
+    cw_learn_write(m, "", &classes, &limits);
+    cw_write_bytes(&classes, limits.data, limits.size);
+    if (cw_model_ok(m) && (classes.status != CW_OK || limits.status != CW_OK))
         m->status = cw_error_nomem(m->err);
     if (cw_model_ok(m))
-        m->status = cw_yaml_parse(&root, text.data, text.size, "learned limits", arena, m->err);
+        m->status = cw_yaml_parse(&root, classes.data, classes.size, "learned limits", arena, m->err);
     struct cw_yaml_reader in = {"learned limits", arena, m->err, m->status};
     if (cw_model_ok(m))
-        cw_limits_load(chip, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true));
+        cw_limits_load(chip, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true),
+                       NULL);
     m->status = in.status;
-    cw_writer_free(&text);
+    cw_writer_free(&classes);
+    cw_writer_free(&limits);
 }
 
 /* Bans among random sets of the domains that are marked. */
-static void try_domains(struct cw_model *m, const bool *domains, const char *name, void (*progress)(const char *))
+static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, const char *name,
+                        void (*progress)(const char *))
 {
     const struct cw_chip *chip = m->chip;
     struct cw_pool pool = {0, cw_model_array(m, chip->placement_count, sizeof *pool.items)};
@@ -51,7 +63,7 @@ static void try_domains(struct cw_model *m, const bool *domains, const char *nam
             pool.items[pool.count++] = p;
     if (pool.count < 2 || !cw_model_ok(m))
         return;
-    uint32_t tries = pool.count * TRIES_EACH < DRAWN_SETS ? pool.count * TRIES_EACH : DRAWN_SETS;
+    uint32_t tries = pool.count * each < DRAWN_SETS ? pool.count * each : DRAWN_SETS;
     uint32_t mistakes = cw_learn_bans(m, &pool, tries);
     char text[160];
     snprintf(text, sizeof text, "%s: %u of %u random sets led to bans", name, mistakes, tries);
@@ -71,14 +83,15 @@ static void try_random_sets(struct cw_model *m, void (*progress)(const char *))
                 continue;
             memset(domains, 0, n * sizeof *domains);
             domains[a] = domains[b] = true;
-            try_domains(m, domains, chip->domains[a].name, a == b ? progress : NULL);
+            try_domains(m, domains, a == b ? TRIES_EACH : TRIES_TOGETHER, chip->domains[a].name,
+                        a == b ? progress : NULL);
         }
     for (uint32_t c = 0; cw_model_ok(m) && c < n; c++) {
         uint32_t members = 0;
         for (uint32_t d = 0; d < n; d++)
             members += domains[d] = m->cluster[d] == c && !m->own_pass[d];
         if (members > 1)
-            try_domains(m, domains, "all domains of a cluster", progress);
+            try_domains(m, domains, TRIES_EACH, "all domains of a cluster", progress);
     }
 }
 
@@ -95,40 +108,49 @@ static void renew_limits(struct cw_model *m, struct cw_chip *chip, struct cw_are
         m->status = cw_error_nomem(m->err);
 }
 
-/* Rounds of check sets through our own scheduler, until some rounds in a row show no mistake. Those last rounds are
- * sets that nothing was learned from: they are what the report counts. */
-static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_learn_report *report,
-                   void (*progress)(const char *))
+static void add_count(struct cw_learn_count *to, const struct cw_check_count *from)
 {
-    struct cw_arena *arena = NULL;
-    uint32_t quiet = 0;
-    renew_limits(m, chip, &arena);
-    for (uint32_t round = 0; round < MOST_ROUNDS && quiet < QUIET_ROUNDS && cw_model_ok(m); round++) {
-        struct cw_check check = {0};
-        cw_learn_check(m, chip, round, &check);
-        quiet = check.refused ? 0 : quiet + 1;
-        if (quiet == 1 || check.refused)
-            report->sets = report->passes = report->refused = 0;
-        report->sets += check.sets;
-        report->passes += check.passes;
-        report->refused += check.refused;
-        if (!check.refused)
-            continue;
-        renew_limits(m, chip, &arena);
-        char text[160];
-        snprintf(text, sizeof text, "check round %u: %u sets, %u passes, %u refused; %u bans", round + 1, check.sets,
-                 check.passes, check.refused, m->ban_count);
-        if (progress)
-            progress(text);
-    }
-    chip->limits = NULL;
-    chip->limit_count = 0;
-    cw_arena_destroy(arena);
+    to->sets += from->sets;
+    to->passes += from->passes;
+    to->refused += from->refused;
 }
 
-static void learn(struct cw_model *m, struct cw_chip *chip, struct cw_writer *text, struct cw_learn_report *report,
+/* Rounds of check sets through our own scheduler, until the library refuses hardly any pass for some rounds, or the
+ * question budget is spent. */
+static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **arena, struct cw_learn_report *report,
+                   void (*progress)(const char *))
+{
+    struct {
+        uint32_t passes, refused;
+    } recent[WINDOW] = {{0}}, sum;
+    for (uint32_t round = 0; round < MOST_ROUNDS && m->questions < MOST_QUESTIONS && cw_model_ok(m); round++) {
+        struct cw_check check = {0};
+        cw_learn_check(m, chip, round, true, &check);
+        report->rounds++;
+        recent[round % WINDOW].passes = check.random.passes + check.natural.passes;
+        recent[round % WINDOW].refused = check.random.refused + check.natural.refused;
+        char text[160];
+        snprintf(text, sizeof text, "check round %u: %u passes, %u refused; %u bans", round + 1,
+                 recent[round % WINDOW].passes, recent[round % WINDOW].refused, m->ban_count);
+        if (progress)
+            progress(text);
+        if (recent[round % WINDOW].refused)
+            renew_limits(m, chip, arena);
+        sum.passes = sum.refused = 0;
+        for (int k = 0; k < WINDOW; k++) {
+            sum.passes += recent[k].passes;
+            sum.refused += recent[k].refused;
+        }
+        if (round + 1 >= WINDOW && (uint64_t)sum.refused * SETTLED <= sum.passes)
+            return;
+    }
+}
+
+static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, struct cw_learned *learned,
                   void (*progress)(const char *))
 {
+    struct cw_learn_report *report = &learned->report;
+    struct cw_arena *arena = NULL;
     cw_learn_domains(m);
     if (progress)
         progress("domains compared");
@@ -138,29 +160,56 @@ static void learn(struct cw_model *m, struct cw_chip *chip, struct cw_writer *te
     cw_learn_rules(m, progress);
     cw_learn_classes(m);
     try_random_sets(m, progress);
-    repair(m, chip, report, progress);
-    set_limits(m, chip, m->arena);
-    cw_learn_write(m, text);
+    renew_limits(m, chip, &arena);
+    repair(m, chip, &arena, report, progress);
+    struct cw_check fresh = {0};
+    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_model_ok(m); k++)
+        cw_learn_check(m, chip, FRESH_FIRST + k, false, &fresh);
+    add_count(&report->random, &fresh.random);
+    add_count(&report->natural, &fresh.natural);
+    cw_learn_write(m, prefix, &learned->classes, &learned->limits);
     for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
         report->unusable += !m->usable[p];
     report->classes = m->class_count;
     report->limits = chip->limit_count;
     report->questions = m->questions;
+    cw_arena_destroy(arena);
 }
 
-enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library, struct cw_writer *text,
-                        struct cw_learn_report *report, void (*progress)(const char *), struct cw_error *err)
+void cw_learned_init(struct cw_learned *learned)
 {
-    *report = (struct cw_learn_report){0};
+    *learned = (struct cw_learned){0};
+    cw_writer_init(&learned->classes);
+    cw_writer_init(&learned->limits);
+}
+
+void cw_learned_free(struct cw_learned *learned)
+{
+    cw_writer_free(&learned->classes);
+    cw_writer_free(&learned->limits);
+}
+
+enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
+                        struct cw_learned *learned, void (*progress)(const char *), struct cw_error *err)
+{
     double start = seconds();
-    struct cw_model *m = cw_arena_alloc(facts->arena, 1, sizeof *m);
-    if (!m)
+    struct cw_chip chip = facts->chip; /* its limits change with every round */
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_model *m = arena ? cw_arena_alloc(arena, 1, sizeof *m) : NULL;
+    learned->report = (struct cw_learn_report){0};
+    if (!m) {
+        cw_arena_destroy(arena);
         return cw_error_nomem(err);
-    *m = (struct cw_model){.chip = &facts->chip, .arena = facts->arena, .err = err, .random = 88172645463325252u};
-    m->status = cw_nvperf_scheduler_create(&m->scheduler, library, facts->chip.name, CW_NVPERF_PROFILER, err);
+    }
+    *m = (struct cw_model){.chip = &chip, .arena = arena, .err = err, .random = 88172645463325252u};
+    m->status = cw_nvperf_scheduler_create(&m->scheduler, library, chip.name, activity, err);
     if (cw_model_ok(m))
-        learn(m, &facts->chip, text, report, progress);
+        learn(m, &chip, activity == CW_NVPERF_PM_SAMPLING ? "pm_" : "", learned, progress);
     cw_nvperf_scheduler_destroy(m->scheduler);
-    report->seconds = seconds() - start;
-    return m->status == CW_OK && text->status != CW_OK ? cw_error_nomem(err) : m->status;
+    enum cw_status status = m->status;
+    cw_arena_destroy(arena);
+    learned->report.seconds = seconds() - start;
+    return status == CW_OK && (learned->classes.status != CW_OK || learned->limits.status != CW_OK)
+               ? cw_error_nomem(err)
+               : status;
 }

@@ -9,17 +9,31 @@
 #include "host/base/bytes.h"
 #include "host/import/facts.h"
 
+struct cw_learn_count {
+    uint32_t sets, passes, refused; /* check sets, our passes for them, and those that the library refuses */
+};
+
 struct cw_learn_report {
     uint64_t questions;
-    uint32_t classes, limits;          /* limits as the database counts them */
-    uint32_t sets, passes, refused;    /* the last round of check sets: our passes, and those that do not fit */
-    uint32_t unusable;                 /* placements that no single pass holds */
+    uint32_t classes, limits;              /* limits as the database counts them */
+    uint32_t rounds;                       /* of repairs */
+    struct cw_learn_count random, natural; /* fresh sets, from which nothing was learned */
+    uint32_t unusable;                     /* placements that no single pass holds */
     double seconds;
 };
 
-/* Appends the sections 'classes' and 'limits' for the placements of `facts` to `text`, and sets the limits of its chip.
- * The same library gives the same text. `progress` may be NULL; it is told what is being done. */
-enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library, struct cw_writer *text,
-                        struct cw_learn_report *report, void (*progress)(const char *what), struct cw_error *err);
+/* What is learned about an activity: lines of YAML that belong under `classes:`, and under `limits:` or `pm_limits:`. */
+struct cw_learned {
+    struct cw_writer classes, limits;
+    struct cw_learn_report report;
+};
+
+void cw_learned_init(struct cw_learned *learned);
+void cw_learned_free(struct cw_learned *learned);
+
+/* Learns about the placements of `facts`. The chip's limits are not changed. The same library gives the same lines.
+ * `progress` may be NULL; it is told what is being done. */
+enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
+                        struct cw_learned *learned, void (*progress)(const char *what), struct cw_error *err);
 
 #endif

@@ -8,10 +8,13 @@ enum {
     WIDEN_NEED = 3,
     MOST_BANS = 200, /* from one pool */
     FILLED_SIZE = 4,
-    SPECIAL_SIZE = 6,
+    ACCIDENT_SIZE = 6,
     SPECIAL_TRIES = 10,
     SPECIAL_DRAWS = 2000,
     SPECIAL_MOST = 3,
+    TRIM_TRIES = 2,
+    TRIM_ROUNDS = 4,
+    WRONG_MOST = 512,
 };
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
@@ -177,6 +180,98 @@ static void add_class(struct widening *w, uint32_t part, uint32_t class_)
     w->lists[part][w->counts[part]++] = class_;
 }
 
+/* ---- trimming --------------------------------------------------------------------------------------------------- */
+
+/* Sets of one member of each part that fit although the ban forbids them, by their classes. */
+struct wrong {
+    uint32_t count, classes[WRONG_MOST][CW_BAN_MOST];
+};
+
+/* Every class of every part in some sets with members of the other parts. `asked` counts, by part and class, in how
+ * many sets it stood. */
+static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
+{
+    struct cw_model *m = w->m;
+    for (uint32_t at = 0; at < w->ban->count; at++)
+        for (uint32_t i = 0; i < w->counts[at] * TRIM_TRIES && wrong->count < WRONG_MOST && cw_model_ok(m); i++) {
+            struct cw_set set = {0};
+            bool allowed = true;
+            for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
+                uint32_t p =
+                    k == at ? draw_from(m, &w->lists[k][i / TRIM_TRIES], 1) : draw_from(m, w->lists[k], w->counts[k]);
+                allowed = cw_model_allows(m, &set, p);
+                set.items[set.count++] = p;
+            }
+            if (!allowed)
+                continue;
+            bool fits = cw_model_fits(m, set.items, set.count);
+            for (uint32_t k = 0; k < set.count; k++) {
+                wrong->classes[wrong->count][k] = m->class_[set.items[k]];
+                asked[k][m->class_[set.items[k]]]++;
+            }
+            wrong->count += fits;
+        }
+}
+
+static void remove_class(struct widening *w, uint32_t part, uint32_t class_)
+{
+    uint32_t n = 0;
+    w->ban->parts[part][class_] = 0;
+    for (uint32_t i = 0; i < w->counts[part]; i++)
+        if (w->lists[part][i] != class_)
+            w->lists[part][n++] = w->lists[part][i];
+    w->counts[part] = n;
+}
+
+/* Takes out the classes that stand in the largest share of the wrong sets, until none is left. The first class of each
+ * part is the one that the ban was learned for; it stays. */
+static void remove_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
+{
+    while (wrong->count) {
+        uint32_t part = 0, class_ = CW_NONE;
+        double worst = 0;
+        for (uint32_t k = 0; k < w->ban->count; k++)
+            for (uint32_t i = 1; i < w->counts[k]; i++) {
+                uint32_t c = w->lists[k][i], n = 0;
+                for (uint32_t t = 0; t < wrong->count; t++)
+                    n += wrong->classes[t][k] == c;
+                double share = n ? (double)n / asked[k][c] : 0;
+                if (share > worst) {
+                    worst = share;
+                    part = k;
+                    class_ = c;
+                }
+            }
+        if (class_ == CW_NONE)
+            return;
+        remove_class(w, part, class_);
+        uint32_t n = 0;
+        for (uint32_t t = 0; t < wrong->count; t++)
+            if (wrong->classes[t][part] != class_)
+                memmove(wrong->classes[n++], wrong->classes[t], sizeof *wrong->classes);
+        wrong->count = n;
+    }
+}
+
+/* A class is judged while the parts are still small: once they are complete, all are judged again. */
+static void trim(struct widening *w)
+{
+    struct cw_model *m = w->m;
+    struct wrong *wrong = cw_model_array(m, 1, sizeof *wrong);
+    uint32_t *asked[CW_BAN_MOST];
+    for (uint32_t k = 0; k < w->ban->count; k++)
+        asked[k] = cw_model_array(m, m->class_count, sizeof **asked);
+    for (int round = 0; round < TRIM_ROUNDS && cw_model_ok(m); round++) {
+        wrong->count = 0;
+        for (uint32_t k = 0; k < w->ban->count; k++)
+            memset(asked[k], 0, m->class_count * sizeof **asked);
+        find_wrong(w, wrong, asked);
+        if (!wrong->count)
+            return;
+        remove_wrong(w, wrong, asked);
+    }
+}
+
 static uint32_t domain_of(const struct cw_model *m, uint32_t class_)
 {
     return m->chip->placements[m->classes[class_].items[0]].domain;
@@ -208,21 +303,20 @@ static void widen(struct widening *w)
     }
 }
 
-/* The slots that a large set fills, if it fills some: the rule in which each of its members is a group. */
-static struct cw_rule *filled_rule(struct cw_model *m, const struct cw_set *set)
+/* Whether a set fills slots: a rule in which each of its members is a group. */
+static bool fills_slots(const struct cw_model *m, const struct cw_set *set)
 {
-    for (uint32_t r = 0; r < m->rule_count; r++) {
-        struct cw_rule *rule = &m->rules[r];
-        bool all = rule->max == set->count;
-        for (uint32_t i = 0; i < set->count && all; i++) {
-            all = rule->group[set->items[i]] != CW_NONE;
-            for (uint32_t k = 0; k < i && all; k++)
-                all = rule->group[set->items[i]] != rule->group[set->items[k]];
+    bool fills = false;
+    for (uint32_t r = 0; r < m->rule_count && !fills; r++) {
+        const struct cw_rule *rule = &m->rules[r];
+        fills = rule->max == set->count;
+        for (uint32_t i = 0; i < set->count && fills; i++) {
+            fills = rule->group[set->items[i]] != CW_NONE;
+            for (uint32_t k = 0; k < i && fills; k++)
+                fills = rule->group[set->items[i]] != rule->group[set->items[k]];
         }
-        if (all)
-            return rule;
     }
-    return NULL;
+    return fills;
 }
 
 /* Whether nearly anything of the same domain in place of a member makes a set fit. */
@@ -242,29 +336,16 @@ static bool is_special(struct cw_model *m, const struct cw_set *set, uint32_t at
     return met >= SPECIAL_TRIES / 2 && fits * 5 >= met * 4;
 }
 
-/* A full set of slots that does not fit because of a few special members: those then take one slot more together. That
- * is stricter than the set demands, but bans of such large sets would never come to an end. */
-static bool charge_slot(struct cw_model *m, const struct cw_set *set)
+/* A full set of slots that does not fit, though nearly anything in place of nearly any member makes it fit: an accident
+ * of the library's search, which no ban foresees. */
+static bool is_accident(struct cw_model *m, const struct cw_set *set)
 {
-    struct cw_rule *rule = set->count >= SPECIAL_SIZE ? filled_rule(m, set) : NULL;
-    bool special[CW_SET_MOST] = {false};
-    uint32_t count = 0, n = m->chip->placement_count;
-    for (uint32_t i = 0; rule && i < set->count; i++)
-        count += special[i] = is_special(m, set, i);
-    if (!count || count > SPECIAL_MOST || !cw_model_ok(m))
+    uint32_t special = 0;
+    if (set->count < ACCIDENT_SIZE || !fills_slots(m, set))
         return false;
-    if (!rule->second) {
-        rule->second = cw_model_array(m, n, sizeof *rule->second);
-        if (!rule->second)
-            return false;
-        memset(rule->second, 0xff, n * sizeof *rule->second);
-        rule->helper = rule->group_count++;
-    }
-    for (uint32_t i = 0; i < set->count; i++)
-        for (uint32_t p = 0; special[i] && p < n; p++)
-            if (m->class_[p] == m->class_[set->items[i]])
-                rule->second[p] = rule->helper;
-    return true;
+    for (uint32_t i = 0; i < set->count && special <= SPECIAL_MOST; i++)
+        special += is_special(m, set, i);
+    return special <= SPECIAL_MOST;
 }
 
 /* Members of a larger set that nearly anything could stand for only fill it up. Where at least two others remain, a ban
@@ -287,7 +368,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
     struct cw_ban ban = {0};
     struct widening w = {.m = m, .ban = &ban};
     cw_model_minimize(m, &set);
-    if (set.count < 2 || !cw_model_ok(m) || charge_slot(m, &set))
+    if (set.count < 2 || !cw_model_ok(m) || is_accident(m, &set))
         return;
     /* forbidding a part of a large set is too strict, but right */
     bool whole = set.count <= CW_BAN_MOST, special[CW_BAN_MOST] = {false};
@@ -304,8 +385,10 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
         if (cw_model_ok(m))
             add_class(&w, k, c);
     }
-    if (whole && ban.count == set.count)
+    if (whole && ban.count == set.count) {
         widen(&w);
+        trim(&w);
+    }
     drop_fillers(&ban, special);
     if (m->ban_count == m->ban_room) {
         struct cw_ban *grown = cw_model_array(m, 2 * (size_t)m->ban_room + 64, sizeof *grown);

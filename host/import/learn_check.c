@@ -10,7 +10,8 @@ enum { RANDOM_SETS = 12 }; /* of each size */
 struct checking {
     struct cw_model *m;
     const struct cw_chip *chip;
-    struct cw_check *check;
+    struct cw_check_count *count;
+    bool learn;
     uint64_t random; /* of its own, so that the sets do not depend on what was learned */
     uint32_t *raws, raw_count;
     bool *seen;
@@ -76,12 +77,12 @@ static void ban_all(struct checking *c, struct cw_set set)
 
 static void judge_pass(struct checking *c, const struct cw_pass *pass)
 {
-    c->check->passes++;
+    c->count->passes++;
     struct cw_set whole = part_of(c, pass, CW_NONE);
     if (pass->count > CW_SET_MOST || cw_model_fits(c->m, whole.items, whole.count))
         return;
-    c->check->refused++;
-    for (uint32_t d = 0; d < c->chip->domain_count; d++) {
+    c->count->refused++;
+    for (uint32_t d = 0; c->learn && d < c->chip->domain_count; d++) {
         struct cw_set part = part_of(c, pass, d);
         if (part.count > 1)
             ban_all(c, part);
@@ -98,7 +99,7 @@ static void judge_set(struct checking *c)
     }
     struct cw_list group = {c->raw_count, c->raws};
     c->m->status = cw_schedule_make(&schedule, c->chip, &group, 1, arena, c->m->err);
-    c->check->sets++;
+    c->count->sets++;
     for (uint32_t k = 0; cw_model_ok(c->m) && k < schedule.pass_count; k++)
         judge_pass(c, &schedule.passes[k]);
     cw_arena_destroy(arena);
@@ -143,7 +144,7 @@ static void natural_sets(struct checking *c, uint32_t round)
             for (uint32_t n = 0; n < metrics; n++) {
                 bool counter = n < chip->counter_count;
                 uint32_t k = counter ? n : n - chip->counter_count;
-                uint32_t unit = counter                  ? chip->counters[k].unit
+                uint32_t unit = counter                 ? chip->counters[k].unit
                                 : k < chip->ratio_count ? chip->ratios[k].unit
                                                         : chip->throughputs[k - chip->ratio_count].unit;
                 if (unit == u && (what == 2 || counter == (what == 0)) && draw(c, 100) < percent)
@@ -190,14 +191,16 @@ static void derived_sets(struct checking *c, uint32_t round)
     }
 }
 
-void cw_learn_check(struct cw_model *m, const struct cw_chip *chip, uint32_t round, struct cw_check *check)
+void cw_learn_check(struct cw_model *m, const struct cw_chip *chip, uint32_t round, bool learn, struct cw_check *check)
 {
-    struct checking c = {.m = m, .chip = chip, .check = check, .random = 0x9e3779b97f4a7c15u + 7919 * (round + 1)};
+    struct checking c = {.m = m, .chip = chip, .learn = learn, .random = 0x9e3779b97f4a7c15u + 7919 * (round + 1)};
     c.raws = cw_model_array(m, chip->raw_count, sizeof *c.raws);
     c.seen = cw_model_array(m, chip->raw_count, sizeof *c.seen);
     if (!cw_model_ok(m))
         return;
+    c.count = &check->random;
     random_sets(&c);
+    c.count = &check->natural;
     natural_sets(&c, round);
     derived_sets(&c, round);
 }

@@ -1,9 +1,9 @@
 /* What has been learned so far, and the questions that teach it. Internal to host/import/learn*.c.
  *
  * Placements are numbered as in the chip. Conflicts stand between kinds: placements of one domain that exclude the same
- * others. A rule lets a pass use at most `max` of its groups; a placement occupies none, one or two of them. A class is a
- * set of placements that nothing learned so far tells apart. A ban is a few sets of classes, its parts, of which a pass
- * must not take one each. */
+ * others. A rule lets a pass use at most `max` of its groups; a placement occupies none, one or two of them. A class is
+ * a set of placements that nothing learned so far tells apart. A ban is a few sets of classes, its parts, of which a
+ * pass must not take one each. */
 #ifndef CW_IMPORT_LEARN_MODEL_H
 #define CW_IMPORT_LEARN_MODEL_H
 
@@ -44,9 +44,9 @@ struct cw_model {
     enum cw_status status;
     uint64_t random, questions;
 
-    bool *usable;          /* by placement: fits a pass alone */
-    bool *own_pass;        /* by domain: shares a pass with no other domain */
-    uint32_t *cluster;     /* by domain: domains that may disturb one another */
+    bool *usable;      /* by placement: fits a pass alone */
+    bool *own_pass;    /* by domain: shares a pass with no other domain */
+    uint32_t *cluster; /* by domain: domains that may disturb one another */
     uint32_t cluster_count;
 
     uint32_t *kind, kind_count; /* by placement; CW_NONE while unknown */
@@ -91,7 +91,7 @@ void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there 
 uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
 /* Bans a set that does not fit, and whatever classes in place of its members do not fit either. */
 void cw_learn_ban(struct cw_model *m, struct cw_set set);
-/* The sections 'classes' and 'limits'. */
-void cw_learn_write(struct cw_model *m, struct cw_writer *text);
+/* Appends the lines of the section 'classes' and those of the limits. All names of classes begin with `prefix`. */
+void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits);
 
 #endif

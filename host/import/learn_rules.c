@@ -10,10 +10,12 @@ enum {
     LEVEL_SETS = 300,   /* sets judged at each size */
     MINED_SETS = 3000,  /* sets tried to find some that do not fit */
     RARE_SETS = 30000,  /* the same, for rules that few sets meet */
+    MINED_EACH = 60,    /* at most, for each placement */
     MINED_WANTED = 400, /* of those that do not fit */
     CONTEXTS = 16,      /* sets that a placement is added to, to judge it */
     LARGEST = 24,       /* size of sets looked at */
     ROUNDS = 8,         /* rules for one size */
+    SMALL_POOL = 64,    /* placements of which all exceptions can be learned one by one */
     LARGE_POOL = 400,   /* placements of which groups are learned one by one */
     KIND_SAMPLES = 2,
 };
@@ -218,7 +220,8 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
     struct mined *mined = cw_model_array(m, 1, sizeof *mined);
     if (!mined)
         return false;
-    mine(m, pool, size, rare ? RARE_SETS : MINED_SETS, mined);
+    uint32_t most = rare ? RARE_SETS : MINED_SETS, tries = MINED_EACH * pool->count;
+    mine(m, pool, size, tries < most ? tries : most, mined);
     if (mined->count < 4)
         return false;
     struct cw_pool core = core_of(m, mined), members = core, light = {0};
@@ -272,8 +275,8 @@ static bool learn_size(struct cw_model *m, const struct cw_pool *pool, uint32_t 
             return true;
         if (learn_rule(m, pool, size, false))
             continue;
-        if (level.unfit * 3 <= level.made)
-            return true; /* some exceptions: bans will do */
+        if (level.unfit * 2 <= level.made || pool->count <= SMALL_POOL)
+            return true;             /* bans will do */
         add_rule(m, pool, size - 1); /* not understood: never take that many */
     }
     return cw_model_ok(m);
@@ -332,4 +335,7 @@ void cw_learn_rules(struct cw_model *m, void (*progress)(const char *))
         if (members > 1)
             learn_domains(m, domains, "all domains of a cluster", progress);
     }
+    for (uint32_t r = 0; r < m->rule_count && cw_model_ok(m); r++)
+        if (m->rules[r].max)
+            cw_learn_merge(m, &m->rules[r]);
 }

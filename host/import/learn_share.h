@@ -4,8 +4,8 @@
 
 #include "host/import/learn_model.h"
 
-/* `rule` comes with a maximum and a group for each member; it leaves with shared groups. The rule is not yet among those
- * of the model. */
+/* `rule` comes with a maximum and a group for each member; it leaves with shared groups. The rule is not yet among
+ * those of the model. */
 void cw_learn_share(struct cw_model *m, const struct cw_pool *members, struct cw_rule *rule);
 
 /* The larger part of `members` whose sets of `size` always fit, if there is one: the others need more than one group
@@ -15,5 +15,8 @@ struct cw_pool cw_learn_light(struct cw_model *m, const struct cw_pool *members,
 /* Adds those of `pool` that are not in the rule yet but take part in it: to the groups that they share, or to new ones,
  * and to a group that those needing a helper have in common. */
 void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, struct cw_rule *rule);
+
+/* Joins groups of a rule of the model that turn out to be one. */
+void cw_learn_merge(struct cw_model *m, struct cw_rule *rule);
 
 #endif

@@ -204,6 +204,18 @@ static void add_helper(struct attach *a)
     rule->group_count++;
 }
 
+/* A helper is a source that stands beside others; slots have none: each counter takes one. */
+static bool has_sources(const struct attach *a)
+{
+    uint32_t *size = cw_model_array(a->m, a->rule->group_count, sizeof *size), shared = 0, members = 0;
+    for (uint32_t p = 0; cw_model_ok(a->m) && p < a->m->chip->placement_count; p++)
+        if (a->rule->group[p] != CW_NONE) {
+            members++;
+            shared += ++size[a->rule->group[p]] > 1;
+        }
+    return shared * 2 > members;
+}
+
 void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, struct cw_rule *rule)
 {
     struct attach a = {.m = m, .light = light, .rule = rule};
@@ -217,6 +229,6 @@ void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struc
         group_fresh(&a);
     for (uint32_t i = 0; cw_model_ok(m) && i < pool->count; i++)
         heavy |= a.weight[pool->items[i]] > 1;
-    if (heavy)
+    if (heavy && has_sources(&a))
         add_helper(&a);
 }

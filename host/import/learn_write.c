@@ -11,6 +11,7 @@ enum { WIDTH = 118 };
 struct writing {
     struct cw_model *m;
     struct cw_writer *out;
+    const char *prefix;     /* of the names of classes */
     char (*names)[64];      /* by class */
     char (*kind_names)[64]; /* by kind */
     uint32_t *kind_first;   /* by kind: a placement */
@@ -58,7 +59,7 @@ static void name_classes(struct writing *w)
         if (m->classes[c].count == sizes[d])
             snprintf(w->names[c], sizeof *w->names, "%.60s", domain);
         else
-            snprintf(w->names[c], sizeof *w->names, "%.48s_%" PRIu32, short_name(domain), ++numbers[d]);
+            snprintf(w->names[c], sizeof *w->names, "%.8s%.40s_%" PRIu32, w->prefix, short_name(domain), ++numbers[d]);
     }
 }
 
@@ -84,8 +85,8 @@ static void name_kinds(struct writing *w)
         if (classes[k] == 1)
             snprintf(w->kind_names[k], sizeof *w->kind_names, "%s", w->names[last[k]]);
         else
-            snprintf(w->kind_names[k], sizeof *w->kind_names, "%.48s_k%" PRIu32, short_name(m->chip->domains[d].name),
-                     ++numbers[d]);
+            snprintf(w->kind_names[k], sizeof *w->kind_names, "%.8s%.40s_k%" PRIu32, w->prefix,
+                     short_name(m->chip->domains[d].name), ++numbers[d]);
     }
 }
 
@@ -109,7 +110,6 @@ static void put_kinds(struct writing *w)
 static void put_classes(struct writing *w)
 {
     const struct cw_chip *chip = w->m->chip;
-    put(w, "\nclasses:\n");
     for (uint32_t c = 0; c < w->m->class_count; c++) {
         const struct cw_class *items = &w->m->classes[c];
         const char *domain = chip->domains[chip->placements[items->items[0]].domain].name;
@@ -254,9 +254,9 @@ static void put_bans(struct writing *w)
     }
 }
 
-void cw_learn_write(struct cw_model *m, struct cw_writer *text)
+void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits)
 {
-    struct writing w = {.m = m, .out = text};
+    struct writing w = {.m = m, .out = classes, .prefix = prefix};
     name_classes(&w);
     if (cw_model_ok(m))
         name_kinds(&w);
@@ -264,7 +264,8 @@ void cw_learn_write(struct cw_model *m, struct cw_writer *text)
         return;
     put_classes(&w);
     put_kinds(&w);
-    put(&w, "\nlimits:\n");
+    w.out = limits;
+    w.column = 0;
     put_own_passes(&w);
     put_unusable(&w);
     for (uint32_t r = 0; r < m->rule_count; r++)

@@ -6,22 +6,22 @@
 #include "metricdb/chip.h"
 
 /* The lines of `classes` and `limits` start at 16. */
-static const char head[] = "schema: 1\n"                       /*  1 */
-                           "chip: TINY\n"                      /*  2 */
-                           "units: {}\n"                       /*  3 */
-                           "domains: {a: 1, b: 2, a_b: 3}\n"   /*  4 */
-                           "raw_counters:\n"                   /*  5 */
-                           "  0x01: [a]\n"                     /*  6 */
-                           "  0x02: [a, b]\n"                  /*  7 */
-                           "  0x03: [a, a_b]\n"                /*  8 */
-                           "  0x04: [b]\n"                     /*  9 */
-                           "counters: {}\n"                    /* 10 */
-                           "ratios: {}\n"                      /* 11 */
-                           "throughputs: {}\n"                 /* 12 */
-                           "classes:\n"                        /* 13 */
+static const char head[] = "schema: 1\n"                             /*  1 */
+                           "chip: TINY\n"                            /*  2 */
+                           "units: {}\n"                             /*  3 */
+                           "domains: {a: 1, b: 2, a_b: 3}\n"         /*  4 */
+                           "raw_counters:\n"                         /*  5 */
+                           "  0x01: [a]\n"                           /*  6 */
+                           "  0x02: [a, b]\n"                        /*  7 */
+                           "  0x03: [a, a_b]\n"                      /*  8 */
+                           "  0x04: [b]\n"                           /*  9 */
+                           "counters: {}\n"                          /* 10 */
+                           "ratios: {}\n"                            /* 11 */
+                           "throughputs: {}\n"                       /* 12 */
+                           "classes:\n"                              /* 13 */
                            "  one: {domain: a, raw: [0x01, 0x02]}\n" /* 14 */
-                           "  two: {domain: b, raw: [0x02]}\n" /* 15 */
-                           "  all: {of: [one, two]}\n";        /* 16 */
+                           "  two: {domain: b, raw: [0x02]}\n"       /* 15 */
+                           "  all: {of: [one, two]}\n";              /* 16 */
 
 static struct cw_arena *arena;
 
@@ -95,6 +95,25 @@ Test(limits, each_form_becomes_members_and_groups)
     }
 }
 
+/* Sampling has limits of its own or, where the file does not say, those of range profiling. */
+Test(limits, sampling_may_have_its_own)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(parse(&chip, "limits:\n  - {max: 4, each: [one]}\n", &err), CW_OK);
+    cr_assert_eq(chip->pm_limit_count, 1);
+    cr_expect_str_eq(describe(&chip->pm_limits[0]), "max 4 a1:0 a2:1");
+    const char *both =
+        "limits:\n  - {max: 4, each: [one]}\npm_limits:\n  - {max: 0, each: [two]}\n  - {max: 1, each: [b]}\n";
+    cr_assert_eq(parse(&chip, both, &err), CW_OK);
+    cr_assert(chip->limit_count == 1 && chip->pm_limit_count == 2);
+    cr_expect_str_eq(describe(&chip->limits[0]), "max 4 a1:0 a2:1");
+    cr_expect_str_eq(describe(&chip->pm_limits[0]), "max 0 b2:0");
+    cr_expect_str_eq(describe(&chip->pm_limits[1]), "max 1 b2:0 b4:1");
+    cr_assert_eq(parse(&chip, "pm_limits: []\n", &err), CW_OK);
+    cr_expect(chip->limit_count == 0 && chip->pm_limit_count == 0);
+}
+
 struct bad {
     int line;
     const char *text;
@@ -106,10 +125,8 @@ Test(limits, mistakes_are_located)
 {
     static const struct bad cases[] = {
         {__LINE__, "  x: {domain: c, raw: []}\n", 17, 15, "found 'c', expected a domain of the 'domains' section"},
-        {__LINE__, "  x: {domain: b, raw: [0x01]}\n", 17, 24,
-         "found '0x01', expected a raw counter that b collects"},
-        {__LINE__, "  x: {domain: a, raw: [0x09]}\n", 17, 24,
-         "found '0x09', expected a raw counter that a collects"},
+        {__LINE__, "  x: {domain: b, raw: [0x01]}\n", 17, 24, "found '0x01', expected a raw counter that b collects"},
+        {__LINE__, "  x: {domain: a, raw: [0x09]}\n", 17, 24, "found '0x09', expected a raw counter that a collects"},
         {__LINE__, "  x: {raw: [0x01]}\n", 17, 6, "found no 'domain', which is required"},
         {__LINE__, "  x: {domain: a}\n", 17, 6, "found no 'raw', which is required"},
         {__LINE__, "  x: {of: [later]}\n  later: {of: [one]}\n", 17, 12,
@@ -117,6 +134,7 @@ Test(limits, mistakes_are_located)
         {__LINE__, "  x: {of: [one], raw: []}\n", 17, 18, "found the unknown key 'raw'"},
         {__LINE__, "  a_b: {of: [one]}\n", 17, 3, "found the class 'a_b', expected a name that no domain has"},
         {__LINE__, "limits: {}\n", 17, 9, "found a mapping for limits, expected a list"},
+        {__LINE__, "pm_limits: {}\n", 17, 12, "found a mapping for pm_limits, expected a list"},
         {__LINE__, "limits:\n  - {each: [a]}\n", 18, 5, "found no 'max', which is required"},
         {__LINE__, "limits:\n  - {max: -1, each: [a]}\n", 18, 11,
          "found '-1', expected a whole number up to 4294967294"},
