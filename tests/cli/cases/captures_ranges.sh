@@ -13,7 +13,7 @@ for name in nvtx_levels nvtx_user nvtx_batch nvtx_runs torch_steps; do
     metric-eval "$SOURCE/data/captures/$name.cwd" -m sm__inst_executed.sum --json - | python3 print.py
 done
 echo == nvtx_trap
-metric-eval show "$SOURCE/data/captures/nvtx_trap.cwd" 2>&1 | grep -E 'incomplete|ranges'
+metric-eval show "$SOURCE/data/captures/nvtx_trap.cwd" 2>&1 | grep -E 'incomplete|^(ranges|end)'
 # the launches of a range add up to it: three kernels of 458752, 622592 and 458752 instructions
 metric-eval "$SOURCE/data/captures/nvtx_batch.cwd" -m sm__inst_executed.sum --json - | python3 -c '
 import json, sys
