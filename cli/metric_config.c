@@ -273,11 +273,26 @@ static enum cw_status plan(struct options *o, const struct cw_chip *chip, struct
     enum cw_status status = read_together(o, chip, arena, err);
     if (status == CW_OK && o->most_passes)
         status = limit_passes(o, chip, list, err);
-    if (status == CW_OK && o->plan.profiler == CW_PROFILER_PM)
-        fprintf(stderr,
-                "metric-config: planned by the limits of range profiling, since those of sampling over time are "
-                "not known; they are no stricter\n");
     return status == CW_OK ? cw_plan_make(out, chip, list->names, list->count, &o->plan, arena, err) : status;
+}
+
+/* The chip with the limits of sampling over time in the place of its limits, where a plan for that is asked for. */
+static enum cw_status use_limits_of_profiler(const struct options *o, const struct cw_chip **chip,
+                                             struct cw_arena *arena, struct cw_error *err)
+{
+    if (o->plan.profiler != CW_PROFILER_PM)
+        return CW_OK;
+    if ((*chip)->pm_limits == (*chip)->limits)
+        fprintf(stderr, "metric-config: planned by the limits of range profiling, since those of sampling over time "
+                        "are not known; they are no stricter\n");
+    struct cw_chip *sampled = cw_arena_alloc(arena, 1, sizeof *sampled);
+    if (!sampled)
+        return cw_error_nomem(err);
+    *sampled = **chip;
+    sampled->limits = sampled->pm_limits;
+    sampled->limit_count = sampled->pm_limit_count;
+    *chip = sampled;
+    return CW_OK;
 }
 
 static enum cw_status run(struct options *o, struct cw_metric_list *list, struct cw_arena *arena, struct cw_error *err)
@@ -294,6 +309,8 @@ static enum cw_status run(struct options *o, struct cw_metric_list *list, struct
         status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
+    if (status == CW_OK)
+        status = use_limits_of_profiler(o, &chip, arena, err);
     if (status == CW_OK) {
         status = plan(o, chip, list, &p, arena, err);
         cw_metric_hint(err, chip, list->names, list->count);

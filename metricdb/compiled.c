@@ -15,8 +15,9 @@
 static const uint8_t magic[8] = {'C', 'W', 'C', 'H', 'I', 'P', '\r', '\n'};
 enum {
     HEADER = 48,
-    MOST_ROWS = 1 << 20,   /* of a table */
-    MOST_ITEMS = 64 << 20, /* in all arrays together: a limit's members are counted twice */
+    MOST_ROWS = 1 << 20,      /* of a table */
+    REPEATED = MOST_ROWS + 1, /* instead of a number of rows: the table is the one before it */
+    MOST_ITEMS = 64 << 20,    /* in all arrays together: a limit's members are counted twice */
     MOST_GROUPS = 32 << 20
 };
 
@@ -52,6 +53,13 @@ static uint32_t row_count(const struct cw_chip *chip, enum cw_table_id t)
 static const void *rows_of(const struct cw_chip *chip, enum cw_table_id t)
 {
     return t == CW_TABLE_CHIP ? chip : get_pointer(chip, cw_compiled_tables[t].rows);
+}
+
+/* Whether a table is the very array of the one before it: PM limits that are those of all passes. */
+static bool is_repeated(const struct cw_chip *chip, int t)
+{
+    return t > CW_TABLE_UNITS && cw_compiled_tables[t].fields == cw_compiled_tables[t - 1].fields &&
+           rows_of(chip, (enum cw_table_id)t) == rows_of(chip, (enum cw_table_id)(t - 1));
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
@@ -138,7 +146,7 @@ static bool put_tables(struct writing *w)
 {
     bool ok = true;
     for (int t = 0; ok && t < CW_TABLE_COUNT; t++)
-        for (size_t i = 0; ok && i < cw_compiled_tables[t].field_count; i++)
+        for (size_t i = 0; ok && !is_repeated(w->chip, t) && i < cw_compiled_tables[t].field_count; i++)
             ok = put_column(w, &cw_compiled_tables[t].fields[i], rows_of(w->chip, (enum cw_table_id)t),
                             cw_compiled_tables[t].row, row_count(w->chip, (enum cw_table_id)t));
     return ok && w->out->status == CW_OK && w->pool.text.status == CW_OK;
@@ -171,7 +179,7 @@ enum cw_status cw_compiled_write(const struct cw_chip *chip, struct cw_writer *o
         for (size_t i = 0; i < cw_compiled_tables[t].field_count; i++)
             texts += is_text(&cw_compiled_tables[t].fields[i]) ? count : 0;
         if (t != CW_TABLE_CHIP)
-            cw_column_put_varint(&payload, count);
+            cw_column_put_varint(&payload, is_repeated(chip, t) ? REPEATED : count);
     }
     w.pool.slot_count = (uint32_t)(2 * texts);
     w.pool.slots = w.arena ? cw_arena_alloc(w.arena, w.pool.slot_count, sizeof *w.pool.slots) : NULL;
@@ -236,9 +244,13 @@ static void read_counts(struct reading *r)
     uint32_t most = 1;
     for (int t = CW_TABLE_CHIP + 1; t < CW_TABLE_COUNT; t++) {
         uint32_t count = cw_column_varint(&r->in);
+        bool repeated = count == REPEATED && cw_compiled_tables[t].fields == cw_compiled_tables[t - 1].fields;
+        if (repeated)
+            count = row_count(r->chip, (enum cw_table_id)(t - 1));
         r->in.bad |= count > MOST_ROWS;
         most = count > most ? count : most;
-        void *rows = array(r, count, cw_compiled_tables[t].row);
+        const void *rows =
+            repeated ? rows_of(r->chip, (enum cw_table_id)(t - 1)) : array(r, count, cw_compiled_tables[t].row);
         set(r->chip, cw_compiled_tables[t].count, &count, sizeof count);
         set(r->chip, cw_compiled_tables[t].rows, &rows, sizeof rows);
     }
@@ -376,7 +388,7 @@ static void read_payload(struct reading *r)
     read_counts(r);
     read_pool(r);
     for (int t = 0; t < CW_TABLE_COUNT; t++)
-        for (size_t i = 0; ok(r) && i < cw_compiled_tables[t].field_count; i++)
+        for (size_t i = 0; ok(r) && !is_repeated(r->chip, t) && i < cw_compiled_tables[t].field_count; i++)
             read_column(r, &cw_compiled_tables[t].fields[i], (char *)(uintptr_t)rows_of(r->chip, (enum cw_table_id)t),
                         cw_compiled_tables[t].row, row_count(r->chip, (enum cw_table_id)t));
     r->in.bad |= r->in.at != r->in.end;

@@ -68,11 +68,11 @@ static bool same_items(const uint32_t *a, const uint32_t *b, uint32_t count)
     return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
 }
 
-static void expect_same_limits(const struct cw_chip *a, const struct cw_chip *b)
+static void expect_same_limits(const struct cw_limit *a, uint32_t a_count, const struct cw_limit *b, uint32_t b_count)
 {
-    cr_assert_eq(a->limit_count, b->limit_count);
-    for (uint32_t i = 0; i < a->limit_count; i++) {
-        const struct cw_limit *x = &a->limits[i], *y = &b->limits[i];
+    cr_assert_eq(a_count, b_count);
+    for (uint32_t i = 0; i < a_count; i++) {
+        const struct cw_limit *x = &a[i], *y = &b[i];
         cr_assert(x->max == y->max && x->line == y->line && x->count == y->count, "limit %u", i);
         cr_assert(same_items(x->members, y->members, x->count) && same_items(x->groups, y->groups, x->count));
     }
@@ -104,7 +104,9 @@ static void expect_same(const struct cw_chip *a, const struct cw_chip *b)
     cr_expect(memcmp(a->hash, b->hash, sizeof a->hash) == 0);
     cr_assert_eq(a->name_slot_count, b->name_slot_count);
     cr_expect(same_items(a->name_slots, b->name_slots, a->name_slot_count));
-    expect_same_limits(a, b);
+    expect_same_limits(a->limits, a->limit_count, b->limits, b->limit_count);
+    expect_same_limits(a->pm_limits, a->pm_limit_count, b->pm_limits, b->pm_limit_count);
+    cr_expect_eq(a->limits == a->pm_limits, b->limits == b->pm_limits);
     expect_same_lines(a, b);
 }
 
@@ -122,6 +124,18 @@ Test(compiled, small_chip_is_the_same)
 {
     const struct cw_chip *chip = small();
     cr_assert(chip->limit_count == 2 && chip->also_count == 2 && chip->counters[5].terms.count == 2);
+    expect_same(chip, read_back(chip));
+}
+
+Test(compiled, limits_of_sampling_may_be_others)
+{
+    char *text =
+        cw_text_with(cw_small_chip,
+                     "ratios:", "limits: [{max: 1, each: [trace]}]\npm_limits: [{max: 2, each: [gpu_sm_a]}]\nratios:");
+    const struct cw_chip *chip = parsed(text, strlen(text), "tiny.yaml");
+    free(text);
+    cr_assert_neq(chip->limits, chip->pm_limits);
+    cr_assert_eq(cw_compiled_write(chip, &form, NULL), CW_OK);
     expect_same(chip, read_back(chip));
 }
 
