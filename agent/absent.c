@@ -1,6 +1,7 @@
 /* The cupti backend of a build without CUDA headers. */
 #include "agent/backend.h"
 #include "agent/pc_capture.h"
+#include "agent/pm.h"
 
 static enum cw_status absent(struct cw_error *err)
 {
@@ -26,5 +27,12 @@ enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exi
 enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
 {
     (void)check;
+    return absent(err);
+}
+
+enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+{
+    (void)options;
+    (void)exit_status;
     return absent(err);
 }

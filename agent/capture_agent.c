@@ -12,6 +12,7 @@ static const struct command {
     {"range", "collect counters for each kernel launch of a program", cw_range_command},
     {"pc", "sample where the warps of a program are and what they wait for", cw_pc_command},
     {"sass", "count for each instruction of a program's kernels", cw_sass_command},
+    {"pm", "sample counters of a device at equal intervals, around a program or alone", cw_pm_command},
     {"decode", "turn NVIDIA's counter data into ours", cw_decode_command},
     {"doctor", "say what on this node would stop a capture", cw_doctor_command},
 };

@@ -42,7 +42,7 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_chunk_write_header(&out, &cw_counter_data_kind);
+    cw_counter_data_write_header(schema->profiler, &out);
     cw_counter_data_write_schema(schema, &out);
     return cw_collector_append(c, &out, err);
 }
@@ -64,6 +64,16 @@ enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range 
     enum cw_status status = cw_collector_append(c, &out, err);
     c->ranges += status == CW_OK;
     return status;
+}
+
+enum cw_status cw_collector_chunks(struct cw_collector *c, const void *chunks, size_t size, uint64_t lost,
+                                   struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_bytes(&out, chunks, size);
+    c->dropped += lost;
+    return cw_collector_append(c, &out, err);
 }
 
 enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how, uint32_t code, struct cw_error *err)

@@ -23,6 +23,9 @@ enum cw_status cw_collector_range(struct cw_collector *collector, const struct c
                                   const struct cw_value *values, struct cw_error *err);
 /* Appends whole chunks of any other kind and frees the writer. */
 enum cw_status cw_collector_append(struct cw_collector *collector, struct cw_writer *chunks, struct cw_error *err);
+/* Whole chunks that someone else wrote, and how much was lost before them. */
+enum cw_status cw_collector_chunks(struct cw_collector *collector, const void *chunks, size_t size, uint64_t lost,
+                                   struct cw_error *err);
 /* Marks the capture complete. */
 enum cw_status cw_collector_end(struct cw_collector *collector, enum cw_capture_end how, uint32_t code,
                                 struct cw_error *err);

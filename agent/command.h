@@ -10,6 +10,7 @@
 int cw_range_command(int argc, char **argv);
 int cw_pc_command(int argc, char **argv);
 int cw_sass_command(int argc, char **argv);
+int cw_pm_command(int argc, char **argv);
 int cw_decode_command(int argc, char **argv);
 int cw_doctor_command(int argc, char **argv);
 

@@ -35,7 +35,7 @@ static uint32_t groups_taken(const struct cw_config_pass *pass, const struct cw_
     return taken;
 }
 
-static enum cw_status check_limits(const struct cw_config_image *plan, struct cw_error *err)
+enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err)
 {
     for (uint32_t p = 0; p < plan->pass_count; p++)
         for (uint32_t i = 0; i < plan->limit_count; i++) {
@@ -97,7 +97,7 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
                                struct cw_arena *arena, struct cw_error *err)
 {
     *s = (struct cw_sim_gpu){.plan = plan, .seed = seed};
-    enum cw_status status = check_limits(plan, err);
+    enum cw_status status = cw_sim_check_limits(plan, err);
     if (status != CW_OK)
         return status;
     s->raw_pass = cw_arena_alloc(arena, plan->raw_count, sizeof *s->raw_pass);

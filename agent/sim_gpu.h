@@ -23,6 +23,8 @@ void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
 /* Whether a pass keeps the limits of the plan; as cw_one_pass_complete asks. */
 enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
                                bool *answer, struct cw_error *err);
+/* Refuses a plan whose passes break the limits, as hardware would. */
+enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* A well-mixed number for each key. */
 uint64_t cw_sim_mix(uint64_t key);
 

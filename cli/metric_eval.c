@@ -23,6 +23,7 @@
 #include "eval/explain.h"
 #include "eval/hdf5.h"
 #include "eval/json.h"
+#include "eval/pm.h"
 #include "eval/table.h"
 #include "host/base/file.h"
 #include "metricdb/glossary.h"
@@ -182,16 +183,23 @@ struct run {
     const struct options *o;
     struct cw_arena *arena;
     struct cw_error *err;
-    struct cw_bytes file;
+    struct cw_bytes file; /* samples stay in it */
     struct cw_counter_data data;
     const struct cw_chip *chip;
     struct cw_metric *metrics;
     size_t metric_count;
+    struct cw_pm_result samples; /* of PM sampling */
+    struct cw_result ranges;     /* of any other capture */
 };
 
 static bool is_of_instructions(const struct run *r)
 {
     return r->data.schema.profiler == CW_PROFILER_PC || r->data.schema.profiler == CW_PROFILER_SASS;
+}
+
+static bool is_pm(const struct run *r)
+{
+    return r->data.schema.profiler == CW_PROFILER_PM;
 }
 
 static enum cw_status load_capture(struct run *r)
@@ -202,8 +210,15 @@ static enum cw_status load_capture(struct run *r)
     if (status == CW_OK && is_of_instructions(r) && !r->data.complete)
         fprintf(stderr, "%s: %s: the capture is incomplete\n", program_invocation_short_name, r->o->capture);
     else if (status == CW_OK && !r->data.complete)
-        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole ranges\n",
-                program_invocation_short_name, r->o->capture, r->data.range_count);
+        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole %s\n",
+                program_invocation_short_name, r->o->capture, is_pm(r) ? r->data.pm.sample_count : r->data.range_count,
+                is_pm(r) ? "samples" : "ranges");
+    if (status == CW_OK && is_pm(r) && (r->o->range || r->o->explain || r->o->check || r->o->native))
+        status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
+                              r->o->capture,
+                              r->o->range     ? "--range"
+                              : r->o->explain ? "explain"
+                                              : "--check");
     return status;
 }
 
@@ -363,8 +378,9 @@ static enum cw_status choose_range(struct run *r, uint32_t *range)
 /* ---- output ----------------------------------------------------------------------------------------------------- */
 
 /* Descriptions are a courtesy: without a glossary there are none. */
-static const char *const *describe(struct run *r, const struct cw_result *result)
+static const char *const *describe(struct run *r)
 {
+    const struct cw_result *result = is_pm(r) ? &r->samples.base : &r->ranges;
     const struct cw_glossary *glossary;
     const char **texts = cw_arena_alloc(r->arena, result->metric_count, sizeof *texts);
     if (!texts || cw_glossary_load(&glossary, r->arena, NULL) != CW_OK)
@@ -390,6 +406,18 @@ static enum cw_status render_json(FILE *out, const void *result, struct cw_error
     return cw_json_write(result, out, err);
 }
 
+static enum cw_status render_pm_csv(FILE *out, const void *result, struct cw_error *err)
+{
+    (void)err;
+    cw_pm_csv_write(result, out);
+    return CW_OK;
+}
+
+static enum cw_status render_pm_json(FILE *out, const void *result, struct cw_error *err)
+{
+    return cw_pm_json_write(result, out, err);
+}
+
 static struct cw_table_style terminal_style(void)
 {
     struct cw_table_style style = {0};
@@ -405,56 +433,70 @@ static struct cw_table_style terminal_style(void)
     return style;
 }
 
-static enum cw_status write_outputs(struct run *r, const struct cw_result *result)
+static enum cw_status write_hdf5(struct run *r)
+{
+    return is_pm(r) ? cw_pm_hdf5_write(&r->samples, describe(r), r->o->hdf5, r->err)
+                    : cw_hdf5_write(&r->ranges, describe(r), r->o->hdf5, r->err);
+}
+
+static enum cw_status write_table(struct run *r)
+{
+    struct cw_table_style style = terminal_style();
+    if (is_pm(r))
+        return cw_pm_table_write(&r->samples, stdout, r->err);
+    cw_table_write(&r->ranges, &style, stdout);
+    return CW_OK;
+}
+
+static enum cw_status write_outputs(struct run *r)
 {
     const struct options *o = r->o;
     enum cw_status status = CW_OK;
     if (o->hdf5)
-        status = cw_hdf5_write(result, describe(r, result), o->hdf5, r->err);
+        status = write_hdf5(r);
     if (status == CW_OK && o->csv)
-        status = cw_text_output(o->csv, render_csv, result, r->err);
+        status = is_pm(r) ? cw_text_output(o->csv, render_pm_csv, &r->samples, r->err)
+                          : cw_text_output(o->csv, render_csv, &r->ranges, r->err);
     if (status == CW_OK && o->json)
-        status = cw_text_output(o->json, render_json, result, r->err);
+        status = is_pm(r) ? cw_text_output(o->json, render_pm_json, &r->samples, r->err)
+                          : cw_text_output(o->json, render_json, &r->ranges, r->err);
     bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
-    if (status == CW_OK && !taken) {
-        struct cw_table_style style = terminal_style();
-        cw_table_write(result, &style, stdout);
-    }
-    return status;
+    return status == CW_OK && !taken ? write_table(r) : status;
 }
 
 /* ---- commands --------------------------------------------------------------------------------------------------- */
 
-static enum cw_status evaluate(struct run *r, struct cw_result *result)
+static enum cw_status evaluate(struct run *r)
 {
-    return cw_result_make(result, r->chip, &r->data, basename(r->o->capture), r->metrics, r->metric_count, &r->o->eval,
-                          r->arena, r->err);
+    if (is_pm(r))
+        return cw_pm_result_make(&r->samples, r->chip, &r->data, basename(r->o->capture), r->metrics, r->metric_count,
+                                 &r->o->eval, r->arena, r->err);
+    return cw_result_make(&r->ranges, r->chip, &r->data, basename(r->o->capture), r->metrics, r->metric_count,
+                          &r->o->eval, r->arena, r->err);
 }
 
 static enum cw_status run_check(struct run *r)
 {
     struct cw_reference reference;
-    struct cw_result result;
     enum cw_status status = cw_reference_load(&reference, r->o->check, r->arena, r->err);
     if (status == CW_OK)
         status = parse_names(r, reference.metrics, reference.metric_count);
     if (status == CW_OK)
-        status = evaluate(r, &result);
-    return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, r->err) : status;
+        status = evaluate(r);
+    return status == CW_OK ? cw_reference_compare(&reference, &r->ranges, stdout, r->err) : status;
 }
 
 static enum cw_status run_native(struct run *r)
 {
     struct cw_reference reference;
-    struct cw_result result;
     enum cw_status status = r->o->sources.count ? gather_named(r)
                                                 : cw_held_metrics(&r->metrics, &r->metric_count, r->chip,
                                                                   &r->data.schema, r->arena, r->err);
     if (status == CW_OK)
-        status = evaluate(r, &result);
+        status = evaluate(r);
     if (status == CW_OK)
-        status = cw_native_reference_load(&reference, r->o->native, &result, &r->o->eval, r->arena, r->err);
-    return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, r->err) : status;
+        status = cw_native_reference_load(&reference, r->o->native, &r->ranges, &r->o->eval, r->arena, r->err);
+    return status == CW_OK ? cw_reference_compare(&reference, &r->ranges, stdout, r->err) : status;
 }
 
 static enum cw_status run_explain(struct run *r)
@@ -469,13 +511,12 @@ static enum cw_status run_explain(struct run *r)
 
 static enum cw_status run_evaluate(struct run *r)
 {
-    struct cw_result result;
     enum cw_status status = gather(r);
     if (status == CW_OK)
-        status = evaluate(r, &result);
+        status = evaluate(r);
     if (status == CW_OK)
-        status = select_ranges(r, &result);
-    return status == CW_OK ? write_outputs(r, &result) : status;
+        status = select_ranges(r, &r->ranges);
+    return status == CW_OK ? write_outputs(r) : status;
 }
 
 /* Samples and SASS metrics are no metrics of ranges: they need neither the chip's description nor names. */

@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include "host/image/pm_data.h"
+
 static json_t *attributes(const struct cw_pair *pairs, uint32_t count)
 {
     json_t *object = json_object();
@@ -36,6 +38,23 @@ static json_t *ranks(const struct cw_counter_data *data)
     return object;
 }
 
+/* What PM sampling has beside its values. */
+static json_t *sampling(const struct cw_counter_data *d)
+{
+    json_t *clocks = json_array();
+    for (uint32_t i = 0; i < d->pm.clock_count; i++) {
+        const struct cw_clock_reading *c = &d->pm.clocks[i];
+        json_array_append_new(clocks,
+                              json_pack("{s:I, s:I, s:I, s:I}", "device", (json_int_t)d->devices[c->device].index,
+                                        "device_ns", (json_int_t)c->pair.device_ns, "wall_ns",
+                                        (json_int_t)c->pair.wall_ns, "error_ns", (json_int_t)c->pair.error_ns));
+    }
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",
+                     (json_int_t)d->pm.lost, "overflows", (json_int_t)d->pm.overflow_count, "launches",
+                     (json_int_t)d->pm.launch_count, "launches_dropped", (json_int_t)d->pm.launches_dropped, "clocks",
+                     clocks);
+}
+
 static json_t *manifest(const struct cw_result *r)
 {
     static const char *const ends[] = {"exited", "signalled", "no program"};
@@ -47,13 +66,16 @@ static json_t *manifest(const struct cw_result *r)
     json_t *requested = json_array();
     for (uint32_t i = 0; i < s->metric_count; i++)
         json_array_append_new(requested, json_string(s->metrics[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s?, s:I, s:I, s:o, s:o, s:o}", "source",
-                     r->source, "chip", s->chip, "producer", s->producer, "profiler",
-                     cw_profiler_names[s->profiler], "database", hash, "created",
-                     cw_result_created(r, created), "passes", (json_int_t)s->pass_count, "counters",
-                     (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete", d->complete, "end",
-                     d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,
-                     "requested_metrics", requested, "devices", devices(d), "ranks", ranks(d));
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s?, s:I, s:I, s:o, s:o, s:o}", "source",
+                  r->source, "chip", s->chip, "producer", s->producer, "profiler", cw_profiler_names[s->profiler],
+                  "database", hash, "created", cw_result_created(r, created), "passes", (json_int_t)s->pass_count,
+                  "counters", (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete",
+                  d->complete, "end", d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped",
+                  (json_int_t)d->dropped, "requested_metrics", requested, "devices", devices(d), "ranks", ranks(d));
+    if (s->profiler == CW_PROFILER_PM)
+        json_object_set_new(object, "pm", sampling(d));
+    return object;
 }
 
 enum cw_status cw_json_manifest(const struct cw_result *r, char **text, struct cw_error *err)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "host/image/pm_data.h"
+
 static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
     const char **names = cw_arena_alloc(arena, r->metric_count, sizeof *names);
@@ -103,6 +105,8 @@ const char *cw_result_created(const struct cw_result *r, char text[CW_TIME_SIZE]
         if (start && (!first || start < first))
             first = start;
     }
+    if (!first && r->data->pm.clock_count)
+        first = r->data->pm.clocks[0].pair.wall_ns;
     time_t seconds = (time_t)(first / 1000000000);
     struct tm tm;
     text[0] = 0;

@@ -21,7 +21,7 @@ static void group_digits(char text[CW_NUMBER_SIZE])
     }
 }
 
-static void plain_number(double value, char text[CW_NUMBER_SIZE])
+const char *cw_table_number(double value, char text[CW_NUMBER_SIZE])
 {
     double size = fabs(value);
     if (isnan(value))
@@ -35,6 +35,7 @@ static void plain_number(double value, char text[CW_NUMBER_SIZE])
     else
         snprintf(text, CW_NUMBER_SIZE, "%.*f", size >= 100 ? 2 : size >= 1 ? 3 : 5, value);
     group_digits(text);
+    return text;
 }
 
 struct prefix {
@@ -42,30 +43,34 @@ struct prefix {
     const char *text;
 };
 
-static double apply_prefix(double value, const struct prefix *prefixes, size_t count, const char *unit,
-                           char shown[CW_UNIT_SIZE])
+static double choose_prefix(double value, const struct prefix *prefixes, size_t count, const char *unit,
+                            char shown[CW_UNIT_SIZE])
 {
     size_t best = 0;
     while (best + 1 < count && fabs(value) >= prefixes[best + 1].factor)
         best++;
     snprintf(shown, CW_UNIT_SIZE, "%s%s", prefixes[best].text, unit);
-    return value / prefixes[best].factor;
+    return prefixes[best].factor;
 }
 
-const char *cw_table_value(double value, const char *unit, char text[CW_NUMBER_SIZE], char shown[CW_UNIT_SIZE])
+double cw_table_factor(double value, const char *unit, char shown[CW_UNIT_SIZE])
 {
     static const struct prefix times[] = {{1, "n"}, {1e3, "u"}, {1e6, "m"}, {1e9, ""}};
     static const struct prefix powers[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}};
     size_t length = strlen(unit);
     bool rate = length > 2 && strcmp(unit + length - 2, "/s") == 0;
     if (isfinite(value) && strcmp(unit, "nanoseconds") == 0)
-        value = apply_prefix(value, times, sizeof times / sizeof *times, "s", shown);
-    else if (isfinite(value) && (rate || strcmp(unit, "bytes") == 0))
-        value = apply_prefix(value, powers, sizeof powers / sizeof *powers, unit, shown);
-    else
-        snprintf(shown, CW_UNIT_SIZE, "%s", strcmp(unit, "1") == 0 ? "" : unit);
-    plain_number(value, text);
-    return text;
+        return choose_prefix(value, times, sizeof times / sizeof *times, "s", shown);
+    if (isfinite(value) && (rate || strcmp(unit, "bytes") == 0))
+        return choose_prefix(value, powers, sizeof powers / sizeof *powers, unit, shown);
+    snprintf(shown, CW_UNIT_SIZE, "%s", strcmp(unit, "1") == 0 ? "" : unit);
+    return 1;
+}
+
+const char *cw_table_value(double value, const char *unit, char text[CW_NUMBER_SIZE], char shown[CW_UNIT_SIZE])
+{
+    double factor = cw_table_factor(value, unit, shown);
+    return cw_table_number(value / factor, text);
 }
 
 /* ---- layout ----------------------------------------------------------------------------------------------------- */
@@ -172,7 +177,12 @@ static void put_range(const struct cw_result *r, uint32_t index, const struct la
     }
 }
 
-static void put_legend(const struct cw_result *r, FILE *out)
+char cw_table_mark(enum cw_value_status status)
+{
+    return marks[status];
+}
+
+void cw_table_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out)
 {
     static const char *const meaning[CW_VALUE_STATUS_COUNT] = {
         [CW_VALUE_MIXED_PASSES] = "mixed passes: its counters come from different passes",
@@ -182,9 +192,7 @@ static void put_legend(const struct cw_result *r, FILE *out)
         [CW_VALUE_UNAVAILABLE] = "unavailable on this device",
         [CW_VALUE_NOT_COLLECTED] = "not collected in this capture",
     };
-    bool seen[CW_VALUE_STATUS_COUNT] = {false}, first = true;
-    for (size_t i = 0; i < (size_t)r->metric_count * r->range_count; i++)
-        seen[r->statuses[i]] = true;
+    bool first = true;
     for (int s = CW_VALUE_OK + 1; s < CW_VALUE_STATUS_COUNT; s++) {
         if (!seen[s])
             continue;
@@ -202,7 +210,10 @@ void cw_table_write(const struct cw_result *r, const struct cw_table_style *styl
     }
     if (!r->range_count)
         fputs("no ranges\n", out);
-    put_legend(r, out);
+    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    for (size_t i = 0; i < (size_t)r->metric_count * r->range_count; i++)
+        seen[r->statuses[i]] = true;
+    cw_table_legend(seen, out);
 }
 
 /* ---- show ------------------------------------------------------------------------------------------------------- */
@@ -242,7 +253,12 @@ void cw_table_show(const struct cw_counter_data *d, const char *source, FILE *ou
     fprintf(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);
     if (split)
         fprintf(out, " (%" PRIu32 " split over several passes)", split);
-    fprintf(out, "\nmetrics:   %" PRIu32 "\nranges:    %" PRIu32 "\n", s->metric_count, d->range_count);
+    fprintf(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
+    if (s->profiler == CW_PROFILER_PM)
+        fprintf(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32 "\n", d->pm.sample_count,
+                d->pm.overflow_count, d->pm.launch_count);
+    else
+        fprintf(out, "ranges:    %" PRIu32 "\n", d->range_count);
     show_end(d, out);
     show_devices(d, out);
 }

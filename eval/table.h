@@ -21,4 +21,12 @@ void cw_table_show(const struct cw_counter_data *data, const char *source, FILE 
 enum { CW_UNIT_SIZE = 64 };
 const char *cw_table_value(double value, const char *unit, char text[CW_NUMBER_SIZE], char shown_unit[CW_UNIT_SIZE]);
 
+/* The prefix that suits a value: what to divide by, and `shown` for the unit. */
+double cw_table_factor(double value, const char *unit, char shown[CW_UNIT_SIZE]);
+/* A number as the table shows it. */
+const char *cw_table_number(double value, char text[CW_NUMBER_SIZE]);
+/* The mark of a status, ' ' for ok, and what the marks mean. */
+char cw_table_mark(enum cw_value_status status);
+void cw_table_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out);
+
 #endif

@@ -29,6 +29,8 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
         snprintf(api->missing, sizeof api->missing, "libcuda.so.1 is not loaded in the program");
         return false;
     }
+    api->cupti_library = cupti;
+    api->cuda_library = cuda;
     const char *wanted = NULL;
 #define X(name)                                                                                                        \
     *(void **)&api->name = dlsym(cupti, #name);                                                                        \
@@ -49,4 +51,32 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
         snprintf(api->missing, sizeof api->missing, "this CUPTI or driver lacks %s; CUDA 12.6 or newer is expected",
                  wanted);
     return !wanted;
+}
+
+enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, const char *call, char *text,
+                                size_t size)
+{
+    const char *name = NULL, *advice = "";
+    enum cw_status status = CW_ERR_DEVICE;
+    api->cuptiGetResultString(result, &name);
+    switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+        advice = "; no permission for GPU performance counters: run as root or with CAP_SYS_ADMIN, or let the "
+                 "administrator load the driver with NVreg_RestrictProfilingToAdminUsers=0";
+        break;
+    case CUPTI_ERROR_HARDWARE_BUSY:
+        advice = "; another profiler holds the counters";
+        break;
+    case CUPTI_ERROR_NOT_SUPPORTED:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+        status = CW_ERR_UNSUPPORTED;
+        break;
+    default:
+        break;
+    }
+    snprintf(text, size, "%s failed: %s (%d)%s", call, name ? name : "unknown error", (int)result, advice);
+    return status;
 }

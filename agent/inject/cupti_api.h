@@ -13,6 +13,8 @@
 #include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
+#include "host/base/error.h"
+
 #define CW_CUPTI_FUNCTIONS(X)                                                                                          \
     X(cuptiSubscribe)                                                                                                  \
     X(cuptiEnableCallback)                                                                                             \
@@ -81,11 +83,16 @@ struct cw_cupti {
     CW_CUDA_FUNCTIONS(X)
     CW_CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
-    char missing[512]; /* why loading failed */
+    void *cupti_library, *cuda_library; /* for functions that only one part needs */
+    char missing[512];                  /* why loading failed */
 };
 
 /* Prefers a libcupti that the program has loaded already (two would disturb each other), then the one that `path`
  * names, then the loader's. False leaves the reason in `missing`. */
 bool cw_cupti_load(struct cw_cupti *api, const char *path);
+
+/* One line for people about a call that failed, with advice where there is some; returns what it means for us. */
+enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, const char *call, char *text,
+                                size_t size);
 
 #endif

@@ -1,11 +1,11 @@
-/* What the program's GPU is. */
+/* What a GPU is. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include "agent/inject/device.h"
+
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "agent/inject/inject.h"
 #include "agent/file_name.h"
 
 static void put_pair(struct cw_writer *out, uint32_t *count, const char *key, const char *value)
@@ -45,7 +45,7 @@ static void put_place(struct cw_writer *out, uint32_t *count)
         put_pair(out, count, "rank", rank);
 }
 
-static bool put_device(struct cw_writer *out, uint32_t *count, CUdevice device)
+CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struct cw_writer *out, uint32_t *count)
 {
     static const struct {
         CUdevice_attribute attribute;
@@ -58,48 +58,33 @@ static bool put_device(struct cw_writer *out, uint32_t *count, CUdevice device)
                    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, "memory_bus_bits"},
                    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "l2_bytes"}};
     char name[256] = "", pci[32] = "";
-    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    CUpti_Device_GetChipName_Params chip;
+    memset(&chip, 0, sizeof chip);
+    chip.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
     chip.deviceIndex = (size_t)device;
-    if (cw_inject.api.cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS || !CALL(cuptiDeviceGetChipName, chip))
-        return false;
+    CUptiResult result = api->cuptiDeviceGetChipName(&chip);
+    if (result != CUPTI_SUCCESS)
+        return result;
+    *count = 0;
+    api->cuDeviceGetName(name, sizeof name, device);
     put_pair(out, count, "name", name);
     put_pair(out, count, "chip", chip.pChipName);
     put_pair(out, count, "backend", "cupti");
     put_pair(out, count, "simulated", "no");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int value;
-        if (cw_inject.api.cuDeviceGetAttribute(&value, numbers[i].attribute, device) == CUDA_SUCCESS)
+        if (api->cuDeviceGetAttribute(&value, numbers[i].attribute, device) == CUDA_SUCCESS)
             put_number(out, count, numbers[i].key, value);
     }
-    if (cw_inject.api.cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS)
+    if (api->cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS)
         put_pair(out, count, "pci", pci);
     put_kernel_driver(out, count);
     put_place(out, count);
     int cuda = 0;
     uint32_t cupti = 0;
-    if (cw_inject.api.cuDriverGetVersion(&cuda) == CUDA_SUCCESS)
+    if (api->cuDriverGetVersion(&cuda) == CUDA_SUCCESS)
         put_number(out, count, "cuda_driver", cuda);
-    if (cw_inject.api.cuptiGetVersion(&cupti) == CUPTI_SUCCESS)
+    if (api->cuptiGetVersion(&cupti) == CUPTI_SUCCESS)
         put_number(out, count, "cupti", (int)cupti);
-    return true;
-}
-
-bool cw_inject_put_hello(struct cw_writer *out, uint32_t *number)
-{
-    struct cw_writer pairs;
-    uint32_t count = 0;
-    CUdevice device;
-    cw_writer_init(&pairs);
-    bool ok = cw_inject.api.cuCtxGetDevice(&device) == CUDA_SUCCESS && put_device(&pairs, &count, device);
-    if (ok) {
-        *number = (uint32_t)device;
-        cw_write_u32(out, (uint32_t)cw_inject.process);
-        cw_write_string(out, program_invocation_short_name);
-        cw_write_u32(out, *number);
-        cw_write_u32(out, count);
-        cw_write_bytes(out, pairs.data, pairs.size);
-        ok = pairs.status == CW_OK && out->status == CW_OK;
-    }
-    cw_writer_free(&pairs);
-    return ok;
+    return CUPTI_SUCCESS;
 }

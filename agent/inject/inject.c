@@ -4,7 +4,9 @@
  * goes wrong here ends the capture, never the program. */
 #define _GNU_SOURCE
 #include "agent/inject/inject.h"
+#include "agent/inject/device.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,14 +18,13 @@
 
 struct cw_inject cw_inject = {.socket = -1};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages on the socket; taken last */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static _Thread_local bool inside; /* this thread's calls are our own */
 
 static const struct cw_inject_mode *const modes[] = {
-    [CW_MODE_RANGE] = &cw_inject_range,
-    [CW_MODE_BATCH] = &cw_inject_batch,
-    [CW_MODE_PC] = &cw_inject_pc,
-    [CW_MODE_SASS] = &cw_inject_sass,
+    [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
+    [CW_MODE_SASS] = &cw_inject_sass,   [CW_MODE_TRACE] = &cw_inject_trace,
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -64,6 +65,14 @@ void cw_inject_wait(void)
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
 
+static bool send_message(enum cw_message_type type, const struct cw_writer *out)
+{
+    pthread_mutex_lock(&wire);
+    bool sent = cw_message_send(cw_inject.socket, type, out->data, out->size);
+    pthread_mutex_unlock(&wire);
+    return sent;
+}
+
 void cw_inject_fail(enum cw_status status, const char *format, ...)
 {
     char text[700];
@@ -76,7 +85,7 @@ void cw_inject_fail(enum cw_status status, const char *format, ...)
     cw_write_u32(&out, status);
     cw_write_string(&out, text);
     if (cw_inject.socket >= 0 && out.status == CW_OK)
-        cw_message_send(cw_inject.socket, CW_MESSAGE_FAIL, out.data, out.size);
+        send_message(CW_MESSAGE_FAIL, &out);
     cw_writer_free(&out);
     cw_inject.over = true;
 }
@@ -85,35 +94,15 @@ bool cw_inject_good(CUptiResult result, const char *call)
 {
     if (result == CUPTI_SUCCESS)
         return true;
-    const char *name = NULL;
-    cw_inject.api.cuptiGetResultString(result, &name);
-    enum cw_status status = CW_ERR_DEVICE;
-    const char *advice = "";
-    switch (result) {
-    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-        advice = "; no permission for GPU performance counters: run as root or with CAP_SYS_ADMIN, or let the "
-                 "administrator load the driver with NVreg_RestrictProfilingToAdminUsers=0";
-        break;
-    case CUPTI_ERROR_HARDWARE_BUSY:
-        advice = "; another profiler holds the counters";
-        break;
-    case CUPTI_ERROR_NOT_SUPPORTED:
-    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-        status = CW_ERR_UNSUPPORTED;
-        break;
-    default:
-        break;
-    }
-    cw_inject_fail(status, "%s failed: %s (%d)%s", call, name ? name : "unknown error", (int)result, advice);
+    char text[600];
+    enum cw_status status = cw_cupti_explain(&cw_inject.api, result, call, text, sizeof text);
+    cw_inject_fail(status, "%s", text);
     return false;
 }
 
 bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
 {
-    bool sent = out->status == CW_OK && cw_message_send(cw_inject.socket, type, out->data, out->size);
+    bool sent = out->status == CW_OK && send_message(type, out);
     if (out->status != CW_OK)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
     cw_inject.over = cw_inject.over || !sent;
@@ -149,7 +138,42 @@ static bool take_setup(const uint8_t *payload, size_t size)
     if (in.status != CW_OK || mode >= MODES)
         return false;
     cw_inject.mode = modes[mode];
-    return cw_inject.mode->setup(&in) && (!cw_inject.mode->wants || enable_wanted());
+    return cw_inject.mode->setup(&in) &&
+           (!cw_inject.mode->launch_entered ||
+            enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count)) &&
+           (!cw_inject.mode->wants || enable_wanted());
+}
+
+/* Writes the HELLO of the current context's device; false after a failure. */
+static bool put_hello(struct cw_writer *out, uint32_t *number)
+{
+    struct cw_writer pairs;
+    uint32_t count = 0;
+    CUdevice device;
+    cw_writer_init(&pairs);
+    bool ok = cw_inject.api.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+              cw_inject_good(cw_cupti_describe(&cw_inject.api, device, &pairs, &count), "cuptiDeviceGetChipName");
+    if (ok) {
+        *number = (uint32_t)device;
+        cw_write_u32(out, (uint32_t)cw_inject.process);
+        cw_write_string(out, program_invocation_short_name);
+        cw_write_u32(out, *number);
+        cw_write_u32(out, count);
+        cw_write_bytes(out, pairs.data, pairs.size);
+        ok = pairs.status == CW_OK && out->status == CW_OK;
+    }
+    cw_writer_free(&pairs);
+    return ok;
+}
+
+/* The answer follows the question: nothing else may come between on the socket. */
+static bool ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size)
+{
+    pthread_mutex_lock(&wire);
+    bool ok = cw_message_send(cw_inject.socket, CW_MESSAGE_HELLO, question->data, question->size) &&
+              cw_message_receive(cw_inject.socket, type, payload, size);
+    pthread_mutex_unlock(&wire);
+    return ok;
 }
 
 /* Introduces the device of the current context; the first answer says what to collect. */
@@ -160,9 +184,7 @@ static bool hello(uint32_t *device)
     uint8_t *payload = NULL;
     size_t size = 0;
     cw_writer_init(&out);
-    bool ok = cw_inject_put_hello(&out, device) &&
-              cw_message_send(cw_inject.socket, CW_MESSAGE_HELLO, out.data, out.size) &&
-              cw_message_receive(cw_inject.socket, &type, &payload, &size);
+    bool ok = put_hello(&out, device) && ask(&out, &type, &payload, &size);
     bool refused = ok && type == CW_MESSAGE_REFUSE;
     ok = ok && (refused || (type == CW_MESSAGE_SETUP && (cw_inject.mode || take_setup(payload, size))));
     free(payload);
@@ -256,7 +278,6 @@ static bool subscribe(void)
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
     return cw_inject_good(cw_inject.api.cuptiSubscribe(&cw_inject.subscriber, (CUpti_CallbackFunc)callback, NULL),
                           "cuptiSubscribe") &&
-           enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count) &&
            enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
 }
 

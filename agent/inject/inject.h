@@ -14,7 +14,7 @@ struct cw_inject_mode {
     bool (*setup)(struct cw_reader *in); /* the rest of SETUP, once; false ends the capture */
     void (*context_created)(CUcontext context, uint32_t device);
     void (*context_destroyed)(CUcontext context);
-    /* calls of the driver that launch kernels or graphs */
+    /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business */
     void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*finish)(void); /* the program ends */
@@ -29,7 +29,7 @@ struct cw_inject_mode {
     void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
     void (*module_unloading)(CUcontext context);
 };
-extern const struct cw_inject_mode cw_inject_range, cw_inject_batch, cw_inject_pc, cw_inject_sass;
+extern const struct cw_inject_mode cw_inject_range, cw_inject_batch, cw_inject_pc, cw_inject_sass, cw_inject_trace;
 
 struct cw_inject {
     struct cw_cupti api;
@@ -58,7 +58,7 @@ uint64_t cw_inject_now_ns(void);
 void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* True when `result` is success; otherwise the capture is over and the agent knows why. */
 bool cw_inject_good(CUptiResult result, const char *call);
-/* Sends what was written and frees the writer. */
+/* Sends what was written and frees the writer. Needs no lock. */
 bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
 
 #define CALL(name, params) cw_inject_good(cw_inject.api.name(&(params)), #name)
@@ -71,9 +71,6 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
 void cw_inject_send_module(const CUpti_ModuleResourceData *module);
 /* Waits for the context's work; false where the context is no longer usable. */
 bool cw_inject_synchronize(CUcontext context);
-
-/* Writes the HELLO of the current context's device; false after a failure. */
-bool cw_inject_put_hello(struct cw_writer *out, uint32_t *device);
 
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);

@@ -7,6 +7,7 @@
 
 #include "host/image/chunk.h"
 #include "host/image/fields.h"
+#include "host/image/pm_data.h"
 #include "host/image/schema.h"
 
 static const uint32_t type_schema = CW_CHUNK_TYPE('S', 'C', 'H', 'M');
@@ -16,6 +17,15 @@ static const uint32_t type_range = CW_CHUNK_TYPE('R', 'N', 'G', 'E');
 static const uint32_t type_end = CW_CHUNK_TYPE('E', 'N', 'D', 'C');
 
 /* ---- writing ---- */
+
+/* A file has the lowest minor version that knows all its chunks, so that plans and captures of ranges stay what they
+ * were. */
+void cw_counter_data_write_header(enum cw_profiler profiler, struct cw_writer *out)
+{
+    struct cw_chunk_kind kind = cw_counter_data_kind;
+    kind.minor = profiler == CW_PROFILER_PM ? 1 : 0;
+    cw_chunk_write_header(out, &kind);
+}
 
 void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device, struct cw_writer *out)
 {
@@ -145,7 +155,7 @@ struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
-    struct chunk_list devices, ranges, about; /* about: of each range, of size 0 where there is none */
+    struct chunk_list devices, ranges, pm, about; /* about: of each range, of size 0 where there is none */
     struct cw_chunk next_about;
     struct numbered *by_number; /* the devices, sorted */
 };
@@ -232,6 +242,8 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
         return chunk->type == type_end      ? read_end(p, chunk)
                : chunk->type == type_device ? list_add(p, &p->devices, chunk)
                                             : add_range(p, chunk);
+    if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
+        return list_add(p, &p->pm, chunk);
     size_t after = p->file.pos;
     p->file.pos = (size_t)chunk->offset;
     if (known)
@@ -239,7 +251,7 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
     if (chunk->type == type_schema)
         return cw_reader_fail(&p->file, "found chunk SCHM again, expected it once");
     if (!(chunk->flags & CW_CHUNK_OPTIONAL))
-        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.0",
+        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.1",
                               text);
     p->file.pos = after;
     return CW_OK;
@@ -508,6 +520,9 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
         status = read_devices(&p);
     if (status == CW_OK)
         status = read_ranges(&p);
+    if (status == CW_OK)
+        status = cw_pm_read(&data->pm, data, &p.file, p.pm.items, p.pm.count, arena);
+    free(p.pm.items);
     free(p.devices.items);
     free(p.ranges.items);
     free(p.about.items);

@@ -69,6 +69,19 @@ struct cw_value {
 
 enum cw_capture_end { CW_END_EXITED, CW_END_SIGNALLED, CW_END_NO_PROGRAM, CW_END__COUNT };
 
+/* Samples of PM sampling (pm_data.h). */
+struct cw_pm_data {
+    uint32_t block_count, sample_count, clock_count, name_count, launch_count, overflow_count;
+    uint32_t largest; /* samples of the largest block */
+    uint64_t lost, launches_dropped;
+    const struct cw_pm_block *blocks;
+    const struct cw_clock_reading *clocks; /* in the order of the file */
+    uint64_t *start_ns, *end_ns; /* of each sample; the wall clock's where the device's clock is known, else that */
+    bool *correlated;            /* for each device: times are the wall clock's */
+    const char **names;
+    struct cw_kernel_launch *launches;
+};
+
 struct cw_counter_data {
     struct cw_schema schema;
     uint32_t device_count, range_count;
@@ -76,13 +89,14 @@ struct cw_counter_data {
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [counter][range] */
     uint8_t *forms;                   /* [counter][range], enum cw_value_form */
+    struct cw_pm_data pm;             /* points into the bytes that were read */
     bool complete;                    /* an end chunk was found */
     enum cw_capture_end how;
     uint32_t code;
     uint64_t dropped;
 };
 
-/* Parses and checks `size` bytes; everything lives in `arena`. */
+/* Parses and checks `size` bytes; everything lives in `arena`, but blocks of samples stay in `bytes`. */
 enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
                                     struct cw_arena *arena, struct cw_error *err);
 
@@ -93,6 +107,7 @@ const char *cw_range_attribute(const struct cw_range *range, const char *key);
 
 /* Chunks for appending to a file that starts with the prefix. `values` has one entry for each counter. Forms are
  * chosen by the writer where the value allows a shorter one (zero, one value in every rollup). */
+void cw_counter_data_write_header(enum cw_profiler profiler, struct cw_writer *out);
 void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writer *out);
 void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device,
                                   struct cw_writer *out);

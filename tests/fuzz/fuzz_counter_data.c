@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "host/image/counter_data.h"
+#include "host/image/pm_data.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/chunk_edit.h"
 
@@ -28,6 +28,26 @@ static double check_content(const struct cw_counter_data *data)
     return sum;
 }
 
+static double check_samples(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    double sum = 0;
+    struct cw_pm_view view;
+    if (cw_pm_view_init(&view, data, arena, NULL) != CW_OK)
+        return 0;
+    for (uint32_t i = 0; i < data->pm.sample_count; i++)
+        sum += (double)data->pm.start_ns[i] + (double)data->pm.end_ns[i];
+    for (uint32_t i = 0; i < data->pm.launch_count; i++)
+        sum += (double)strlen(data->pm.names[data->pm.launches[i].name]);
+    for (uint32_t b = 0; b < data->pm.block_count; b++) {
+        cw_pm_view_load(&view, data, b);
+        CW_FUZZ_CHECK(data->pm.blocks[b].device < data->device_count);
+        for (size_t i = 0; i < (size_t)view.data.range_count * data->schema.counter_count; i++)
+            for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+                sum += view.data.rollups[r][i] + view.data.forms[i];
+    }
+    return sum;
+}
+
 static uint32_t parse(const uint8_t *bytes, size_t size, enum cw_status *status)
 {
     struct cw_arena *arena = cw_arena_create();
@@ -37,9 +57,9 @@ static uint32_t parse(const uint8_t *bytes, size_t size, enum cw_status *status)
     CW_FUZZ_CHECK(*status == CW_OK || *status == CW_ERR_INPUT);
     CW_FUZZ_CHECK(*status == err.code);
     CW_FUZZ_CHECK(!err.has_offset || err.offset <= size);
-    volatile double used = check_content(&data);
+    volatile double used = check_content(&data) + check_samples(&data, arena);
     (void)used;
-    uint32_t ranges = data.range_count;
+    uint32_t ranges = data.range_count + data.pm.sample_count;
     cw_arena_destroy(arena);
     return ranges;
 }

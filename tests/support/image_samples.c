@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "host/image/chunk.h"
+#include "host/image/pm_data.h"
 
 static const struct cw_pair parameters[] = {{"sampling-interval", "auto"}, {"replay", "kernel"}};
 static const struct cw_config_domain domains[] = {{3, "gpc"}, {7, "fbp"}};
@@ -189,4 +190,45 @@ void cw_sample_pc_data(struct cw_writer *out, enum cw_profiler profiler, const v
     if (profiler == CW_PROFILER_PC)
         write_batch(out, profiler);
     cw_counter_data_write_end(0, 13, CW_END_EXITED, 0, out);
+}
+
+/* ---- samples ---- */
+
+static const uint64_t start[] = {1000, 2000, 3000}, end[] = {2000, 3000, 4000}, late_start[] = {6000},
+                      late_end[] = {7000};
+static const double sums[] = {132, 264, 396, 0, 0, 0, 0.5, 1e300, -0.0, 4294967295, 1, 7};
+static const double zeros[12];
+static const uint8_t sum_forms[] = {CW_COLUMN_SUMS, CW_COLUMN_SUMS, CW_COLUMN_SUMS, CW_COLUMN_SUMS};
+static const double late[] = {5, 8, 9, 10};
+static const uint8_t late_forms[] = {CW_COLUMN_NOT_COLLECTED, CW_COLUMN_UNAVAILABLE, CW_COLUMN_ROLLUPS,
+                                     CW_COLUMN_ROLLUPS};
+static const double no_one[] = {0, 0, 90, 0};
+static const char *const kernels[] = {"gemm", "µ"};
+static const struct cw_kernel_launch launches[] = {
+    {.name = 1, .device = 0, .context = 1, .stream = 7, .start_ns = 100, .end_ns = 250},
+    {.name = 0, .device = 3, .context = 2, .stream = UINT64_MAX, .start_ns = 300, .end_ns = 300}};
+
+void cw_sample_pm(struct cw_writer *out, int clocks, bool complete)
+{
+    struct cw_config_image image = cw_sample_plan();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_schema schema;
+    const struct cw_clock_pair first = {1000, 50001000, 3}, second = {1001000, 51001500, 4};
+    const struct cw_block block = {0, 3, 2, false, start, end, {sums, zeros, zeros, zeros}, sum_forms};
+    const struct cw_block later = {0, 1, 2, true, late_start, late_end, {late, no_one, no_one, late}, late_forms};
+    image.profiler = CW_PROFILER_PM;
+    cw_config_image_prefix(&image, out);
+    if (arena && cw_schema_of_plan(&schema, &image, arena) == CW_OK) {
+        cw_counter_data_write_device(&schema, &devices[0], out);
+        if (clocks > 0)
+            cw_pm_write_clock(0, &first, out);
+        cw_pm_write_block(&schema, &block, out);
+        cw_pm_write_block(&schema, &later, out);
+        cw_pm_write_launches(4242, 1, kernels, 2, launches, 2, out);
+        if (clocks > 1)
+            cw_pm_write_clock(0, &second, out);
+        if (complete)
+            cw_counter_data_write_end(0, 4, CW_END_NO_PROGRAM, 0, out);
+    }
+    cw_arena_destroy(arena);
 }

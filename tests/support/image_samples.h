@@ -26,5 +26,9 @@ struct cw_sass_batch cw_sample_sass_batch(void);
 /* A capture of samples: SCHM DEVC MODL PCSM PCSM ENDC; of SASS metrics: SCHM DEVC MODL SASS ENDC. The module's code is
  * `code`, or four bytes that are no ELF image where `code` is NULL. */
 void cw_sample_pc_data(struct cw_writer *out, enum cw_profiler profiler, const void *code, size_t size);
+/* Samples of the sample plan: SCHM DEVC CLCK SMPL SMPL LNCH CLCK ENDC, blocks of three samples and of one, columns of
+ * every form, two launches. `clocks` of the two CLCK chunks are there. */
+enum { CW_SAMPLE_PM_CHUNKS = 8 };
+void cw_sample_pm(struct cw_writer *out, int clocks, bool complete);
 
 #endif

@@ -34,6 +34,14 @@ static int save_data(const char *folder, const char *name, bool complete, size_t
     return save(folder, "counter_data", name, &out);
 }
 
+static int save_samples(const char *folder, const char *name, int clocks, bool complete)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sample_pm(&out, clocks, complete);
+    return save(folder, "counter_data", name, &out);
+}
+
 static int save_with_optional(const char *folder)
 {
     struct cw_config_image image = cw_sample_plan();
@@ -66,6 +74,7 @@ int main(int argc, char **argv)
                   save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
                   save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
                   save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
-                  save_pc(folder, "seed-sass", CW_PROFILER_SASS);
+                  save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
+                  save_samples(folder, "seed-pm-uncorrelated", 0, false);
     return failed ? CW_ERR_IO : CW_OK;
 }

@@ -14,6 +14,7 @@ cw_unit(base_test cw_base)
 cw_unit(image_config_image_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_counter_data_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pc_data_test cw_test_image cw_test_alloc_fail)
+cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 
 # eval/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval)

@@ -1,0 +1,51 @@
+/* PM sampling: what a capture needs, and the two ways to do it. */
+#ifndef CW_AGENT_PM_H
+#define CW_AGENT_PM_H
+
+#include "agent/program.h"
+#include "host/image/pm_data.h"
+
+struct cw_pm_options {
+    const struct cw_config_image *plan;
+    const char *output;
+    char *const *argv; /* the program and its arguments, or NULL: the device alone */
+    uint32_t device;
+    uint64_t interval;
+    bool cycles;       /* the interval is in cycles of the system clock, else in ns */
+    double duration_s; /* 0: as long as the program runs */
+    uint64_t buffer_bytes;
+    bool trace; /* the program's kernel launches beside the samples */
+    uint64_t sim_seed;
+    uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */
+    bool sim_overflow;              /* the loss is an overflow */
+};
+
+enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
+enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
+
+/* Whether samples of a counter need all rollups: a metric of the plan asks for its least or greatest. */
+bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter);
+
+/* What the end of a capture means: the exit status that passes the program's own on (0 without a program), an error for
+ * a capture without a sample. */
+enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct cw_program *program, bool any,
+                             int *exit_status, struct cw_error *err);
+
+/* ---- the sampling process of the cupti backend ------------------------------------------------------------------- */
+
+struct cw_pm_sampler {
+    pid_t pid;
+    int fd; /* messages come from it; shutting it down for writing ends the sampling */
+};
+
+/* Starts a process of the agent's own that samples the device, so that NVIDIA's libraries are never loaded into the
+ * agent itself. It sends READY, then CHUNKS until it ends, or FAIL. `native` is NVIDIA's config image. */
+enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options,
+                                   const struct cw_schema *schema, const struct cw_writer *native,
+                                   struct cw_error *err);
+/* No more samples; what was taken still comes. */
+void cw_pm_sampler_stop(struct cw_pm_sampler *sampler);
+/* Waits for its end. An error when it crashed. */
+enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* PM sampling of a real GPU: a process of our own samples, the program runs beside with its launches traced, and both
+ * end up in one file. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backend.h"
+#include "agent/collector.h"
+#include "agent/pm.h"
+#include "agent/session.h"
+#include "host/base/demangle.h"
+#include "host/nvperf/lower.h"
+
+struct capture {
+    const struct cw_pm_options *options;
+    struct cw_arena *arena;
+    struct cw_schema schema;
+    struct cw_writer native;
+    struct cw_session session;
+    struct cw_pm_sampler sampler;
+    pthread_t receiver;
+    bool receiving;
+
+    pthread_mutex_t lock; /* for what follows: the receiver writes samples, the session's side launches */
+    pthread_cond_t changed;
+    struct cw_collector out;
+    struct cw_error trouble; /* the first thing that went wrong with the samples */
+    bool ready, over, any;
+};
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* Called with the lock held. */
+static bool take_message(struct capture *c, enum cw_message_type type, const uint8_t *payload, size_t size)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, payload, size, "message", 0, &c->trouble);
+    if (type == CW_MESSAGE_READY) {
+        c->ready = true;
+    } else if (type == CW_MESSAGE_CHUNKS) {
+        uint64_t lost = cw_read_u64(&in);
+        if (in.status == CW_OK)
+            cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &c->trouble);
+        c->any = true;
+    } else if (type == CW_MESSAGE_FAIL) {
+        enum cw_status status = (enum cw_status)cw_read_u32(&in);
+        const char *text = cw_read_string(&in, c->arena);
+        cw_error_set(&c->trouble, status == CW_OK ? CW_ERR_DEVICE : status, "%s", text);
+    } else {
+        cw_error_set(&c->trouble, CW_ERR_INPUT, "the sampling process sent message %d, expected samples", (int)type);
+    }
+    return c->trouble.code == CW_OK;
+}
+
+static void *receive(void *user)
+{
+    struct capture *c = user;
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    bool more = true;
+    while (more && cw_message_receive(c->sampler.fd, &type, &payload, &size)) {
+        pthread_mutex_lock(&c->lock);
+        more = take_message(c, type, payload, size);
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        free(payload);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->over = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static bool is_over(struct capture *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool over = c->over;
+    pthread_mutex_unlock(&c->lock);
+    return over;
+}
+
+static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
+{
+    enum cw_status status = cw_pm_sampler_start(&c->sampler, c->options, &c->schema, &c->native, err);
+    if (status != CW_OK)
+        return status;
+    c->receiving = pthread_create(&c->receiver, NULL, receive, c) == 0;
+    if (!c->receiving)
+        return cw_error_nomem(err);
+    pthread_mutex_lock(&c->lock);
+    while (!c->ready && !c->over)
+        pthread_cond_wait(&c->changed, &c->lock);
+    bool ready = c->ready;
+    pthread_mutex_unlock(&c->lock);
+    return ready ? CW_OK : cw_error_set(err, CW_ERR_DEVICE, "the sampling process ended before it took a sample");
+}
+
+static void end_sampling(struct capture *c)
+{
+    if (!c->sampler.pid)
+        return;
+    cw_pm_sampler_stop(&c->sampler);
+    if (c->receiving)
+        pthread_join(c->receiver, NULL);
+    cw_pm_sampler_finish(&c->sampler, &c->trouble);
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status take_launches(struct capture *c, const struct cw_process *p, struct cw_reader *in,
+                                    struct cw_arena *arena, struct cw_writer *chunk, struct cw_error *err)
+{
+    uint64_t dropped = cw_read_u64(in);
+    uint32_t name_count = cw_read_count(in, 4, "names");
+    const char **names = cw_arena_alloc(arena, name_count, sizeof *names);
+    for (uint32_t i = 0; names && i < name_count; i++) {
+        const char *name = cw_read_string(in, arena);
+        char *readable = cw_demangle(name), *kept = readable ? cw_arena_strdup(arena, readable) : NULL;
+        names[i] = kept ? kept : name;
+        free(readable);
+    }
+    uint32_t count = cw_read_count(in, 40, "launches");
+    struct cw_kernel_launch *launches = cw_arena_alloc(arena, count, sizeof *launches);
+    for (uint32_t i = 0; launches && i < count; i++) {
+        launches[i] = (struct cw_kernel_launch){.name = cw_read_u32(in), .device = cw_read_u32(in)};
+        launches[i].context = cw_read_u64(in);
+        launches[i].stream = cw_read_u64(in);
+        launches[i].start_ns = cw_read_u64(in);
+        launches[i].end_ns = cw_read_u64(in);
+        if (launches[i].name >= name_count)
+            return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
+    }
+    if (!names || !launches)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_reader_finish(in, "launches");
+    if (status == CW_OK)
+        cw_pm_write_launches(p->pid, dropped, names, name_count, launches, count, chunk);
+    if (status == CW_OK && chunk->status != CW_OK)
+        status = cw_error_nomem(err);
+    if (status == CW_OK) {
+        pthread_mutex_lock(&c->lock);
+        status = cw_collector_chunks(&c->out, chunk->data, chunk->size, 0, err);
+        pthread_mutex_unlock(&c->lock);
+    }
+    return status;
+}
+
+static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
+                           struct cw_error *err)
+{
+    if (type != CW_MESSAGE_LAUNCHES)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected launches", (int)type);
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    enum cw_status status = arena ? take_launches(user, p, in, arena, &chunk, err) : cw_error_nomem(err);
+    cw_writer_free(&chunk);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status prepare(struct capture *c, struct cw_error *err)
+{
+    const struct cw_config_image *plan = c->options->plan;
+    const struct cw_nvperf *library;
+    enum cw_status status = CW_OK;
+    if (plan->pass_count != 1)
+        status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
+                              plan->pass_count);
+    if (status == CW_OK)
+        status = cw_cupti_check(plan->chip, false, err);
+    if (status == CW_OK && plan->native)
+        cw_write_bytes(&c->native, plan->native, plan->native_size);
+    else if (status == CW_OK && (status = cw_nvperf_open(&library, NULL, err)) == CW_OK)
+        status = cw_nvperf_lower(library, plan, &c->native, err);
+    if (status == CW_OK)
+        status = cw_schema_of_plan(&c->schema, plan, c->arena);
+    if (status == CW_ERR_NOMEM || (status == CW_OK && c->native.status != CW_OK))
+        status = cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_collector_open(&c->out, c->options->output, &c->schema, err);
+    return status;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* Without a program: until the sampling process is done by itself, or someone interrupts. */
+static void wait_alone(struct capture *c)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    while (!is_over(c) && !interrupted)
+        poll(NULL, 0, 20);
+}
+
+static enum cw_status run_program(struct capture *c, struct cw_error *err)
+{
+    static char *none[] = {NULL};
+    struct cw_session *s = &c->session;
+    enum cw_status status;
+    if (!c->options->trace) {
+        status = cw_program_start(&s->program, c->options->argv, none, err);
+        if (status == CW_OK)
+            cw_program_wait(&s->program, true);
+        return status;
+    }
+    s->chip = c->schema.chip;
+    s->take = take;
+    s->user = c;
+    cw_write_u32(&s->setup, CW_MODE_TRACE);
+    status = cw_session_start(s, c->options->argv, err);
+    if (status == CW_OK)
+        cw_session_serve(s);
+    return status;
+}
+
+static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
+{
+    const struct cw_program *program = &c->session.program;
+    enum cw_status status = prepare(c, err);
+    if (status == CW_OK)
+        status = start_sampling(c, err);
+    if (status == CW_OK && c->options->argv)
+        status = run_program(c, err);
+    else if (status == CW_OK)
+        wait_alone(c);
+    end_sampling(c);
+    const struct cw_error *trouble = c->trouble.code != CW_OK ? &c->trouble : &c->session.trouble;
+    if (trouble->code != CW_OK) { /* tells more than that nothing came */
+        cw_pm_verdict(c->options, program, true, exit_status, NULL);
+        *err = *trouble;
+        return err->code;
+    }
+    if (status != CW_OK)
+        return status;
+    if (c->out.dropped)
+        fprintf(
+            stderr,
+            "capture-agent: %llu samples were lost: a longer --interval, fewer counters or a larger --buffer helps\n",
+            (unsigned long long)c->out.dropped);
+    status = cw_pm_verdict(c->options, program, c->any, exit_status, err);
+    enum cw_capture_end how = c->options->argv ? program->how : CW_END_NO_PROGRAM;
+    enum cw_status ended = cw_collector_end(&c->out, how, c->options->argv ? program->code : 0, err);
+    return status == CW_OK ? ended : status;
+}
+
+enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+{
+    struct capture *c = calloc(1, sizeof *c);
+    if (!c)
+        return cw_error_nomem(err);
+    c->options = options;
+    c->out.fd = -1;
+    c->arena = cw_arena_create();
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    cw_writer_init(&c->native);
+    cw_session_init(&c->session);
+    enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);
+    cw_session_finish(&c->session);
+    cw_collector_close(&c->out);
+    cw_writer_free(&c->native);
+    cw_arena_destroy(c->arena);
+    free(c);
+    return status;
+}

@@ -1,0 +1,246 @@
+/* Hardware to images. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "agent/pm_process.h"
+
+/* What is decoded when an image becomes full beyond its room is lost (CUPTI 13.0). So an image has room for the samples
+ * of some tenths of a second at least, and is handed over when it is half full, or after a second with anything in it,
+ * so that a capture that dies loses little. */
+enum { LEAST_SAMPLES = 1024, MOST_SAMPLES = 4096 };
+static const uint64_t room_ns = 400000000, hand_over_ns = 1000000000;
+
+static CUpti_PmSampling_Object *object;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- before ----------------------------------------------------------------------------------------------------- */
+
+static void configure(void)
+{
+    const struct cw_pm_options *o = cw_pm_process.options;
+    PARAMS(CUpti_PmSampling_Enable_Params, enable);
+    enable.deviceIndex = o->device;
+    CALL(cuptiPmSamplingEnable, enable);
+    object = enable.pPmSamplingObject;
+    PARAMS(CUpti_PmSampling_SetConfig_Params, config);
+    config.pPmSamplingObject = object;
+    config.configSize = cw_pm_process.native->size;
+    config.pConfig = cw_pm_process.native->data;
+    config.hardwareBufferSize = o->buffer_bytes;
+    config.samplingInterval = o->interval;
+    config.triggerMode = o->cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
+                                   : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+    CALL(cuptiPmSamplingSetConfig, config);
+}
+
+static uint32_t room(uint32_t counters)
+{
+    uint64_t wanted = room_ns / cw_pm_process.options->interval, most = MOST_SAMPLES;
+    if (counters && CW_BLOCK_VALUES_MAX / counters < most)
+        most = CW_BLOCK_VALUES_MAX / counters;
+    wanted = wanted < LEAST_SAMPLES ? LEAST_SAMPLES : wanted;
+    return (uint32_t)(wanted < most ? wanted : most);
+}
+
+/* The names decide which raw counters an image has room for: exactly those of the config image, or no sample is ever
+ * complete. */
+static void ask_image_size(void)
+{
+    uint32_t n = cw_pm_process.schema->counter_count;
+    char **names = calloc((size_t)n + 1, sizeof *names);
+    cw_pm_need(names);
+    for (uint32_t c = 0; c < n; c++)
+        cw_pm_need(asprintf(&names[c], "%s.sum", cw_pm_process.schema->counters[c].name) > 0);
+    cw_pm_process.image_samples = room(n);
+    PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
+    size.pPmSamplingObject = object;
+    size.pMetricNames = (const char **)names;
+    size.numMetrics = n;
+    size.maxSamples = cw_pm_process.image_samples;
+    CALL(cuptiPmSamplingGetCounterDataSize, size);
+    cw_pm_process.image_size = size.counterDataSize;
+    for (uint32_t c = 0; c < n; c++)
+        free(names[c]);
+    free(names);
+}
+
+static void make_ring(void)
+{
+    for (int i = 0; i < CW_PM_RING; i++) {
+        struct cw_pm_image *slot = &cw_pm_process.ring[i];
+        slot->bytes = aligned_alloc(64, (cw_pm_process.image_size + 63) / 64 * 64);
+        slot->start = calloc(cw_pm_process.image_samples, sizeof *slot->start);
+        slot->end = calloc(cw_pm_process.image_samples, sizeof *slot->end);
+        cw_pm_need(slot->bytes && slot->start && slot->end);
+    }
+}
+
+void cw_pm_arm(void)
+{
+    configure();
+    ask_image_size();
+    make_ring();
+}
+
+void cw_pm_disarm(void)
+{
+    PARAMS(CUpti_PmSampling_Disable_Params, disable);
+    disable.pPmSamplingObject = object;
+    CALL(cuptiPmSamplingDisable, disable);
+}
+
+/* ---- while it runs --------------------------------------------------------------------------------------------- */
+
+static struct cw_pm_image *next_slot(void)
+{
+    pthread_mutex_lock(&cw_pm_process.lock);
+    struct cw_pm_image *s = &cw_pm_process.ring[cw_pm_process.filled % CW_PM_RING];
+    while (s->full)
+        pthread_cond_wait(&cw_pm_process.changed, &cw_pm_process.lock);
+    pthread_mutex_unlock(&cw_pm_process.lock);
+    PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, init);
+    init.pPmSamplingObject = object;
+    init.counterDataSize = cw_pm_process.image_size;
+    init.pCounterData = s->bytes;
+    CALL(cuptiPmSamplingCounterDataImageInitialize, init);
+    s->count = 0;
+    s->overflow = false;
+    s->artificial = false;
+    return s;
+}
+
+static void hand_over(struct cw_pm_image *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, info);
+        info.pPmSamplingObject = object;
+        info.pCounterDataImage = s->bytes;
+        info.counterDataImageSize = cw_pm_process.image_size;
+        info.sampleIndex = i;
+        CALL(cuptiPmSamplingCounterDataGetSampleInfo, info);
+        s->start[i] = info.startTimestamp;
+        s->end[i] = info.endTimestamp;
+    }
+    pthread_mutex_lock(&cw_pm_process.lock);
+    s->full = true;
+    cw_pm_process.filled++;
+    pthread_cond_broadcast(&cw_pm_process.changed);
+    pthread_mutex_unlock(&cw_pm_process.lock);
+}
+
+void cw_pm_start(void)
+{
+    PARAMS(CUpti_PmSampling_Start_Params, params);
+    params.pPmSamplingObject = object;
+    CALL(cuptiPmSamplingStart, params);
+}
+
+static void stop(void)
+{
+    PARAMS(CUpti_PmSampling_Stop_Params, params);
+    params.pPmSamplingObject = object;
+    CALL(cuptiPmSamplingStop, params);
+}
+
+/* The state of one image after decoding into it once more. */
+struct decoded {
+    bool full;     /* no room left */
+    bool settled;  /* every sample that was begun is complete */
+    bool overflow; /* the hardware's buffer has been full */
+    bool drained;  /* there was nothing more to decode */
+};
+
+static struct decoded decode(struct cw_pm_image *s)
+{
+    PARAMS(CUpti_PmSampling_DecodeData_Params, params);
+    params.pPmSamplingObject = object;
+    params.pCounterDataImage = s->bytes;
+    params.counterDataImageSize = cw_pm_process.image_size;
+    CUptiResult result = cw_pm_process.cuptiPmSamplingDecodeData(&params);
+    bool overflow = result == CUPTI_ERROR_OUT_OF_MEMORY || params.overflow;
+    if (result != CUPTI_ERROR_OUT_OF_MEMORY)
+        cw_pm_good(result, "cuptiPmSamplingDecodeData");
+    PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
+    info.pCounterDataImage = s->bytes;
+    info.counterDataImageSize = cw_pm_process.image_size;
+    CALL(cuptiPmSamplingGetCounterDataInfo, info);
+    bool full = params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+    bool more = info.numCompletedSamples > s->count;
+    s->count = (uint32_t)info.numCompletedSamples;
+    s->overflow = s->overflow || overflow;
+    return (struct decoded){.full = full,
+                            .settled = info.numPopulatedSamples == info.numCompletedSamples,
+                            .overflow = overflow,
+                            .drained = !more && !full};
+}
+
+/* Waits a little, less when samples come fast. */
+static void wait_a_little(void)
+{
+    uint64_t ms = cw_pm_process.options->interval / 4000;
+    struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
+    poll(&fd, 1, ms < 2 ? 2 : ms > 50 ? 50 : (int)ms);
+}
+
+static bool is_time(uint64_t end_ns)
+{
+    struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
+    return poll(&fd, 1, 0) != 0 || (end_ns && now_ns() >= end_ns);
+}
+
+static bool is_enough(const struct cw_pm_image *s, const struct decoded *d, uint64_t began)
+{
+    return d->full || s->count >= cw_pm_process.image_samples / 2 ||
+           (d->settled && s->count && now_ns() - began > hand_over_ns);
+}
+
+/* What comes after a full buffer would be out of step, and starting again where it was stopped fails. */
+static void start_anew(void)
+{
+    cw_pm_disarm();
+    configure();
+    ask_image_size(); /* the same as before; without the question no image can be initialised */
+    cw_pm_start();
+}
+
+void cw_pm_collect(void)
+{
+    double duration = cw_pm_process.options->duration_s;
+    uint64_t end_ns = duration > 0 ? now_ns() + (uint64_t)(duration * 1e9) : 0;
+    enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
+    bool artificial = true;
+    while (state != DRAINED) {
+        struct cw_pm_image *s = next_slot();
+        struct decoded d;
+        uint64_t began = now_ns();
+        s->artificial = artificial;
+        do {
+            if (state == SAMPLING)
+                wait_a_little();
+            d = decode(s);
+            if (state == SAMPLING && (d.overflow || is_time(end_ns))) {
+                stop();
+                state = DRAINING;
+            } else if (state == DRAINING && d.drained) {
+                state = DRAINED;
+            }
+        } while (state != DRAINED && !is_enough(s, &d, began));
+        artificial = artificial && !s->count;
+        hand_over(s);
+        if (state == DRAINED && !is_time(end_ns)) { /* it was an overflow */
+            start_anew();
+            state = SAMPLING;
+            artificial = true;
+        }
+    }
+}

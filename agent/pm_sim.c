@@ -1,0 +1,242 @@
+/* PM sampling of a simulated GPU: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
+ * blocks, losses and an overflow, launches beside. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/backend.h"
+#include "agent/pm.h"
+#include "agent/sim_gpu.h"
+
+enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6 };
+
+static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* one in so many */
+
+struct simulation {
+    const struct cw_pm_options *options;
+    const struct cw_config_image *plan;
+    struct cw_arena *arena;
+    struct cw_schema schema;
+    struct cw_collector out;
+    uint64_t period; /* ns */
+    uint64_t start[BLOCK], end[BLOCK];
+    double *rollups[CW_ROLLUP_COUNT];
+    uint8_t *forms;
+};
+
+static uint32_t instance_count(const struct cw_config_counter *counter)
+{
+    return counter->instances ? counter->instances : FEW_INSTANCES;
+}
+
+static uint64_t device_time(const struct simulation *s, uint64_t sample)
+{
+    uint64_t since = sample * s->period;
+    return wall_start - clock_offset + since + since / drift;
+}
+
+static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint64_t lost, struct cw_error *err)
+{
+    enum cw_status status = chunk->status == CW_OK ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_collector_chunks(&s->out, chunk->data, chunk->size, lost, err);
+    cw_writer_free(chunk);
+    return status;
+}
+
+/* ---- the device ------------------------------------------------------------------------------------------------- */
+
+static enum cw_status write_device(struct simulation *s, struct cw_error *err)
+{
+    char seed[32], interval[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
+    snprintf(interval, sizeof interval, "%llu %s", (unsigned long long)s->options->interval,
+             s->options->cycles ? "cycles" : "ns");
+    const struct cw_pair attributes[] = {
+        {"name", "simulated GPU"}, {"chip", s->plan->chip}, {"backend", "sim"},
+        {"simulated", "yes"},      {"seed", seed},          {"sampling_interval", interval}};
+    struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
+    if (!facts)
+        return cw_error_nomem(err);
+    for (uint32_t c = 0; c < s->plan->counter_count; c++) {
+        const struct cw_config_counter *counter = &s->plan->counters[c];
+        uint32_t n = instance_count(counter);
+        facts[c] = (struct cw_device_facts){.instances = n,
+                                            .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+        s->forms[c] = cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS : CW_COLUMN_SUMS;
+    }
+    struct cw_device device = {.index = s->options->device,
+                               .attribute_count = sizeof attributes / sizeof *attributes,
+                               .attributes = attributes,
+                               .facts = facts};
+    return cw_collector_device(&s->out, &device, err);
+}
+
+static enum cw_status write_clock(struct simulation *s, uint64_t sample, struct cw_error *err)
+{
+    struct cw_writer chunk;
+    struct cw_clock_pair pair = {device_time(s, sample), wall_start + sample * s->period, 1000};
+    cw_writer_init(&chunk);
+    cw_pm_write_clock(s->options->device, &pair, &chunk);
+    return append(s, &chunk, 0, err);
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* A raw counter's count in one instance: a size of its own, busier in some samples than in others. */
+static double raw_count(const struct simulation *s, uint32_t raw, uint32_t instance, uint64_t sample)
+{
+    uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_mix(s->plan->raws[raw]));
+    double busy = (double)(cw_sim_mix(s->options->sim_seed ^ (sample / SAMPLES_A_LAUNCH)) % 1000) / 1000;
+    double spread = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(sample) ^ instance) % 1000) / 10000;
+    return floor((double)(key % 100000) * busy * spread);
+}
+
+static void simulate_counter(struct simulation *s, uint32_t counter, uint32_t i, uint32_t count, uint64_t sample)
+{
+    const struct cw_config_counter *c = &s->plan->counters[counter];
+    uint32_t n = instance_count(c);
+    double sum = 0, min = INFINITY, max = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        double value = 0;
+        for (uint32_t r = 0; r < c->raw_count; r++)
+            value += raw_count(s, c->raws[r], k, sample);
+        sum += value;
+        min = value < min ? value : min;
+        max = value > max ? value : max;
+    }
+    size_t at = (size_t)counter * count + i;
+    s->rollups[CW_SUM][at] = sum;
+    s->rollups[CW_AVG][at] = sum / n;
+    s->rollups[CW_MIN][at] = min;
+    s->rollups[CW_MAX][at] = max;
+}
+
+static enum cw_status write_block(struct simulation *s, uint64_t first, uint32_t count, uint64_t lost,
+                                  struct cw_error *err)
+{
+    struct cw_writer chunk;
+    struct cw_block block = {.device = s->options->device,
+                             .count = count,
+                             .lost = lost,
+                             .overflow = lost && s->options->sim_overflow,
+                             .start = s->start,
+                             .end = s->end,
+                             .forms = s->forms};
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        block.rollups[r] = s->rollups[r];
+    for (uint32_t i = 0; i < count; i++) {
+        s->start[i] = device_time(s, first + i);
+        s->end[i] = device_time(s, first + i + 1);
+        for (uint32_t c = 0; c < s->plan->counter_count; c++)
+            simulate_counter(s, c, i, count, first + i);
+    }
+    cw_writer_init(&chunk);
+    cw_pm_write_block(&s->schema, &block, &chunk);
+    return append(s, &chunk, lost, err);
+}
+
+/* What is lost is lost after the first block. */
+static enum cw_status write_samples(struct simulation *s, uint64_t total, struct cw_error *err)
+{
+    uint64_t lost = s->options->sim_drop < total ? s->options->sim_drop : total;
+    enum cw_status status = CW_OK;
+    for (uint64_t i = 0; i < total && status == CW_OK;) {
+        uint64_t left = total - i, missing = i == BLOCK || total <= BLOCK ? lost : 0;
+        if (missing >= left) {
+            s->out.dropped += left;
+            break;
+        }
+        i += missing;
+        left -= missing;
+        uint32_t count = left < BLOCK ? (uint32_t)left : BLOCK;
+        status = write_block(s, i, count, missing, err);
+        i += count;
+    }
+    return status;
+}
+
+static enum cw_status write_launches(struct simulation *s, uint32_t process, uint64_t total, struct cw_error *err)
+{
+    static const char *const names[] = {"sim_kernel_0", "sim_kernel_1", "sim_kernel_2"};
+    struct cw_kernel_launch launches[BLOCK];
+    uint32_t count = (uint32_t)(total / SAMPLES_A_LAUNCH < BLOCK ? total / SAMPLES_A_LAUNCH : BLOCK);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t start = device_time(s, i * SAMPLES_A_LAUNCH);
+        launches[i] = (struct cw_kernel_launch){.name = i % 3,
+                                                .device = s->options->device,
+                                                .context = 1,
+                                                .stream = 7 + i % 2,
+                                                .start_ns = start + s->period / 4,
+                                                .end_ns = device_time(s, (i + 1) * SAMPLES_A_LAUNCH)};
+    }
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    cw_pm_write_launches(process, 0, names, 3, launches, count, &chunk);
+    return append(s, &chunk, 0, err);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status prepare(struct simulation *s, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    if (s->plan->pass_count != 1)
+        status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
+                              s->plan->pass_count);
+    if (status == CW_OK)
+        status = cw_sim_check_limits(s->plan, err);
+    if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
+        status = cw_error_nomem(err);
+    s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
+    bool room = s->forms;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        s->rollups[r] = cw_arena_alloc(s->arena, (size_t)s->plan->counter_count * BLOCK, sizeof(double));
+        room = room && s->rollups[r];
+    }
+    if (status == CW_OK && !room)
+        status = cw_error_nomem(err);
+    return status == CW_OK ? cw_collector_open(&s->out, s->options->output, &s->schema, err) : status;
+}
+
+static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_error *err)
+{
+    static char *none[] = {NULL};
+    const struct cw_pm_options *o = s->options;
+    struct cw_program program = {.over = true, .how = CW_END_NO_PROGRAM};
+    uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9) / s->period : o->sim_samples;
+    enum cw_status status = prepare(s, err);
+    if (status == CW_OK && o->argv)
+        status = cw_program_start(&program, o->argv, none, err);
+    if (status == CW_OK)
+        cw_program_wait(&program, true);
+    if (status == CW_OK)
+        status = write_device(s, err);
+    if (status == CW_OK)
+        status = write_clock(s, 0, err);
+    if (status == CW_OK)
+        status = write_samples(s, total, err);
+    if (status == CW_OK && o->argv && o->trace)
+        status = write_launches(s, (uint32_t)program.pid, total, err);
+    if (status == CW_OK)
+        status = write_clock(s, total, err);
+    if (status == CW_OK)
+        status = cw_collector_end(&s->out, program.how, program.code, err);
+    return status == CW_OK ? cw_pm_verdict(o, &program, total > s->out.dropped, exit_status, err) : status;
+}
+
+enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+{
+    struct simulation s = {.options = options,
+                           .plan = options->plan,
+                           .arena = cw_arena_create(),
+                           .out = {.fd = -1},
+                           .period = options->interval}; /* a system clock of 1 GHz */
+    if (!s.arena)
+        return cw_error_nomem(err);
+    enum cw_status status = capture(&s, exit_status, err);
+    cw_collector_close(&s.out);
+    cw_arena_destroy(s.arena);
+    return status;
+}

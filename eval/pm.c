@@ -1,0 +1,130 @@
+#include "eval/pm.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The least and the greatest over instances are not recorded where only sums were asked for. Which columns a metric
+ * needs them of: */
+struct extremes {
+    uint32_t count, *columns;
+};
+
+static void note_column(struct extremes *e, uint32_t column)
+{
+    if (column == CW_NONE)
+        return;
+    if (e->columns)
+        e->columns[e->count] = column;
+    e->count++;
+}
+
+static void note(struct extremes *e, const struct cw_operand *o)
+{
+    if (o->rollup != CW_MIN && o->rollup != CW_MAX)
+        return;
+    if (o->kind == CW_OPERAND_ROLLUP || o->kind == CW_OPERAND_USER_CYCLES)
+        note_column(e, o->column);
+    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+        note_column(e, o->linear->columns[i]);
+}
+
+static void note_terms(struct extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
+{
+    for (uint32_t t = 0; t < m->term_count; t++) {
+        const struct cw_term *term = &plan->terms[m->term + t];
+        note(e, &term->x);
+        note(e, &term->factor);
+        for (int d = 0; d < CW_TERM_DIVISORS; d++)
+            note(e, &term->divisors[d]);
+    }
+}
+
+static void note_metric(struct extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
+{
+    e->count = 0;
+    if (!m->formula)
+        note_terms(e, plan, m);
+    for (uint32_t k = 0; m->formula && k < m->formula->metric_count; k++)
+        note_terms(e, plan, &plan->metrics[m->operand + k]);
+}
+
+static enum cw_status find_extremes(struct extremes **out, const struct cw_eval_plan *plan, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    struct extremes *list = cw_arena_alloc(arena, plan->metric_count, sizeof *list);
+    for (uint32_t m = 0; list && m < plan->metric_count; m++) {
+        note_metric(&list[m], plan, &plan->metrics[m]);
+        if (!(list[m].columns = cw_arena_alloc(arena, list[m].count, sizeof *list[m].columns)))
+            return cw_error_nomem(err);
+        note_metric(&list[m], plan, &plan->metrics[m]);
+    }
+    *out = list;
+    return list ? CW_OK : cw_error_nomem(err);
+}
+
+static bool lacks(const struct cw_pm_view *view, const struct extremes *e)
+{
+    for (uint32_t k = 0; k < e->count; k++) {
+        uint8_t form = view->columns[e->columns[k]];
+        if ((form == CW_COLUMN_COUNTS || form == CW_COLUMN_SUMS) &&
+            view->data.devices[0].facts[e->columns[k]].instances != 1)
+            return true;
+    }
+    return false;
+}
+
+static void withhold(double *values, int8_t *statuses, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = NAN;
+        statuses[i] = CW_VALUE_NOT_COLLECTED;
+    }
+}
+
+static enum cw_status run(struct cw_pm_result *r, const struct cw_eval_plan *plan, struct cw_arena *arena,
+                          struct cw_error *err)
+{
+    struct cw_pm_view view;
+    struct extremes *extremes = NULL;
+    const struct cw_counter_data *data = r->base.data;
+    size_t metrics = plan->metric_count, total = r->pm->sample_count;
+    enum cw_status status = cw_pm_view_init(&view, data, arena, err);
+    if (status == CW_OK)
+        status = find_extremes(&extremes, plan, arena, err);
+    double *values = cw_arena_alloc(arena, metrics * r->pm->largest, sizeof *values);
+    int8_t *statuses = cw_arena_alloc(arena, metrics * r->pm->largest, sizeof *statuses);
+    if (status == CW_OK && (!values || !statuses))
+        status = cw_error_nomem(err);
+    for (uint32_t b = 0; b < r->pm->block_count && status == CW_OK; b++) {
+        const struct cw_pm_block *block = &r->pm->blocks[b];
+        cw_pm_view_load(&view, data, b);
+        cw_evaluate(plan, &view.data, values, statuses);
+        for (size_t m = 0; m < metrics; m++) {
+            size_t from = m * block->count, to = m * total + block->first;
+            memcpy(r->values + to, values + from, block->count * sizeof *values);
+            memcpy(r->statuses + to, statuses + from, block->count);
+            if (lacks(&view, &extremes[m]))
+                withhold(r->values + to, r->statuses + to, block->count);
+        }
+    }
+    return status;
+}
+
+enum cw_status cw_pm_result_make(struct cw_pm_result *r, const struct cw_chip *chip, const struct cw_counter_data *data,
+                                 const char *source, const struct cw_metric *metrics, size_t count,
+                                 const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_eval_plan plan;
+    size_t cells;
+    *r = (struct cw_pm_result){.pm = &data->pm};
+    enum cw_status status = cw_result_make(&r->base, chip, data, source, metrics, count, options, arena, err);
+    if (status == CW_OK)
+        status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
+    if (status == CW_OK && __builtin_mul_overflow(count, (size_t)data->pm.sample_count, &cells))
+        status = cw_error_nomem(err);
+    if (status != CW_OK)
+        return status;
+    r->values = cw_arena_alloc(arena, cells, sizeof *r->values);
+    r->statuses = cw_arena_alloc(arena, cells, sizeof *r->statuses);
+    return r->values && r->statuses ? run(r, &plan, arena, err) : cw_error_nomem(err);
+}

@@ -1,0 +1,29 @@
+# PM sampling on the simulated GPU: samples with losses and launches beside, from plan to table, CSV, JSON and HDF5.
+metric-config --chip GH100 --profiler pm --no-native -o plan.cwc \
+    -m sm__cycles_active.avg,sm__inst_executed_realtime.sum,gr__cycles_active.max,dram__bytes_read.sum.per_second
+capture-agent pm -c plan.cwc -o run.cwd --sim-seed 7 --sim-drop 4 --sim-overflow -- sh -c 'echo the program runs; exit 3'
+metric-eval show run.cwd | grep -v database
+metric-eval run.cwd
+echo what was not asked for:
+metric-eval run.cwd -m sm__cycles_active.max,sm__cycles_active.min,lts__t_sectors.sum
+metric-eval run.cwd --csv - | sed -n '1,5p;$p'
+metric-eval run.cwd --json - | grep -c statuses
+metric-eval run.cwd -o run.h5 >/dev/null
+h5dump -n run.h5 | grep -E 'dataset|group' | sed 's/  */ /g'
+echo an interval in cycles, the device alone, for a while:
+capture-agent pm -c plan.cwc -o alone.cwd --interval 250000sys --device 3 --duration 0.01 && metric-eval alone.cwd | head -1
+capture-agent pm -c plan.cwc -o same.cwd --interval 250000sys --device 3 --duration 0.01
+cmp alone.cwd same.cwd && echo the same bytes for the same seed
+echo a capture that was cut keeps its whole blocks:
+head -c 2600 run.cwd >cut.cwd
+metric-eval cut.cwd --csv - | tail -1
+echo errors:
+capture-agent pm -c plan.cwc -o no.cwd --interval 0us -- true
+capture-agent pm -c plan.cwc -o no.cwd
+capture-agent pm -c plan.cwc -o no.cwd --duration -1
+capture-agent pm -c plan.cwc -o no.cwd --sim-samples 3 --sim-drop 9 -- true
+capture-agent range -c plan.cwc -o no.cwd -- true
+metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o ranges.cwc
+capture-agent pm -c ranges.cwc -o no.cwd -- true
+metric-eval run.cwd --range sim
+metric-eval explain run.cwd sm__cycles_active.avg

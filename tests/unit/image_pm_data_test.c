@@ -1,0 +1,245 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/image/pm_data.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/chunk_edit.h"
+#include "tests/support/image_samples.h"
+
+static struct cw_arena *arena;
+static struct cw_counter_data data;
+static struct cw_error err;
+static struct cw_writer sample;
+static char text[1200];
+
+enum { SCHM, DEVC, CLCK, SMPL, SMPL2, LNCH, CLCK2, ENDC, HEADER = 24 };
+
+static void make(int clocks, bool complete)
+{
+    cw_writer_free(&sample);
+    cw_writer_init(&sample);
+    cw_sample_pm(&sample, clocks, complete);
+    cr_assert(sample.status == CW_OK);
+}
+
+static void set_up(void)
+{
+    arena = cw_arena_create();
+    cw_writer_init(&sample);
+    make(2, true);
+}
+
+static void tear_down(void)
+{
+    cw_arena_destroy(arena);
+    cw_writer_free(&sample);
+}
+
+TestSuite(pm_data, .init = set_up, .fini = tear_down);
+
+static enum cw_status read_bytes(const void *bytes, size_t size)
+{
+    err = (struct cw_error)CW_ERROR_INIT;
+    enum cw_status status = cw_counter_data_read(&data, bytes, size, "x.cwd", arena, &err);
+    cw_error_format(&err, text, sizeof text);
+    return status;
+}
+
+static void read_sample(void)
+{
+    cr_assert(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
+}
+
+static void refused_in(const struct cw_writer *file, size_t index, size_t at, const char *message, int line)
+{
+    char expected[1200];
+    struct cw_edit_chunk chunk;
+    cr_assert(cw_edit_find(file->data, file->size, index, &chunk));
+    snprintf(expected, sizeof expected, "x.cwd: offset %zu: %s", chunk.offset + at, message);
+    enum cw_status status = read_bytes(file->data, file->size);
+    cr_expect(status == CW_ERR_INPUT && strcmp(text, expected) == 0, "line %d: found '%s', expected '%s'", line, text,
+              expected);
+}
+
+static void expect_column(const struct cw_pm_view *view, uint32_t counter, enum cw_rollup rollup,
+                          const double *expected)
+{
+    for (uint32_t i = 0; i < view->data.range_count; i++) {
+        double found = view->data.rollups[rollup][(size_t)counter * view->data.range_count + i];
+        bool same = isnan(found) ? isnan(expected[i]) : memcmp(&found, &expected[i], sizeof found) == 0;
+        cr_expect(same, "counter %u, rollup %d, sample %u: found %g, expected %g", counter, rollup, i, found,
+                  expected[i]);
+    }
+}
+
+Test(pm_data, says_what_there_is)
+{
+    read_sample();
+    const struct cw_pm_data *pm = &data.pm;
+    cr_expect(data.complete && data.range_count == 0 && data.dropped == 4 && data.how == CW_END_NO_PROGRAM);
+    cr_assert(pm->block_count == 2 && pm->sample_count == 4 && pm->largest == 3 && pm->clock_count == 2);
+    cr_expect(pm->lost == 4 && pm->overflow_count == 1 && pm->blocks[1].overflow && pm->blocks[1].first == 3);
+    cr_expect(pm->launch_count == 2 && pm->launches_dropped == 1 && pm->launches[0].process == 4242);
+    cr_expect_str_eq(pm->names[pm->launches[0].name], "µ");
+    cr_expect_str_eq(pm->names[pm->launches[1].name], "gemm");
+    cr_expect(pm->launches[1].device == 3 && pm->launches[1].stream == UINT64_MAX && pm->launches[1].end_ns == 300 &&
+              pm->launches[0].end_ns == 50000250);
+}
+
+Test(pm_data, a_capture_of_samples_is_of_version_1_1_and_others_of_1_0)
+{
+    cr_expect(sample.data[8] == 1 && sample.data[10] == 1);
+    struct cw_writer other;
+    cw_writer_init(&other);
+    cw_sample_data(&other, true);
+    cr_expect(other.data[8] == 1 && other.data[10] == 0);
+    cw_writer_free(&other);
+}
+
+Test(pm_data, sums_become_rollups)
+{
+    static const double first[] = {132, 264, 396}, average[] = {1, 2, 3}, none[] = {NAN, NAN, NAN}, zero[] = {0, 0, 0};
+    static const double third[] = {0.5, 1e300, -0.0}, last[] = {4294967295, 1, 7};
+    struct cw_pm_view view;
+    read_sample();
+    cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
+    cw_pm_view_load(&view, &data, 0);
+    cr_assert(view.data.range_count == 3 && view.data.device_count == 1);
+    cr_expect(view.columns[0] == CW_COLUMN_COUNTS && view.columns[1] == CW_COLUMN_ZERO);
+    cr_expect(view.columns[2] == CW_COLUMN_SUMS && view.columns[3] == CW_COLUMN_COUNTS);
+    expect_column(&view, 0, CW_SUM, first);
+    expect_column(&view, 0, CW_AVG, average);
+    expect_column(&view, 0, CW_MIN, none);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        expect_column(&view, 1, (enum cw_rollup)r, zero);
+    expect_column(&view, 2, CW_SUM, third);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) /* one instance */
+        expect_column(&view, 3, (enum cw_rollup)r, last);
+}
+
+Test(pm_data, forms_of_a_column)
+{
+    static const double none[] = {NAN}, sum[] = {9}, average[] = {90};
+    struct cw_pm_view view;
+    read_sample();
+    cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
+    cw_pm_view_load(&view, &data, 1);
+    cr_assert(view.data.range_count == 1);
+    cr_expect(view.data.forms[0] == CW_FORM_NOT_COLLECTED && view.data.forms[1] == CW_FORM_UNAVAILABLE);
+    cr_expect(view.data.forms[2] == CW_FORM_ROLLUPS && view.columns[2] == CW_COLUMN_ROLLUPS);
+    expect_column(&view, 0, CW_SUM, none);
+    expect_column(&view, 1, CW_MAX, none);
+    expect_column(&view, 2, CW_SUM, sum);
+    expect_column(&view, 2, CW_AVG, average);
+    expect_column(&view, 2, CW_MAX, sum);
+}
+
+Test(pm_data, times_are_the_wall_clocks)
+{
+    read_sample(); /* between the pairs the wall's clock gains 500 ns in a million */
+    cr_expect(data.pm.correlated[0]);
+    cr_expect_eq(data.pm.start_ns[0], 50001000);
+    cr_expect_eq(data.pm.end_ns[1], 50003001);
+    cr_expect_eq(data.pm.end_ns[3], 50007003);
+    make(1, true);
+    read_sample(); /* no drift is known */
+    cr_expect(data.pm.correlated[0] && data.pm.start_ns[0] == 50001000 && data.pm.end_ns[3] == 50007000);
+    make(0, true);
+    read_sample();
+    cr_expect(!data.pm.correlated[0] && data.pm.start_ns[0] == 1000 && data.pm.end_ns[3] == 7000);
+}
+
+Test(pm_data, a_file_that_was_cut_keeps_its_whole_chunks)
+{
+    struct cw_edit_chunk device, first, second;
+    cr_assert(cw_edit_find(sample.data, sample.size, DEVC, &device));
+    cr_assert(cw_edit_find(sample.data, sample.size, SMPL2, &first));
+    cr_assert(cw_edit_find(sample.data, sample.size, LNCH, &second));
+    for (size_t size = device.offset; size < sample.size; size++) {
+        cr_expect(read_bytes(sample.data, size) == (size < device.offset ? CW_ERR_INPUT : CW_OK), "%zu: %s", size,
+                  text);
+        uint32_t samples = size >= second.offset ? 4 : size >= first.offset ? 3 : 0;
+        cr_expect(!data.complete && data.pm.sample_count == samples, "%zu bytes: %u samples", size,
+                  data.pm.sample_count);
+    }
+}
+
+Test(pm_data, samples_without_their_device_are_refused)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_edit_remove(&out, &sample, DEVC);
+    refused_in(&out, CLCK - 1, HEADER, "found device 0, expected one with a DEVC chunk", __LINE__);
+    cw_writer_free(&out);
+}
+
+/* Four bytes are put at `at` of a chunk's payload. */
+Test(pm_data, bad_content_is_refused)
+{
+    static const struct {
+        int line;
+        size_t index, at;
+        uint8_t bytes[4];
+        size_t found;
+        const char *message;
+    } cases[] = {
+        {__LINE__, CLCK, 0, {9}, 0, "found device 9, expected one with a DEVC chunk"},
+        {__LINE__, SMPL, 0, {9}, 0, "found device 9, expected one with a DEVC chunk"},
+        {__LINE__, SMPL, 12, {2, 3, 0, 0}, 12, "found overflow 2, expected 0 or 1"},
+        {__LINE__,
+         SMPL,
+         13,
+         {0xff, 0xff, 0xff, 0x7f},
+         13,
+         "found a count of 2147483647 samples, expected at most the 6 that fit the data"},
+        {__LINE__, SMPL, 13, {0}, 13, "found 0 samples of 4 counters, expected 1 to 4194304 values"},
+        {__LINE__, SMPL, 65, {6}, 65, "found form of a column 6, expected a form below 6"},
+        {__LINE__, SMPL, 65, {0}, 66, NULL},
+        {__LINE__,
+         LNCH,
+         12,
+         {0xff, 0xff, 0xff, 0xff},
+         12,
+         "found a count of 4294967295 names, expected at most the 24 that fit the data"},
+        {__LINE__, LNCH, 30, {9}, 30, "found a count of 9 launches, expected at most the 2 that fit the data"},
+        {__LINE__, LNCH, 34, {2}, 34, "found name 2, expected one below 2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_edit_chunk chunk;
+        struct cw_writer copy;
+        cw_writer_init(&copy);
+        cw_write_bytes(&copy, sample.data, sample.size);
+        cr_assert(cw_edit_find(copy.data, copy.size, cases[i].index, &chunk) && cases[i].at + 4 <= chunk.size);
+        memcpy(copy.data + chunk.offset + HEADER + cases[i].at, cases[i].bytes, 4);
+        cw_edit_fix_checksums(copy.data, copy.size);
+        if (cases[i].message)
+            refused_in(&copy, cases[i].index, HEADER + cases[i].found, cases[i].message, cases[i].line);
+        else
+            cr_expect(read_bytes(copy.data, copy.size) == CW_ERR_INPUT, "line %d", cases[i].line);
+        cw_writer_free(&copy);
+    }
+}
+
+Test(pm_data, every_failed_allocation_is_reported)
+{
+    long count = 0;
+    for (;; count++) {
+        struct cw_arena *own = cw_arena_create();
+        struct cw_pm_view view;
+        err = (struct cw_error)CW_ERROR_INIT;
+        cw_alloc_fail_after(count);
+        enum cw_status status = cw_counter_data_read(&data, sample.data, sample.size, "x", own, &err);
+        if (status == CW_OK)
+            status = cw_pm_view_init(&view, &data, own, &err);
+        bool failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cw_arena_destroy(own);
+        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
+        if (!failed || count > 1000)
+            break;
+    }
+    cr_expect(count > 3 && count < 1000);
+}
