@@ -2,18 +2,46 @@
 
 #include <stdio.h>
 
+static bool has(const struct cw_config_pass *pass, uint32_t raw)
+{
+    for (uint32_t i = 0; i < pass->count; i++)
+        if (pass->placements[i].raw == raw)
+            return true;
+    return false;
+}
+
+static bool holds(const struct cw_config_pass *pass, const struct cw_config_counter *counter)
+{
+    uint32_t held = 0;
+    while (held < counter->raw_count && has(pass, counter->raws[held]))
+        held++;
+    return held == counter->raw_count;
+}
+
+enum cw_status cw_one_pass_schema(struct cw_schema *schema, const struct cw_config_image *plan, struct cw_arena *arena)
+{
+    enum cw_status status = cw_schema_of_plan(schema, plan, arena);
+    struct cw_schema_counter *counters = cw_arena_alloc(arena, plan->counter_count, sizeof *counters);
+    uint32_t *owners = cw_arena_alloc(arena, plan->counter_count, sizeof *owners);
+    if (status != CW_OK || !counters || !owners)
+        return CW_ERR_NOMEM;
+    for (uint32_t c = 0; c < plan->counter_count; c++) {
+        uint32_t p = 0;
+        while (p < plan->pass_count && !holds(&plan->passes[p], &plan->counters[c]))
+            p++;
+        owners[c] = p;
+        counters[c] = schema->counters[c];
+        if (p < plan->pass_count)
+            counters[c] = (struct cw_schema_counter){counters[c].name, true, 1, &owners[c]};
+    }
+    schema->counters = counters;
+    return CW_OK;
+}
+
 bool cw_one_pass_owns(const struct cw_schema *schema, uint32_t pass, uint32_t c)
 {
     const struct cw_schema_counter *counter = &schema->counters[c];
     return counter->whole && counter->pass_count && counter->passes[0] == pass;
-}
-
-static bool holds(const struct cw_schema_counter *counter, uint32_t pass)
-{
-    bool held = false;
-    for (uint32_t i = 0; counter->whole && i < counter->pass_count; i++)
-        held = held || counter->passes[i] == pass;
-    return held;
 }
 
 uint32_t cw_one_pass_needed(const struct cw_schema *schema, uint32_t *passes)
@@ -39,14 +67,6 @@ struct completion {
     struct cw_config_pass *passes; /* room for one more for each counter */
     uint32_t *domain;              /* where the plan collects each raw counter */
 };
-
-static bool has(const struct cw_config_pass *pass, uint32_t raw)
-{
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == raw)
-            return true;
-    return false;
-}
 
 /* Puts a counter's raw counters into a pass where that fits. */
 static enum cw_status put_counter(struct completion *m, struct cw_config_pass *pass,
@@ -91,7 +111,7 @@ enum cw_status cw_one_pass_complete(struct cw_config_image *plan, cw_one_pass_fi
     struct cw_schema schema;
     uint32_t count = plan->pass_count;
     *added = 0;
-    if (cw_schema_of_plan(&schema, plan, arena) != CW_OK)
+    if (cw_one_pass_schema(&schema, plan, arena) != CW_OK)
         return cw_error_nomem(err);
     m.passes = cw_arena_alloc(arena, (size_t)count + plan->counter_count, sizeof *m.passes);
     m.domain = cw_arena_alloc(arena, plan->raw_count, sizeof *m.domain);
@@ -148,7 +168,7 @@ enum cw_status cw_one_pass_plan(struct cw_config_image *part, const struct cw_co
     part->native = NULL;
     part->counter_count = 0;
     for (uint32_t c = 0; c < plan->counter_count; c++) {
-        if (!holds(&schema->counters[c], pass))
+        if (!cw_one_pass_owns(schema, pass, c))
             continue;
         counters[part->counter_count++] = plan->counters[c];
         for (uint32_t r = 0; r < plan->counters[c].raw_count; r++)

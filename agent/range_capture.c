@@ -324,7 +324,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status == CW_OK && c->one_pass)
         status = cw_one_pass_complete(&c->plan, fits, c, &c->added, c->arena, err);
     if (status == CW_OK)
-        status = cw_schema_of_plan(&c->schema, &c->plan, c->arena);
+        status = (c->one_pass ? cw_one_pass_schema : cw_schema_of_plan)(&c->schema, &c->plan, c->arena);
     if (status == CW_ERR_NOMEM)
         cw_error_nomem(err);
     if (status != CW_OK)

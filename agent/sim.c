@@ -313,7 +313,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     if (status == CW_OK)
         status = cw_sim_gpu_open(&s->gpu, &s->plan, o->sim_seed, s->arena, err);
     if (status == CW_OK)
-        status = cw_schema_of_plan(&s->schema, &s->plan, s->arena);
+        status = (s->one_pass ? cw_one_pass_schema : cw_schema_of_plan)(&s->schema, &s->plan, s->arena);
     if (status == CW_OK && !(passes = cw_arena_alloc(s->arena, (size_t)s->plan.pass_count + 1, sizeof *passes)))
         status = CW_ERR_NOMEM;
     if (status == CW_ERR_NOMEM)
