@@ -16,7 +16,8 @@ enum cw_message_type {
     CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
-    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end */
+    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end;
+                             nothing of the latter where there are no ranges */
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
     CW_MESSAGE_PC,        /* the payload of a PCSM chunk */

@@ -2,6 +2,7 @@
  * counter data. */
 #define _GNU_SOURCE
 #include <math.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,14 +214,16 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     if (status == CW_OK && !b.device)
         status =
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
-    if (status == CW_OK) {
+    if (status == CW_OK && size) {
         memcpy(image, in->data + in->pos, size);
         status = keep_native(c, image, size, err);
     }
-    if (status == CW_OK)
+    if (status == CW_OK && !size) /* only launches that were not collected */
+        c->out.dropped += b.dropped;
+    else if (status == CW_OK)
         status = cw_nvperf_decoder_create(&decoder, c->library, c->schema.chip, image, size, c->schema.counters,
                                           c->schema.counter_count, err);
-    if (status == CW_OK)
+    if (status == CW_OK && decoder)
         status = write_ranges(c, p, &b, decoder, err);
     cw_nvperf_decoder_destroy(decoder);
     free(image);
@@ -353,6 +356,9 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     status = cw_range_output_open(&c->out, c->options->output, &c->schema, count, c->options->levels, err);
     if (status == CW_OK)
         status = run_all(c, passes, count / c->options->levels, err);
+    if (c->out.dropped)
+        fprintf(stderr, "capture-agent: %" PRIu64 " launches or ranges were not collected%s\n", c->out.dropped,
+                c->options->replay == CW_REPLAY_BATCH ? "; --replay kernel collects graphs too" : "");
     /* a program that was never started says nothing */
     if (c->session.program.over)
         status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);

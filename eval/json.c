@@ -132,7 +132,7 @@ static enum cw_status put_range(const struct cw_result *r, uint32_t index, char 
 
 enum cw_status cw_json_write(const struct cw_result *r, FILE *out, struct cw_error *err)
 {
-    char *capture;
+    char *capture = NULL;
     char **heads = calloc((size_t)r->metric_count + 1, sizeof *heads);
     enum cw_status status = heads ? cw_json_manifest(r, &capture, err) : cw_error_nomem(err);
     for (uint32_t m = 0; status == CW_OK && m < r->metric_count; m++)

@@ -101,6 +101,12 @@ static bool open_batch(struct cw_collection *c, struct batch *b)
     return b->open;
 }
 
+static void finish_collection(struct cw_collection *c)
+{
+    end_collection(c);
+    cw_collection_report_skipped(c);
+}
+
 /* ---- what happens ----------------------------------------------------------------------------------------------- */
 
 static void context_created(CUcontext context, uint32_t device)
@@ -118,7 +124,7 @@ static void context_destroyed(CUcontext context)
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
         return;
-    end_collection(c);
+    finish_collection(c);
     cw_record_clear(&find(context)->record);
     find(context)->context = NULL;
     cw_collection_close(c);
@@ -203,7 +209,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 static void finish(void)
 {
-    cw_collection_each(end_collection);
+    cw_collection_each(finish_collection);
 }
 
 const struct cw_inject_mode cw_inject_batch = {.setup = setup,

@@ -164,13 +164,9 @@ void cw_collection_forget(struct cw_collection *c)
     c->count = c->pending = 0;
 }
 
-static void send_ranges(const struct cw_collection *c, size_t dropped)
+/* Sends the launches with the counter data in `image`; without it only how many there are none of. */
+static void send(struct cw_collection *c, size_t dropped, const uint8_t *image, size_t size)
 {
-    PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = c->image;
-    info.counterDataImageSize = c->image_size;
-    if (!CALL(cuptiRangeProfilerGetCounterDataInfo, info))
-        return;
     struct cw_writer out;
     cw_writer_init(&out);
     cw_write_u32(&out, c->device);
@@ -178,8 +174,24 @@ static void send_ranges(const struct cw_collection *c, size_t dropped)
     cw_write_u32(&out, c->count);
     for (uint32_t i = 0; i < c->count; i++)
         cw_launch_write(&out, &c->launches[i].data);
-    cw_write_bytes(&out, c->image, c->image_size);
+    cw_write_bytes(&out, image, size);
     cw_inject_send(CW_MESSAGE_RANGES, &out);
+    c->skipped = 0;
+}
+
+void cw_collection_report_skipped(struct cw_collection *c)
+{
+    if (c->skipped && !c->count)
+        send(c, 0, NULL, 0);
+}
+
+static void send_ranges(struct cw_collection *c, size_t dropped)
+{
+    PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
+    info.pCounterDataImage = c->image;
+    info.counterDataImageSize = c->image_size;
+    if (CALL(cuptiRangeProfilerGetCounterDataInfo, info))
+        send(c, dropped, c->image, c->image_size);
 }
 
 void cw_collection_deliver(struct cw_collection *c)
@@ -189,7 +201,6 @@ void cw_collection_deliver(struct cw_collection *c)
     if (CALL(cuptiRangeProfilerDecodeData, decode) && c->count)
         send_ranges(c, decode.numOfRangeDropped);
     cw_collection_forget(c);
-    c->skipped = 0;
 }
 
 void cw_collection_flush(struct cw_collection *c)

@@ -54,6 +54,9 @@ void cw_collection_forget(struct cw_collection *c);
 
 /* Notes a user range that begins now. False when there is no room. */
 bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range);
+/* Tells the agent of skipped launches that no ranges came after. */
+void cw_collection_report_skipped(struct cw_collection *c);
+
 /* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The same under kernel replay, which hands over what it has now and then. */
