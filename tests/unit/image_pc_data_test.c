@@ -170,7 +170,7 @@ Test(pc_data, every_failed_allocation_is_reported)
             if (!failed || count > 1000)
                 break;
         }
-        cr_expect(count > 3 && count < 1000);
+        cr_expect(count > 0 && count < 1000, "%ld allocations; an arena of a release build needs few", count);
     }
 }
 
