@@ -263,14 +263,6 @@ static void check_raws(struct lint *l)
                       "found no domain that collects the raw counter %s in range profiling", l->raws->keys[i].text);
 }
 
-static bool has_raw(const struct cw_list *list, uint32_t raw)
-{
-    uint32_t i = 0;
-    while (i < list->count && list->items[i] != raw)
-        i++;
-    return i < list->count;
-}
-
 /* A combination of counters depends on what they depend on, no more and no less. */
 static void check_terms(struct lint *l, uint32_t index)
 {
@@ -280,11 +272,11 @@ static void check_terms(struct lint *l, uint32_t index)
     for (uint32_t t = 0; t < c->terms.count; t++) {
         const struct cw_list *raws = &chip->counters[c->terms.items[t]].raws;
         for (uint32_t i = 0; i < raws->count; i++)
-            same = same && has_raw(&c->raws, raws->items[i]);
+            same = same && holds(&c->raws, raws->items[i]);
     }
     for (uint32_t i = 0; c->terms.count && i < c->raws.count; i++) {
         uint32_t t = 0;
-        while (t < c->terms.count && !has_raw(&chip->counters[c->terms.items[t]].raws, c->raws.items[i]))
+        while (t < c->terms.count && !holds(&chip->counters[c->terms.items[t]].raws, c->raws.items[i]))
             t++;
         same = same && t < c->terms.count;
     }
