@@ -43,6 +43,11 @@ bool cw_fit_same(double a, double b)
     return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(b);
 }
 
+double cw_fit_quotient(double a, double b)
+{
+    return a == 0 && b == 0 ? 0 : a / b;
+}
+
 /* ---- reading evidence ------------------------------------------------------------------------------------------- */
 
 struct names {
@@ -148,7 +153,7 @@ static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *
         bool right = true;
         for (size_t i = 0; i < fit->count && right; i++) {
             const double *x = fit->evidence[i].counters[counter];
-            right = cw_fit_same(x[AVG] / fit->evidence[i].counters[candidates[k]][AVG], x[ask]);
+            right = cw_fit_same(cw_fit_quotient(x[AVG], fit->evidence[i].counters[candidates[k]][AVG]), x[ask]);
         }
         if (right)
             return candidates[k];

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "host/import/derive.h"
+#include "host/import/fit.h"
 
 /* Counters with the raw counters that each depends on. SM has 4 instances, PART has 8. */
 enum { CYCLES, HITS, MISSES, LOOKUPS, BYTES, PART_HITS, SM_PART_HITS, STILL, OTHER, COUNTERS };
@@ -141,4 +142,12 @@ Test(derive, nothing_follows_from_no_evidence)
     derive(0);
     for (int c = 0; c < COUNTERS; c++)
         cr_expect_eq(counters[c].terms.count, 0);
+}
+
+/* A capture of a kernel that leaves a unit idle once made the unit's counters lose their cycle counter. */
+Test(fit, idle_units_have_zero_a_cycle)
+{
+    cr_expect_eq(cw_fit_quotient(0, 0), 0);
+    cr_expect_eq(cw_fit_quotient(6, 4), 1.5);
+    cr_expect(cw_fit_quotient(1, 0) > 1e300);
 }
