@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What PM sampling costs a PyTorch training loop: pm_slowdown.py BIN PLAN.cwc [INTERVAL...], on a node with a GPU.
+"""What PM sampling costs a PyTorch training loop: pm_slowdown.py BIN PLAN.cwc [INTERVAL[:SECONDS]...], on a node with a
+GPU.
 
 The loop runs in this process; capture-agent samples the device from another. Each time a step is timed before, during
 and after the sampling, so that what is printed is a ratio of one process on one machine.
@@ -38,17 +39,20 @@ def milliseconds_a_step(seconds):
 
 milliseconds_a_step(2)
 plain = milliseconds_a_step(2)
-for interval in intervals:
+for entry in intervals:
+    interval, seconds = (entry + ":6").split(":")[:2]
+    seconds = float(seconds)
     with tempfile.TemporaryDirectory() as folder:
         run = os.path.join(folder, "run.cwd")
         agent = subprocess.Popen([f"{binaries}/capture-agent", "pm", "-c", plan, "-o", run, "--interval", interval,
-                                  "--duration", "6"])
+                                  "--duration", str(seconds)])
         while agent.poll() is None and not (os.path.exists(run) and os.path.getsize(run) > 20000):
             milliseconds_a_step(0.1)
-        sampled = milliseconds_a_step(3.5)
+        sampled = milliseconds_a_step(seconds - 2.5)
         agent.wait()
         after = milliseconds_a_step(2)
         ratio = sampled / ((plain + after) / 2)
-        print(f"{interval}: {sampled:.3f} ms a step, {(ratio - 1) * 100:+.2f} %; {os.path.getsize(run) / 6:.0f} bytes/s; "
+        print(f"{interval}: {sampled:.3f} ms a step, {(ratio - 1) * 100:+.2f} %; {os.path.getsize(run) / seconds:.0f} bytes/s; "
               f"exit {agent.returncode}", flush=True)
+        subprocess.run([f"{binaries}/metric-eval", "show", run])
         plain = after
