@@ -24,11 +24,12 @@ struct options {
     const char *together_texts[MOST_TOGETHER];
     struct cw_names together[MOST_TOGETHER];
     uint32_t most_passes; /* 0: any number */
-    bool drop, explain, json, no_native;
+    bool all, drop, explain, json, no_native;
 };
 
 enum {
-    KEY_PROFILER = 256,
+    KEY_ALL = 256,
+    KEY_PROFILER,
     KEY_EXPLAIN,
     KEY_FORMAT,
     KEY_CHIP_FILE,
@@ -44,6 +45,11 @@ enum {
 static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "the chip to plan for (metric-query chips lists them)", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
+    {"all", KEY_ALL, 0, 0,
+     "every counter with its peak, every ratio and throughput with a formula, and all of --metrics-db: what "
+     "metric-eval "
+     "--all evaluates every name from",
+     0},
     {"profiler", KEY_PROFILER, "range|pm", 0,
      "how the plan will be collected: around kernels, or by sampling over time, which has one pass (default: range)",
      0},
@@ -88,6 +94,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CHIP_FILE:
         o->chip_file = arg;
+        return 0;
+    case KEY_ALL:
+        o->all = true;
         return 0;
     case KEY_PROFILER:
         o->plan.profiler = strcmp(arg, "pm") == 0 ? CW_PROFILER_PM : CW_PROFILER_RANGE;
@@ -138,8 +147,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->chip == !o->chip_file)
             argp_error(state, "one of --chip and --chip-file is required");
-        if (!o->sources.count)
-            argp_error(state, "no metrics: give -m, --metrics-file or --set");
+        if (!o->sources.count && !o->all)
+            argp_error(state, "no metrics: give -m, --metrics-file, --set or --all");
         if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
             argp_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
         if (o->plan.profiler == CW_PROFILER_PM && o->most_passes > 1)
@@ -307,6 +316,8 @@ static enum cw_status run(struct options *o, struct cw_metric_list *list, struct
         status = cw_metrics_db_load(&chip, &o->metrics_db, arena, err);
     if (status == CW_OK)
         status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
+    if (status == CW_OK && o->all)
+        status = cw_metric_list_add_all(list, chip, arena, err);
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
     if (status == CW_OK)

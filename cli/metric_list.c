@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "host/base/file.h"
+#include "metricdb/formula.h"
+#include "metricdb/metric.h"
 #include "metricdb/set.h"
 
 enum { LARGEST_LIST = 64 << 20, KEY_FILE = 512, KEY_SET };
@@ -95,6 +97,70 @@ enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct c
     }
     return status;
 }
+
+/* ---- every metric ----------------------------------------------------------------------------------------------- */
+
+enum { MOST_TOLD = 3 };
+
+struct all {
+    struct cw_metric_list *list;
+    const struct cw_chip *chip;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    bool placed;     /* a domain collects each raw counter of the metric looked at */
+    size_t left_out; /* and the names of the first of them */
+    char names[MOST_TOLD][CW_METRIC_NAME_MAX];
+};
+
+static void see_placement(void *context, uint32_t counter)
+{
+    struct all *a = context;
+    const struct cw_list *raws = &a->chip->counters[counter].raws;
+    for (uint32_t i = 0; i < raws->count; i++)
+        a->placed = a->placed && a->chip->raws[raws->items[i]].placement_count;
+}
+
+static enum cw_status add_metric(struct all *a, struct cw_metric m)
+{
+    char name[CW_METRIC_NAME_MAX];
+    a->placed = true;
+    cw_metric_name(a->chip, &m, name);
+    if (cw_metric_counters(a->chip, &m, see_placement, a, NULL) == CW_OK && a->placed)
+        return add(a->list, name, strlen(name), a->arena, a->err);
+    if (a->left_out++ < MOST_TOLD)
+        memcpy(a->names[a->left_out - 1], name, sizeof name);
+    return CW_OK;
+}
+
+static enum cw_status add_base(struct all *a, enum cw_metric_type type, uint32_t base)
+{
+    const struct cw_metric peak = {.type = type, .base = base, .sub = CW_SUB_PEAK};
+    enum cw_status status = add_metric(a, cw_metric_usual(a->chip, type, base));
+    bool derived = type == CW_COUNTER && a->chip->counters[base].terms.count;
+    return status == CW_OK && derived ? add_metric(a, peak) : status;
+}
+
+enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct cw_chip *chip, struct cw_arena *arena,
+                                      struct cw_error *err)
+{
+    struct all a = {.list = list, .chip = chip, .arena = arena, .err = err};
+    enum cw_status status = CW_OK;
+    for (enum cw_metric_type type = CW_COUNTER; type < CW_METRIC_TYPE_COUNT; type++)
+        for (uint32_t i = 0; status == CW_OK && i < cw_chip_base_count(chip, type); i++)
+            status = add_base(&a, type, i);
+    for (uint32_t i = 0; chip->formulas && status == CW_OK && i < chip->formulas->count; i++)
+        status = add_metric(&a, (struct cw_metric){.type = CW_FORMULA, .base = i});
+    if (status != CW_OK || !a.left_out)
+        return status;
+    fprintf(stderr, "%s: left out %zu of the metrics of %s, for which no formula is known or which nothing collects:",
+            program_invocation_short_name, a.left_out, chip->name);
+    for (size_t i = 0; i < a.left_out && i < MOST_TOLD; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", a.names[i]);
+    fputs(a.left_out > MOST_TOLD ? ", ...\n" : "\n", stderr);
+    return CW_OK;
+}
+
+/* ---- command line ----------------------------------------------------------------------------------------------- */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

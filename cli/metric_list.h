@@ -27,6 +27,11 @@ struct cw_metric_list {
 /* Appends the names that the sources ask for; they live in `arena`. */
 enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
                                      const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
+/* Appends one metric for each base name of the chip and each formula of the user's, and peaks for the counters that are
+ * derived, so that a plan of them records whatever metrics are evaluated from. What has no formula or cannot be
+ * collected is left out, and told in one line on standard error. */
+enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct cw_chip *chip, struct cw_arena *arena,
+                                      struct cw_error *err);
 void cw_metric_list_free(struct cw_metric_list *list);
 
 #endif

@@ -59,18 +59,6 @@ enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
     return CW_QUERY_TEXT;
 }
 
-struct cw_metric cw_query_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
-{
-    struct cw_metric m = {.type = type, .base = base};
-    if (type == CW_THROUGHPUT) {
-        m.rollup = 1;
-        m.sub = CW_SUB_PCT_ELAPSED;
-    } else if (type == CW_RATIO) {
-        m.sub = strstr(chip->ratios[base].name, "hit_rate") ? CW_SUB_RATIO_PCT : CW_SUB_RATIO;
-    }
-    return m;
-}
-
 uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
 {
     return type == CW_COUNTER ? chip->counters[base].unit

@@ -17,9 +17,6 @@ extern const struct argp cw_query_chip_argp;
 enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
                              struct cw_error *err);
 
-/* The full name that stands for a base name: what a person would ask for first. */
-struct cw_metric cw_query_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
-
 /* The chip's unit of a base name, and the unit as the name says it ("gcc" of the unit gpc): `length` bytes of the name,
  * the chip's where the name says none. */
 uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);

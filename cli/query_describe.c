@@ -82,7 +82,7 @@ static enum cw_status resolve(struct facts *f, const struct cw_chip *chip, struc
         f->full = true;
         return cw_metric_parse(&f->m, chip, f->name, err);
     }
-    f->m = cw_query_usual(chip, type, base);
+    f->m = cw_metric_usual(chip, type, base);
     return CW_OK;
 }
 

@@ -106,7 +106,7 @@ static struct cw_metric metric_of(const struct list *l, const struct row *row)
     enum cw_metric_type type = (enum cw_metric_type)row->type;
     if (type == CW_FORMULA || l->o->all)
         return cw_metric_variant(type, row->base, row->variant);
-    return cw_query_usual(l->chip, type, row->base);
+    return cw_metric_usual(l->chip, type, row->base);
 }
 
 static bool add_row(struct list *l, struct row row)

@@ -202,6 +202,18 @@ bool cw_submetric_needs_time(enum cw_submetric sub)
     }
 }
 
+struct cw_metric cw_metric_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+{
+    struct cw_metric m = {.type = type, .base = base};
+    if (type == CW_THROUGHPUT) {
+        m.rollup = AVERAGE;
+        m.sub = CW_SUB_PCT_ELAPSED;
+    } else if (type == CW_RATIO) {
+        m.sub = strstr(chip->ratios[base].name, "hit_rate") ? CW_SUB_RATIO_PCT : CW_SUB_RATIO;
+    }
+    return m;
+}
+
 uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
 {
     const struct cw_counter *c = &chip->counters[counter];

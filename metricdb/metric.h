@@ -64,6 +64,10 @@ const char *cw_metric_type_text(enum cw_metric_type type);
 uint32_t cw_metric_variants(enum cw_metric_type type);
 struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint32_t variant);
 
+/* The metric that stands for a base name where nobody says more: a counter's sum, a ratio, in percent where it is a hit
+ * rate, a throughput's average in percent of the peak of all cycles. */
+struct cw_metric cw_metric_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+
 /* Unit of measurement: "instructions/sm_cycles", "%", "1", "bytes/s". Returns `buffer`. */
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer, size_t size);
 

@@ -1,0 +1,14 @@
+# A plan of everything: a capture of it has each name of the chip that has a formula.
+metric-config --chip GH100 --all --no-native --explain -o all.cwc | grep -o '^GH100.*raw counters'
+capture-agent range -c all.cwc -o all.cwd --sim-kernels 1 -- true
+metric-eval all.cwd --all --frame-ns 1e6 --region-ns 1e6 --csv all.csv >all.txt
+export LC_ALL=C
+cut -d, -f4 all.csv | sort >evaluated
+metric-query list --chip GH100 --all-submetrics | sort | comm -23 - evaluated >lacking
+grep -vc '^metric$' evaluated
+wc -l <lacking
+# what lacks are whole metrics without a formula: no counter is among them
+metric-query list --chip GH100 --type counter --all-submetrics | sort | comm -12 - lacking
+grep -v pct_of_peak lacking | sed 's/\.[a-z]*$//' | sort -u
+metric-query describe --chip GH100 tpc__average_cta_latency.ratio | grep -E 'evidence|formula'
+metric-config --chip GH100 -m tpc__average_cta_latency.ratio -o no.cwc; echo "status $?"
