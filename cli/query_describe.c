@@ -374,7 +374,7 @@ static enum cw_status run(const struct options *o, struct cw_arena *arena, struc
     const struct cw_glossary *glossary;
     enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
     if (status == CW_OK)
-        status = cw_glossary_load(&glossary, arena, err);
+        status = cw_glossary_load_about(&glossary, o->count == 1 ? o->metrics[0] : NULL, arena, err);
     struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
     if (status == CW_OK && !facts)
         status = cw_error_nomem(err);

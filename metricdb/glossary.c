@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "metricdb/glossary.h"
 
 #include <ctype.h>
@@ -115,6 +116,8 @@ static void load_parts(struct cw_glossary *g, struct cw_yaml_reader *in, const s
     size_t total = 0;
     for (int p = 0; p < PART_COUNT; p++) {
         parts[p] = cw_yaml_get(in, root, part_names[p], false);
+        if (parts[p] && parts[p]->kind == CW_YAML_SCALAR && !*parts[p]->text) /* "per:" and no more */
+            parts[p] = NULL;
         if (parts[p] && cw_yaml_expect(in, parts[p], CW_YAML_MAPPING, part_names[p]))
             total += parts[p]->count;
     }
@@ -156,7 +159,32 @@ enum cw_status cw_glossary_parse(const struct cw_glossary **out, const void *dat
     return in.status;
 }
 
-enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_arena *arena, struct cw_error *err)
+/* Leaves only a line's end of each entry ("  phrase: text" on a line of its own) whose phrase does not occur in `name`,
+ * so that lines keep their numbers. Returns the new size. */
+static size_t keep_about(char *text, size_t size, const char *name)
+{
+    size_t kept = 0, name_length = strlen(name);
+    for (size_t at = 0, next; at < size; at = next) {
+        const char *end = memchr(text + at, '\n', size - at);
+        next = end ? (size_t)(end - text) + 1 : size;
+        size_t key = at + 2, length = 0;
+        while (key + length < next && (isalnum((unsigned char)text[key + length]) || text[key + length] == '_'))
+            length++;
+        bool entry = next - at > 2 && memcmp(text + at, "  ", 2) == 0 && length && next - key - length > 2 &&
+                     memcmp(text + key + length, ": ", 2) == 0;
+        bool goes_on = size - next > 2 && memcmp(text + next, "   ", 3) == 0;
+        if (entry && !goes_on && !memmem(name, name_length, text + key, length)) {
+            text[kept++] = '\n';
+            continue;
+        }
+        memmove(text + kept, text + at, next - at);
+        kept += next - at;
+    }
+    return kept;
+}
+
+enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *name, struct cw_arena *arena,
+                                      struct cw_error *err)
 {
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
     enum cw_status status = cw_data_dir(dir, err);
@@ -167,9 +195,16 @@ enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_a
     status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status != CW_OK)
         return status;
+    if (name)
+        file.size = keep_about((char *)file.data, file.size, name);
     status = cw_glossary_parse(glossary, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
     return status;
+}
+
+enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_arena *arena, struct cw_error *err)
+{
+    return cw_glossary_load_about(glossary, NULL, arena, err);
 }
 
 /* ---- names into phrases ----------------------------------------------------------------------------------------- */

@@ -33,6 +33,22 @@ static const char *describe(const char *name)
     return cw_describe(shipped, gh100, type, base, text, sizeof text);
 }
 
+Test(glossary, what_a_name_has_is_enough_to_describe_it)
+{
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+        for (uint32_t i = 0; i < cw_chip_base_count(gh100, (enum cw_metric_type)t); i += 29) {
+            char all[CW_DESCRIPTION_MAX], some[CW_DESCRIPTION_MAX];
+            const char *name = cw_chip_base_name(gh100, (enum cw_metric_type)t, i);
+            struct cw_arena *own = cw_arena_create();
+            const struct cw_glossary *about;
+            cr_assert_eq(cw_glossary_load_about(&about, name, own, NULL), CW_OK, "%s", name);
+            cw_describe(shipped, gh100, (enum cw_metric_type)t, i, all, sizeof all);
+            cw_describe(about, gh100, (enum cw_metric_type)t, i, some, sizeof some);
+            cr_expect_str_eq(some, all, "%s", name);
+            cw_arena_destroy(own);
+        }
+}
+
 Test(glossary, describes_each_type)
 {
     static const char *const cases[][2] = {
