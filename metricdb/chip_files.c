@@ -56,8 +56,9 @@ static enum cw_status read_head(struct cw_chip_file *file, struct cw_arena *aren
     return read_names(file, text, size, arena, err);
 }
 
-enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, struct cw_arena *arena,
-                             struct cw_error *err)
+/* The files, their heads not read yet; the one called `first` (or NULL) before the others. */
+static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const char *first, struct cw_arena *arena,
+                                 struct cw_error *err)
 {
     char dir[CW_PATH_MAX];
     const char *const *names;
@@ -68,30 +69,45 @@ enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, str
     if (status == CW_OK && !files)
         return cw_error_nomem(err);
     for (size_t i = 0; status == CW_OK && i < *count; i++) {
-        files[i].path = cw_arena_printf(arena, "%s/chips/%s.yaml", dir, names[i]);
-        status = files[i].path ? read_head(&files[i], arena, err) : cw_error_nomem(err);
+        struct cw_chip_file file = {.path = cw_arena_printf(arena, "%s/chips/%s.yaml", dir, names[i])};
+        if (!file.path)
+            return cw_error_nomem(err);
+        bool ahead = first && strcasecmp(first, names[i]) == 0;
+        files[i] = ahead ? files[0] : file;
+        files[0] = ahead ? file : files[0];
     }
     *out = files;
     return status;
 }
 
+enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, struct cw_arena *arena,
+                             struct cw_error *err)
+{
+    struct cw_chip_file *files = NULL;
+    enum cw_status status = list_files(&files, count, NULL, arena, err);
+    for (size_t i = 0; status == CW_OK && i < *count; i++)
+        status = read_head(&files[i], arena, err);
+    *out = files;
+    return status;
+}
+
+/* Most chips have a file of their own name, so that is looked at first. */
 enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *name, struct cw_arena *arena,
                                  struct cw_error *err)
 {
-    const struct cw_chip_file *files;
+    struct cw_chip_file *files = NULL;
     size_t count;
     struct cw_suggest near;
     char upper[64], text[256];
     size_t n = 0;
-    enum cw_status status = cw_chip_files(&files, &count, arena, err);
-    if (status != CW_OK)
-        return status;
+    enum cw_status status = list_files(&files, &count, name, arena, err);
     for (; name[n] && n + 1 < sizeof upper; n++) /* chips are known by capital letters */
         upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
     upper[n] = 0;
     cw_suggest_init(&near, upper);
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < files[i].name_count; k++) {
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        status = read_head(&files[i], arena, err);
+        for (uint32_t k = 0; status == CW_OK && k < files[i].name_count; k++) {
             if (strcasecmp(files[i].names[k], name) == 0) {
                 *path = files[i].path;
                 *spelling = files[i].names[k];
@@ -99,6 +115,9 @@ enum cw_status cw_chip_file_find(const char **path, const char **spelling, const
             }
             cw_suggest_offer(&near, files[i].names[k]);
         }
+    }
+    if (status != CW_OK)
+        return status;
     return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s', metric-query chips lists them%s", name,
                         cw_suggest_text(&near, text, sizeof text));
 }
