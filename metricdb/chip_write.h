@@ -5,7 +5,8 @@
 #include "host/base/bytes.h"
 #include "metricdb/chip.h"
 
-/* Deterministic. `source` has one line of provenance for each entry ("counters: imported from ..."), NULL-terminated. */
+/* Deterministic. `source` has one line of provenance for each entry ("counters: imported from ..."), NULL-terminated.
+ */
 void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct cw_writer *out);
 
 #endif

@@ -5,6 +5,7 @@
  *     0 same     one difference: the value that is repeated
  *     1 rising   one difference: the first of values that rise by 1
  *     2 plain    a difference for each value
+ *     3 words    each value as it is, in two bytes
  *
  * A difference is from the value before (0 at the start), modulo 2^32, as a varint with the sign in bit 0. */
 #ifndef CW_METRICDB_COLUMNS_H
@@ -14,6 +15,8 @@
 #include <stdint.h>
 
 #include "host/base/bytes.h"
+
+enum { CW_COLUMN_VERSION = 2 };
 
 void cw_column_put_varint(struct cw_writer *out, uint32_t value);
 void cw_column_put(struct cw_writer *out, const uint32_t *values, size_t count);

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "metricdb/chip.h"
+#include "metricdb/columns.h"
 
 /* clang-format off */
 #define FIELD(type, member, kind) {#member, CW_KIND_##kind, offsetof(struct type, member), CW_TABLE_ANY, 0}
@@ -100,7 +101,7 @@ _Static_assert(sizeof(struct cw_chip) == 200 && sizeof(struct cw_unit) == 24 && 
 
 uint64_t cw_compiled_layout(void)
 {
-    XXH64_hash_t hash = 0;
+    XXH64_hash_t hash = CW_COLUMN_VERSION;
     for (int t = 0; t < CW_TABLE_COUNT; t++) {
         hash = XXH3_64bits_withSeed(cw_compiled_tables[t].name, strlen(cw_compiled_tables[t].name), hash);
         for (size_t i = 0; i < cw_compiled_tables[t].field_count; i++) {

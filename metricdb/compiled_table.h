@@ -51,7 +51,7 @@ struct cw_table {
 
 extern const struct cw_table cw_compiled_tables[CW_TABLE_COUNT];
 
-/* The version: a hash of names and kinds of all that is kept. */
+/* The version: a hash of names and kinds of all that is kept, and of how columns are packed. */
 uint64_t cw_compiled_layout(void);
 
 #endif

@@ -295,3 +295,31 @@ Test(compiled, columns_read_back)
             cw_writer_free(&out);
         }
 }
+
+/* What neither repeats nor rises stands as words, where all of it fits them. */
+Test(compiled, columns_of_words)
+{
+    enum { COUNT = 40 };
+    static const uint32_t lasts[] = {UINT16_MAX, UINT16_MAX + 1};
+    uint32_t values[COUNT], back[COUNT];
+    for (size_t c = 0; c < sizeof lasts / sizeof *lasts; c++) {
+        struct cw_writer out;
+        for (uint32_t i = 0; i < COUNT; i++)
+            values[i] = i * 9001 % UINT16_MAX;
+        values[COUNT - 1] = lasts[c];
+        cw_writer_init(&out);
+        cw_column_put(&out, values, COUNT);
+        if (lasts[c] <= UINT16_MAX)
+            cr_expect_eq(out.size, 2 + 2 * COUNT, "%zu bytes", out.size);
+        for (size_t cut = 0; cut <= out.size; cut++) {
+            struct cw_column_reader in = {out.data, out.data + out.size - cut, false};
+            cw_column_get(&in, back, COUNT, lasts[c] + UINT64_C(1));
+            cr_expect_eq(in.bad, cut > 0, "%zu cut off", cut);
+            cr_expect(cut || (in.at == in.end && same_items(back, values, COUNT)));
+        }
+        struct cw_column_reader in = {out.data, out.data + out.size, false};
+        cw_column_get(&in, back, COUNT, lasts[c]);
+        cr_expect(in.bad, "a value is not below the bound");
+        cw_writer_free(&out);
+    }
+}
