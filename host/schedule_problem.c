@@ -80,9 +80,17 @@ static void reduce_limits(struct build *b)
     const struct cw_chip *chip = b->chip;
     size_t total = 0;
     uint32_t most_groups = 0;
-    for (uint32_t i = 0; i < chip->limit_count; i++) {
+    uint32_t *used = array(b, chip->limit_count, sizeof *used); /* members that are asked for */
+    for (uint32_t i = 0; !b->failed && i < chip->limit_count; i++) {
         const struct cw_limit *limit = &chip->limits[i];
-        total += limit->count;
+        const uint32_t *local = b->local, *members = limit->members;
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < limit->count; k++)
+            n += local[members[k]] != 0;
+        used[i] = n;
+        if (n <= limit->max) /* too few to break it */
+            continue;
+        total += n;
         for (uint32_t k = 0; k < limit->count; k++)
             most_groups = limit->groups[k] >= most_groups ? limit->groups[k] + 1 : most_groups;
     }
@@ -93,6 +101,8 @@ static void reduce_limits(struct build *b)
     uint32_t n = 0;
     for (uint32_t i = 0; !b->failed && i < chip->limit_count; i++) {
         const struct cw_limit *limit = &chip->limits[i];
+        if (used[i] <= limit->max)
+            continue;
         struct reduced r = {.max = limit->max, .first = n};
         for (uint32_t k = 0; k < limit->count; k++) {
             uint32_t local = b->local[limit->members[k]];
