@@ -51,6 +51,28 @@ static void mark_counter(void *context, uint32_t counter)
     ((bool *)context)[counter] = true;
 }
 
+/* Pointers to names: by text, then in their order. */
+static int by_name(const void *a, const void *b)
+{
+    const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
+    int order = strcmp(*x, *y);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Which names stand before in the list. */
+static const bool *find_repeats(struct planner *p, const char *const *names, size_t count, enum cw_status *status)
+{
+    bool *repeats = array(p, count, sizeof *repeats, status);
+    const char *const **sorted = array(p, count, sizeof *sorted, status);
+    for (size_t i = 0; sorted && i < count; i++)
+        sorted[i] = &names[i];
+    if (sorted && count)
+        qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 1; sorted && i < count; i++)
+        repeats[sorted[i] - names] = strcmp(*sorted[i], *sorted[i - 1]) == 0;
+    return repeats;
+}
+
 static enum cw_status resolve(struct planner *p, const char *const *metrics, size_t count)
 {
     enum cw_status status = CW_OK;
@@ -60,6 +82,7 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
     struct collect c = {.items = array(p, p->chip->counter_count, sizeof(uint32_t), &status),
                         .seen = array(p, p->chip->counter_count, 1, &status)};
     bool *recorded = array(p, p->chip->counter_count, sizeof *recorded, &status);
+    const bool *repeats = find_repeats(p, metrics, count, &status);
     struct cw_metric m;
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
@@ -68,10 +91,7 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
     }
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
-        bool known = false;
-        for (size_t k = 0; k < p->count && status == CW_OK && !known; k++)
-            known = strcmp(p->names[k], metrics[i]) == 0;
-        if (status != CW_OK || known)
+        if (status != CW_OK || repeats[i])
             continue;
         c.count = 0;
         status = cw_metric_counters_beside(p->chip, &m, recorded, collect_counter, &c, p->err);

@@ -7,6 +7,9 @@ cut -d, -f4 all.csv | sort >evaluated
 metric-query list --chip GH100 --all-submetrics | sort | comm -23 - evaluated >lacking
 grep -vc '^metric$' evaluated
 wc -l <lacking
+# all these names may be planned as well
+grep -v '^metric$' evaluated >names
+metric-config --chip GH100 --metrics-file names --no-native -o names.cwc && echo planned
 # what lacks are whole metrics without a formula: no counter is among them
 metric-query list --chip GH100 --type counter --all-submetrics | sort | comm -12 - lacking
 grep -v pct_of_peak lacking | sed 's/\.[a-z]*$//' | sort -u
