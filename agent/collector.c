@@ -42,7 +42,7 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_counter_data_write_header(schema->profiler, &out);
+    cw_counter_data_write_header(schema, &out);
     cw_counter_data_write_schema(schema, &out);
     return cw_collector_append(c, &out, err);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/eval_passes.h"
+
 struct compile {
     const struct cw_chip *chip;
     const struct cw_schema *schema;
@@ -73,7 +75,7 @@ static bool derive(struct compile *c, struct cw_operand *o, uint32_t counter)
 
 static struct cw_operand operand(struct compile *c, enum cw_operand_kind kind, uint32_t counter, int rollup)
 {
-    struct cw_operand o = {.kind = kind, .rollup = rollup};
+    struct cw_operand o = {.kind = kind, .rollup = rollup, .time = c->time};
     if (counts_user_cycles(c, counter, &o.duration)) {
         o.kind = kind == CW_OPERAND_PEAK ? CW_OPERAND_USER_PEAK : CW_OPERAND_USER_CYCLES;
         counter = c->chip->counters[counter].elapsed;
@@ -93,7 +95,7 @@ static struct cw_operand user_cycles(const struct compile *c, uint32_t counter, 
     if (column == CW_NONE && duration == 0)
         column = some_column(c, counter);
     return (struct cw_operand){
-        .kind = CW_OPERAND_USER_CYCLES, .rollup = CW_AVG, .column = column, .duration = duration};
+        .kind = CW_OPERAND_USER_CYCLES, .rollup = CW_AVG, .column = column, .time = c->time, .duration = duration};
 }
 
 static struct cw_operand time_operand(const struct compile *c)
@@ -101,82 +103,20 @@ static struct cw_operand time_operand(const struct compile *c)
     return (struct cw_operand){.kind = CW_OPERAND_ROLLUP, .rollup = CW_AVG, .column = c->time};
 }
 
-/* ---- status from the schema ------------------------------------------------------------------------------------- */
+/* ---- passes ----------------------------------------------------------------------------------------------------- */
 
-static void meet_passes(const struct compile *c, uint32_t column, bool *whole)
+/* A value is whole where one pass has all that it is computed from; then it is computed as of that pass. */
+static enum cw_value_status bind_term(struct compile *c, struct cw_term *t)
 {
-    const struct cw_schema_counter *s = &c->schema->counters[column];
-    *whole = *whole && s->whole;
-    for (uint32_t i = 0; i < s->pass_count; i++)
-        c->common[s->passes[i]]++;
-}
-
-static bool is_scaled_to_user(const struct cw_operand *o)
-{
-    return (o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK) && o->duration != 0;
-}
-
-/* What several operands have to do with passes. */
-struct meeting {
-    uint32_t met; /* operands that were measured in passes */
-    bool whole, zero, lacking;
-};
-
-static void meet_operand(const struct compile *c, const struct cw_operand *o, struct meeting *m)
-{
-    bool scaled = is_scaled_to_user(o);
-    if (o->kind == CW_OPERAND_NONE)
-        return;
-    if (o->column == CW_NONE || (scaled && c->time == CW_NONE)) {
-        m->lacking = true;
-        return;
-    }
-    m->zero = m->zero || (o->kind == CW_OPERAND_USER_CYCLES && !scaled);
-    if (scaled) {
-        meet_passes(c, c->time, &m->whole);
-        m->met++;
-    }
-    if (o->kind == CW_OPERAND_ROLLUP || (o->kind == CW_OPERAND_USER_CYCLES && scaled)) {
-        meet_passes(c, o->column, &m->whole);
-        m->met++;
-    }
-    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++) {
-        meet_passes(c, o->linear->columns[i], &m->whole);
-        m->met++;
-    }
-}
-
-static struct meeting meet(const struct compile *c)
-{
-    memset(c->common, 0, c->schema->pass_count * sizeof *c->common);
-    return (struct meeting){.whole = true};
-}
-
-static void meet_term(const struct compile *c, const struct cw_term *t, struct meeting *m)
-{
-    meet_operand(c, &t->x, m);
-    meet_operand(c, &t->factor, m);
-    for (int d = 0; d < CW_TERM_DIVISORS; d++)
-        meet_operand(c, &t->divisors[d], m);
-}
-
-/* Whether one pass has everything that met. */
-static bool in_one_pass(const struct compile *c, const struct meeting *m)
-{
-    bool shared = m->met == 0;
-    for (uint32_t p = 0; p < c->schema->pass_count && !shared; p++)
-        shared = c->common[p] == m->met;
-    return m->met == 0 || (m->whole && shared);
-}
-
-static enum cw_value_status schema_status(const struct compile *c, const struct cw_term *t)
-{
-    struct meeting m = meet(c);
-    meet_term(c, t, &m);
-    return m.lacking            ? CW_VALUE_NOT_COLLECTED
-           : m.zero             ? CW_VALUE_ZERO_DENOMINATOR
-           : in_one_pass(c, &m) ? CW_VALUE_OK
-                                : CW_VALUE_MIXED_PASSES;
+    struct cw_meeting m;
+    cw_meeting_begin(&m, c->schema, c->common);
+    cw_meeting_add(&m, t);
+    uint32_t pass = m.met ? cw_meeting_pass(&m) : CW_NONE;
+    if (m.lacking)
+        return CW_VALUE_NOT_COLLECTED;
+    if (pass != CW_NONE)
+        cw_term_bind(t, c->schema, pass);
+    return m.zero ? CW_VALUE_ZERO_DENOMINATOR : m.met == 0 || pass != CW_NONE ? CW_VALUE_OK : CW_VALUE_MIXED_PASSES;
 }
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
@@ -193,7 +133,7 @@ static enum cw_status add_term(struct compile *c, struct cw_term *term)
         c->terms = grown;
         c->capacity = capacity;
     }
-    term->status = schema_status(c, term);
+    term->status = bind_term(c, term);
     c->terms[c->count++] = *term;
     return CW_OK;
 }
@@ -336,10 +276,16 @@ static enum cw_status add_operands(struct compile *c, struct cw_eval_metric *lis
     metric->operand = *next;
     for (uint32_t i = 0; i < f->metric_count && status == CW_OK; i++)
         status = add_metric(c, &list[(*next)++], &f->metrics[i]);
-    struct meeting m = meet(c);
+    if (f->metric_count <= 1 || status != CW_OK)
+        return status;
+    struct cw_meeting m;
+    cw_meeting_begin(&m, c->schema, c->common);
     for (uint32_t t = first; t < c->count; t++)
-        meet_term(c, &c->terms[t], &m);
-    if (f->metric_count > 1 && !in_one_pass(c, &m))
+        cw_meeting_add(&m, &c->terms[t]);
+    uint32_t pass = m.met && !m.lacking ? cw_meeting_pass(&m) : CW_NONE;
+    for (uint32_t t = first; t < c->count && pass != CW_NONE; t++)
+        cw_term_bind(&c->terms[t], c->schema, pass);
+    if (m.met && cw_meeting_pass(&m) == CW_NONE)
         metric->status = CW_VALUE_MIXED_PASSES;
     return status;
 }
@@ -374,7 +320,7 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
         return cw_error_nomem(c->err);
     if (c->count)
         memcpy(terms, c->terms, c->count * sizeof *terms);
-    *plan = (struct cw_eval_plan){(uint32_t)count, c->count, list, terms, c->time};
+    *plan = (struct cw_eval_plan){(uint32_t)count, c->count, list, terms};
     return CW_OK;
 }
 

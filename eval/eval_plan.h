@@ -5,7 +5,8 @@
  *     scale * x * factor / divisors[0] / divisors[1]
  *
  * with operands that are columns of the capture, facts of the device, or cycles of the user's frame or region. The
- * operands that a term does not use are CW_OPERAND_NONE. */
+ * operands that a term does not use are CW_OPERAND_NONE. Where one pass has all that a term needs, its columns are
+ * those of that pass. */
 #ifndef CW_EVAL_EVAL_PLAN_H
 #define CW_EVAL_EVAL_PLAN_H
 
@@ -30,7 +31,8 @@ enum cw_operand_kind {
 struct cw_operand {
     enum cw_operand_kind kind;
     int rollup;
-    uint32_t column; /* counter of the schema */
+    uint32_t column; /* of the schema; of a peak, the counter's own */
+    uint32_t time;   /* column of the range's time in ns, for what is scaled to a user's duration */
     double duration; /* ns, of the user's frame or region */
     const struct cw_linear *linear;
 };
@@ -38,7 +40,7 @@ struct cw_operand {
 /* per * (coefficients[0] * columns[0] + ...) */
 struct cw_linear {
     uint32_t count;
-    const uint32_t *columns;
+    uint32_t *columns;
     const double *coefficients;
     double per;
 };
@@ -65,7 +67,6 @@ struct cw_eval_plan {
     uint32_t metric_count, term_count;
     const struct cw_eval_metric *metrics; /* those asked for, then the operands of formulas */
     const struct cw_term *terms;
-    uint32_t time; /* column of the range's time in ns, or CW_NONE */
 };
 
 /* Compiles `count` metrics; the plan lives in `arena`. Counters that the schema lacks are no error, nor are metrics

@@ -19,9 +19,9 @@ struct block {
 
 /* ---- operands --------------------------------------------------------------------------------------------------- */
 
-static const double *column(const struct block *b, uint32_t counter, int rollup)
+static const double *column(const struct block *b, uint32_t column, int rollup)
 {
-    return b->data->rollups[rollup] + (size_t)counter * b->data->range_count + b->start;
+    return b->data->rollups[rollup] + (size_t)column * b->data->range_count + b->start;
 }
 
 static void load_peak(const struct block *b, uint32_t counter, int rollup, double *out)
@@ -47,16 +47,16 @@ static void load_present(const struct block *b, uint32_t counter, double *out)
 }
 
 /* From "for the whole range" to "for the user's duration". */
-static void scale_to_user(const struct block *b, double duration, double *values)
+static void scale_to_user(const struct block *b, const struct cw_operand *o, double *values)
 {
-    if (duration == 0) { /* keeps the NaN of what is unavailable */
+    if (o->duration == 0) { /* keeps the NaN of what is unavailable */
         for (uint32_t i = 0; i < b->count; i++)
             values[i] *= 0;
         return;
     }
-    const double *time = column(b, b->plan->time, CW_AVG);
+    const double *time = column(b, o->time, CW_AVG);
     for (uint32_t i = 0; i < b->count; i++)
-        values[i] = time[i] == 0 && values[i] == 0 ? 0 : duration * values[i] / time[i];
+        values[i] = time[i] == 0 && values[i] == 0 ? 0 : o->duration * values[i] / time[i];
 }
 
 /* Term by term and in the order of the database, as NVIDIA's evaluator does: where terms cancel out, the last digits of
@@ -94,7 +94,7 @@ static const double *load(const struct block *b, const struct cw_operand *o, dou
         return column(b, o->column, o->rollup);
     }
     if (o->kind != CW_OPERAND_PEAK)
-        scale_to_user(b, o->duration, scratch);
+        scale_to_user(b, o, scratch);
     return scratch;
 }
 
@@ -139,7 +139,7 @@ static void divide(const double *x, const double *by, bool zero_over, uint32_t c
     }
 }
 
-static void form_statuses(const struct block *b, uint32_t counter, int8_t *statuses)
+static void form_statuses(const struct block *b, uint32_t column, int8_t *statuses)
 {
     static const uint8_t meaning[CW_FORM__COUNT] = {
         [CW_FORM_NOT_COLLECTED] = CW_VALUE_NOT_COLLECTED,
@@ -147,7 +147,7 @@ static void form_statuses(const struct block *b, uint32_t counter, int8_t *statu
         [CW_FORM_OVERFLOW] = CW_VALUE_OVERFLOW,
         [CW_FORM_INCOMPLETE] = CW_VALUE_INCOMPLETE,
     };
-    const uint8_t *forms = b->data->forms + (size_t)counter * b->data->range_count + b->start;
+    const uint8_t *forms = b->data->forms + (size_t)column * b->data->range_count + b->start;
     uint8_t any = 0;
     for (uint32_t i = 0; i < b->count; i++)
         any |= (uint8_t)((forms[i] < CW_FORM_ZERO) | (forms[i] == CW_FORM_OVERFLOW) | (forms[i] == CW_FORM_INCOMPLETE));
@@ -163,8 +163,8 @@ static void operand_statuses(const struct block *b, const struct cw_operand *o, 
     for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
         form_statuses(b, o->linear->columns[i], statuses);
     if (user && o->duration != 0) {
-        const double *time = column(b, b->plan->time, CW_AVG);
-        form_statuses(b, b->plan->time, statuses);
+        const double *time = column(b, o->time, CW_AVG);
+        form_statuses(b, o->time, statuses);
         for (uint32_t i = 0; i < b->count; i++)
             if (time[i] == 0)
                 raise_status(&statuses[i], CW_VALUE_ZERO_DENOMINATOR);

@@ -57,9 +57,14 @@ static void print_value(const struct explain *e, uint32_t metric)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-static double recorded(const struct explain *e, uint32_t counter, int rollup)
+static double recorded(const struct explain *e, uint32_t column, int rollup)
 {
-    return e->data->rollups[rollup][(size_t)counter * e->data->range_count + e->range];
+    return e->data->rollups[rollup][(size_t)column * e->data->range_count + e->range];
+}
+
+static const struct cw_schema_counter *counter_of(const struct explain *e, uint32_t column)
+{
+    return &e->data->schema.counters[cw_schema_column_counter(&e->data->schema, column)];
 }
 
 static double operand_value(const struct explain *e, const struct cw_operand *o)
@@ -68,7 +73,7 @@ static double operand_value(const struct explain *e, const struct cw_operand *o)
     bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
     bool peak = o->kind == CW_OPERAND_PEAK || o->kind == CW_OPERAND_USER_PEAK;
     double value = peak ? device->facts[o->column].peak[o->rollup] : recorded(e, o->column, o->rollup);
-    return user ? o->duration * value / (o->duration != 0 ? recorded(e, e->plan.time, CW_AVG) : 1) : value;
+    return user ? o->duration * value / (o->duration != 0 ? recorded(e, o->time, CW_AVG) : 1) : value;
 }
 
 /* (32 * sum(a) - sum(b)), with the values in place of the rollups where `numbers`. */
@@ -88,14 +93,13 @@ static void print_linear(const struct explain *e, const struct cw_operand *o, bo
         if (numbers)
             fputs(number(recorded(e, l->columns[i], o->rollup), text), e->out);
         else
-            fprintf(e->out, "%s(%s)", cw_rollup_text(o->rollup), e->data->schema.counters[l->columns[i]].name);
+            fprintf(e->out, "%s(%s)", cw_rollup_text(o->rollup), counter_of(e, l->columns[i])->name);
     }
     fputs(bare ? "" : ")", e->out);
 }
 
 static void print_operand(const struct explain *e, const struct cw_operand *o, const char *before, bool numbers)
 {
-    const struct cw_schema_counter *counters = e->data->schema.counters;
     bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
     const char *peak = o->kind == CW_OPERAND_PEAK || o->kind == CW_OPERAND_USER_PEAK ? "peak of " : "";
     char text[CW_NUMBER_SIZE];
@@ -112,7 +116,7 @@ static void print_operand(const struct explain *e, const struct cw_operand *o, c
     }
     if (user)
         fprintf(e->out, "(%s ns of ", number(o->duration, text));
-    fprintf(e->out, "%s(%s%s)%s", cw_rollup_text(o->rollup), peak, counters[o->column].name, user ? ")" : "");
+    fprintf(e->out, "%s(%s%s)%s", cw_rollup_text(o->rollup), peak, counter_of(e, o->column)->name, user ? ")" : "");
 }
 
 static void print_term(const struct explain *e, const struct cw_term *t, bool numbers)
@@ -304,30 +308,45 @@ static uint32_t find_column(const struct explain *e, const char *name)
     return CW_NONE;
 }
 
-static void print_counter(const struct explain *e, uint32_t counter, int width)
+static void print_column(const struct explain *e, uint32_t column)
 {
     static const char *const forms[CW_FORM__COUNT] = {[CW_FORM_NOT_COLLECTED] = "not collected",
                                                       [CW_FORM_UNAVAILABLE] = "unavailable",
                                                       [CW_FORM_OVERFLOW] = "overflow",
                                                       [CW_FORM_INCOMPLETE] = "incomplete"};
-    uint32_t column = find_column(e, e->chip->counters[counter].name);
-    fprintf(e->out, "  %-*s", width, e->chip->counters[counter].name);
-    if (column == CW_NONE) {
-        fputs("  not collected\n", e->out);
-        return;
-    }
-    const struct cw_schema_counter *s = &e->data->schema.counters[column];
+    const struct cw_schema *schema = &e->data->schema;
+    const struct cw_schema_counter *s = counter_of(e, column);
     const char *form = forms[e->data->forms[(size_t)column * e->data->range_count + e->range]];
-    uint32_t instances = e->data->devices[e->data->ranges[e->range].device].facts[column].instances;
+    uint32_t instances = e->data->devices[e->data->ranges[e->range].device].facts[s - schema->counters].instances;
     char text[CW_NUMBER_SIZE];
     fprintf(e->out, " %9s", instances ? number(instances, text) : "unknown");
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
         fprintf(e->out, " %15s", number(recorded(e, column, r), text));
     fputs("  ", e->out);
-    for (uint32_t i = 0; i < s->pass_count; i++)
+    bool repeat = column >= schema->counter_count;
+    for (uint32_t i = 0; i < s->pass_count && !repeat; i++)
         fprintf(e->out, "%s%" PRIu32, i ? "," : "", s->passes[i]);
+    if (repeat)
+        fprintf(e->out, "%" PRIu32, schema->repeats[column - schema->counter_count].pass);
     fprintf(e->out, "%s%s%s%s\n", s->pass_count ? "" : "unknown", s->whole || !s->pass_count ? "" : " (in parts)",
             form ? "  " : "", form ? form : "");
+}
+
+/* A line for each pass that has it whole. */
+static void print_counter(const struct explain *e, uint32_t counter, int width)
+{
+    uint32_t column = find_column(e, e->chip->counters[counter].name), first;
+    fprintf(e->out, "  %-*s", width, e->chip->counters[counter].name);
+    if (column == CW_NONE) {
+        fputs("  not collected\n", e->out);
+        return;
+    }
+    print_column(e, column);
+    uint32_t repeats = cw_schema_repeats_of(&e->data->schema, column, &first);
+    for (uint32_t i = first; i < first + repeats; i++) {
+        fprintf(e->out, "  %-*s", width, "");
+        print_column(e, e->data->schema.counter_count + i);
+    }
 }
 
 static enum cw_status print_counters(const struct explain *e)

@@ -96,7 +96,7 @@ void cw_config_image_prefix(const struct cw_config_image *image, struct cw_write
     struct cw_arena *arena = cw_arena_create();
     struct cw_schema schema;
     if (arena && cw_schema_of_plan(&schema, image, arena) == CW_OK) {
-        cw_counter_data_write_header(image->profiler, out);
+        cw_counter_data_write_header(&schema, out);
         cw_counter_data_write_schema(&schema, out);
     } else if (out->status == CW_OK) {
         out->status = CW_ERR_NOMEM;

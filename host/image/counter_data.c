@@ -7,138 +7,9 @@
 
 #include "host/image/chunk.h"
 #include "host/image/fields.h"
+#include "host/image/data_chunks.h"
 #include "host/image/pm_data.h"
 #include "host/image/schema.h"
-
-static const uint32_t type_schema = CW_CHUNK_TYPE('S', 'C', 'H', 'M');
-static const uint32_t type_device = CW_CHUNK_TYPE('D', 'E', 'V', 'C');
-static const uint32_t type_about = CW_CHUNK_TYPE('R', 'A', 'T', 'T');
-static const uint32_t type_range = CW_CHUNK_TYPE('R', 'N', 'G', 'E');
-static const uint32_t type_end = CW_CHUNK_TYPE('E', 'N', 'D', 'C');
-
-/* ---- writing ---- */
-
-/* A file has the lowest minor version that knows all its chunks, so that plans and captures of ranges stay what they
- * were. */
-void cw_counter_data_write_header(enum cw_profiler profiler, struct cw_writer *out)
-{
-    struct cw_chunk_kind kind = cw_counter_data_kind;
-    kind.minor = profiler == CW_PROFILER_PM ? 1 : 0;
-    cw_chunk_write_header(out, &kind);
-}
-
-void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device, struct cw_writer *out)
-{
-    size_t start = cw_chunk_begin(out, type_device, 0);
-    cw_write_u32(out, device->index);
-    cw_field_write_pairs(out, device->attributes, device->attribute_count);
-    for (uint32_t i = 0; i < schema->counter_count; i++) {
-        cw_write_u32(out, device->facts[i].instances);
-        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-            cw_write_f64(out, device->facts[i].peak[r]);
-    }
-    cw_chunk_end(out, start);
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static bool all_bits(const double *values, uint32_t count, uint64_t bits)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (bits_of(values[i]) != bits)
-            return false;
-    return true;
-}
-
-/* The form to write: the shortest that reads back as the same rollups, bit for bit. -0.0 is not zero here. */
-static enum cw_value_form choose_form(const struct cw_value *value)
-{
-    switch (value->form) {
-    case CW_FORM_ONE:
-        return bits_of(value->rollup[CW_SUM]) == 0 ? CW_FORM_ZERO : CW_FORM_ONE;
-    case CW_FORM_ROLLUPS:
-        if (all_bits(value->rollup, CW_ROLLUP_COUNT, 0))
-            return CW_FORM_ZERO;
-        return all_bits(value->rollup, CW_ROLLUP_COUNT, bits_of(value->rollup[0])) ? CW_FORM_ONE : CW_FORM_ROLLUPS;
-    case CW_FORM_INSTANCES:
-        if (value->instance_count == 0)
-            return CW_FORM_NOT_COLLECTED;
-        if (all_bits(value->instances, value->instance_count, 0))
-            return CW_FORM_ZERO;
-        return value->instance_count == 1 ? CW_FORM_ONE : CW_FORM_INSTANCES;
-    default:
-        return value->form;
-    }
-}
-
-static void write_value(const struct cw_value *value, struct cw_writer *out)
-{
-    enum cw_value_form form = choose_form(value);
-    cw_write_u8(out, (uint8_t)form);
-    switch (form) {
-    case CW_FORM_ONE:
-        cw_write_f64(out, value->form == CW_FORM_INSTANCES ? value->instances[0] : value->rollup[CW_SUM]);
-        break;
-    case CW_FORM_ROLLUPS:
-    case CW_FORM_OVERFLOW:
-    case CW_FORM_INCOMPLETE:
-        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-            cw_write_f64(out, value->rollup[r]);
-        break;
-    case CW_FORM_INSTANCES:
-        cw_write_u32(out, value->instance_count);
-        for (uint32_t i = 0; i < value->instance_count; i++)
-            cw_write_f64(out, value->instances[i]);
-        break;
-    default:
-        break;
-    }
-}
-
-void cw_counter_data_write_range(const struct cw_schema *schema, const struct cw_range *range,
-                                 const struct cw_value *values, struct cw_writer *out)
-{
-    size_t start;
-    if (range->attribute_count) {
-        start = cw_chunk_begin(out, type_about, CW_CHUNK_OPTIONAL);
-        cw_field_write_pairs(out, range->attributes, range->attribute_count);
-        cw_chunk_end(out, start);
-    }
-    start = cw_chunk_begin(out, type_range, 0);
-    cw_write_string(out, range->name);
-    cw_write_string(out, range->kernel);
-    cw_write_u32(out, range->device);
-    cw_write_u32(out, range->process);
-    cw_write_u64(out, range->context);
-    cw_write_u64(out, range->stream);
-    for (int i = 0; i < 3; i++)
-        cw_write_u32(out, range->grid[i]);
-    for (int i = 0; i < 3; i++)
-        cw_write_u32(out, range->block[i]);
-    cw_write_u64(out, range->start_ns);
-    cw_write_u64(out, range->end_ns);
-    for (uint32_t i = 0; i < schema->pass_count; i++)
-        cw_write_f64(out, range->durations ? range->durations[i] : NAN);
-    for (uint32_t i = 0; i < schema->counter_count; i++)
-        write_value(&values[i], out);
-    cw_chunk_end(out, start);
-}
-
-void cw_counter_data_write_end(uint64_t ranges, uint64_t dropped, enum cw_capture_end how, uint32_t code,
-                               struct cw_writer *out)
-{
-    size_t start = cw_chunk_begin(out, type_end, 0);
-    cw_write_u64(out, ranges);
-    cw_write_u64(out, dropped);
-    cw_write_u8(out, (uint8_t)how);
-    cw_write_u32(out, code);
-    cw_chunk_end(out, start);
-}
 
 /* ---- reading: first find the chunks, so that the columns can be laid out ---- */
 
@@ -155,8 +26,8 @@ struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
-    struct chunk_list devices, ranges, pm, about; /* about: of each range, of size 0 where there is none */
-    struct cw_chunk next_about;
+    struct chunk_list devices, ranges, pm, about, repeated; /* the last two: of each range, of size 0 without one */
+    struct cw_chunk next_about, next_repeated;
     struct numbered *by_number; /* the devices, sorted */
 };
 
@@ -193,7 +64,7 @@ static enum cw_status read_schema(struct parse *p)
         return status;
     if (!found)
         return cw_reader_fail(&p->file, "found the end of the file, expected chunk SCHM");
-    if (chunk.type != type_schema || chunk.flags != 0) {
+    if (chunk.type != CW_CHUNK_SCHEMA || chunk.flags != 0) {
         p->file.pos = (size_t)chunk.offset;
         return cw_reader_fail(&p->file, "found chunk %s with flags %u, expected chunk SCHM with flags 0",
                               cw_chunk_type_text(chunk.type, text), chunk.flags);
@@ -225,33 +96,50 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
 static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
 {
     enum cw_status status = list_add(p, &p->about, &p->next_about);
-    p->next_about = (struct cw_chunk){0};
+    if (status == CW_OK)
+        status = list_add(p, &p->repeated, &p->next_repeated);
+    p->next_about = p->next_repeated = (struct cw_chunk){0};
     return status == CW_OK ? list_add(p, &p->ranges, chunk) : status;
+}
+
+static enum cw_status read_repeats(struct parse *p, const struct cw_chunk *chunk)
+{
+    const struct cw_schema *s = &p->data->schema;
+    if (s->repeats || p->ranges.count || s->profiler != CW_PROFILER_RANGE) {
+        p->file.pos = (size_t)chunk->offset;
+        return cw_reader_fail(&p->file, "found chunk RPTS, expected it once, before the ranges of a range capture");
+    }
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    cw_schema_read_repeats(&p->data->schema, &in, p->arena);
+    return finish_chunk(&in, chunk);
 }
 
 static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
 {
     char text[5];
     cw_chunk_type_text(chunk->type, text);
-    if (chunk->type == type_about && chunk->flags == CW_CHUNK_OPTIONAL) {
-        p->next_about = *chunk;
+    if ((chunk->type == CW_CHUNK_ABOUT || chunk->type == CW_CHUNK_REPEATED) && chunk->flags == CW_CHUNK_OPTIONAL) {
+        *(chunk->type == CW_CHUNK_ABOUT ? &p->next_about : &p->next_repeated) = *chunk;
         return CW_OK;
     }
-    bool known = chunk->type == type_device || chunk->type == type_range || chunk->type == type_end;
+    if (chunk->type == CW_CHUNK_REPEATS && chunk->flags == CW_CHUNK_OPTIONAL)
+        return read_repeats(p, chunk);
+    bool known = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_END;
     if (known && chunk->flags == 0)
-        return chunk->type == type_end      ? read_end(p, chunk)
-               : chunk->type == type_device ? list_add(p, &p->devices, chunk)
-                                            : add_range(p, chunk);
+        return chunk->type == CW_CHUNK_END      ? read_end(p, chunk)
+               : chunk->type == CW_CHUNK_DEVICE ? list_add(p, &p->devices, chunk)
+                                                : add_range(p, chunk);
     if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
         return list_add(p, &p->pm, chunk);
     size_t after = p->file.pos;
     p->file.pos = (size_t)chunk->offset;
     if (known)
         return cw_reader_fail(&p->file, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
-    if (chunk->type == type_schema)
+    if (chunk->type == CW_CHUNK_SCHEMA)
         return cw_reader_fail(&p->file, "found chunk SCHM again, expected it once");
     if (!(chunk->flags & CW_CHUNK_OPTIONAL))
-        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.1",
+        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.2",
                               text);
     p->file.pos = after;
     return CW_OK;
@@ -444,44 +332,57 @@ enum { SIDE_BY_SIDE = 16 };
 static enum cw_status read_some_ranges(struct parse *p, size_t first, size_t count, struct cw_range *ranges)
 {
     struct cw_counter_data *data = p->data;
-    struct cw_reader in[SIDE_BY_SIDE];
+    struct cw_reader in[SIDE_BY_SIDE], more[SIDE_BY_SIDE];
     enum cw_status status = CW_OK;
     for (size_t i = 0; i < count && status == CW_OK; i++) {
         cw_chunk_open(&p->file, &p->ranges.items[first + i], &in[i]);
+        cw_chunk_open(&p->file, &p->repeated.items[first + i], &more[i]);
         read_launch(p, &in[i], &ranges[first + i]);
         read_durations(p, &in[i], &ranges[first + i]);
         status = in[i].status;
         if (status == CW_OK)
             status = read_about(p, first + i, &ranges[first + i]);
     }
-    for (uint32_t c = 0; c < data->schema.counter_count && status == CW_OK; c++) {
+    for (uint32_t c = 0; c < cw_schema_columns(&data->schema) && status == CW_OK; c++) {
+        struct cw_reader *from = c < data->schema.counter_count ? in : more;
         for (size_t i = 0; i < count && status == CW_OK; i++) {
             size_t at = (size_t)c * data->range_count + first + i;
             double rollup[CW_ROLLUP_COUNT];
-            data->forms[at] = (uint8_t)read_value(&in[i], rollup);
+            data->forms[at] = (uint8_t)read_value(&from[i], rollup);
             for (int r = 0; r < CW_ROLLUP_COUNT; r++)
                 data->rollups[r][at] = rollup[r];
-            status = in[i].status;
+            status = from[i].status;
         }
     }
-    for (size_t i = 0; i < count && status == CW_OK; i++)
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
         status = finish_chunk(&in[i], &p->ranges.items[first + i]);
+        if (status == CW_OK && data->schema.repeat_count)
+            status = finish_chunk(&more[i], &p->repeated.items[first + i]);
+    }
     return status;
+}
+
+static enum cw_status check_size(struct parse *p, size_t size, uint32_t expected, const char *what, size_t range)
+{
+    if (size >= expected)
+        return CW_OK;
+    p->file.pos = (size_t)p->ranges.items[range].offset;
+    return cw_reader_fail(&p->file, "found a range of %zu bytes%s, expected a value for each of %" PRIu32 " %s", size,
+                          what, expected, *what ? "repeats" : "counters");
 }
 
 /* A value has at least one byte, so no range chunk is shorter than the schema has counters: with that the columns are
  * bounded by the size of the file. */
 static enum cw_status check_range_sizes(struct parse *p)
 {
-    for (size_t i = 0; i < p->ranges.count; i++) {
-        const struct cw_chunk *chunk = &p->ranges.items[i];
-        if (chunk->size >= p->data->schema.counter_count)
-            continue;
-        p->file.pos = (size_t)chunk->offset;
-        return cw_reader_fail(&p->file, "found a range of %zu bytes, expected a value for each of %" PRIu32 " counters",
-                              chunk->size, p->data->schema.counter_count);
+    const struct cw_schema *s = &p->data->schema;
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < p->ranges.count && status == CW_OK; i++) {
+        status = check_size(p, p->ranges.items[i].size, s->counter_count, "", i);
+        if (status == CW_OK)
+            status = check_size(p, p->repeated.items[i].size, s->repeat_count, " in RVAL", i);
     }
-    return CW_OK;
+    return status;
 }
 
 static enum cw_status read_ranges(struct parse *p)
@@ -490,7 +391,7 @@ static enum cw_status read_ranges(struct parse *p)
     enum cw_status status = check_range_sizes(p);
     if (status != CW_OK)
         return status;
-    size_t values = p->ranges.count * data->schema.counter_count;
+    size_t values = p->ranges.count * cw_schema_columns(&data->schema);
     struct cw_range *ranges = cw_field_array(&p->file, p->arena, p->ranges.count, sizeof *ranges);
     data->forms = cw_field_array(&p->file, p->arena, values, 1);
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
@@ -526,6 +427,7 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     free(p.devices.items);
     free(p.ranges.items);
     free(p.about.items);
+    free(p.repeated.items);
     free(p.by_number);
     if (status != CW_OK)
         *data = (struct cw_counter_data){0};

@@ -1,6 +1,7 @@
 /* Counter data (.cwd): what a capture recorded. See FORMAT.md for the bytes.
  *
- * Reading yields columns: for counter c, rollup r and range i the value is rollups[r][c * range_count + i]. */
+ * Reading yields columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each counter
+ * is a column; a counter's values of further passes are more columns behind those of all counters. */
 #ifndef CW_IMAGE_COUNTER_DATA_H
 #define CW_IMAGE_COUNTER_DATA_H
 
@@ -28,13 +29,19 @@ struct cw_schema_counter {
     const uint32_t *passes;
 };
 
+/* A counter was recorded whole in a further pass too. */
+struct cw_schema_repeat {
+    uint32_t counter, pass;
+};
+
 struct cw_schema {
     const char *chip, *producer;
     enum cw_profiler profiler;
     uint8_t database[16];
-    uint32_t pass_count, counter_count, metric_count;
+    uint32_t pass_count, counter_count, metric_count, repeat_count;
     const struct cw_schema_counter *counters;
-    const char *const *metrics; /* as asked for when planning */
+    const char *const *metrics;             /* as asked for when planning */
+    const struct cw_schema_repeat *repeats; /* by counter, then pass */
 };
 
 struct cw_device_facts {
@@ -87,8 +94,8 @@ struct cw_counter_data {
     uint32_t device_count, range_count;
     const struct cw_device *devices;
     const struct cw_range *ranges;
-    double *rollups[CW_ROLLUP_COUNT]; /* [counter][range] */
-    uint8_t *forms;                   /* [counter][range], enum cw_value_form */
+    double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
+    uint8_t *forms;                   /* [column][range], enum cw_value_form */
     struct cw_pm_data pm;             /* points into the bytes that were read */
     bool complete;                    /* an end chunk was found */
     enum cw_capture_end how;
@@ -105,9 +112,19 @@ const char *cw_device_attribute(const struct cw_device *device, const char *key)
 /* The same of a range. */
 const char *cw_range_attribute(const struct cw_range *range, const char *key);
 
-/* Chunks for appending to a file that starts with the prefix. `values` has one entry for each counter. Forms are
+/* How many columns there are: the counters, then the repeats. */
+uint32_t cw_schema_columns(const struct cw_schema *schema);
+/* The counter that a column is of. */
+uint32_t cw_schema_column_counter(const struct cw_schema *schema, uint32_t column);
+/* The repeats of a counter are *first and those behind it; returns how many. */
+uint32_t cw_schema_repeats_of(const struct cw_schema *schema, uint32_t counter, uint32_t *first);
+/* The column that has a counter's values of one pass, whole; CW_NO_COLUMN where there is none. */
+#define CW_NO_COLUMN UINT32_MAX
+uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, uint32_t pass);
+
+/* Chunks for appending to a file that starts with header and schema. `values` has one entry for each column. Forms are
  * chosen by the writer where the value allows a shorter one (zero, one value in every rollup). */
-void cw_counter_data_write_header(enum cw_profiler profiler, struct cw_writer *out);
+void cw_counter_data_write_header(const struct cw_schema *schema, struct cw_writer *out);
 void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writer *out);
 void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device,
                                   struct cw_writer *out);

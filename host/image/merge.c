@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/image/chunk.h"
-
-static const uint32_t type_schema = CW_CHUNK_TYPE('S', 'C', 'H', 'M');
-static const uint32_t type_device = CW_CHUNK_TYPE('D', 'E', 'V', 'C');
-static const uint32_t type_about = CW_CHUNK_TYPE('R', 'A', 'T', 'T');
-static const uint32_t type_range = CW_CHUNK_TYPE('R', 'N', 'G', 'E');
+#include "host/image/data_chunks.h"
 
 struct numbered { /* a device of the result */
     uint32_t number;
@@ -25,8 +20,8 @@ struct merge {
     struct numbered *devices;
     uint32_t *from, *to; /* numbers of the current input's devices and what they are in the result */
     size_t map_count;
-    const uint8_t *schema;
-    size_t schema_size;
+    struct cw_chunk schema, repeats; /* of the first input; empty before it, and where there are none */
+    uint32_t repeat_count;
     uint64_t ranges, dropped;
     bool complete;
     enum cw_capture_end how;
@@ -52,15 +47,21 @@ static void copy_chunk(struct merge *m, const struct cw_chunk *chunk, size_t at,
     cw_chunk_end(m->out, start);
 }
 
-static enum cw_status take_schema(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status refuse_plan(const struct merge *m, const struct cw_merge_input *input)
 {
-    if (m->schema && (m->schema_size != chunk->size || memcmp(m->schema, chunk->payload, chunk->size) != 0))
-        return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of another plan than %s, expected the same",
-                            input->name, m->first->name);
-    if (!m->schema) {
-        m->schema = chunk->payload;
-        m->schema_size = chunk->size;
+    return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of another plan than %s, expected the same",
+                        input->name, m->first->name);
+}
+
+/* What all inputs have to have alike, of which the result has the first's. */
+static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+{
+    struct cw_chunk *own = chunk->type == CW_CHUNK_SCHEMA ? &m->schema : &m->repeats;
+    if (input == m->first) {
+        *own = *chunk;
         copy_chunk(m, chunk, chunk->size, 0);
+    } else if (own->size != chunk->size || memcmp(own->payload, chunk->payload, chunk->size) != 0) {
+        return refuse_plan(m, input);
     }
     return CW_OK;
 }
@@ -110,23 +111,23 @@ static void take_range(struct merge *m, const struct cw_chunk *chunk)
 }
 
 /* The chunks of an input that has been read as a whole and found good. */
-static enum cw_status take_chunks(struct merge *m, const struct cw_merge_input *input)
+static enum cw_status take_chunks(struct merge *m, const struct cw_merge_input *input, const struct cw_schema *schema)
 {
     struct cw_reader file;
     struct cw_chunk chunk;
     bool found = true, truncated = false;
     cw_reader_init(&file, input->data, input->size, input->name, 0, m->err);
     enum cw_status status = cw_chunk_check_header(&file, &cw_counter_data_kind);
-    if (status == CW_OK && !m->schema)
-        cw_chunk_write_header(m->out, &cw_counter_data_kind);
+    if (status == CW_OK && input == m->first)
+        cw_counter_data_write_header(schema, m->out);
     while (status == CW_OK && (status = cw_chunk_next(&file, &chunk, &found, &truncated)) == CW_OK && found) {
-        if (chunk.type == type_schema)
-            status = take_schema(m, input, &chunk);
-        else if (chunk.type == type_device)
+        if (chunk.type == CW_CHUNK_SCHEMA || chunk.type == CW_CHUNK_REPEATS)
+            status = take_alike(m, input, &chunk);
+        else if (chunk.type == CW_CHUNK_DEVICE)
             status = take_device(m, &chunk);
-        else if (chunk.type == type_about)
+        else if (chunk.type == CW_CHUNK_ABOUT || chunk.type == CW_CHUNK_REPEATED)
             copy_chunk(m, &chunk, chunk.size, 0);
-        else if (chunk.type == type_range)
+        else if (chunk.type == CW_CHUNK_RANGE)
             take_range(m, &chunk);
     }
     return status;
@@ -141,11 +142,15 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
     enum cw_status status = cw_counter_data_read(&data, input->data, input->size, input->name, arena, m->err);
     if (status == CW_OK && data.schema.profiler != CW_PROFILER_RANGE)
         status = cw_error_set(m->err, CW_ERR_USAGE, "%s: found samples, expected a capture of ranges", input->name);
+    if (input == m->first)
+        m->repeat_count = data.schema.repeat_count;
+    if (status == CW_OK && data.schema.repeat_count != m->repeat_count)
+        status = refuse_plan(m, input);
     if (status == CW_OK) {
         m->map_count = 0;
         m->from = cw_arena_alloc(arena, data.device_count, sizeof *m->from);
         m->to = cw_arena_alloc(arena, data.device_count, sizeof *m->to);
-        status = m->from && m->to ? take_chunks(m, input) : cw_error_nomem(m->err);
+        status = m->from && m->to ? take_chunks(m, input, &data.schema) : cw_error_nomem(m->err);
     }
     if (status == CW_OK) {
         m->ranges += data.range_count;

@@ -3,12 +3,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/image/chunk.h"
+#include "host/image/data_chunks.h"
 #include "host/image/fields.h"
+
+/* ---- columns ---- */
+
+uint32_t cw_schema_columns(const struct cw_schema *schema)
+{
+    return schema->counter_count + schema->repeat_count;
+}
+
+uint32_t cw_schema_column_counter(const struct cw_schema *schema, uint32_t column)
+{
+    return column < schema->counter_count ? column : schema->repeats[column - schema->counter_count].counter;
+}
+
+/* The first repeat that is not before this one. */
+static uint32_t find_repeat(const struct cw_schema *schema, uint32_t counter, uint32_t pass)
+{
+    uint32_t low = 0, high = schema->repeat_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct cw_schema_repeat *r = &schema->repeats[middle];
+        if (r->counter < counter || (r->counter == counter && r->pass < pass))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t cw_schema_repeats_of(const struct cw_schema *schema, uint32_t counter, uint32_t *first)
+{
+    uint32_t end = *first = find_repeat(schema, counter, 0);
+    while (end < schema->repeat_count && schema->repeats[end].counter == counter)
+        end++;
+    return end - *first;
+}
+
+uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, uint32_t pass)
+{
+    const struct cw_schema_counter *c = &schema->counters[counter];
+    for (uint32_t i = 0; c->whole && i < c->pass_count; i++)
+        if (c->passes[i] == pass)
+            return counter;
+    uint32_t at = find_repeat(schema, counter, pass);
+    bool found =
+        at < schema->repeat_count && schema->repeats[at].counter == counter && schema->repeats[at].pass == pass;
+    return found ? schema->counter_count + at : CW_NO_COLUMN;
+}
+
+/* ---- writing ---- */
+
+static void write_repeats(const struct cw_schema *schema, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, CW_CHUNK_REPEATS, CW_CHUNK_OPTIONAL);
+    cw_write_u32(out, schema->repeat_count);
+    for (uint32_t i = 0; i < schema->repeat_count; i++) {
+        cw_write_u32(out, schema->repeats[i].counter);
+        cw_write_u32(out, schema->repeats[i].pass);
+    }
+    cw_chunk_end(out, start);
+}
 
 void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writer *out)
 {
-    size_t start = cw_chunk_begin(out, CW_CHUNK_TYPE('S', 'C', 'H', 'M'), 0);
+    size_t start = cw_chunk_begin(out, CW_CHUNK_SCHEMA, 0);
     cw_write_string(out, schema->chip);
     cw_write_u8(out, (uint8_t)schema->profiler);
     cw_write_bytes(out, schema->database, sizeof schema->database);
@@ -25,6 +85,8 @@ void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writ
     }
     cw_field_write_strings(out, schema->metrics, schema->metric_count);
     cw_chunk_end(out, start);
+    if (schema->repeat_count)
+        write_repeats(schema, out);
 }
 
 /* ---- reading ---- */
@@ -77,6 +139,44 @@ void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_ar
     schema->pass_count = cw_read_u32(in);
     read_counters(schema, in, arena);
     schema->metric_count = cw_field_read_strings(in, arena, &schema->metrics, "metrics");
+}
+
+static void check_repeat(const struct cw_schema *schema, const struct cw_schema_repeat *r,
+                         const struct cw_schema_repeat *last, struct cw_reader *in)
+{
+    const struct cw_schema_counter *c = &schema->counters[r->counter];
+    bool own = false;
+    for (uint32_t i = 0; i < c->pass_count && c->whole; i++)
+        own = own || c->passes[i] == r->pass;
+    if (!c->whole || own)
+        cw_reader_fail(in, "found counter %u again in pass %u, expected one that is whole, in another pass", r->counter,
+                       r->pass);
+    else if (last && (r->counter < last->counter || (r->counter == last->counter && r->pass <= last->pass)))
+        cw_reader_fail(in, "found counter %u of pass %u behind counter %u of pass %u, expected them in order",
+                       r->counter, r->pass, last->counter, last->pass);
+}
+
+void cw_schema_read_repeats(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena)
+{
+    uint32_t count = cw_read_count(in, 8, "repeats");
+    struct cw_schema_repeat *repeats = cw_field_array(in, arena, count, sizeof *repeats);
+    if (in->status == CW_OK && count > UINT32_MAX - schema->counter_count) {
+        in->pos = 0;
+        cw_reader_fail(in, "found %u repeats beside %u counters, expected fewer", count, schema->counter_count);
+    }
+    for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
+        size_t pos = in->pos;
+        repeats[i].counter = cw_field_read_index(in, schema->counter_count, "counter");
+        repeats[i].pass = cw_field_read_index(in, schema->pass_count, "pass");
+        if (in->status != CW_OK)
+            break;
+        size_t after = in->pos;
+        in->pos = pos;
+        check_repeat(schema, &repeats[i], i ? &repeats[i - 1] : NULL, in);
+        in->pos = in->status == CW_OK ? after : pos;
+    }
+    schema->repeats = repeats;
+    schema->repeat_count = in->status == CW_OK ? count : 0;
 }
 
 /* ---- from a plan ---- */

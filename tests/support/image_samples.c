@@ -110,6 +110,34 @@ void cw_sample_data(struct cw_writer *out, bool complete)
     cw_arena_destroy(arena);
 }
 
+void cw_sample_repeats(struct cw_writer *out)
+{
+    static const struct cw_schema_repeat repeats[CW_SAMPLE_REPEATS] = {{0, 1}, {2, 0}};
+    struct cw_config_image image = cw_sample_plan();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_schema schema;
+    if (arena && cw_schema_of_plan(&schema, &image, arena) == CW_OK) {
+        schema.repeats = repeats;
+        schema.repeat_count = CW_SAMPLE_REPEATS;
+        cw_counter_data_write_header(&schema, out);
+        cw_counter_data_write_schema(&schema, out);
+        for (uint32_t r = 0; r < CW_SAMPLE_RANGES; r++) {
+            struct cw_value all[CW_SAMPLE_COUNTERS + CW_SAMPLE_REPEATS];
+            for (uint32_t c = 0; c < CW_SAMPLE_COUNTERS; c++)
+                all[c] = values[r][c];
+            for (uint32_t i = 0; i < CW_SAMPLE_REPEATS; i++) {
+                double n = 10 * r + i;
+                all[CW_SAMPLE_COUNTERS + i] = (struct cw_value){CW_FORM_ROLLUPS, {n, n, n, n}, 0, NULL};
+            }
+            if (r != 1)
+                cw_counter_data_write_device(&schema, &devices[r != 0], out);
+            cw_counter_data_write_range(&schema, &ranges[r], all, out);
+        }
+        cw_counter_data_write_end(CW_SAMPLE_RANGES, 0, CW_END_EXITED, 0, out);
+    }
+    cw_arena_destroy(arena);
+}
+
 /* ---- instructions ---- */
 
 static const char *const stall_reasons[] = {"smsp__pcsamp_warps_issue_stalled_wait",

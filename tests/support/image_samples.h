@@ -17,6 +17,10 @@ struct cw_config_image cw_sample_plan_empty(void);
  * `complete`. The file has CW_SAMPLE_DATA_CHUNKS chunks with it: SCHM DEVC RNGE RNGE DEVC RNGE ENDC. */
 enum { CW_SAMPLE_DATA_CHUNKS = 7, CW_SAMPLE_COUNTERS = 4, CW_SAMPLE_RANGES = 3 };
 void cw_sample_data(struct cw_writer *out, bool complete);
+/* The same with counters that were recorded whole in both passes: two repeats, SCHM RPTS DEVC RVAL RNGE RVAL RNGE DEVC
+ * RVAL RNGE ENDC. Repeat `i` of range `r` is 10 * r + i in every rollup. */
+enum { CW_SAMPLE_REPEATS = 2 };
+void cw_sample_repeats(struct cw_writer *out);
 /* The values written for a range. */
 const struct cw_value *cw_sample_values(uint32_t range);
 

@@ -34,6 +34,14 @@ static int save_data(const char *folder, const char *name, bool complete, size_t
     return save(folder, "counter_data", name, &out);
 }
 
+static int save_repeats(const char *folder)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sample_repeats(&out);
+    return save(folder, "counter_data", "seed-repeats", &out);
+}
+
 static int save_samples(const char *folder, const char *name, int clocks, bool complete)
 {
     struct cw_writer out;
@@ -75,6 +83,6 @@ int main(int argc, char **argv)
                   save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
                   save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
                   save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
-                  save_samples(folder, "seed-pm-uncorrelated", 0, false);
+                  save_samples(folder, "seed-pm-uncorrelated", 0, false) || save_repeats(folder);
     return failed ? CW_ERR_IO : CW_OK;
 }

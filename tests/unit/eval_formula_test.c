@@ -99,6 +99,26 @@ Test(eval_formula, all_counters_have_to_come_from_one_pass)
     EXPECT("sm__inst.sum * sm__bytes.sum.peak_sustained", 1600 * 32, CW_VALUE_OK); /* a fact of the device */
 }
 
+Test(eval_formula, one_pass_that_has_all_is_taken)
+{
+    static double rollups[CW_ROLLUP_COUNT][SAMPLE_COUNTERS + 1][SAMPLE_RANGES];
+    static uint8_t forms[SAMPLE_COUNTERS + 1][SAMPLE_RANGES];
+    static const struct cw_schema_repeat repeats[] = {{INST, 1}};
+    memcpy(forms, sample_forms, sizeof sample_forms);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        memcpy(rollups[r], sample_rollups[r], sizeof sample_rollups[r]);
+        rollups[r][SAMPLE_COUNTERS][0] = 2400;
+        data.rollups[r] = &rollups[r][0][0];
+    }
+    forms[SAMPLE_COUNTERS][0] = CW_FORM_ROLLUPS;
+    data.forms = &forms[0][0];
+    data.schema.repeats = repeats;
+    data.schema.repeat_count = 1;
+    EXPECT("sm__inst.sum / sm__bytes.sum", 0.3, CW_VALUE_OK);
+    EXPECT("sm__inst.sum / sm__hits.sum", 1600. / 60, CW_VALUE_OK);
+    EXPECT("sm__inst.sum / sm__bytes.sum * sm__hits.sum", 0.2 * 60, CW_VALUE_MIXED_PASSES);
+}
+
 /* A throughput's constituents may come from several passes, so in a formula of it alone they may, too. */
 Test(eval_formula, one_throughput_keeps_its_status)
 {

@@ -162,6 +162,42 @@ Test(eval_plan, mixed_passes)
     EXPECT("sm__bytes.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
 }
 
+/* Values of further passes stand behind those of the counters; whoever needs several takes them from one pass. */
+Test(eval_plan, values_are_computed_within_one_pass)
+{
+    static double rollups[CW_ROLLUP_COUNT][SAMPLE_COUNTERS + 2][SAMPLE_RANGES];
+    static uint8_t forms[SAMPLE_COUNTERS + 2][SAMPLE_RANGES];
+    static const struct cw_schema_repeat repeats[] = {{ACTIVE, 1}, {HITS, 1}};
+    memcpy(forms, sample_forms, sizeof sample_forms);
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        memcpy(rollups[r], sample_rollups[r], sizeof sample_rollups[r]);
+        rollups[r][SAMPLE_COUNTERS][0] = r == CW_SUM ? 1600 : 400; /* twice the cycles of the first pass */
+        rollups[r][SAMPLE_COUNTERS + 1][0] = r == CW_SUM ? 64 : 16;
+        forms[SAMPLE_COUNTERS][0] = forms[SAMPLE_COUNTERS + 1][0] = CW_FORM_ROLLUPS;
+        data.rollups[r] = &rollups[r][0][0];
+    }
+    data.forms = &forms[0][0];
+    data.schema.repeats = repeats;
+    data.schema.repeat_count = 2;
+    EXPECT("sm__bytes.sum.per_cycle_active", 20, CW_VALUE_OK); /* both of the second pass */
+    EXPECT("sm__inst.sum.per_cycle_active", 8, CW_VALUE_OK);   /* both of the first */
+    EXPECT("sm__cycles_active.sum", 800, CW_VALUE_OK);
+    EXPECT("sm__hits.sum", 60, CW_VALUE_OK);
+    EXPECT("sm__hit_rate.ratio", 0.75, CW_VALUE_OK);
+    EXPECT("sm__hit_bytes.sum.per_cycle_active", 32 * 60 / 200.,
+           CW_VALUE_OK); /* derived: the first pass that has all */
+    EXPECT("sm__bytes.sum.pct_of_peak_sustained_active", 100 * 20 / 32., CW_VALUE_OK); /* the peak is the device's */
+    EXPECT("sm__bytes.sum.per_cycle_elapsed", 8, CW_VALUE_MIXED_PASSES);
+    options.frame_ns = 1000;
+    EXPECT("sm__hits.sum.per_cycle_in_frame", 60 / 500., CW_VALUE_OK);
+    options.frame_ns = 0;
+    forms[SAMPLE_COUNTERS][0] = CW_FORM_OVERFLOW;
+    EXPECT("sm__bytes.sum.per_cycle_active", 20, CW_VALUE_OVERFLOW);
+    sample_counters[LOOKUPS].passes = sample_counters[BYTES].passes;
+    EXPECT("sm__hit_rate.ratio", 0.8, CW_VALUE_OK);
+    EXPECT("sm__misses.sum", 16, CW_VALUE_OK); /* a derived counter of the second pass */
+}
+
 Test(eval_plan, forms)
 {
     EXPECT("sm__missing.sum", NAN, CW_VALUE_NOT_COLLECTED);

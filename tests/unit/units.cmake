@@ -13,6 +13,7 @@ target_link_options(cw_test_alloc_fail INTERFACE -Wl,--wrap=malloc,--wrap=calloc
 cw_unit(base_test cw_base)
 cw_unit(image_config_image_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_counter_data_test cw_test_image cw_test_alloc_fail)
+cw_unit(image_repeats_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pc_data_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 

@@ -1,0 +1,15 @@
+/* The chunks of counter data that reading, writing and merging share. See FORMAT.md. */
+#ifndef CW_IMAGE_DATA_CHUNKS_H
+#define CW_IMAGE_DATA_CHUNKS_H
+
+#include "host/image/chunk.h"
+
+#define CW_CHUNK_SCHEMA CW_CHUNK_TYPE('S', 'C', 'H', 'M')
+#define CW_CHUNK_REPEATS CW_CHUNK_TYPE('R', 'P', 'T', 'S')
+#define CW_CHUNK_DEVICE CW_CHUNK_TYPE('D', 'E', 'V', 'C')
+#define CW_CHUNK_ABOUT CW_CHUNK_TYPE('R', 'A', 'T', 'T')
+#define CW_CHUNK_REPEATED CW_CHUNK_TYPE('R', 'V', 'A', 'L')
+#define CW_CHUNK_RANGE CW_CHUNK_TYPE('R', 'N', 'G', 'E')
+#define CW_CHUNK_END CW_CHUNK_TYPE('E', 'N', 'D', 'C')
+
+#endif
