@@ -1,22 +1,17 @@
-#define _GNU_SOURCE
 #include "metricdb/chip.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "host/base/file.h"
 #include "host/base/suggest.h"
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_find.h"
 #include "metricdb/compiled.h"
 #include "metricdb/limits.h"
+#include "metricdb/text_hash.h"
 #include "metricdb/yaml.h"
 
 enum { LARGEST_FILE = 64 << 20, SCHEMA = 1 };
@@ -61,53 +56,6 @@ static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root,
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-/* A slot holds 1 + the index in the concatenation of counters, ratios and throughputs; 0 is empty. */
-static uint64_t name_hash(const char *name, size_t length)
-{
-    return XXH3_64bits(name, length);
-}
-
-static const char *nth_name(const struct cw_chip *chip, uint32_t n, enum cw_metric_type *type, uint32_t *index)
-{
-    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++) {
-        uint32_t count = cw_chip_base_count(chip, (enum cw_metric_type)t);
-        if (n < count) {
-            *type = (enum cw_metric_type)t;
-            *index = n;
-            return cw_chip_base_name(chip, *type, n);
-        }
-        n -= count;
-    }
-    return NULL;
-}
-
-bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,
-                  uint32_t *index)
-{
-    if (!chip->name_slot_count)
-        return false;
-    for (uint64_t h = name_hash(name, length);; h++) {
-        uint32_t slot = chip->name_slots[h % chip->name_slot_count];
-        if (!slot)
-            return false;
-        const char *candidate = nth_name(chip, slot - 1, type, index);
-        if (strncmp(candidate, name, length) == 0 && !candidate[length])
-            return true;
-    }
-}
-
-uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type)
-{
-    return type == CW_COUNTER ? chip->counter_count : type == CW_RATIO ? chip->ratio_count : chip->throughput_count;
-}
-
-const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
-{
-    return type == CW_COUNTER ? chip->counters[index].name
-           : type == CW_RATIO ? chip->ratios[index].name
-                              : chip->throughputs[index].name;
-}
-
 static void index_names(struct load *l)
 {
     struct cw_chip *chip = l->chip;
@@ -117,7 +65,7 @@ static void index_names(struct load *l)
     for (uint32_t n = 0; ok(l) && n < total; n++) {
         enum cw_metric_type type = CW_COUNTER, other;
         uint32_t index = 0, same;
-        const char *name = nth_name(chip, n, &type, &index);
+        const char *name = cw_chip_nth_name(chip, n, &type, &index);
         chip->name_slots = table;
         chip->name_slot_count = slots;
         if (cw_chip_find(chip, name, strlen(name), &other, &same)) {
@@ -127,7 +75,7 @@ static void index_names(struct load *l)
                          "throughputs",
                          name);
         }
-        uint64_t h = name_hash(name, strlen(name));
+        uint64_t h = cw_chip_name_hash(name, strlen(name));
         while (table[h % slots])
             h++;
         table[h % slots] = n + 1;
@@ -142,7 +90,7 @@ static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
     if (!ok(l))
         return CW_NONE;
     size_t slots = l->chip->name_slot_count;
-    for (uint64_t h = name_hash(name, strlen(name)); slots && l->slots[h % slots]; h++)
+    for (uint64_t h = cw_chip_name_hash(name, strlen(name)); slots && l->slots[h % slots]; h++)
         if (strcmp(l->counter_list[l->slots[h % slots] - 1].name, name) == 0)
             return l->slots[h % slots] - 1;
     struct cw_suggest near;
@@ -165,7 +113,7 @@ static void load_counter_names(struct load *l)
         const struct cw_yaml_key *key = &l->counters->keys[i];
         l->counter_list[i].name = cw_yaml_key_name(&l->in, l->counters, i);
         l->counter_list[i].line = key->line;
-        uint64_t h = name_hash(key->text, strlen(key->text));
+        uint64_t h = cw_chip_name_hash(key->text, strlen(key->text));
         while (l->slots[h % slots])
             h++;
         l->slots[h % slots] = i + 1;
@@ -192,26 +140,6 @@ static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
             return i;
     cw_yaml_fail(&l->in, node, "found '%s', expected a domain of the 'domains' section", name);
     return 0;
-}
-
-bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup)
-{
-    const struct cw_counter *c = &chip->counters[counter];
-    bool scaled = c->terms.count == 1 && c->coefficients[0] > 0 && chip->counters[c->terms.items[0]].unit == c->unit;
-    return c->terms.count && (rollup < 2 || scaled);
-}
-
-uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)
-{
-    uint32_t low = 0, high = chip->raw_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (chip->raws[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < chip->raw_count && chip->raws[low].id == id ? low : CW_NONE;
 }
 
 static uint32_t find_raw(struct load *l, const struct cw_yaml *node)
@@ -483,13 +411,6 @@ static void load_root(struct load *l, const struct cw_yaml *root)
     index_names(l);
 }
 
-static void canonical_hash(uint8_t hash[16], XXH128_hash_t value)
-{
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, value);
-    memcpy(hash, canonical.digest, sizeof canonical.digest);
-}
-
 enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_t size, const char *path,
                              struct cw_arena *arena, struct cw_error *err)
 {
@@ -499,7 +420,7 @@ enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_
     if (!kept)
         return cw_error_nomem(err);
     l.in.source = l.chip->path = kept;
-    canonical_hash(l.chip->hash, XXH3_128bits(data, size));
+    cw_text_hash(l.chip->hash, data, size);
     struct cw_yaml *root;
     enum cw_status status = cw_yaml_parse(&root, data, size, kept, arena, err);
     if (status != CW_OK)
@@ -509,30 +430,12 @@ enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_
     return l.in.status;
 }
 
-/* The hash of a regular file, read through a small buffer; false where it cannot be read that way. */
-static bool hash_file(uint8_t hash[16], const char *path)
-{
-    XXH3_state_t state;
-    uint8_t buffer[32 << 10];
-    struct stat st;
-    ssize_t n = -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    XXH3_128bits_reset(&state);
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        while ((n = read(fd, buffer, sizeof buffer)) > 0)
-            XXH3_128bits_update(&state, buffer, (size_t)n);
-    if (fd >= 0)
-        close(fd);
-    canonical_hash(hash, XXH3_128bits_digest(&state));
-    return n == 0;
-}
-
 enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
                                  struct cw_error *err)
 {
     struct cw_bytes file;
     uint8_t hash[16];
-    if (hash_file(hash, path) && cw_compiled_load(chip, path, hash, arena))
+    if (cw_text_hash_file(hash, path) && cw_compiled_load(chip, path, hash, arena))
         return CW_OK;
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status != CW_OK)
@@ -540,14 +443,6 @@ enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, 
     status = cw_chip_parse(chip, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
     return status;
-}
-
-bool cw_chip_measured(const struct cw_chip *chip)
-{
-    for (uint32_t i = 0; i < chip->counter_count; i++)
-        if (!isnan(chip->counters[i].peak))
-            return true;
-    return false;
 }
 
 enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,

@@ -8,7 +8,6 @@
 
 #include "host/base/file.h"
 #include "metricdb/data.h"
-#include "metricdb/formula.h"
 #include "metricdb/yaml.h"
 
 /* The sections of the file; those from OPERATIONS on follow the head of the sentence in this order. */
@@ -456,68 +455,5 @@ const char *cw_describe(const struct cw_glossary *g, const struct cw_chip *chip,
     put_qualifiers(&out, &parts);
     put_notes(&out, &parts);
     put(&out, ".");
-    return buffer;
-}
-
-/* ---- rollups and sub-metrics ------------------------------------------------------------------------------------ */
-
-static const char *const rollup_texts[] = {"the sum over the unit's instances", "the average of the unit's instances",
-                                           "the smallest of the unit's instances",
-                                           "the largest of the unit's instances"};
-
-/* A text that goes on after the rollup, or (with %) one that holds it. */
-static const char *const sub_texts[CW_SUB__COUNT] = {
-    [CW_SUB_NONE] = "%.",
-    [CW_SUB_PEAK] = "The rate for each cycle that the hardware can sustain; %.",
-    [CW_SUB_PEAK_ACTIVE] = "What the hardware can sustain in the unit's active cycles; %.",
-    [CW_SUB_PEAK_ACTIVE_PER_SECOND] = ("What the hardware can sustain in the unit's active cycles, for each second of "
-                                       "the range; %."),
-    [CW_SUB_PEAK_ELAPSED] = "What the hardware can sustain in all cycles of the range; %.",
-    [CW_SUB_PEAK_ELAPSED_PER_SECOND] = "What the hardware can sustain in all cycles of the range, for each second; %.",
-    [CW_SUB_PEAK_FRAME] = "What the hardware can sustain in the user's frame; %.",
-    [CW_SUB_PEAK_FRAME_PER_SECOND] = "What the hardware can sustain in the user's frame, for each second; %.",
-    [CW_SUB_PEAK_REGION] = "What the hardware can sustain in the user's region; %.",
-    [CW_SUB_PEAK_REGION_PER_SECOND] = "What the hardware can sustain in the user's region, for each second; %.",
-    [CW_SUB_PER_CYCLE_ACTIVE] = "For each active cycle of the unit; %.",
-    [CW_SUB_PER_CYCLE_ELAPSED] = "For each cycle of the range, active or not; %.",
-    [CW_SUB_PER_CYCLE_IN_FRAME] = "For each cycle of the user's frame; %.",
-    [CW_SUB_PER_CYCLE_IN_REGION] = "For each cycle of the user's region; %.",
-    [CW_SUB_PER_SECOND] = "For each second of the range; %.",
-    [CW_SUB_PCT_ACTIVE] = "In percent of what the hardware can sustain in the unit's active cycles; %.",
-    [CW_SUB_PCT_ELAPSED] = "In percent of what the hardware can sustain in all cycles of the range; %.",
-    [CW_SUB_PCT_FRAME] = "In percent of what the hardware can sustain in the user's frame; %.",
-    [CW_SUB_PCT_REGION] = "In percent of what the hardware can sustain in the user's region; %.",
-    [CW_SUB_RATIO] = "As a plain ratio of sums over all instances.",
-    [CW_SUB_RATIO_PCT] = "In percent, from sums over all instances.",
-    [CW_SUB_RATIO_MAX_RATE] = "The largest value that the hardware allows.",
-};
-
-const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, size_t size)
-{
-    struct out out = {buffer, size, 0};
-    const char *text = sub_texts[metric->sub], *hole = strchr(text, '%');
-    put_n(&out, text, hole ? (size_t)(hole - text) : strlen(text));
-    if (hole) {
-        put(&out, rollup_texts[metric->rollup]);
-        put(&out, hole + 1);
-    }
-    if (size)
-        buffer[0] = (char)toupper((unsigned char)buffer[0]);
-    return buffer;
-}
-
-const char *cw_describe_metric(const struct cw_glossary *g, const struct cw_chip *chip, const struct cw_metric *metric,
-                               char *buffer, size_t size)
-{
-    char variant[256];
-    if (metric->type == CW_FORMULA) {
-        const struct cw_formula *f = &chip->formulas->items[metric->base];
-        snprintf(buffer, size, "%s%s%s", f->description, *f->description ? " = " : "= ", f->text);
-        return buffer;
-    }
-    cw_describe(g, chip, metric->type, metric->base, buffer, size);
-    struct out out = {buffer, size, strlen(buffer)};
-    put(&out, " ");
-    put(&out, cw_describe_variant(metric, variant, sizeof variant));
     return buffer;
 }

@@ -1,0 +1,81 @@
+#include "metricdb/chip_find.h"
+
+#include <math.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t cw_chip_name_hash(const char *name, size_t length)
+{
+    return XXH3_64bits(name, length);
+}
+
+const char *cw_chip_nth_name(const struct cw_chip *chip, uint32_t n, enum cw_metric_type *type, uint32_t *index)
+{
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++) {
+        uint32_t count = cw_chip_base_count(chip, (enum cw_metric_type)t);
+        if (n < count) {
+            *type = (enum cw_metric_type)t;
+            *index = n;
+            return cw_chip_base_name(chip, *type, n);
+        }
+        n -= count;
+    }
+    return NULL;
+}
+
+bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,
+                  uint32_t *index)
+{
+    if (!chip->name_slot_count)
+        return false;
+    for (uint64_t h = cw_chip_name_hash(name, length);; h++) {
+        uint32_t slot = chip->name_slots[h % chip->name_slot_count];
+        if (!slot)
+            return false;
+        const char *candidate = cw_chip_nth_name(chip, slot - 1, type, index);
+        if (strncmp(candidate, name, length) == 0 && !candidate[length])
+            return true;
+    }
+}
+
+uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type)
+{
+    return type == CW_COUNTER ? chip->counter_count : type == CW_RATIO ? chip->ratio_count : chip->throughput_count;
+}
+
+const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
+{
+    return type == CW_COUNTER ? chip->counters[index].name
+           : type == CW_RATIO ? chip->ratios[index].name
+                              : chip->throughputs[index].name;
+}
+
+bool cw_chip_measured(const struct cw_chip *chip)
+{
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        if (!isnan(chip->counters[i].peak))
+            return true;
+    return false;
+}
+
+bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup)
+{
+    const struct cw_counter *c = &chip->counters[counter];
+    bool scaled = c->terms.count == 1 && c->coefficients[0] > 0 && chip->counters[c->terms.items[0]].unit == c->unit;
+    return c->terms.count && (rollup < 2 || scaled);
+}
+
+uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)
+{
+    uint32_t low = 0, high = chip->raw_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (chip->raws[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < chip->raw_count && chip->raws[low].id == id ? low : CW_NONE;
+}
