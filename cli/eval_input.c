@@ -1,0 +1,135 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/eval_run.h"
+#include "cli/held_metrics.h"
+#include "cli/legacy_names.h"
+
+static const size_t largest_capture = (size_t)1 << 40;
+
+bool cw_eval_of_instructions(const struct cw_eval_run *r)
+{
+    return r->data.schema.profiler == CW_PROFILER_PC || r->data.schema.profiler == CW_PROFILER_SASS;
+}
+
+bool cw_eval_of_samples(const struct cw_eval_run *r)
+{
+    return r->data.schema.profiler == CW_PROFILER_PM;
+}
+
+enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
+{
+    enum cw_status status = cw_file_read(&r->file, r->o->capture, largest_capture, r->err);
+    if (status == CW_OK)
+        status = cw_counter_data_read(&r->data, r->file.data, r->file.size, r->o->capture, r->arena, r->err);
+    if (status == CW_OK && cw_eval_of_instructions(r) && !r->data.complete)
+        fprintf(stderr, "%s: %s: the capture is incomplete\n", program_invocation_short_name, r->o->capture);
+    else if (status == CW_OK && !r->data.complete)
+        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole %s\n",
+                program_invocation_short_name, r->o->capture,
+                cw_eval_of_samples(r) ? r->data.pm.sample_count : r->data.range_count,
+                cw_eval_of_samples(r) ? "samples" : "ranges");
+    if (status == CW_OK && cw_eval_of_samples(r) && (r->o->range || r->o->explain || r->o->check || r->o->native))
+        status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
+                              r->o->capture,
+                              r->o->range     ? "--range"
+                              : r->o->explain ? "explain"
+                                              : "--check");
+    return status;
+}
+
+/* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
+static void say_unknown_counters(const struct cw_eval_run *r)
+{
+    const struct cw_schema *schema = &r->data.schema;
+    const char *first = NULL;
+    uint32_t unknown = 0;
+    if (memcmp(schema->database, r->chip->hash, sizeof r->chip->hash) == 0)
+        return;
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        const char *name = schema->counters[i].name;
+        enum cw_metric_type type;
+        uint32_t index;
+        if (cw_chip_find(r->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            continue;
+        first = first ? first : name;
+        unknown++;
+    }
+    if (unknown)
+        fprintf(stderr,
+                "%s: %s: planned with another version of the %s database; this one does not know %" PRIu32
+                " of its counters: %s%s\n",
+                program_invocation_short_name, r->o->capture, r->chip->name, unknown, first,
+                unknown > 1 ? ", ..." : "");
+}
+
+enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
+{
+    const struct cw_schema *schema = &r->data.schema;
+    enum cw_status status = r->o->chip_file ? cw_chip_load_file(&r->chip, r->o->chip_file, r->arena, r->err)
+                                            : cw_chip_load(&r->chip, schema->chip, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_chip_rename(&r->chip, schema->chip, r->arena, r->err);
+    if (status != CW_OK)
+        return status;
+    say_unknown_counters(r);
+    return cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
+}
+
+static bool is_planned(const struct cw_eval_run *r, const char *name)
+{
+    const struct cw_schema *schema = &r->data.schema;
+    uint32_t i = 0;
+    while (i < schema->metric_count && strcmp(schema->metrics[i], name) != 0)
+        i++;
+    return i < schema->metric_count;
+}
+
+/* A plan may name users' own metrics, whose formulas are in no capture. */
+static enum cw_status parse_name(struct cw_eval_run *r, struct cw_metric *metric, const char *name)
+{
+    if (cw_metric_parse(metric, r->chip, name, NULL) == CW_OK || !is_planned(r, name))
+        return cw_metric_parse(metric, r->chip, name, r->err);
+    return cw_error_set(r->err, CW_ERR_USAGE,
+                        "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
+                        "formula by --metrics-db",
+                        r->o->capture, name, r->chip->name);
+}
+
+enum cw_status cw_eval_parse_names(struct cw_eval_run *r, const char *const *names, size_t count)
+{
+    enum cw_status status = cw_legacy_names_adopt(&r->chip, names, count, r->arena, r->err);
+    r->metrics = cw_arena_alloc(r->arena, count, sizeof *r->metrics);
+    if (!r->metrics)
+        return cw_error_nomem(r->err);
+    for (; status == CW_OK && r->metric_count < count; r->metric_count++)
+        status = parse_name(r, &r->metrics[r->metric_count], names[r->metric_count]);
+    return status;
+}
+
+enum cw_status cw_eval_gather_named(struct cw_eval_run *r)
+{
+    struct cw_metric_list list = {0};
+    enum cw_status status = cw_metric_list_gather(&list, &r->o->sources, r->chip, r->arena, r->err);
+    if (status == CW_OK && !list.count)
+        status = cw_error_set(r->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
+    if (status == CW_OK)
+        status = cw_eval_parse_names(r, list.names, list.count);
+    cw_metric_list_free(&list);
+    return status;
+}
+
+enum cw_status cw_eval_gather(struct cw_eval_run *r)
+{
+    if (r->o->all)
+        return cw_held_metrics(&r->metrics, &r->metric_count, r->chip, &r->data.schema, r->arena, r->err);
+    if (r->o->sources.count)
+        return cw_eval_gather_named(r);
+    if (!r->data.schema.metric_count)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
+                            r->o->capture);
+    return cw_eval_parse_names(r, r->data.schema.metrics, r->data.schema.metric_count);
+}
