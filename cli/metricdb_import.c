@@ -18,11 +18,13 @@
 
 enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
 
+enum { RANGE, PM };
+
 struct options {
     const char *chip, *output, *library, *limits_from, *formulas_from;
     const char *evidence[MOST_EVIDENCE];
     size_t evidence_count;
-    bool all, learn;
+    bool all, learn[2]; /* by activity */
 };
 
 static const struct argp_option option_list[] = {
@@ -39,13 +41,13 @@ static const struct argp_option option_list[] = {
      "take formulas over from the file of another chip where names and raw counters agree (default with --all: the "
      "first file there that knows peaks)",
      0},
-    {"learn", 'L', NULL, 0,
-     "learn what one pass can hold by asking the library (minutes); without it and without --limits-from, plans made "
-     "with the file know no limits",
+    {"learn", 'L', "range|pm", OPTION_ARG_OPTIONAL,
+     "learn what one pass can hold in range profiling, in PM sampling or in both by asking the library (minutes); "
+     "without it and without --limits-from, plans made with the file know no limits",
      0},
     {"limits-from", 'f', "FILE", 0,
-     "take over what one pass can hold from this chip file; with --all a folder, of whose files NAME.yaml those that "
-     "are there are used",
+     "take over from this chip file what one pass can hold, as far as it is not learned; with --all a folder, of whose "
+     "files NAME.yaml those that are there are used",
      0},
     {"library", 'l', "FILE", 0, "NVIDIA's host library, where it is not found by itself", 0},
     {0},
@@ -55,8 +57,10 @@ static void check_options(const struct options *o, struct argp_state *state)
 {
     if (!o->chip == !o->all)
         argp_error(state, "one of --chip and --all is required");
-    if (o->learn && o->limits_from)
-        argp_error(state, "found both --learn and --limits-from, expected one of them");
+    if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
+        argp_error(state, "found --learn of all limits and --limits-from, expected one of them");
+    if (o->all && (o->learn[RANGE] || o->learn[PM]))
+        argp_error(state, "found --learn with --all, expected it with --chip: it takes minutes a chip");
     if (o->all && o->evidence_count)
         argp_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
 }
@@ -83,7 +87,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->formulas_from = arg;
         return 0;
     case 'L':
-        o->learn = true;
+        if (arg && strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
+            argp_error(state, "found --learn=%s, expected range or pm", arg);
+        o->learn[RANGE] |= !arg || *arg == 'r';
+        o->learn[PM] |= !arg || *arg == 'p';
         return 0;
     case 'f':
         o->limits_from = arg;
@@ -124,59 +131,46 @@ struct draft {
     const char *limits_from;
     bool may_drop_limits; /* of the earlier file, where the library changed */
     char formulas[SOURCE_LINE];
-    struct cw_limit_sources limits;
+    struct cw_limit_table limits[2]; /* by activity */
 };
 
-/* A line that says how what was learned about an activity did on sets that it was not learned from. */
-static void describe(char *line, size_t size, const char *section, const char *what, const struct cw_learn_report *r)
+/* Learns one table in place of whatever there was. Its source says how it did on sets that it was not learned from. */
+static enum cw_status learn(const struct job *j, struct draft *d, int which)
 {
-    snprintf(line, size,
-             "%s: %s, learned by %llu questions to NVIDIA's host library; of fresh passes of our scheduler, from which "
-             "nothing was learned, it refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
-             section, what, (unsigned long long)r->questions, r->random.refused, r->random.passes, r->random.sets,
-             r->natural.refused, r->natural.passes, r->natural.sets);
-}
-
-static enum cw_status learn(const struct job *j, struct draft *d, struct cw_writer *text)
-{
-    struct cw_learned range, pm;
-    cw_learned_init(&range);
-    cw_learned_init(&pm);
-    void (*progress)(const char *) = isatty(2) ? show_progress : NULL;
-    enum cw_status status = cw_learn(d->facts, j->library, CW_NVPERF_PROFILER, &range, progress, j->err);
+    static const char *const what[] = {"limits: range profiling", "pm_limits: PM sampling"};
+    struct cw_limit_table *table = &d->limits[which];
+    struct cw_learn_report r;
+    cw_limit_table_free(table);
+    cw_limit_table_init(table);
+    enum cw_status status = cw_learn(d->facts, j->library, which == PM ? CW_NVPERF_PM_SAMPLING : CW_NVPERF_PROFILER,
+                                     table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
-        status = cw_learn(d->facts, j->library, CW_NVPERF_PM_SAMPLING, &pm, progress, j->err);
-    if (status == CW_OK) {
-        describe(d->limits.range, sizeof d->limits.range, "limits", "range profiling", &range.report);
-        describe(d->limits.pm, sizeof d->limits.pm, "pm_limits", "PM sampling", &pm.report);
-        cw_write_format(text, "\nclasses:\n");
-        cw_write_bytes(text, range.classes.data, range.classes.size);
-        cw_write_bytes(text, pm.classes.data, pm.classes.size);
-        cw_write_format(text, "\nlimits:\n");
-        cw_write_bytes(text, range.limits.data, range.limits.size);
-        cw_write_format(text, "\npm_limits:\n");
-        cw_write_bytes(text, pm.limits.data, pm.limits.size);
-    }
-    cw_learned_free(&range);
-    cw_learned_free(&pm);
+        snprintf(table->source, sizeof table->source,
+                 "%s, learned by %llu questions to NVIDIA's host library; of fresh passes of our scheduler, from which "
+                 "nothing was learned, it refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
+                 what[which], (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets,
+                 r.natural.refused, r.natural.passes, r.natural.sets);
     return status;
 }
 
-/* The sections that say what one pass can hold, and the lines that say where they come from. */
-static enum cw_status limits(const struct job *j, struct draft *d, struct cw_writer *text)
+/* What one pass can hold: taken over, learned, or not known. */
+static enum cw_status limits(const struct job *j, struct draft *d)
 {
-    d->limits = (struct cw_limit_sources){.range = "limits: none"};
     if (d->limits_from) {
         struct cw_error why = CW_ERROR_INIT;
-        enum cw_status status = cw_carry_limits(d->facts, d->limits_from, text, &d->limits, &why);
-        if (status != CW_ERR_DIFFERS || !d->may_drop_limits) {
-            if (status != CW_OK)
-                *j->err = why;
+        enum cw_status status = cw_carry_limits(d->facts, d->limits_from, &d->limits[RANGE], &d->limits[PM], &why);
+        if (status != CW_OK && (status != CW_ERR_DIFFERS || !d->may_drop_limits)) {
+            *j->err = why;
             return status;
         }
-        fprintf(stderr, "metricdb-import: %s\n", why.message);
+        if (status != CW_OK)
+            fprintf(stderr, "metricdb-import: %s\n", why.message);
     }
-    return j->o->learn && d->facts->chip.domain_count ? learn(j, d, text) : CW_OK;
+    enum cw_status status = CW_OK;
+    for (int which = RANGE; which <= PM && status == CW_OK; which++)
+        if (j->o->learn[which] && d->facts->chip.domain_count)
+            status = learn(j, d, which);
+    return status;
 }
 
 /* The line that an earlier file has about what was measured. */
@@ -212,25 +206,27 @@ static enum cw_status formulas(const struct job *j, struct draft *d)
 
 static enum cw_status write_chip(const struct job *j, struct draft *d, struct cw_writer *text)
 {
-    struct cw_writer sections;
-    cw_writer_init(&sections);
+    struct cw_limit_table *range = &d->limits[RANGE], *pm = &d->limits[PM];
+    cw_limit_table_init(range);
+    cw_limit_table_init(pm);
     enum cw_status status = formulas(j, d);
     if (status == CW_OK)
-        status = limits(j, d, &sections);
+        status = limits(j, d);
     const char *const source[] = {
         d->facts->chip.domain_count
             ? "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library"
             : "names, units, dimensions, raw counters, throughputs: imported from NVIDIA's host library, which makes "
               "no "
               "passes for this chip",
-        d->formulas, d->limits.range, *d->limits.pm ? d->limits.pm : NULL, NULL};
+        d->formulas, *range->source ? range->source : "limits: none", *pm->source ? pm->source : NULL, NULL};
     if (status == CW_OK) {
         cw_chip_write(&d->facts->chip, source, text);
-        cw_write_bytes(text, sections.data, sections.size);
+        cw_limit_tables_write(range, pm, text);
         if (text->status != CW_OK)
             status = cw_error_nomem(j->err);
     }
-    cw_writer_free(&sections);
+    cw_limit_table_free(range);
+    cw_limit_table_free(pm);
     return status;
 }
 

@@ -24,29 +24,61 @@ static bool starts(const char *line, size_t length, const char *with)
     return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
 }
 
-/* A section is its line at the margin and all lines after it up to the next such line. */
-static void copy_sections(const struct cw_bytes *file, struct cw_writer *text)
+void cw_limit_table_init(struct cw_limit_table *table)
+{
+    *table = (struct cw_limit_table){0};
+    cw_writer_init(&table->classes);
+    cw_writer_init(&table->limits);
+}
+
+void cw_limit_table_free(struct cw_limit_table *table)
+{
+    cw_writer_free(&table->classes);
+    cw_writer_free(&table->limits);
+}
+
+/* A section is what follows its line at the margin up to the next such line; an entry of it is a line two spaces in and
+ * the lines further in that follow. */
+static void copy_sections(const struct cw_bytes *file, struct cw_limit_table *range, struct cw_limit_table *pm)
 {
     const char *p = (const char *)file->data, *end = p + file->size;
-    bool inside = false;
+    enum { OTHER, CLASSES, LIMITS } section = OTHER;
+    struct cw_limit_table *to = range;
     while (p < end) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((newline ? newline + 1 : end) - p);
-        if (*p != ' ' && *p != '\n' && *p != '#')
-            inside = starts(p, length, "classes:") || starts(p, length, "limits:") || starts(p, length, "pm_limits:");
-        if (inside)
-            cw_write_bytes(text, p, length);
+        bool entry = length > 2 && p[0] == ' ' && p[1] == ' ' && p[2] != ' ';
+        if (*p != ' ' && *p != '\n' && *p != '#') {
+            bool range_limits = starts(p, length, "limits:"), pm_limits = starts(p, length, "pm_limits:");
+            section = starts(p, length, "classes:") ? CLASSES : range_limits || pm_limits ? LIMITS : OTHER;
+            to = pm_limits ? pm : range;
+        } else if (section != OTHER && *p == ' ') {
+            if (section == CLASSES && entry)
+                to = starts(p + 2, length - 2, "pm_") ? pm : range;
+            cw_write_bytes(section == CLASSES ? &to->classes : &to->limits, p, length);
+        }
         p += length;
     }
 }
 
-enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text,
-                               struct cw_limit_sources *sources, struct cw_error *err)
+/* The line of `source:` about a table, if there is a table. */
+static void quote_source(const struct cw_chip *chip, const char *with, struct cw_limit_table *table)
+{
+    if (!table->limits.size)
+        return;
+    snprintf(table->source, sizeof table->source, "%s taken over from a file that did not say where they come from",
+             with);
+    for (uint32_t i = 0; i < chip->source_count; i++)
+        if (starts(chip->source[i], strlen(chip->source[i]), with))
+            snprintf(table->source, sizeof table->source, "%s", chip->source[i]);
+}
+
+enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_limit_table *range,
+                               struct cw_limit_table *pm, struct cw_error *err)
 {
     const struct cw_chip *chip;
     struct cw_bytes file;
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
-    *sources = (struct cw_limit_sources){.range = "limits: none"};
     if (status != CW_OK)
         return status;
     status = cw_chip_parse(&chip, file.data, file.size, path, facts->arena, err);
@@ -55,17 +87,28 @@ enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, s
                               "found other raw counters or domains in %s than NVIDIA's host library has for %s: its "
                               "limits do not apply, learn them anew",
                               path, facts->chip.name);
-    if (status == CW_OK && chip->limit_count) {
-        cw_write_bytes(text, "\n", 1);
-        copy_sections(&file, text);
-        snprintf(sources->range, sizeof sources->range,
-                 "limits: taken over from a file that did not say where they come from");
-        for (uint32_t i = 0; i < chip->source_count; i++)
-            if (starts(chip->source[i], strlen(chip->source[i]), "limits: "))
-                snprintf(sources->range, sizeof sources->range, "%s", chip->source[i]);
-            else if (starts(chip->source[i], strlen(chip->source[i]), "pm_limits: "))
-                snprintf(sources->pm, sizeof sources->pm, "%s", chip->source[i]);
+    if (status == CW_OK) {
+        copy_sections(&file, range, pm);
+        quote_source(chip, "limits:", range);
+        quote_source(chip, "pm_limits:", pm);
     }
     cw_bytes_free(&file);
-    return status == CW_OK && text->status != CW_OK ? cw_error_nomem(err) : status;
+    return status;
+}
+
+void cw_limit_tables_write(const struct cw_limit_table *range, const struct cw_limit_table *pm, struct cw_writer *text)
+{
+    if (range->classes.size || pm->classes.size) {
+        cw_write_format(text, "\nclasses:\n");
+        cw_write_bytes(text, range->classes.data, range->classes.size);
+        cw_write_bytes(text, pm->classes.data, pm->classes.size);
+    }
+    if (range->limits.size) {
+        cw_write_format(text, "\nlimits:\n");
+        cw_write_bytes(text, range->limits.data, range->limits.size);
+    }
+    if (pm->limits.size) {
+        cw_write_format(text, "\npm_limits:\n");
+        cw_write_bytes(text, pm->limits.data, pm->limits.size);
+    }
 }

@@ -6,14 +6,22 @@
 #include "host/base/bytes.h"
 #include "host/import/facts.h"
 
-/* The lines of `source:` that say where the limits and the PM limits come from; "" for none. */
-struct cw_limit_sources {
-    char range[1024], pm[1024];
+/* What a pass can hold in one activity: lines of YAML that belong under `classes:`, and under `limits:` or
+ * `pm_limits:`, and the line of `source:` that says where they come from. All are empty where nothing is known. */
+struct cw_limit_table {
+    struct cw_writer classes, limits;
+    char source[1024];
 };
 
-/* Appends the sections 'classes', 'limits' and 'pm_limits' of the file at `path` to `text` and says where they come
- * from. CW_ERR_DIFFERS when the file is about other raw counters or domains than `facts`. */
-enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_writer *text,
-                               struct cw_limit_sources *sources, struct cw_error *err);
+void cw_limit_table_init(struct cw_limit_table *table);
+void cw_limit_table_free(struct cw_limit_table *table);
+
+/* Takes the tables of range profiling and of PM sampling from the file at `path`. Classes whose names begin with `pm_`
+ * are those of PM sampling. CW_ERR_DIFFERS when the file is about other raw counters or domains than `facts`. */
+enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_limit_table *range,
+                               struct cw_limit_table *pm, struct cw_error *err);
+
+/* Appends the sections 'classes', 'limits' and 'pm_limits', as far as they are known. */
+void cw_limit_tables_write(const struct cw_limit_table *range, const struct cw_limit_table *pm, struct cw_writer *text);
 
 #endif

@@ -53,8 +53,7 @@ static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena
 }
 
 /* Bans among random sets of the domains that are marked. */
-static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, const char *name,
-                        void (*progress)(const char *))
+static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, const char *name)
 {
     const struct cw_chip *chip = m->chip;
     struct cw_pool pool = {0, cw_model_array(m, chip->placement_count, sizeof *pool.items)};
@@ -65,14 +64,12 @@ static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, 
         return;
     uint32_t tries = pool.count * each < DRAWN_SETS ? pool.count * each : DRAWN_SETS;
     uint32_t mistakes = cw_learn_bans(m, &pool, tries);
-    char text[160];
-    snprintf(text, sizeof text, "%s: %u of %u random sets led to bans", name, mistakes, tries);
-    if (progress)
-        progress(text);
+    if (name)
+        cw_model_tell(m, "%s: %u of %u random sets led to bans", name, mistakes, tries);
 }
 
 /* Each domain alone, each two that may disturb one another, and all of them. */
-static void try_random_sets(struct cw_model *m, void (*progress)(const char *))
+static void try_random_sets(struct cw_model *m)
 {
     const struct cw_chip *chip = m->chip;
     uint32_t n = chip->domain_count;
@@ -83,15 +80,14 @@ static void try_random_sets(struct cw_model *m, void (*progress)(const char *))
                 continue;
             memset(domains, 0, n * sizeof *domains);
             domains[a] = domains[b] = true;
-            try_domains(m, domains, a == b ? TRIES_EACH : TRIES_TOGETHER, chip->domains[a].name,
-                        a == b ? progress : NULL);
+            try_domains(m, domains, a == b ? TRIES_EACH : TRIES_TOGETHER, a == b ? chip->domains[a].name : NULL);
         }
     for (uint32_t c = 0; cw_model_ok(m) && c < n; c++) {
         uint32_t members = 0;
         for (uint32_t d = 0; d < n; d++)
             members += domains[d] = m->cluster[d] == c && !m->own_pass[d];
         if (members > 1)
-            try_domains(m, domains, TRIES_EACH, "all domains of a cluster", progress);
+            try_domains(m, domains, TRIES_EACH, "all domains of a cluster");
     }
 }
 
@@ -117,8 +113,7 @@ static void add_count(struct cw_learn_count *to, const struct cw_check_count *fr
 
 /* Rounds of check sets through our own scheduler, until the library refuses hardly any pass for some rounds, or the
  * question budget is spent. */
-static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **arena, struct cw_learn_report *report,
-                   void (*progress)(const char *))
+static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **arena, struct cw_learn_report *report)
 {
     struct {
         uint32_t passes, refused;
@@ -129,11 +124,8 @@ static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **a
         report->rounds++;
         recent[round % WINDOW].passes = check.random.passes + check.natural.passes;
         recent[round % WINDOW].refused = check.random.refused + check.natural.refused;
-        char text[160];
-        snprintf(text, sizeof text, "check round %u: %u passes, %u refused; %u bans", round + 1,
-                 recent[round % WINDOW].passes, recent[round % WINDOW].refused, m->ban_count);
-        if (progress)
-            progress(text);
+        cw_model_tell(m, "check round %u: %u passes, %u refused; %u bans", round + 1, recent[round % WINDOW].passes,
+                      recent[round % WINDOW].refused, m->ban_count);
         if (recent[round % WINDOW].refused)
             renew_limits(m, chip, arena);
         sum.passes = sum.refused = 0;
@@ -146,28 +138,25 @@ static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **a
     }
 }
 
-static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, struct cw_learned *learned,
-                  void (*progress)(const char *))
+static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, struct cw_limit_table *table,
+                  struct cw_learn_report *report)
 {
-    struct cw_learn_report *report = &learned->report;
     struct cw_arena *arena = NULL;
     cw_learn_domains(m);
-    if (progress)
-        progress("domains compared");
+    cw_model_tell(m, "domains compared");
     cw_learn_kinds(m);
-    if (progress)
-        progress("pairs compared");
-    cw_learn_rules(m, progress);
+    cw_model_tell(m, "pairs compared: %u kinds", m->kind_count);
+    cw_learn_rules(m);
     cw_learn_classes(m);
-    try_random_sets(m, progress);
+    try_random_sets(m);
     renew_limits(m, chip, &arena);
-    repair(m, chip, &arena, report, progress);
+    repair(m, chip, &arena, report);
     struct cw_check fresh = {0};
     for (uint32_t k = 0; k < FRESH_ROUNDS && cw_model_ok(m); k++)
         cw_learn_check(m, chip, FRESH_FIRST + k, false, &fresh);
     add_count(&report->random, &fresh.random);
     add_count(&report->natural, &fresh.natural);
-    cw_learn_write(m, prefix, &learned->classes, &learned->limits);
+    cw_learn_write(m, prefix, &table->classes, &table->limits);
     for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
         report->unusable += !m->usable[p];
     report->classes = m->class_count;
@@ -176,40 +165,28 @@ static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, 
     cw_arena_destroy(arena);
 }
 
-void cw_learned_init(struct cw_learned *learned)
-{
-    *learned = (struct cw_learned){0};
-    cw_writer_init(&learned->classes);
-    cw_writer_init(&learned->limits);
-}
-
-void cw_learned_free(struct cw_learned *learned)
-{
-    cw_writer_free(&learned->classes);
-    cw_writer_free(&learned->limits);
-}
-
 enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
-                        struct cw_learned *learned, void (*progress)(const char *), struct cw_error *err)
+                        struct cw_limit_table *table, struct cw_learn_report *report, void (*progress)(const char *),
+                        struct cw_error *err)
 {
     double start = seconds();
     struct cw_chip chip = facts->chip; /* its limits change with every round */
     struct cw_arena *arena = cw_arena_create();
     struct cw_model *m = arena ? cw_arena_alloc(arena, 1, sizeof *m) : NULL;
-    learned->report = (struct cw_learn_report){0};
+    *report = (struct cw_learn_report){0};
     if (!m) {
         cw_arena_destroy(arena);
         return cw_error_nomem(err);
     }
-    *m = (struct cw_model){.chip = &chip, .arena = arena, .err = err, .random = 88172645463325252u};
+    *m = (struct cw_model){
+        .chip = &chip, .arena = arena, .err = err, .random = 88172645463325252u, .progress = progress};
     m->status = cw_nvperf_scheduler_create(&m->scheduler, library, chip.name, activity, err);
     if (cw_model_ok(m))
-        learn(m, &chip, activity == CW_NVPERF_PM_SAMPLING ? "pm_" : "", learned, progress);
+        learn(m, &chip, activity == CW_NVPERF_PM_SAMPLING ? "pm_" : "", table, report);
     cw_nvperf_scheduler_destroy(m->scheduler);
     enum cw_status status = m->status;
     cw_arena_destroy(arena);
-    learned->report.seconds = seconds() - start;
-    return status == CW_OK && (learned->classes.status != CW_OK || learned->limits.status != CW_OK)
-               ? cw_error_nomem(err)
-               : status;
+    report->seconds = seconds() - start;
+    return status == CW_OK && (table->classes.status != CW_OK || table->limits.status != CW_OK) ? cw_error_nomem(err)
+                                                                                                : status;
 }

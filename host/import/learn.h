@@ -6,8 +6,7 @@
 #ifndef CW_IMPORT_LEARN_H
 #define CW_IMPORT_LEARN_H
 
-#include "host/base/bytes.h"
-#include "host/import/facts.h"
+#include "host/import/carry.h"
 
 struct cw_learn_count {
     uint32_t sets, passes, refused; /* check sets, our passes for them, and those that the library refuses */
@@ -22,18 +21,10 @@ struct cw_learn_report {
     double seconds;
 };
 
-/* What is learned about an activity: lines of YAML that belong under `classes:`, and under `limits:` or `pm_limits:`. */
-struct cw_learned {
-    struct cw_writer classes, limits;
-    struct cw_learn_report report;
-};
-
-void cw_learned_init(struct cw_learned *learned);
-void cw_learned_free(struct cw_learned *learned);
-
-/* Learns about the placements of `facts`. The chip's limits are not changed. The same library gives the same lines.
- * `progress` may be NULL; it is told what is being done. */
+/* Learns the table of an activity, but for its source, about the placements of `facts`. The chip's limits are not
+ * changed. The same library gives the same lines. `progress` may be NULL; it is told what is being done. */
 enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
-                        struct cw_learned *learned, void (*progress)(const char *what), struct cw_error *err);
+                        struct cw_limit_table *table, struct cw_learn_report *report,
+                        void (*progress)(const char *what), struct cw_error *err);
 
 #endif

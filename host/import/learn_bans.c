@@ -66,13 +66,12 @@ void cw_learn_classes(struct cw_model *m)
                 members[used++] = p;
         classes[c].count = (uint32_t)(members + used - classes[c].items);
     }
-    for (uint32_t i = 0; cw_model_ok(m) && i < m->ban_count; i++)
-        for (uint32_t k = 0; k < m->bans[i].count; k++) {
-            uint8_t *part = cw_model_array(m, n, 1);
-            for (uint32_t c = 0; part && c < count; c++)
-                part[c] = m->bans[i].parts[k][before[first[c]]];
-            m->bans[i].parts[k] = part;
-        }
+    for (uint32_t i = 0; cw_model_ok(m) && i < m->ban_count; i++) {
+        uint8_t *part = cw_model_array(m, n, 1);
+        for (uint32_t c = 0; part && c < count; c++)
+            part[c] = m->bans[i].part[before[first[c]]];
+        m->bans[i].part = part;
+    }
     m->class_ = class_;
     m->classes = classes;
     m->class_count = cw_model_ok(m) ? count : 0;
@@ -95,8 +94,7 @@ static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, u
     *old = (struct cw_class){kept, items};
     m->classes[m->class_count++] = fresh;
     for (uint32_t i = 0; i < m->ban_count; i++)
-        for (uint32_t k = 0; k < m->bans[i].count; k++)
-            m->bans[i].parts[k][c] = m->bans[i].parts[k][class_];
+        m->bans[i].part[c] = m->bans[i].part[class_];
     return c;
 }
 
@@ -176,7 +174,7 @@ static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
 
 static void add_class(struct widening *w, uint32_t part, uint32_t class_)
 {
-    w->ban->parts[part][class_] = 1;
+    w->ban->part[class_] = (uint8_t)(part + 1);
     w->lists[part][w->counts[part]++] = class_;
 }
 
@@ -216,7 +214,7 @@ static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked
 static void remove_class(struct widening *w, uint32_t part, uint32_t class_)
 {
     uint32_t n = 0;
-    w->ban->parts[part][class_] = 0;
+    w->ban->part[class_] = 0;
     for (uint32_t i = 0; i < w->counts[part]; i++)
         if (w->lists[part][i] != class_)
             w->lists[part][n++] = w->lists[part][i];
@@ -285,9 +283,8 @@ static void widen(struct widening *w)
     uint32_t cluster = m->cluster[domain_of(m, w->lists[0][0])];
     for (uint32_t c = 0; c < m->class_count && cw_model_ok(m); c++) {
         bool tried[CW_BAN_MOST] = {false};
-        bool taken = !m->usable[m->classes[c].items[0]] || m->cluster[domain_of(m, c)] != cluster;
-        for (uint32_t k = 0; k < w->ban->count; k++)
-            taken |= w->ban->parts[k][c];
+        bool taken =
+            !m->usable[m->classes[c].items[0]] || m->cluster[domain_of(m, c)] != cluster || w->ban->part[c] != 0;
         while (!taken) {
             uint32_t at = CW_NONE;
             for (uint32_t k = 0; k < w->ban->count; k++)
@@ -350,22 +347,26 @@ static bool is_accident(struct cw_model *m, const struct cw_set *set)
 
 /* Members of a larger set that nearly anything could stand for only fill it up. Where at least two others remain, a ban
  * of those alone is stricter than need be, but without it there would be no end of bans. */
-static void drop_fillers(struct cw_ban *ban, const bool *special)
+static void drop_fillers(struct cw_ban *ban, const bool *special, uint32_t classes)
 {
-    uint32_t kept = 0, count = 0;
+    uint32_t count = 0;
+    uint8_t number[CW_BAN_MOST + 1] = {0};
     for (uint32_t k = 0; k < ban->count; k++)
         count += special[k];
     if (ban->count < FILLED_SIZE || count < 2)
         return;
-    for (uint32_t k = 0; k < ban->count; k++)
+    count = 0;
+    for (uint32_t k = 0; k < ban->count && k < CW_BAN_MOST; k++)
         if (special[k])
-            ban->parts[kept++] = ban->parts[k];
-    ban->count = kept;
+            number[k + 1] = (uint8_t)++count;
+    for (uint32_t c = 0; c < classes; c++)
+        ban->part[c] = number[ban->part[c]];
+    ban->count = count;
 }
 
 void cw_learn_ban(struct cw_model *m, struct cw_set set)
 {
-    struct cw_ban ban = {0};
+    struct cw_ban ban = {.part = cw_model_array(m, m->chip->placement_count, 1)};
     struct widening w = {.m = m, .ban = &ban};
     cw_model_minimize(m, &set);
     if (set.count < 2 || !cw_model_ok(m) || is_accident(m, &set))
@@ -380,7 +381,6 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
         separate(m, &set, k);
     for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_model_ok(m); i++) {
         uint32_t c = m->class_[set.items[i]], k = ban.count++;
-        ban.parts[k] = cw_model_array(m, m->chip->placement_count, 1);
         w.lists[k] = cw_model_array(m, m->chip->placement_count, sizeof **w.lists);
         if (cw_model_ok(m))
             add_class(&w, k, c);
@@ -389,7 +389,8 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
         widen(&w);
         trim(&w);
     }
-    drop_fillers(&ban, special);
+    if (cw_model_ok(m))
+        drop_fillers(&ban, special, m->class_count);
     if (m->ban_count == m->ban_room) {
         struct cw_ban *grown = cw_model_array(m, 2 * (size_t)m->ban_room + 64, sizeof *grown);
         if (!grown)

@@ -1,5 +1,8 @@
 #include "host/import/learn_model.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void *cw_model_array(struct cw_model *m, size_t count, size_t size)
@@ -13,6 +16,20 @@ void *cw_model_array(struct cw_model *m, size_t count, size_t size)
 bool cw_model_ok(const struct cw_model *m)
 {
     return m->status == CW_OK;
+}
+
+void cw_model_tell(const struct cw_model *m, const char *format, ...)
+{
+    char text[200];
+    va_list args;
+    if (!m->progress)
+        return;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n >= 0 && n < (int)sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, " (%" PRIu64 " questions)", m->questions);
+    m->progress(text);
 }
 
 uint32_t cw_model_random(struct cw_model *m, uint32_t n)
@@ -72,22 +89,10 @@ static uint32_t groups_used(const struct cw_rule *rule, const struct cw_set *set
 /* Whether the set with `more`, which belongs to one part, has a placement for each other part of a ban. */
 static bool completes(const struct cw_model *m, const struct cw_ban *ban, const struct cw_set *set, uint32_t more)
 {
-    for (uint32_t k = 0; k < ban->count; k++) {
-        bool found = ban->parts[k][m->class_[more]];
-        for (uint32_t i = 0; i < set->count && !found; i++)
-            found = ban->parts[k][m->class_[set->items[i]]];
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-static bool concerns(const struct cw_ban *ban, uint32_t class_)
-{
-    for (uint32_t k = 0; k < ban->count; k++)
-        if (ban->parts[k][class_])
-            return true;
-    return false;
+    uint32_t all = (2u << ban->count) - 2, met = 1u << ban->part[m->class_[more]];
+    for (uint32_t i = 0; i < set->count && met != all; i++)
+        met |= (1u << ban->part[m->class_[set->items[i]]]) & all;
+    return met == all;
 }
 
 bool cw_model_allows(const struct cw_model *m, const struct cw_set *set, uint32_t more)
@@ -106,7 +111,7 @@ bool cw_model_allows(const struct cw_model *m, const struct cw_set *set, uint32_
     if (!m->class_)
         return true;
     for (uint32_t i = 0; i < m->ban_count; i++)
-        if (concerns(&m->bans[i], m->class_[more]) && completes(m, &m->bans[i], set, more))
+        if (m->bans[i].part[m->class_[more]] && completes(m, &m->bans[i], set, more))
             return false;
     return true;
 }

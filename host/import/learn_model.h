@@ -29,7 +29,7 @@ struct cw_rule {
 
 struct cw_ban {
     uint32_t count;
-    uint8_t *parts[CW_BAN_MOST]; /* by class: whether it belongs to the part; no class belongs to two */
+    uint8_t *part; /* by class: 1 + the part that it belongs to, 0 for none */
 };
 
 struct cw_class {
@@ -43,6 +43,7 @@ struct cw_model {
     struct cw_error *err;
     enum cw_status status;
     uint64_t random, questions;
+    void (*progress)(const char *what); /* may be NULL */
 
     bool *usable;      /* by placement: fits a pass alone */
     bool *own_pass;    /* by domain: shares a pass with no other domain */
@@ -67,6 +68,8 @@ struct cw_model {
 /* Memory from the model's arena; NULL after the first failure. */
 void *cw_model_array(struct cw_model *m, size_t count, size_t size);
 bool cw_model_ok(const struct cw_model *m);
+/* Tells the one who waits what was done, and how many questions it took so far. */
+__attribute__((format(printf, 2, 3))) void cw_model_tell(const struct cw_model *m, const char *format, ...);
 /* Below `n`, which must not be 0. */
 uint32_t cw_model_random(struct cw_model *m, uint32_t n);
 
@@ -85,7 +88,7 @@ void cw_model_minimize(struct cw_model *m, struct cw_set *set);
 /* The steps, in order. */
 void cw_learn_domains(struct cw_model *m); /* usable, own_pass, cluster */
 void cw_learn_kinds(struct cw_model *m);   /* kind, conflict */
-void cw_learn_rules(struct cw_model *m, void (*progress)(const char *what));
+void cw_learn_rules(struct cw_model *m);
 void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there are more rules */
 /* Bans what the model wrongly allows among sets drawn from `pool`; returns the mistakes found in `tries` sets. */
 uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);

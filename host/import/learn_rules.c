@@ -1,6 +1,5 @@
 /* Rules of the form "a pass uses at most so many of these groups": slots, where each counter is a group, and sources,
  * which several counters share. */
-#include <stdio.h>
 #include <string.h>
 
 #include "host/import/learn_model.h"
@@ -293,23 +292,20 @@ static struct cw_pool pool_of(struct cw_model *m, const bool *domains)
     return pool;
 }
 
-static void learn_domains(struct cw_model *m, const bool *domains, const char *name, void (*progress)(const char *))
+static void learn_domains(struct cw_model *m, const bool *domains, const char *name)
 {
     struct cw_pool pool = pool_of(m, domains);
-    char text[160];
     uint32_t before = m->rule_count;
     if (pool.count < 2 || !cw_model_ok(m))
         return;
     for (uint32_t size = 3; size <= LARGEST && learn_size(m, &pool, size); size++)
         ;
     learn_rare(m, &pool);
-    snprintf(text, sizeof text, "%s: %u placements, %u new rules", name, pool.count, m->rule_count - before);
-    if (progress)
-        progress(text);
+    cw_model_tell(m, "%s: %u placements, %u new rules", name, pool.count, m->rule_count - before);
 }
 
 /* A domain with the cooperative groups it leads first, then single domains, then all that disturb one another. */
-void cw_learn_rules(struct cw_model *m, void (*progress)(const char *))
+void cw_learn_rules(struct cw_model *m)
 {
     const struct cw_chip *chip = m->chip;
     size_t count;
@@ -326,14 +322,14 @@ void cw_learn_rules(struct cw_model *m, void (*progress)(const char *))
                         if (chip->domains[e].id == list[g].id)
                             any = domains[e] = true;
             if (any && !m->own_pass[d])
-                learn_domains(m, domains, chip->domains[d].name, progress);
+                learn_domains(m, domains, chip->domains[d].name);
         }
     for (uint32_t c = 0; c < chip->domain_count && cw_model_ok(m); c++) {
         uint32_t members = 0;
         for (uint32_t d = 0; d < chip->domain_count; d++)
             members += domains[d] = m->cluster[d] == c && !m->own_pass[d];
         if (members > 1)
-            learn_domains(m, domains, "all domains of a cluster", progress);
+            learn_domains(m, domains, "all domains of a cluster");
     }
     for (uint32_t r = 0; r < m->rule_count && cw_model_ok(m); r++)
         if (m->rules[r].max)

@@ -246,7 +246,7 @@ static void put_bans(struct writing *w)
         for (uint32_t k = 0; k < m->bans[i].count; k++) {
             put(w, k ? ", [" : "[");
             for (uint32_t c = 0, n = 0; c < m->class_count; c++)
-                if (m->bans[i].parts[k][c])
+                if (m->bans[i].part[c] == k + 1)
                     put_item(w, n++ == 0, w->names[c]);
             put(w, "]");
         }

@@ -109,7 +109,7 @@ static void make_chip(struct cw_facts *facts, struct cw_arena *arena)
                                    .counters = counters};
 }
 
-static void load(struct cw_chip *chip, const struct cw_learned *learned, struct cw_arena *arena)
+static void load(struct cw_chip *chip, const struct cw_limit_table *learned, struct cw_arena *arena)
 {
     struct cw_writer text;
     struct cw_yaml *root;
@@ -165,18 +165,19 @@ static void learn_and_compare(enum cw_nvperf_activity activity)
 {
     struct cw_arena *arena = cw_arena_create();
     struct cw_facts facts;
-    struct cw_learned learned;
+    struct cw_limit_table learned;
+    struct cw_learn_report report;
     struct cw_error err = CW_ERROR_INIT;
     make_chip(&facts, arena);
-    cw_learned_init(&learned);
-    cr_assert_eq(cw_learn(&facts, NULL, activity, &learned, NULL, &err), CW_OK, "%s", err.message);
+    cw_limit_table_init(&learned);
+    cr_assert_eq(cw_learn(&facts, NULL, activity, &learned, &report, NULL, &err), CW_OK, "%s", err.message);
     struct cw_chip chip = facts.chip;
     load(&chip, &learned, arena);
     cr_expect_eq(disagreements(&chip, activity == CW_NVPERF_PM_SAMPLING), 0);
-    cr_expect(learned.report.random.passes > 100 && learned.report.natural.passes > 10);
-    cr_expect(learned.report.random.refused == 0 && learned.report.natural.refused == 0);
-    cr_expect_eq(learned.report.unusable, activity == CW_NVPERF_PM_SAMPLING ? SASS : 0);
-    cw_learned_free(&learned);
+    cr_expect(report.random.passes > 100 && report.natural.passes > 10);
+    cr_expect(report.random.refused == 0 && report.natural.refused == 0);
+    cr_expect_eq(report.unusable, activity == CW_NVPERF_PM_SAMPLING ? SASS : 0);
+    cw_limit_table_free(&learned);
     cw_arena_destroy(arena);
 }
 
