@@ -66,12 +66,11 @@ void cw_learn_classes(struct cw_model *m)
                 members[used++] = p;
         classes[c].count = (uint32_t)(members + used - classes[c].items);
     }
-    for (uint32_t i = 0; cw_model_ok(m) && i < m->ban_count; i++) {
-        uint8_t *part = cw_model_array(m, n, 1);
-        for (uint32_t c = 0; part && c < count; c++)
-            part[c] = m->bans[i].part[before[first[c]]];
-        m->bans[i].part = part;
-    }
+    uint8_t *bans = m->bans;
+    if (m->ban_count)
+        m->bans = cw_model_array(m, n * (size_t)m->ban_room, 1);
+    for (uint32_t c = 0; cw_model_ok(m) && m->ban_count && c < count; c++)
+        memcpy(m->bans + c * (size_t)m->ban_room, bans + before[first[c]] * (size_t)m->ban_room, m->ban_room);
     m->class_ = class_;
     m->classes = classes;
     m->class_count = cw_model_ok(m) ? count : 0;
@@ -93,8 +92,8 @@ static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, u
         }
     *old = (struct cw_class){kept, items};
     m->classes[m->class_count++] = fresh;
-    for (uint32_t i = 0; i < m->ban_count; i++)
-        m->bans[i].part[c] = m->bans[i].part[class_];
+    if (m->ban_count)
+        memcpy(m->bans + c * (size_t)m->ban_room, m->bans + class_ * (size_t)m->ban_room, m->ban_room);
     return c;
 }
 
@@ -144,9 +143,14 @@ static uint32_t draw_from(struct cw_model *m, const uint32_t *list, uint32_t cou
     return c->items[cw_model_random(m, c->count)];
 }
 
+struct ban {
+    uint32_t count;
+    uint8_t *part; /* by class: 1 + the part that it belongs to, 0 for none */
+};
+
 struct widening {
     struct cw_model *m;
-    struct cw_ban *ban;
+    struct ban *ban;
     uint32_t *lists[CW_BAN_MOST], counts[CW_BAN_MOST]; /* the classes of each part */
 };
 
@@ -347,7 +351,7 @@ static bool is_accident(struct cw_model *m, const struct cw_set *set)
 
 /* Members of a larger set that nearly anything could stand for only fill it up. Where at least two others remain, a ban
  * of those alone is stricter than need be, but without it there would be no end of bans. */
-static void drop_fillers(struct cw_ban *ban, const bool *special, uint32_t classes)
+static void drop_fillers(struct ban *ban, const bool *special, uint32_t classes)
 {
     uint32_t count = 0;
     uint8_t number[CW_BAN_MOST + 1] = {0};
@@ -364,9 +368,29 @@ static void drop_fillers(struct cw_ban *ban, const bool *special, uint32_t class
     ban->count = count;
 }
 
+static void add_ban(struct cw_model *m, const struct ban *ban)
+{
+    uint32_t n = m->chip->placement_count, room = m->ban_room;
+    if (m->ban_count == room) {
+        uint8_t *bans = m->bans, *parts = m->ban_parts;
+        m->ban_room = 2 * room + 64;
+        m->bans = cw_model_array(m, n * (size_t)m->ban_room, 1);
+        m->ban_parts = cw_model_array(m, m->ban_room, 1);
+        if (!cw_model_ok(m))
+            return;
+        for (uint32_t c = 0; c < m->class_count && room; c++)
+            memcpy(m->bans + c * (size_t)m->ban_room, bans + c * (size_t)room, room);
+        if (room)
+            memcpy(m->ban_parts, parts, room);
+    }
+    for (uint32_t c = 0; c < m->class_count; c++)
+        m->bans[c * (size_t)m->ban_room + m->ban_count] = (uint8_t)(1u << ban->part[c] >> 1);
+    m->ban_parts[m->ban_count++] = (uint8_t)((1u << ban->count) - 1);
+}
+
 void cw_learn_ban(struct cw_model *m, struct cw_set set)
 {
-    struct cw_ban ban = {.part = cw_model_array(m, m->chip->placement_count, 1)};
+    struct ban ban = {.part = cw_model_array(m, m->chip->placement_count, 1)};
     struct widening w = {.m = m, .ban = &ban};
     cw_model_minimize(m, &set);
     if (set.count < 2 || !cw_model_ok(m) || is_accident(m, &set))
@@ -389,19 +413,10 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
         widen(&w);
         trim(&w);
     }
-    if (cw_model_ok(m))
-        drop_fillers(&ban, special, m->class_count);
-    if (m->ban_count == m->ban_room) {
-        struct cw_ban *grown = cw_model_array(m, 2 * (size_t)m->ban_room + 64, sizeof *grown);
-        if (!grown)
-            return;
-        if (m->ban_count)
-            memcpy(grown, m->bans, m->ban_count * sizeof *grown);
-        m->bans = grown;
-        m->ban_room = 2 * m->ban_room + 64;
-    }
-    if (cw_model_ok(m))
-        m->bans[m->ban_count++] = ban;
+    if (!cw_model_ok(m))
+        return;
+    drop_fillers(&ban, special, m->class_count);
+    add_ban(m, &ban);
 }
 
 /* Draws a class first and then one of its placements, so that small classes are met as often as large ones. */

@@ -44,10 +44,12 @@ static bool overfill(struct merge *g, struct cw_set *set)
         uint32_t p = g->pool.items[cw_model_random(g->m, g->pool.count)];
         if (!cw_model_allows(g->m, set, p))
             continue;
-        set->items[set->count++] = p;
-        uint32_t more = used(g, set);
+        struct cw_set with = *set;
+        with.items[with.count++] = p;
+        uint32_t more = used(g, &with);
         if (more == now)
-            set->count--; /* nothing new: keep the set small */
+            continue; /* nothing new: keep the set small */
+        *set = with;
         now = more;
     }
     return now == g->max + 1;
@@ -84,6 +86,7 @@ static void join(struct merge *g, uint32_t a, uint32_t b)
     memcpy(items + into->count, from->items, from->count * sizeof *items);
     for (uint32_t i = 0; i < from->count; i++)
         g->rule->group[from->items[i]] = a;
+    cw_model_changed(g->m);
     *into = (struct cw_pool){into->count + from->count, items};
     from->count = 0;
 }

@@ -68,52 +68,121 @@ bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
            m->conflict[(size_t)m->kind[a] * m->kind_room + m->kind[b]];
 }
 
-/* Groups of a rule that a set and one more placement use together. */
-static uint32_t groups_used(const struct cw_rule *rule, const struct cw_set *set, uint32_t more)
+/* ---- what a set leaves ------------------------------------------------------------------------------------------ */
+
+/* The set that was asked about last, with what follows from it: most questions are about the same set or one with a
+ * few placements more. Marks hold where they are the current stamp. */
+struct cw_filling {
+    struct cw_set set;
+    uint32_t stamp, rule_count, ban_count;
+    uint32_t *raws;                         /* by raw counter: whether the set has it */
+    uint8_t *conflict;                      /* by kind: whether the set excludes it */
+    uint32_t *groups[CW_RULES_MOST], *used; /* by rule: marks of the groups that the set uses, and how many */
+    uint8_t *parts;                         /* by ban: bits of the parts of which the set has a member */
+    uint32_t ban_room;
+};
+
+void cw_model_changed(struct cw_model *m)
 {
-    uint32_t seen[2 * CW_SET_MOST + 2], n = 0;
-    for (uint32_t i = 0; i <= set->count; i++) {
-        uint32_t p = i < set->count ? set->items[i] : more;
-        const uint32_t groups[2] = {rule->group[p], rule->second ? rule->second[p] : CW_NONE};
-        for (int w = 0; w < 2; w++) {
-            uint32_t k = 0;
-            while (k < n && seen[k] != groups[w])
-                k++;
-            if (k == n && groups[w] != CW_NONE)
-                seen[n++] = groups[w];
+    if (m->filling)
+        m->filling->rule_count = CW_NONE;
+}
+
+static bool new_group(const struct cw_filling *f, uint32_t rule, uint32_t group)
+{
+    return group != CW_NONE && f->groups[rule][group] != f->stamp;
+}
+
+static void use_groups(struct cw_filling *f, const struct cw_rule *rule, uint32_t r, uint32_t p)
+{
+    const uint32_t groups[2] = {rule->group[p], rule->second ? rule->second[p] : CW_NONE};
+    for (int w = 0; w < 2; w++)
+        if (new_group(f, r, groups[w])) {
+            f->groups[r][groups[w]] = f->stamp;
+            f->used[r]++;
         }
-    }
-    return n;
 }
 
-/* Whether the set with `more`, which belongs to one part, has a placement for each other part of a ban. */
-static bool completes(const struct cw_model *m, const struct cw_ban *ban, const struct cw_set *set, uint32_t more)
+static void fill_more(const struct cw_model *m, struct cw_filling *f, uint32_t p)
 {
-    uint32_t all = (2u << ban->count) - 2, met = 1u << ban->part[m->class_[more]];
-    for (uint32_t i = 0; i < set->count && met != all; i++)
-        met |= (1u << ban->part[m->class_[set->items[i]]]) & all;
-    return met == all;
+    f->set.items[f->set.count++] = p;
+    f->raws[m->chip->placements[p].raw] = f->stamp;
+    if (m->kind[p] != CW_NONE) {
+        const uint8_t *row = m->conflict + (size_t)m->kind[p] * m->kind_room;
+        for (uint32_t k = 0; k < m->kind_count; k++)
+            f->conflict[k] |= row[k];
+    }
+    for (uint32_t r = 0; r < m->rule_count; r++)
+        use_groups(f, &m->rules[r], r, p);
+    const uint8_t *row = m->ban_count ? m->bans + (size_t)m->class_[p] * m->ban_room : NULL;
+    for (uint32_t i = 0; i < m->ban_count; i++)
+        f->parts[i] |= row[i];
 }
 
-bool cw_model_allows(const struct cw_model *m, const struct cw_set *set, uint32_t more)
+/* Room for what the model has by now. */
+static bool fill_room(struct cw_model *m, struct cw_filling *f)
+{
+    const struct cw_chip *chip = m->chip;
+    if (!f->raws) {
+        f->raws = cw_model_array(m, chip->raw_count, sizeof *f->raws);
+        f->conflict = cw_model_array(m, m->kind_room, 1);
+        f->used = cw_model_array(m, CW_RULES_MOST, sizeof *f->used);
+    }
+    for (uint32_t r = 0; r < m->rule_count; r++) /* a group for each placement, and one for helpers */
+        if (!f->groups[r])
+            f->groups[r] = cw_model_array(m, chip->placement_count + 1u, sizeof **f->groups);
+    if (f->ban_room < m->ban_room) {
+        f->ban_room = m->ban_room;
+        f->parts = cw_model_array(m, f->ban_room, 1);
+    }
+    return cw_model_ok(m);
+}
+
+/* Makes `f` that of the set. */
+static bool fill(struct cw_model *m, struct cw_filling *f, const struct cw_set *set)
+{
+    if (f->rule_count != m->rule_count || f->ban_count != m->ban_count || f->set.count > set->count ||
+        memcmp(f->set.items, set->items, f->set.count * sizeof *set->items) != 0) {
+        if (!fill_room(m, f))
+            return false;
+        f->stamp++;
+        f->set.count = 0;
+        f->rule_count = m->rule_count;
+        f->ban_count = m->ban_count;
+        memset(f->conflict, 0, m->kind_count);
+        memset(f->used, 0, m->rule_count * sizeof *f->used);
+        if (m->ban_count)
+            memset(f->parts, 0, m->ban_count);
+    }
+    while (f->set.count < set->count)
+        fill_more(m, f, set->items[f->set.count]);
+    return true;
+}
+
+bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more)
 {
     if (!m->usable[more] || set->count + 1 >= CW_SET_MOST)
         return false;
-    for (uint32_t i = 0; i < set->count; i++)
-        if (m->chip->placements[set->items[i]].raw == m->chip->placements[more].raw ||
-            cw_model_conflict(m, set->items[i], more))
-            return false;
+    if (!m->filling) {
+        m->filling = cw_model_array(m, 1, sizeof *m->filling);
+        cw_model_changed(m); /* nothing is known yet */
+    }
+    struct cw_filling *f = m->filling;
+    if (!f || !fill(m, f, set) || f->raws[m->chip->placements[more].raw] == f->stamp ||
+        (m->kind[more] != CW_NONE && f->conflict[m->kind[more]]))
+        return false;
     for (uint32_t r = 0; r < m->rule_count; r++) {
         const struct cw_rule *rule = &m->rules[r];
-        if (rule->group[more] != CW_NONE && groups_used(rule, set, more) > rule->max)
+        uint32_t group = rule->group[more], second = rule->second ? rule->second[more] : CW_NONE;
+        if (group != CW_NONE &&
+            f->used[r] + new_group(f, r, group) + (second != group && new_group(f, r, second)) > rule->max)
             return false;
     }
-    if (!m->class_)
-        return true;
+    const uint8_t *row = m->ban_count ? m->bans + (size_t)m->class_[more] * m->ban_room : NULL;
+    uint32_t complete = 0;
     for (uint32_t i = 0; i < m->ban_count; i++)
-        if (m->bans[i].part[m->class_[more]] && completes(m, &m->bans[i], set, more))
-            return false;
-    return true;
+        complete += row[i] && (f->parts[i] | row[i]) == m->ban_parts[i];
+    return !complete;
 }
 
 bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)

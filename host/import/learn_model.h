@@ -9,7 +9,7 @@
 
 #include "host/import/learn.h"
 
-enum { CW_SET_MOST = 320, CW_BAN_MOST = 8 };
+enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 256 };
 
 struct cw_set { /* of placements that may share a pass */
     uint32_t count;
@@ -25,11 +25,6 @@ struct cw_rule {
     uint32_t max, group_count;
     uint32_t *group, *second; /* by placement, CW_NONE: none; `second` is NULL unless some placement has two */
     uint32_t helper;          /* the group that stands in `second` */
-};
-
-struct cw_ban {
-    uint32_t count;
-    uint8_t *part; /* by class: 1 + the part that it belongs to, 0 for none */
 };
 
 struct cw_class {
@@ -54,15 +49,17 @@ struct cw_model {
     uint8_t *conflict;          /* [kind * kind_room + kind] */
     uint32_t kind_room;
 
-    struct cw_rule rules[256];
+    struct cw_rule rules[CW_RULES_MOST];
     uint32_t rule_count;
 
     uint32_t *class_; /* by placement, once the rules are known; NULL before */
     struct cw_class *classes;
     uint32_t class_count;
-    struct cw_ban *bans;
+    uint8_t *bans;      /* [class * ban_room + ban]: the bit of the part that the class belongs to, 0 for none */
+    uint8_t *ban_parts; /* by ban: the bits of its parts, from the lowest */
     uint32_t ban_count, ban_room;
-    uint32_t *scratch; /* of cw_learn_bans, by placement */
+    struct cw_filling *filling; /* of cw_model_allows */
+    uint32_t *scratch;          /* of cw_learn_bans, by placement */
 };
 
 /* Memory from the model's arena; NULL after the first failure. */
@@ -73,12 +70,15 @@ __attribute__((format(printf, 2, 3))) void cw_model_tell(const struct cw_model *
 /* Below `n`, which must not be 0. */
 uint32_t cw_model_random(struct cw_model *m, uint32_t n);
 
+/* Has to be called after every change of rules, and of kinds. */
+void cw_model_changed(struct cw_model *m);
+
 /* Asks the library; false after a failure. */
 bool cw_model_fits(struct cw_model *m, const uint32_t *placements, uint32_t count);
 bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more);
 
 /* Whether the model lets `more` join a set that it allows. */
-bool cw_model_allows(const struct cw_model *m, const struct cw_set *set, uint32_t more);
+bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more);
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b);
 /* Draws members of the pool until the set has `size`; false when the pool gives no more. */
 bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size);

@@ -137,12 +137,13 @@ static struct cw_rule *add_rule(struct cw_model *m, const struct cw_pool *member
     *rule = (struct cw_rule){.max = max,
                              .group_count = members->count,
                              .group = cw_model_array(m, m->chip->placement_count, sizeof *rule->group)};
-    if (!cw_model_ok(m) || m->rule_count + 1 == sizeof m->rules / sizeof *m->rules)
+    if (!cw_model_ok(m) || m->rule_count + 1 == CW_RULES_MOST)
         return NULL;
     memset(rule->group, 0xff, m->chip->placement_count * sizeof *rule->group);
     for (uint32_t i = 0; i < members->count; i++)
         rule->group[members->items[i]] = i;
     m->rule_count++;
+    cw_model_changed(m);
     return rule;
 }
 
@@ -176,6 +177,7 @@ static struct cw_rule *learn_weighted(struct cw_model *m, const struct cw_pool *
         cw_learn_share(m, light, rule);
     cw_learn_attach(m, pool, light, rule);
     m->rule_count++;
+    cw_model_changed(m);
     return rule;
 }
 
@@ -187,6 +189,7 @@ static struct cw_rule *learn_plain(struct cw_model *m, const struct cw_pool *mem
     m->rule_count--;
     cw_learn_share(m, members, rule);
     m->rule_count++;
+    cw_model_changed(m);
     return rule;
 }
 
@@ -199,6 +202,7 @@ static void learn_thinned(struct cw_model *m, const struct cw_pool *pool, const 
     m->rule_count--;
     cw_learn_attach(m, pool, members, rule);
     m->rule_count++;
+    cw_model_changed(m);
 }
 
 /* A few placements of each kind stand for the others while groups are being learned. */

@@ -242,11 +242,12 @@ static void put_bans(struct writing *w)
 {
     const struct cw_model *m = w->m;
     for (uint32_t i = 0; i < m->ban_count; i++) {
-        put(w, "  - {max: %" PRIu32 ", groups: [", m->bans[i].count - 1);
-        for (uint32_t k = 0; k < m->bans[i].count; k++) {
+        uint32_t count = (uint32_t)__builtin_popcount(m->ban_parts[i]);
+        put(w, "  - {max: %" PRIu32 ", groups: [", count - 1);
+        for (uint32_t k = 0; k < count; k++) {
             put(w, k ? ", [" : "[");
             for (uint32_t c = 0, n = 0; c < m->class_count; c++)
-                if (m->bans[i].part[c] == k + 1)
+                if (m->bans[(size_t)c * m->ban_room + i] == 1u << k)
                     put_item(w, n++ == 0, w->names[c]);
             put(w, "]");
         }
