@@ -49,26 +49,90 @@ static uint32_t some_column(const struct compile *c, uint32_t counter)
     return column;
 }
 
-/* A derived counter is computed wherever its terms were recorded; elsewhere it may have been recorded itself. */
+/* How often the terms of `part` are in the rest of a counter's terms; 0 where they are not all there, or unequally. */
+static double times_within(const struct cw_counter *whole, const bool *rest, const struct cw_counter *part)
+{
+    double times = 0;
+    for (uint32_t i = 0; i < part->terms.count; i++) {
+        uint32_t k = 0;
+        while (k < whole->terms.count && !(rest[k] && whole->terms.items[k] == part->terms.items[i]))
+            k++;
+        double by = k < whole->terms.count ? whole->coefficients[k] / part->coefficients[i] : 0;
+        if (by == 0 || (i > 0 && by != times))
+            return 0;
+        times = by;
+    }
+    return times;
+}
+
+static bool any_lacks(const struct compile *c, const struct cw_list *terms)
+{
+    uint32_t i = 0;
+    while (i < terms->count && c->columns[terms->items[i]] != CW_NONE)
+        i++;
+    return i < terms->count;
+}
+
+/* The recorded counter that is a sum of most of the rest of a counter's terms, where the capture lacks some of them. */
+static const struct cw_counter *largest_part(const struct compile *c, const struct cw_counter *from, const bool *rest)
+{
+    const struct cw_counter *best = NULL;
+    for (uint32_t i = 0; i < c->chip->counter_count; i++) {
+        const struct cw_counter *part = &c->chip->counters[i];
+        if (c->columns[i] != CW_NONE && part->terms.count > (best ? best->terms.count : 0) &&
+            any_lacks(c, &part->terms) && times_within(from, rest, part) != 0)
+            best = part;
+    }
+    return best;
+}
+
+/* A capture planned when the database had another basis may lack terms, but hold counters that are sums of them: those
+ * stand for what they are made of. `rest` says which terms remain after that. */
+static void take_parts(const struct compile *c, const struct cw_counter *from, int rollup, bool *rest,
+                       struct cw_linear *linear, double *coefficients)
+{
+    const struct cw_counter *part;
+    while ((part = largest_part(c, from, rest))) {
+        double times = times_within(from, rest, part);
+        linear->columns[linear->count] = c->columns[part - c->chip->counters];
+        coefficients[linear->count++] = rollup == CW_AVG ? times / part->per : times;
+        for (uint32_t k = 0; k < from->terms.count; k++)
+            for (uint32_t i = 0; i < part->terms.count; i++)
+                rest[k] = rest[k] && from->terms.items[k] != part->terms.items[i];
+    }
+}
+
+/* A derived counter is computed wherever its terms were recorded, or sums of them; elsewhere it may have been recorded
+ * itself. */
 static bool derive(struct compile *c, struct cw_operand *o, uint32_t counter)
 {
     const struct cw_counter *from = &c->chip->counters[counter];
-    uint32_t n = from->terms.count, i = 0;
+    uint32_t count = from->terms.count;
     if (!cw_counter_follows(c->chip, counter, o->rollup))
         return false;
-    while (i < n && c->columns[from->terms.items[i]] != CW_NONE)
-        i++;
-    if (i < n)
+    bool lacking = any_lacks(c, &from->terms);
+    if (lacking && (c->columns[counter] != CW_NONE || o->rollup > CW_AVG))
         return false;
     struct cw_linear *linear = cw_arena_alloc(c->arena, 1, sizeof *linear);
-    uint32_t *columns = cw_arena_alloc(c->arena, n, sizeof *columns);
-    if (!linear || !columns) {
+    uint32_t *columns = cw_arena_alloc(c->arena, count, sizeof *columns);
+    double *coefficients = cw_arena_alloc(c->arena, count, sizeof *coefficients);
+    bool *rest = cw_arena_alloc(c->arena, count, sizeof *rest);
+    if (!linear || !columns || !coefficients || !rest) {
         c->failed = true;
         return false;
     }
-    for (i = 0; i < n; i++)
-        columns[i] = c->columns[from->terms.items[i]];
-    *linear = (struct cw_linear){n, columns, from->coefficients, o->rollup == CW_AVG ? from->per : 1};
+    memset(rest, true, count * sizeof *rest);
+    *linear = (struct cw_linear){0, columns, coefficients, o->rollup == CW_AVG ? from->per : 1};
+    if (lacking)
+        take_parts(c, from, o->rollup, rest, linear, coefficients);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!rest[i])
+            continue;
+        columns[linear->count] = c->columns[from->terms.items[i]];
+        coefficients[linear->count++] = from->coefficients[i];
+        if (columns[linear->count - 1] == CW_NONE)
+            return false;
+    }
     *o = (struct cw_operand){.kind = CW_OPERAND_LINEAR, .rollup = o->rollup, .column = columns[0], .linear = linear};
     return true;
 }

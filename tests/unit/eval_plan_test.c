@@ -260,6 +260,16 @@ Test(eval_plan, derived_counters_that_were_recorded)
     EXPECT("sm__split.min", 1.75, CW_VALUE_MIXED_PASSES); /* the record */
 }
 
+/* The capture lacks sm__missing, which a database of its time derived sm__whole without. */
+Test(eval_plan, derived_counters_of_another_basis)
+{
+    EXPECT("sm__whole.sum", 1600 + 2 * 7, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__whole.avg", 400 + 2 * 1.75, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__whole.min", NAN, CW_VALUE_NOT_COLLECTED);
+    sample_counters[SPLIT].name = "sm__other";
+    EXPECT("sm__whole.sum", NAN, CW_VALUE_NOT_COLLECTED);
+}
+
 Test(eval_plan, statuses_of_derived_counters)
 {
     EXPECT("sm__wide.sum", 5600, CW_VALUE_MIXED_PASSES);

@@ -35,6 +35,7 @@ static const char sample_yaml[] =
     "  gpu__inst: {unit: gpu, dim: instructions, peak: 1, of: {sm__inst: 1}, per: 4, raw: [0x0000000000000001]}\n"
     "  sm__hit_bytes: {unit: sm, dim: bytes, peak: 32, of: {sm__hits: 32}, raw: [0x0000000000000001]}\n"
     "  sm__misses: {unit: sm, dim: tags, of: {sm__lookups: 1, sm__hits: -1}, raw: [0x0000000000000001]}\n"
+    "  sm__whole: {unit: sm, dim: 1, of: {sm__inst: 1, sm__hits: 2, sm__missing: 2}, raw: [0x0000000000000001]}\n"
     "  sm__wide: {unit: sm, dim: 1, of: {sm__bytes: 0.5, sm__inst: 1}, raw: [0x0000000000000001]}\n"
     "ratios:\n"
     "  sm__hit_rate: {unit: sm, dim: 1, num: sm__hits, den: sm__lookups, max_rate: 2, raw: [0x0000000000000001]}\n"
