@@ -7,6 +7,7 @@
 #include "cli/eval_run.h"
 #include "cli/held_metrics.h"
 #include "cli/legacy_names.h"
+#include "cli/other_version.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
 
@@ -41,31 +42,6 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     return status;
 }
 
-/* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
-static void say_unknown_counters(const struct cw_eval_run *r)
-{
-    const struct cw_schema *schema = &r->data.schema;
-    const char *first = NULL;
-    uint32_t unknown = 0;
-    if (memcmp(schema->database, r->chip->hash, sizeof r->chip->hash) == 0)
-        return;
-    for (uint32_t i = 0; i < schema->counter_count; i++) {
-        const char *name = schema->counters[i].name;
-        enum cw_metric_type type;
-        uint32_t index;
-        if (cw_chip_find(r->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
-            continue;
-        first = first ? first : name;
-        unknown++;
-    }
-    if (unknown)
-        fprintf(stderr,
-                "%s: %s: planned with another version of the %s database; this one does not know %" PRIu32
-                " of its counters: %s%s\n",
-                program_invocation_short_name, r->o->capture, r->chip->name, unknown, first,
-                unknown > 1 ? ", ..." : "");
-}
-
 enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
 {
     const struct cw_schema *schema = &r->data.schema;
@@ -73,10 +49,11 @@ enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
                                             : cw_chip_load(&r->chip, schema->chip, r->arena, r->err);
     if (status == CW_OK)
         status = cw_chip_rename(&r->chip, schema->chip, r->arena, r->err);
-    if (status != CW_OK)
-        return status;
-    say_unknown_counters(r);
-    return cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
+    if (status == CW_OK)
+        cw_say_other_version(r->o->capture, schema, r->chip);
+    return status;
 }
 
 static bool is_planned(const struct cw_eval_run *r, const char *name)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/plan_meanings.h"
 #include "host/schedule.h"
 #include "metricdb/formula.h"
 
@@ -431,7 +432,9 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     plan->bound = p.schedule.bound;
     plan->image.metrics = p.names;
     plan->image.metric_count = (uint32_t)p.count;
-    status = fill_lists(&p);
+    status = cw_plan_meanings(&plan->image, chip, p.metrics, p.count, arena, err);
+    if (status == CW_OK)
+        status = fill_lists(&p);
     if (status == CW_OK)
         status = fill_passes(&p);
     if (status == CW_OK)

@@ -7,6 +7,7 @@
 #include "host/image/chunk.h"
 #include "host/image/counter_data.h"
 #include "host/image/fields.h"
+#include "host/image/meanings.h"
 
 /* ---- writing ---- */
 
@@ -83,6 +84,11 @@ static void write_limits(const struct cw_config_image *image, struct cw_writer *
             cw_write_u32(out, limit->groups[k]);
         }
     }
+}
+
+static void write_meanings(const struct cw_config_image *image, struct cw_writer *out)
+{
+    cw_meanings_write(image->meanings, image->meaning_count, out);
 }
 
 static void write_native(const struct cw_config_image *image, struct cw_writer *out)
@@ -297,6 +303,11 @@ static void read_prefix(struct parse *p, struct cw_reader *in)
     cw_writer_free(&own);
 }
 
+static void read_meanings(struct parse *p, struct cw_reader *in)
+{
+    p->image->meaning_count = cw_meanings_read(&p->image->meanings, in, p->arena);
+}
+
 static void read_native(struct parse *p, struct cw_reader *in)
 {
     p->image->native_library = cw_read_string(in, p->arena);
@@ -319,22 +330,35 @@ static const struct part {
     {CW_CHUNK_TYPE('P', 'A', 'S', 'S'), 0, write_passes, read_passes},
     {CW_CHUNK_TYPE('C', 'N', 'T', 'R'), 0, write_counters, read_counters},
     {CW_CHUNK_TYPE('M', 'E', 'T', 'R'), 0, write_metrics, read_metrics},
+    {CW_CHUNK_MEANINGS, CW_CHUNK_OPTIONAL, write_meanings, read_meanings},
     {CW_CHUNK_TYPE('L', 'I', 'M', 'T'), 0, write_limits, read_limits},
     {CW_CHUNK_TYPE('P', 'R', 'F', 'X'), 0, cw_config_image_prefix, read_prefix},
     {CW_CHUNK_TYPE('N', 'A', 'T', 'V'), CW_CHUNK_OPTIONAL, write_native, read_native},
 };
-enum { PART_COUNT = sizeof parts / sizeof *parts, REQUIRED = PART_COUNT - 1 };
+enum { PART_COUNT = sizeof parts / sizeof *parts };
 
 void cw_config_image_write(const struct cw_config_image *image, struct cw_writer *out)
 {
-    cw_chunk_write_header(out, &cw_config_image_kind);
+    struct cw_chunk_kind kind = cw_config_image_kind;
+    kind.minor = image->meaning_count != 0;
+    cw_chunk_write_header(out, &kind);
     for (int i = 0; i < PART_COUNT; i++) {
-        if (parts[i].read == read_native && !image->native_library)
+        if ((parts[i].read == read_native && !image->native_library) ||
+            (parts[i].read == read_meanings && !image->meaning_count))
             continue;
         size_t start = cw_chunk_begin(out, parts[i].type, parts[i].flags);
         parts[i].write(image, out);
         cw_chunk_end(out, start);
     }
+}
+
+/* The part that a chunk of this type may be, where `next` is the next one: optional ones may be missing. */
+static int skip_missing(int next, uint32_t type)
+{
+    int part = next;
+    while (part < PART_COUNT && parts[part].type != type && parts[part].flags == CW_CHUNK_OPTIONAL)
+        part++;
+    return part < PART_COUNT && parts[part].type == type ? part : next;
 }
 
 static bool is_known(uint32_t type)
@@ -352,13 +376,14 @@ static enum cw_status refuse_chunk(struct cw_reader *file, const struct cw_chunk
     cw_chunk_type_text(chunk->type, found);
     file->pos = (size_t)chunk->offset;
     if (next > 0 && !is_known(chunk->type))
-        return cw_reader_fail(file, "found an unknown chunk %s that is not optional, expected one of version 1.0",
+        return cw_reader_fail(file, "found an unknown chunk %s that is not optional, expected one of version 1.1",
                               found);
     if (next < PART_COUNT && parts[next].type == chunk->type)
         return cw_reader_fail(file, "found chunk %s with flags %u, expected flags %u", found, chunk->flags,
                               parts[next].flags);
     if (next == PART_COUNT)
         return cw_reader_fail(file, "found chunk %s, expected the end of the file", found);
+    next += parts[next].type == CW_CHUNK_MEANINGS;
     return cw_reader_fail(file, "found chunk %s, expected chunk %s", found,
                           cw_chunk_type_text(parts[next].type, expected));
 }
@@ -384,6 +409,7 @@ static enum cw_status read_chunks(struct parse *p, struct cw_reader *file)
             return status;
         if (!found)
             break;
+        next = skip_missing(next, chunk.type);
         if (next < PART_COUNT && chunk.type == parts[next].type && chunk.flags == parts[next].flags) {
             status = read_part(p, file, &chunk, next++);
             if (status != CW_OK)
@@ -393,7 +419,9 @@ static enum cw_status read_chunks(struct parse *p, struct cw_reader *file)
         }
     }
     char expected[5];
-    if (next < REQUIRED)
+    while (next < PART_COUNT && parts[next].flags == CW_CHUNK_OPTIONAL)
+        next++;
+    if (next < PART_COUNT)
         return cw_reader_fail(file, "found the end of the file, expected chunk %s",
                               cw_chunk_type_text(parts[next].type, expected));
     return CW_OK;

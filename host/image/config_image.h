@@ -57,11 +57,18 @@ struct cw_config_limit {
     const uint32_t *groups; /* one for each member */
 };
 
+/* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
+struct cw_meaning {
+    const char *name;
+    uint64_t raws, formula; /* 0: no formula was known */
+};
+
 struct cw_config_image {
     const char *chip, *producer;
     enum cw_profiler profiler;
     uint8_t database[16];
-    uint32_t parameter_count, domain_count, raw_count, pass_count, counter_count, metric_count, limit_count;
+    uint32_t parameter_count, domain_count, raw_count, pass_count, counter_count, metric_count, limit_count,
+        meaning_count;
     const struct cw_pair *parameters;
     const struct cw_config_domain *domains;
     const uint64_t *raws; /* ascending */
@@ -69,6 +76,7 @@ struct cw_config_image {
     const struct cw_config_counter *counters;
     const char *const *metrics;
     const struct cw_config_limit *limits;
+    const struct cw_meaning *meanings;
     const char *native_library; /* NULL without a native image */
     const uint8_t *native;
     size_t native_size;

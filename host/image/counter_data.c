@@ -8,6 +8,7 @@
 #include "host/image/chunk.h"
 #include "host/image/fields.h"
 #include "host/image/data_chunks.h"
+#include "host/image/meanings.h"
 #include "host/image/pm_data.h"
 #include "host/image/schema.h"
 
@@ -115,6 +116,19 @@ static enum cw_status read_repeats(struct parse *p, const struct cw_chunk *chunk
     return finish_chunk(&in, chunk);
 }
 
+static enum cw_status read_meanings(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct cw_schema *s = &p->data->schema;
+    if (s->meanings) {
+        p->file.pos = (size_t)chunk->offset;
+        return cw_reader_fail(&p->file, "found chunk MEAN again, expected it once");
+    }
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    s->meaning_count = cw_meanings_read(&s->meanings, &in, p->arena);
+    return finish_chunk(&in, chunk);
+}
+
 static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
 {
     char text[5];
@@ -125,6 +139,8 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
     }
     if (chunk->type == CW_CHUNK_REPEATS && chunk->flags == CW_CHUNK_OPTIONAL)
         return read_repeats(p, chunk);
+    if (chunk->type == CW_CHUNK_MEANINGS && chunk->flags == CW_CHUNK_OPTIONAL)
+        return read_meanings(p, chunk);
     bool known = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_END;
     if (known && chunk->flags == 0)
         return chunk->type == CW_CHUNK_END      ? read_end(p, chunk)
@@ -139,7 +155,7 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
     if (chunk->type == CW_CHUNK_SCHEMA)
         return cw_reader_fail(&p->file, "found chunk SCHM again, expected it once");
     if (!(chunk->flags & CW_CHUNK_OPTIONAL))
-        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.2",
+        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.3",
                               text);
     p->file.pos = after;
     return CW_OK;

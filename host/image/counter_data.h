@@ -38,10 +38,11 @@ struct cw_schema {
     const char *chip, *producer;
     enum cw_profiler profiler;
     uint8_t database[16];
-    uint32_t pass_count, counter_count, metric_count, repeat_count;
+    uint32_t pass_count, counter_count, metric_count, repeat_count, meaning_count;
     const struct cw_schema_counter *counters;
     const char *const *metrics;             /* as asked for when planning */
     const struct cw_schema_repeat *repeats; /* by counter, then pass */
+    const struct cw_meaning *meanings;      /* of the metrics and all that they are computed from; older files: none */
 };
 
 struct cw_device_facts {

@@ -10,7 +10,7 @@
 void cw_counter_data_write_header(const struct cw_schema *schema, struct cw_writer *out)
 {
     struct cw_chunk_kind kind = cw_counter_data_kind;
-    kind.minor = schema->repeat_count ? 2 : schema->profiler == CW_PROFILER_PM ? 1 : 0;
+    kind.minor = schema->meaning_count ? 3 : schema->repeat_count ? 2 : schema->profiler == CW_PROFILER_PM ? 1 : 0;
     cw_chunk_write_header(out, &kind);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/image/data_chunks.h"
+#include "host/image/meanings.h"
 
 struct numbered { /* a device of the result */
     uint32_t number;
@@ -20,7 +21,7 @@ struct merge {
     struct numbered *devices;
     uint32_t *from, *to; /* numbers of the current input's devices and what they are in the result */
     size_t map_count;
-    struct cw_chunk schema, repeats; /* of the first input; empty before it, and where there are none */
+    struct cw_chunk schema, repeats, meanings; /* of the first input; empty before it, and where there are none */
     uint32_t repeat_count;
     uint64_t ranges, dropped;
     bool complete;
@@ -56,7 +57,9 @@ static enum cw_status refuse_plan(const struct merge *m, const struct cw_merge_i
 /* What all inputs have to have alike, of which the result has the first's. */
 static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
-    struct cw_chunk *own = chunk->type == CW_CHUNK_SCHEMA ? &m->schema : &m->repeats;
+    struct cw_chunk *own = chunk->type == CW_CHUNK_SCHEMA    ? &m->schema
+                           : chunk->type == CW_CHUNK_REPEATS ? &m->repeats
+                                                             : &m->meanings;
     if (input == m->first) {
         *own = *chunk;
         copy_chunk(m, chunk, chunk->size, 0);
@@ -121,7 +124,7 @@ static enum cw_status take_chunks(struct merge *m, const struct cw_merge_input *
     if (status == CW_OK && input == m->first)
         cw_counter_data_write_header(schema, m->out);
     while (status == CW_OK && (status = cw_chunk_next(&file, &chunk, &found, &truncated)) == CW_OK && found) {
-        if (chunk.type == CW_CHUNK_SCHEMA || chunk.type == CW_CHUNK_REPEATS)
+        if (chunk.type == CW_CHUNK_SCHEMA || chunk.type == CW_CHUNK_REPEATS || chunk.type == CW_CHUNK_MEANINGS)
             status = take_alike(m, input, &chunk);
         else if (chunk.type == CW_CHUNK_DEVICE)
             status = take_device(m, &chunk);

@@ -5,6 +5,7 @@
 
 #include "host/image/data_chunks.h"
 #include "host/image/fields.h"
+#include "host/image/meanings.h"
 
 /* ---- columns ---- */
 
@@ -87,6 +88,11 @@ void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writ
     cw_chunk_end(out, start);
     if (schema->repeat_count)
         write_repeats(schema, out);
+    if (schema->meaning_count) {
+        start = cw_chunk_begin(out, CW_CHUNK_MEANINGS, CW_CHUNK_OPTIONAL);
+        cw_meanings_write(schema->meanings, schema->meaning_count, out);
+        cw_chunk_end(out, start);
+    }
 }
 
 /* ---- reading ---- */
@@ -308,6 +314,8 @@ enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_confi
         .pass_count = image->pass_count,
         .metric_count = image->metric_count,
         .metrics = image->metrics,
+        .meaning_count = image->meaning_count,
+        .meanings = image->meanings,
     };
     memcpy(schema->database, image->database, sizeof schema->database);
     struct pass_index index;

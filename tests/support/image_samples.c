@@ -61,6 +61,15 @@ struct cw_config_image cw_sample_plan_native(void)
     return image;
 }
 
+struct cw_config_image cw_sample_plan_meanings(void)
+{
+    static const struct cw_meaning meanings[] = {{"sm__cycles_active", 1, 0}, {"my µ", UINT64_MAX, 2}};
+    struct cw_config_image image = cw_sample_plan_native();
+    image.meanings = meanings;
+    image.meaning_count = 2;
+    return image;
+}
+
 /* ---- counter data ---- */
 
 static const struct cw_pair attributes[] = {

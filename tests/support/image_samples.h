@@ -10,6 +10,8 @@
 struct cw_config_image cw_sample_plan(void);
 /* The same with a native image. */
 struct cw_config_image cw_sample_plan_native(void);
+/* That with what two names stood for. */
+struct cw_config_image cw_sample_plan_meanings(void);
 /* Nothing in any list. */
 struct cw_config_image cw_sample_plan_empty(void);
 

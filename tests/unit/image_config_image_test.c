@@ -214,9 +214,9 @@ static void refused_insert(size_t index, const char *type, uint32_t flags, const
 
 Test(config_image, chunks_out_of_place_are_refused)
 {
-    refused_insert(1, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.0",
+    refused_insert(1, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.1",
                    __LINE__);
-    refused_insert(CHUNKS, "\1\2é", 0, "found an unknown chunk ???? that is not optional, expected one of version 1.0",
+    refused_insert(CHUNKS, "\1\2é", 0, "found an unknown chunk ???? that is not optional, expected one of version 1.1",
                    __LINE__);
     refused_insert(1, "PLAN", 0, "found chunk PLAN, expected chunk DOMN", __LINE__);
     refused_insert(0, "DOMN", 0, "found chunk DOMN, expected chunk PLAN", __LINE__);
