@@ -26,13 +26,13 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     enum cw_status status = cw_file_read(&r->file, r->o->capture, largest_capture, r->err);
     if (status == CW_OK)
         status = cw_counter_data_read(&r->data, r->file.data, r->file.size, r->o->capture, r->arena, r->err);
+    uint32_t count = status != CW_OK ? 0 : cw_eval_of_samples(r) ? r->data.pm.sample_count : r->data.range_count;
     if (status == CW_OK && cw_eval_of_instructions(r) && !r->data.complete)
         fprintf(stderr, "%s: %s: the capture is incomplete\n", program_invocation_short_name, r->o->capture);
     else if (status == CW_OK && !r->data.complete)
-        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole %s\n",
-                program_invocation_short_name, r->o->capture,
-                cw_eval_of_samples(r) ? r->data.pm.sample_count : r->data.range_count,
-                cw_eval_of_samples(r) ? "samples" : "ranges");
+        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole %s%s\n",
+                program_invocation_short_name, r->o->capture, count, cw_eval_of_samples(r) ? "sample" : "range",
+                count == 1 ? "" : "s");
     if (status == CW_OK && cw_eval_of_samples(r) && (r->o->range || r->o->explain || r->o->check || r->o->native))
         status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
                               r->o->capture,

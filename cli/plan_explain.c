@@ -117,7 +117,13 @@ static enum cw_status find_reason(const char **reason, const struct cw_plan_metr
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-static const char *plural(uint32_t n)
+/* What a word gets behind it where there are n. */
+static const char *s(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static const char *es(uint32_t n)
 {
     return n == 1 ? "" : "es";
 }
@@ -125,19 +131,19 @@ static const char *plural(uint32_t n)
 static void print_passes(const struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
-    printf("%s: %" PRIu32 " metrics, %" PRIu32 " counters, %" PRIu32 " raw counters, %" PRIu32
+    printf("%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32
            " pass%s; no plan needs fewer than %" PRIu32 "\n\n",
-           image->chip, image->metric_count, image->counter_count, image->raw_count, image->pass_count,
-           plural(image->pass_count), e->plan->bound);
+           image->chip, image->metric_count, s(image->metric_count), image->counter_count, s(image->counter_count),
+           image->raw_count, s(image->raw_count), image->pass_count, es(image->pass_count), e->plan->bound);
     for (uint32_t i = 0; i < image->pass_count; i++) {
-        printf("pass %-3" PRIu32 " %2" PRIu32 " raw counters:", i, image->passes[i].count);
+        printf("pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count, s(image->passes[i].count));
         for (uint32_t d = 0; d < image->domain_count; d++) {
-            struct slots s = slots_of(image, i, d);
-            if (s.max)
-                printf(" %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, s.used, s.max,
-                       e->loads[d] == e->most && s.used >= s.max ? "*" : "");
-            else if (s.counters)
-                printf(" %s %" PRIu32, image->domains[d].name, s.counters);
+            struct slots slots = slots_of(image, i, d);
+            if (slots.max)
+                printf(" %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, slots.used, slots.max,
+                       e->loads[d] == e->most && slots.used >= slots.max ? "*" : "");
+            else if (slots.counters)
+                printf(" %s %" PRIu32, image->domains[d].name, slots.counters);
         }
         printf("\n");
     }
@@ -145,7 +151,7 @@ static void print_passes(const struct explained *e)
         "\nof each domain: what the pass uses of the narrowest limit; * full, of the domain that forces the passes\n");
     for (uint32_t d = 0; d < image->domain_count; d++)
         if (e->loads[d] == e->most)
-            printf("%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d], plural(e->loads[d]));
+            printf("%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d], es(e->loads[d]));
 }
 
 static void print_savings(const struct explained *e)
@@ -153,7 +159,7 @@ static void print_savings(const struct explained *e)
     const struct cw_config_image *image = &e->plan->image;
     for (uint32_t i = 0; i < e->saving_count && i < MOST_SHOWN; i++)
         printf("without %s: %" PRIu32 " pass%s\n", image->metrics[e->savings[i].metric], e->savings[i].passes,
-               plural(e->savings[i].passes));
+               es(e->savings[i].passes));
     if (e->weighed && !e->saving_count && image->pass_count > 1)
         printf("leaving out any one metric saves no pass\n");
 }

@@ -23,6 +23,9 @@ static error_t parse_chip(int key, char *arg, struct argp_state *state)
     case KEY_CHIP_FILE:
         o->file = arg;
         return 0;
+    case ARGP_KEY_ARG: /* the sub-command takes none */
+        argp_error(state, "found '%s', expected only options", arg);
+        return 0;
     case ARGP_KEY_END:
         if (!o->name == !o->file)
             argp_error(state, "one of --chip and --chip-file is required");
@@ -134,6 +137,17 @@ void cw_query_print_json(const char *text, const char *end)
     }
     putchar_unlocked('"');
     fputs_unlocked(end, stdout);
+}
+
+int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
+                  enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err))
+{
+    struct cw_error err = CW_ERROR_INIT;
+    argp_parse(argp, argc, argv, 0, NULL, options);
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    return cw_query_finish(status, &err);
 }
 
 int cw_query_finish(enum cw_status status, struct cw_error *err)

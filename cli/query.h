@@ -36,6 +36,9 @@ void cw_query_print_csv(const char *text, const char *end);
 /* The same as a JSON string; for lists too long to build as trees first. */
 void cw_query_print_json(const char *text, const char *end);
 
+/* A sub-command: parses its command line into `options`, runs it and returns the exit code. */
+int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
+                  enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err));
 /* Prints the error, if there is one, and makes sure that everything printed was written. Returns the exit code. */
 int cw_query_finish(enum cw_status status, struct cw_error *err);
 

@@ -326,8 +326,9 @@ static enum cw_status load(const struct cw_chip **chip, const struct options *o,
     return cw_query_load(chip, &from, arena, err);
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
 {
+    const struct options *o = options;
     struct compared c = {.o = o};
     enum cw_status status = load(&c.a, o, 0, arena, err);
     if (status == CW_OK)
@@ -352,10 +353,5 @@ int cw_query_compare(int argc, char **argv)
         NULL,
         NULL};
     struct options options = {0};
-    struct cw_error err = CW_ERROR_INIT;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
+    return cw_query_main(&argp, argc, argv, &options, run);
 }

@@ -95,8 +95,9 @@ static enum cw_status compile_all(const char *folder, struct cw_arena *arena, st
     return status;
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
 {
+    const struct options *o = options;
     char beside[CW_PATH_MAX];
     const char *folder = o->folder ? o->folder : beside;
     if (!o->folder && !cw_compiled_folder(beside))
@@ -123,10 +124,5 @@ int cw_query_compile(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct options options = {0};
-    struct cw_error err = CW_ERROR_INIT;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
+    return cw_query_main(&argp, argc, argv, &options, run);
 }

@@ -141,8 +141,9 @@ static void complete_units(const struct chips *chips, const char *prefix)
         }
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
 {
+    const struct options *o = options;
     const char *prefix = o->prefix ? o->prefix : "";
     if (strcmp(o->what, "chips") == 0)
         return complete_chips(prefix, arena, err);
@@ -173,10 +174,5 @@ int cw_query_complete(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct options options = {0};
-    struct cw_error err = CW_ERROR_INIT;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
+    return cw_query_main(&argp, argc, argv, &options, run);
 }

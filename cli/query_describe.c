@@ -368,8 +368,9 @@ static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
                      (json_int_t)f->confirmed, "passes", f->not_collected ? json_null() : json_integer(f->passes));
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
 {
+    const struct options *o = options;
     const struct cw_chip *chip;
     const struct cw_glossary *glossary;
     enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
@@ -415,14 +416,6 @@ int cw_query_describe(int argc, char **argv)
         children,
         NULL,
         NULL};
-    struct options *options = calloc(1, sizeof *options);
-    struct cw_error err = CW_ERROR_INIT;
-    if (!options)
-        return cw_query_finish(cw_error_nomem(&err), &err);
-    argp_parse(&argp, argc, argv, 0, NULL, options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    free(options);
-    return cw_query_finish(status, &err);
+    static struct options options;
+    return cw_query_main(&argp, argc, argv, &options, run);
 }

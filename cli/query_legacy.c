@@ -233,8 +233,9 @@ static enum cw_status print_rows(const struct rows *rows, struct cw_arena *arena
     return status;
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
 {
+    const struct options *o = options;
     struct rows rows = {.o = o};
     enum cw_status status = cw_query_load(&rows.chip, &o->chip, arena, err);
     if (status == CW_OK)
@@ -261,15 +262,6 @@ int cw_query_legacy(int argc, char **argv)
                                      children,
                                      NULL,
                                      NULL};
-    struct options *options = calloc(1, sizeof *options);
-    struct cw_error err = CW_ERROR_INIT;
-    if (!options)
-        return cw_query_finish(cw_error_nomem(&err), &err);
-    options->capability = CW_LEGACY_CAPABILITIES;
-    argp_parse(&argp, argc, argv, 0, NULL, options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    free(options);
-    return cw_query_finish(status, &err);
+    static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
+    return cw_query_main(&argp, argc, argv, &options, run);
 }

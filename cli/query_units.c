@@ -31,9 +31,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORMAT:
         o->format = cw_query_format(arg, state);
         return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "found '%s', expected only options", arg);
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -103,8 +100,9 @@ static void print(const struct options *o, const struct cw_chip *chip, const str
         puts(row_count ? "\n]" : "[]");
 }
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
 {
+    const struct options *o = options;
     const struct cw_chip *chip;
     const struct cw_glossary *glossary;
     enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
@@ -135,10 +133,5 @@ int cw_query_units(int argc, char **argv)
         NULL,
         NULL};
     struct options options = {0};
-    struct cw_error err = CW_ERROR_INIT;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
+    return cw_query_main(&argp, argc, argv, &options, run);
 }

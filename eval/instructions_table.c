@@ -67,6 +67,11 @@ static void put_place(const struct cw_place *at, FILE *out)
     fprintf(out, "  %-24s  0x%05" PRIx64, place, at->offset);
 }
 
+static void put_left_out(size_t count, FILE *out)
+{
+    fprintf(out, "%zu more instruction%s; --top N shows more\n", count, count == 1 ? "" : "s");
+}
+
 static int order_places(const struct cw_place *a, const struct cw_place *b)
 {
     int order = strcmp(a->function, b->function);
@@ -189,7 +194,7 @@ static enum cw_status put_samples(const struct cw_instructions *in, size_t top, 
             putc('\n', out);
         }
         if (n > top)
-            fprintf(out, "%zu more instructions; --top N shows more\n", n - top);
+            put_left_out(n - top, out);
     }
     free(rows);
     free(spots);
@@ -232,7 +237,7 @@ static void put_metric(const struct cw_sass_row *const *rows, size_t count, size
         putc('\n', out);
     }
     if (count > top)
-        fprintf(out, "%zu more instructions; --top N shows more\n", count - top);
+        put_left_out(count - top, out);
 }
 
 static enum cw_status put_sass(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err)

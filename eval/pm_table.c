@@ -12,7 +12,7 @@ static void put_heading(const struct cw_pm_result *r, FILE *out)
 {
     const struct cw_counter_data *d = r->base.data;
     const struct cw_pm_data *pm = r->pm;
-    fprintf(out, "%" PRIu32 " samples", pm->sample_count);
+    fprintf(out, "%" PRIu32 " sample%s", pm->sample_count, pm->sample_count == 1 ? "" : "s");
     if (pm->sample_count)
         fprintf(out, " in %.6g s", (double)(pm->end_ns[pm->sample_count - 1] - pm->start_ns[0]) / 1e9);
     for (uint32_t i = 0; i < d->device_count; i++) {
@@ -25,7 +25,8 @@ static void put_heading(const struct cw_pm_result *r, FILE *out)
     if (pm->lost)
         fprintf(out, "; %" PRIu64 " lost", pm->lost);
     if (pm->overflow_count)
-        fprintf(out, "; the hardware's buffer was full %" PRIu32 " times", pm->overflow_count);
+        fprintf(out, "; the hardware's buffer was full %" PRIu32 " time%s", pm->overflow_count,
+                pm->overflow_count == 1 ? "" : "s");
     fputs("\n\n", out);
 }
 
