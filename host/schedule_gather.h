@@ -2,12 +2,7 @@
 #ifndef CW_HOST_SCHEDULE_GATHER_H
 #define CW_HOST_SCHEDULE_GATHER_H
 
-#include "host/schedule_packed.h"
-
-/* Where a raw counter of the chip stands: its problem and its item there; `problem` CW_NONE: not asked for. */
-struct cw_place {
-    uint32_t problem, item;
-};
+#include "host/schedule_move.h"
 
 /* Makes of the packings of all problems one changeable packing each, over the passes of their sections (`pass_counts`).
  * Without `copies` each counter stands once, and groups are gathered by choosing which passes of different problems
@@ -16,7 +11,7 @@ struct cw_place {
  * Deterministic; a number of steps limits the work. `packed` has room for each problem. */
 enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *problems,
                          const struct cw_packing *packings, uint32_t *pass_counts, const struct cw_place *places,
-                         const struct cw_list *groups, size_t group_count, bool copies, struct cw_arena *arena,
-                         struct cw_error *err);
+                         const struct cw_list *groups, size_t group_count, uint32_t raw_count, bool copies,
+                         struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -19,7 +19,7 @@ struct cw_packed *cw_packed_create(const struct cw_problem *problem, const struc
     while (p->pass_count < pass_count)
         if (!cw_packed_open(p))
             return NULL;
-    for (uint32_t i = 0; i < problem->item_count; i++)
+    for (uint32_t i = 0; packing && i < problem->item_count; i++)
         cw_packed_put(p, i, pass_map[packing->pass_of[i]], 1 + packing->choice_of[i]);
     return p;
 }

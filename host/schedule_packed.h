@@ -15,8 +15,8 @@ struct cw_packed {
     struct cw_arena *arena;
 };
 
-/* Pass p of `packing` becomes pass pass_map[p] of `pass_count`; cw_packed_open adds passes up to `room`. NULL when out
- * of memory. */
+/* Pass p of `packing` becomes pass pass_map[p] of `pass_count`; cw_packed_open adds passes up to `room`. Without a
+ * packing all passes are empty. NULL when out of memory. */
 struct cw_packed *cw_packed_create(const struct cw_problem *problem, const struct cw_packing *packing,
                                    const uint32_t *pass_map, uint32_t pass_count, uint32_t room,
                                    struct cw_arena *arena);

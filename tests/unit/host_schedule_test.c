@@ -290,6 +290,39 @@ Test(schedule, places_every_raw_counter_of_a_real_chip_once)
     cr_expect_eq(placed, chip->raw_count);
 }
 
+static bool holds(const struct cw_chip *chip, const struct cw_schedule *s, const struct cw_list *raws)
+{
+    for (uint32_t p = 0; p < s->pass_count; p++) {
+        uint32_t held = 0;
+        for (uint32_t k = 0; k < s->passes[p].count; k++)
+            for (uint32_t i = 0; i < raws->count; i++)
+                held += chip->placements[s->passes[p].placements[k]].raw == raws->items[i];
+        if (held == raws->count)
+            return true;
+    }
+    return false;
+}
+
+/* All ratios at once: each that fits one pass alone has a pass with all its counters, and no pass breaks a limit. */
+Test(schedule, every_ratio_of_a_real_chip_that_fits_one_pass_is_whole)
+{
+    const struct cw_chip *chip = real_chip();
+    struct cw_list *groups = cw_arena_alloc(arena, chip->ratio_count, sizeof *groups);
+    struct cw_schedule s;
+    struct cw_error err = CW_ERROR_INIT;
+    for (uint32_t r = 0; r < chip->ratio_count; r++)
+        groups[r] = chip->ratios[r].raws;
+    cr_assert_eq(cw_schedule_make_whole(&s, chip, groups, chip->ratio_count, arena, &err), CW_OK, "%s", err.message);
+    for (uint32_t r = 0; r < chip->ratio_count; r++)
+        if (make(chip, &groups[r], 1).pass_count == 1)
+            cr_expect(holds(chip, &s, &groups[r]), "%s", chip->ratios[r].name);
+    for (uint32_t p = 0; p < s.pass_count; p++)
+        for (uint32_t i = 0; i < chip->limit_count; i++)
+            cr_expect(keeps(&chip->limits[i], &s.passes[p]), "pass %u breaks the limit of line %u", p,
+                      chip->limits[i].line);
+    cr_expect_leq(s.pass_count, 32);
+}
+
 /* ---- against NVIDIA's library ----------------------------------------------------------------------------------- */
 
 struct verdict {
