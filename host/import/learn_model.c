@@ -103,20 +103,32 @@ static void use_groups(struct cw_filling *f, const struct cw_rule *rule, uint32_
         }
 }
 
+/* Loops over bytes that the compiler can do many of at once. */
+static void unite(uint8_t *restrict to, const uint8_t *restrict with, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        to[i] |= with[i];
+}
+
+static bool completes_any(const uint8_t *restrict row, const uint8_t *restrict met, const uint8_t *restrict all,
+                          uint32_t count)
+{
+    uint8_t any = 0;
+    for (uint32_t i = 0; i < count; i++)
+        any |= (row[i] != 0) & ((uint8_t)(row[i] | met[i]) == all[i]);
+    return any != 0;
+}
+
 static void fill_more(const struct cw_model *m, struct cw_filling *f, uint32_t p)
 {
     f->set.items[f->set.count++] = p;
     f->raws[m->chip->placements[p].raw] = f->stamp;
-    if (m->kind[p] != CW_NONE) {
-        const uint8_t *row = m->conflict + (size_t)m->kind[p] * m->kind_room;
-        for (uint32_t k = 0; k < m->kind_count; k++)
-            f->conflict[k] |= row[k];
-    }
+    if (m->kind[p] != CW_NONE)
+        unite(f->conflict, m->conflict + (size_t)m->kind[p] * m->kind_room, m->kind_count);
     for (uint32_t r = 0; r < m->rule_count; r++)
         use_groups(f, &m->rules[r], r, p);
-    const uint8_t *row = m->ban_count ? m->bans + (size_t)m->class_[p] * m->ban_room : NULL;
-    for (uint32_t i = 0; i < m->ban_count; i++)
-        f->parts[i] |= row[i];
+    if (m->ban_count)
+        unite(f->parts, m->bans + (size_t)m->class_[p] * m->ban_room, m->ban_count);
 }
 
 /* Room for what the model has by now. */
@@ -178,11 +190,8 @@ bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more
             f->used[r] + new_group(f, r, group) + (second != group && new_group(f, r, second)) > rule->max)
             return false;
     }
-    const uint8_t *row = m->ban_count ? m->bans + (size_t)m->class_[more] * m->ban_room : NULL;
-    uint32_t complete = 0;
-    for (uint32_t i = 0; i < m->ban_count; i++)
-        complete += row[i] && (f->parts[i] | row[i]) == m->ban_parts[i];
-    return !complete;
+    return !m->ban_count ||
+           !completes_any(m->bans + (size_t)m->class_[more] * m->ban_room, f->parts, m->ban_parts, m->ban_count);
 }
 
 bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)
