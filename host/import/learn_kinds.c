@@ -1,10 +1,21 @@
-/* Domains that disturb one another, and kinds of placements that exclude the same others: each two that may disturb one
- * another are asked about. */
+/* Domains that disturb one another, and kinds of placements that exclude the same others. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/import/learn_model.h"
 
-enum { CROSS_TRIES = 60 };
+enum {
+    CROSS_TRIES = 60,
+    PROBES = 40,
+    CHECKS = 10000,
+    OWN_CHECKS = 8,       /* pairs of each kind */
+    KIND_CHECKS = 2,      /* pairs of each two kinds, */
+    CONFLICT_CHECKS = 5,  /* and of two that exclude each other */
+    MOST_OF_METRIC = 64,  /* placements of one metric that are looked at */
+    MOST_SURPRISES = 400, /* found before kinds are sorted again */
+    FEW_SURPRISES = 12,   /* after so few they need not be checked again */
+    SORTINGS = 6,
+};
 
 /* ---- domains ---------------------------------------------------------------------------------------------------- */
 
@@ -89,65 +100,176 @@ void cw_learn_domains(struct cw_model *m)
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------ */
 
-enum { FITS, EXCLUDES, UNKNOWN }; /* what is known of two placements; two of one counter never meet */
-
-/* The placements of one cluster while they are sorted into kinds. */
+/* The placements of one cluster while they are sorted into kinds. Column k of a row says whether the row's placement
+ * excludes probe k, 2 where that was not asked. */
 struct sorting {
     struct cw_model *m;
     struct cw_pool pool;
-    uint8_t *rows;   /* [placement in pool * pool.count + placement in pool] */
-    uint32_t *first; /* by kind: its first placement in pool, whose row is that of the kind */
+    uint32_t *probes, probe_count, probe_room;
+    bool *of_all;   /* by probe: asked beside all others */
+    uint8_t *rows;  /* [placement in pool * probe_room + probe] */
+    uint32_t *kind; /* by placement in pool */
+    uint32_t kind_count;
+    uint32_t *first; /* by kind: its first placement in pool */
+    uint32_t base;   /* the model's number of kind 0 */
 };
 
-static void ask_pairs(struct sorting *s)
+/* Asks about one placement beside all others, or beside those of one kind. */
+static void add_probe(struct sorting *s, uint32_t index, uint32_t kind)
 {
     struct cw_model *m = s->m;
-    uint32_t n = s->pool.count;
-    memset(s->rows, UNKNOWN, (size_t)n * n);
-    for (uint32_t a = 0; a < n && cw_model_ok(m); a++)
-        for (uint32_t b = 0; b < a; b++) {
-            uint32_t pair[2] = {s->pool.items[a], s->pool.items[b]};
-            if (m->chip->placements[pair[0]].raw != m->chip->placements[pair[1]].raw)
-                s->rows[(size_t)a * n + b] = s->rows[(size_t)b * n + a] = cw_model_fits(m, pair, 2) ? FITS : EXCLUDES;
-        }
+    for (uint32_t k = 0; k < s->probe_count; k++)
+        if (s->probes[k] == index && s->of_all[k])
+            return;
+    if (s->probe_count == s->probe_room)
+        return;
+    uint32_t column = s->probe_count++;
+    s->probes[column] = index;
+    s->of_all[column] = kind == CW_NONE;
+    for (uint32_t i = 0; i < s->pool.count && cw_model_ok(m); i++) {
+        uint32_t pair[2] = {s->pool.items[i], s->pool.items[index]};
+        /* two placements of one counter never meet; what they do is filled in from their likes */
+        bool open = m->chip->placements[pair[0]].raw == m->chip->placements[pair[1]].raw ||
+                    (kind != CW_NONE && s->kind[i] != kind);
+        s->rows[(size_t)i * s->probe_room + column] = open ? 2 : !cw_model_fits(m, pair, 2);
+    }
 }
 
 static bool same_row(const struct sorting *s, uint32_t a, uint32_t b)
 {
     const struct cw_chip_placement *p = s->m->chip->placements;
-    uint32_t n = s->pool.count, k = 0;
-    const uint8_t *x = s->rows + (size_t)a * n, *y = s->rows + (size_t)b * n;
     if (p[s->pool.items[a]].domain != p[s->pool.items[b]].domain)
         return false;
-    while (k < n && (x[k] == y[k] || x[k] == UNKNOWN || y[k] == UNKNOWN))
-        k++;
-    return k == n;
+    const uint8_t *x = s->rows + (size_t)a * s->probe_room, *y = s->rows + (size_t)b * s->probe_room;
+    for (uint32_t k = 0; k < s->probe_count; k++)
+        if (x[k] != y[k] && x[k] != 2 && y[k] != 2)
+            return false;
+    return true;
 }
 
-/* Kinds are named by their first placement, whose row learns from the others what it does not know by itself. */
+/* Kinds are named by their first placement. */
 static void assign_kinds(struct sorting *s)
 {
-    struct cw_model *m = s->m;
-    uint32_t n = s->pool.count, base = m->kind_count;
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t *first = cw_model_array(s->m, s->pool.count, sizeof *first);
+    s->kind_count = 0;
+    for (uint32_t i = 0; cw_model_ok(s->m) && i < s->pool.count; i++) {
         uint32_t k = 0;
-        while (base + k < m->kind_count && !same_row(s, i, s->first[k]))
+        while (k < s->kind_count && !same_row(s, i, first[k]))
             k++;
-        if (base + k == m->kind_count) {
-            m->kind_count++;
-            s->first[k] = i;
-        }
-        m->kind[s->pool.items[i]] = base + k;
-        uint8_t *row = s->rows + (size_t)s->first[k] * n;
-        for (uint32_t c = 0; c < n; c++)
-            if (row[c] == UNKNOWN)
-                row[c] = s->rows[(size_t)i * n + c];
+        if (k == s->kind_count)
+            first[s->kind_count++] = i;
+        s->kind[i] = k;
     }
-    for (uint32_t k = base; k < m->kind_count; k++)
-        for (uint32_t i = 0; i < n; i++)
-            if (s->rows[(size_t)s->first[k - base] * n + i] == EXCLUDES)
-                m->conflict[(size_t)k * m->kind_room + m->kind[s->pool.items[i]]] =
-                    m->conflict[(size_t)m->kind[s->pool.items[i]] * m->kind_room + k] = 1;
+    s->first = first;
+}
+
+static bool never_meet(const struct sorting *s, uint32_t a, uint32_t b)
+{
+    const struct cw_chip_placement *p = s->m->chip->placements;
+    return p[s->pool.items[a]].raw == p[s->pool.items[b]].raw;
+}
+
+/* Whether two kinds exclude each other: what the probes say, a doubt counts as a conflict; for kinds that no probe has
+ * compared, what their first placements say. */
+static void fill_conflicts(struct sorting *s)
+{
+    struct cw_model *m = s->m;
+    uint32_t base = s->base, n = s->kind_count;
+    uint8_t *asked = cw_model_array(m, (size_t)n * n, 1);
+    for (uint32_t k = 0; k < s->probe_count && cw_model_ok(m); k++) {
+        uint32_t a = s->kind[s->probes[k]];
+        for (uint32_t i = 0; i < s->pool.count; i++) {
+            uint32_t b = s->kind[i];
+            uint8_t row = s->rows[(size_t)i * s->probe_room + k];
+            if (row == 2)
+                continue;
+            asked[(size_t)a * n + b] = asked[(size_t)b * n + a] = 1;
+            if (row == 1)
+                m->conflict[(size_t)(base + a) * m->kind_room + base + b] =
+                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = 1;
+        }
+    }
+    for (uint32_t a = 0; a < n && cw_model_ok(m); a++)
+        for (uint32_t b = 0; b < a; b++) {
+            uint32_t pair[2] = {s->pool.items[s->first[a]], s->pool.items[s->first[b]]};
+            if (!asked[(size_t)a * n + b] && !never_meet(s, s->first[a], s->first[b]))
+                m->conflict[(size_t)(base + a) * m->kind_room + base + b] =
+                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = !cw_model_fits(m, pair, 2);
+        }
+}
+
+/* Asks about a pair; where the kinds say otherwise, each becomes a probe for the kind of the other. */
+static bool surprises(struct sorting *s, uint32_t a, uint32_t b)
+{
+    struct cw_model *m = s->m;
+    uint32_t pair[2] = {s->pool.items[a], s->pool.items[b]};
+    if (never_meet(s, a, b) || cw_model_fits(m, pair, 2) != cw_model_conflict(m, pair[0], pair[1]) || !cw_model_ok(m))
+        return false;
+    add_probe(s, a, s->kind[b]);
+    add_probe(s, b, s->kind[a]);
+    return true;
+}
+
+/* Pairs of placements that one metric needs: those are asked for together most often. */
+static uint32_t check_metric(struct sorting *s, const uint32_t *index, const struct cw_list *raws)
+{
+    const struct cw_chip *chip = s->m->chip;
+    uint32_t list[MOST_OF_METRIC], n = 0, wrong = 0;
+    for (uint32_t i = 0; i < raws->count; i++)
+        for (uint32_t k = 0; k < chip->raws[raws->items[i]].placement_count && n < MOST_OF_METRIC; k++) {
+            uint32_t p = chip->raws[raws->items[i]].placement + k;
+            if (index[p] != CW_NONE)
+                list[n++] = index[p];
+        }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            wrong += surprises(s, list[i], list[k]);
+    return wrong;
+}
+
+static uint32_t check_metrics(struct sorting *s)
+{
+    const struct cw_chip *chip = s->m->chip;
+    uint32_t wrong = 0, *index = cw_model_array(s->m, chip->placement_count, sizeof *index);
+    if (!index)
+        return 0;
+    memset(index, 0xff, chip->placement_count * sizeof *index);
+    for (uint32_t i = 0; i < s->pool.count; i++)
+        index[s->pool.items[i]] = i;
+    for (uint32_t i = 0; i < chip->ratio_count && wrong < MOST_SURPRISES && cw_model_ok(s->m); i++)
+        wrong += check_metric(s, index, &chip->ratios[i].raws);
+    for (uint32_t i = 0; i < chip->throughput_count && wrong < MOST_SURPRISES && cw_model_ok(s->m); i++)
+        wrong += check_metric(s, index, &chip->throughputs[i].raws);
+    return wrong;
+}
+
+/* Pairs of one kind, which its probe says nothing about, pairs of every two kinds, of one metric, and at random.
+ * Returns the surprises. */
+static uint32_t check_kinds(struct sorting *s)
+{
+    struct cw_model *m = s->m;
+    uint32_t wrong = check_metrics(s), *start = cw_model_array(m, s->kind_count + 1, sizeof *start);
+    uint32_t *sorted = cw_model_array(m, s->pool.count, sizeof *sorted);
+    uint32_t *filled = cw_model_array(m, s->kind_count + 1, sizeof *filled);
+    if (!cw_model_ok(m))
+        return 0;
+    for (uint32_t i = 0; i < s->pool.count; i++)
+        start[s->kind[i] + 1]++;
+    for (uint32_t k = 0; k < s->kind_count; k++)
+        start[k + 1] += start[k];
+    for (uint32_t i = 0; i < s->pool.count; i++)
+        sorted[start[s->kind[i]] + filled[s->kind[i]]++] = i;
+    for (uint32_t a = 0; a < s->kind_count && wrong < MOST_SURPRISES; a++)
+        for (uint32_t b = 0; b <= a && wrong < MOST_SURPRISES; b++) {
+            bool conflict = m->conflict[(size_t)(s->base + a) * m->kind_room + s->base + b];
+            uint32_t tries = a == b ? OWN_CHECKS : conflict ? CONFLICT_CHECKS : KIND_CHECKS;
+            for (uint32_t t = 0; t < tries && filled[a] * filled[b] > 1 && wrong < MOST_SURPRISES; t++)
+                wrong += surprises(s, sorted[start[a] + cw_model_random(m, filled[a])],
+                                   sorted[start[b] + cw_model_random(m, filled[b])]);
+        }
+    for (uint32_t k = 0; k < CHECKS && wrong < MOST_SURPRISES && cw_model_ok(m); k++)
+        wrong += surprises(s, cw_model_random(m, s->pool.count), cw_model_random(m, s->pool.count));
+    return wrong;
 }
 
 static void learn_cluster(struct cw_model *m, uint32_t cluster)
@@ -155,15 +277,30 @@ static void learn_cluster(struct cw_model *m, uint32_t cluster)
     const struct cw_chip *chip = m->chip;
     struct sorting s = {.m = m};
     s.pool.items = cw_model_array(m, chip->placement_count, sizeof *s.pool.items);
-    s.first = cw_model_array(m, chip->placement_count, sizeof *s.first);
     for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
         if (m->usable[p] && m->cluster[chip->placements[p].domain] == cluster)
             s.pool.items[s.pool.count++] = p;
-    s.rows = cw_model_array(m, (size_t)s.pool.count * s.pool.count, 1);
-    if (cw_model_ok(m))
-        ask_pairs(&s);
-    if (cw_model_ok(m))
+    s.probe_room = 2 * s.pool.count;
+    s.probes = cw_model_array(m, s.probe_room, sizeof *s.probes);
+    s.of_all = cw_model_array(m, s.probe_room, sizeof *s.of_all);
+    s.rows = cw_model_array(m, (size_t)s.pool.count * s.probe_room, 1);
+    s.kind = cw_model_array(m, s.pool.count, sizeof *s.kind);
+    s.base = m->kind_count;
+    for (uint32_t k = 0; k < PROBES && k < s.pool.count; k++)
+        add_probe(&s, cw_model_random(m, s.pool.count), CW_NONE);
+    uint32_t wrong = UINT32_MAX;
+    for (int round = 0; round <= SORTINGS && cw_model_ok(m) && s.pool.count; round++) {
         assign_kinds(&s);
+        m->kind_count = s.base + s.kind_count;
+        for (uint32_t i = 0; cw_model_ok(m) && i < s.pool.count; i++)
+            m->kind[s.pool.items[i]] = s.base + s.kind[i];
+        for (uint32_t a = s.base; cw_model_ok(m) && a < m->kind_count; a++)
+            memset(m->conflict + (size_t)a * m->kind_room + s.base, 0, m->kind_count - s.base);
+        fill_conflicts(&s);
+        if (!cw_model_ok(m) || wrong <= FEW_SURPRISES || round == SORTINGS)
+            return;
+        wrong = check_kinds(&s);
+    }
 }
 
 void cw_learn_kinds(struct cw_model *m)

@@ -19,34 +19,17 @@ struct merge {
     uint8_t *tested;         /* [group * group_count + group] */
 };
 
-static uint32_t used(const struct merge *g, const struct cw_set *set)
-{
-    uint32_t seen[2 * CW_SET_MOST], n = 0;
-    for (uint32_t i = 0; i < set->count; i++) {
-        uint32_t p = set->items[i];
-        const uint32_t groups[2] = {g->rule->group[p], g->rule->second ? g->rule->second[p] : CW_NONE};
-        for (int w = 0; w < 2; w++) {
-            uint32_t k = 0;
-            while (k < n && seen[k] != groups[w])
-                k++;
-            if (k == n && groups[w] != CW_NONE)
-                seen[n++] = groups[w];
-        }
-    }
-    return n;
-}
-
 /* Draws until the set uses one group too many; false when it does not come to that. */
 static bool overfill(struct merge *g, struct cw_set *set)
 {
-    uint32_t now = used(g, set);
+    uint32_t now = cw_model_groups(g->rule, set);
     for (uint32_t draws = 0; now <= g->max && draws < DRAWS * (g->max + 1); draws++) {
         uint32_t p = g->pool.items[cw_model_random(g->m, g->pool.count)];
         if (!cw_model_allows(g->m, set, p))
             continue;
         struct cw_set with = *set;
         with.items[with.count++] = p;
-        uint32_t more = used(g, &with);
+        uint32_t more = cw_model_groups(g->rule, &with);
         if (more == now)
             continue; /* nothing new: keep the set small */
         *set = with;

@@ -68,6 +68,23 @@ bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
            m->conflict[(size_t)m->kind[a] * m->kind_room + m->kind[b]];
 }
 
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_set *set)
+{
+    uint32_t seen[2 * CW_SET_MOST], n = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        uint32_t p = set->items[i];
+        const uint32_t groups[2] = {rule->group[p], rule->second ? rule->second[p] : CW_NONE};
+        for (int w = 0; w < 2; w++) {
+            uint32_t k = 0;
+            while (k < n && seen[k] != groups[w])
+                k++;
+            if (k == n && groups[w] != CW_NONE)
+                seen[n++] = groups[w];
+        }
+    }
+    return n;
+}
+
 /* ---- what a set leaves ------------------------------------------------------------------------------------------ */
 
 /* The set that was asked about last, with what follows from it: most questions are about the same set or one with a

@@ -79,6 +79,8 @@ bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t m
 
 /* Whether the model lets `more` join a set that it allows. */
 bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more);
+/* Groups of a rule that a set uses. */
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_set *set);
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b);
 /* Draws members of the pool until the set has `size`; false when the pool gives no more. */
 bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size);

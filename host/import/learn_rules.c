@@ -17,6 +17,7 @@ enum {
     SMALL_POOL = 64,    /* placements of which all exceptions can be learned one by one */
     LARGE_POOL = 400,   /* placements of which groups are learned one by one */
     KIND_SAMPLES = 2,
+    MOST_LOST = 5, /* percent of what a rule of a small pool forbids may fit */
 };
 
 struct level { /* sets of one size that the model allows, made by adding one to a set that fits */
@@ -216,6 +217,27 @@ static struct cw_pool thin_out(struct cw_model *m, const struct cw_pool *pool)
     return thin;
 }
 
+/* Of the sets of `size`, made from fitting ones, that the rules from number `first` forbid: how many fit, in percent.
+ */
+static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t first)
+{
+    uint32_t rules = m->rule_count, forbidden = 0, lost = 0;
+    m->rule_count = first;
+    for (uint32_t t = 0; t < LEVEL_SETS && cw_model_ok(m); t++) {
+        struct cw_set set = {0};
+        bool breaks = false;
+        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_model_fits(m, set.items, set.count) ||
+            !cw_model_grow(m, &set, pool, size))
+            continue;
+        for (uint32_t r = first; r < rules; r++)
+            breaks |= cw_model_groups(&m->rules[r], &set) > m->rules[r].max;
+        forbidden += breaks;
+        lost += breaks && cw_model_fits(m, set.items, set.count);
+    }
+    m->rule_count = rules;
+    return forbidden ? 100 * lost / forbidden : 0;
+}
+
 /* Learns the rule behind most of the sets of `size` that do not fit. Its effect is judged on sets of the pool, or, for
  * a rule that few sets of the pool meet, of its members. False when there is no such rule. */
 static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t size, bool rare)
@@ -252,7 +274,9 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
     else
         learn_thinned(m, pool, &members, mined->size - 1, beyond);
     struct level after = judge_level(m, &judged, judged_size);
-    if (after.made && after.unfit * 2 * before.made > before.unfit * after.made) {
+    bool useless = after.made && after.unfit * 2 * before.made > before.unfit * after.made;
+    /* bans do without the loss, as long as few are needed */
+    if (useless || (pool->count <= SMALL_POOL && percent_lost(m, &members, mined->size, rules) > MOST_LOST)) {
         m->rule_count = rules;
         return false;
     }
