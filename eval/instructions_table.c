@@ -164,8 +164,8 @@ static void put_samples_head(const struct cw_instructions *in, FILE *out)
     fprintf(out, "samples:  %s; dropped %s (%.2f %%); in no kernel of the program %s\n", grouped(in->total, a),
             grouped(in->dropped, b), percent(in->dropped, in->total), grouped(in->other, c));
     if (in->full_buffers)
-        fprintf(out, "          the hardware's buffer was full %" PRIu32 " times: more samples were lost there\n",
-                in->full_buffers);
+        fprintf(out, "          the hardware's buffer was full %" PRIu32 " time%s: more samples were lost there\n",
+                in->full_buffers, in->full_buffers == 1 ? "" : "s");
     if (in->batch_count)
         fprintf(out, "sampling: %s, a sample each 2^%" PRIu32 " cycles\n",
                 in->batches[0].serialized ? "serialized" : "continuous", in->batches[0].period);
