@@ -316,6 +316,8 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
         status = cw_search_init(&l.search, o->search, err);
     if (status != CW_OK)
         return status;
+    if (o->search)
+        cw_search_understand(&l.search, l.glossary);
     status = choose(&l, err);
     if (status == CW_OK && !l.count && o->search)
         cw_search_hint(&l.search, l.chip, l.glossary);

@@ -31,6 +31,7 @@ static enum cw_status split(struct cw_search *search, const char *text, struct c
                 return cw_error_set(err, CW_ERR_USAGE, "found more than %d words to search for", CW_SEARCH_WORDS);
             add_word(search, search->text + i);
         }
+    search->asked = search->count;
     return search->count ? CW_OK : cw_error_set(err, CW_ERR_USAGE, "found no word to search for");
 }
 
@@ -43,7 +44,7 @@ enum cw_status cw_search_init(struct cw_search *search, const char *text, struct
                             strlen(text), CW_SEARCH_TEXT - 1);
     if (!search->regular)
         return split(search, text, err);
-    search->count = 1;
+    search->asked = search->count = 1;
     int bad = regcomp(&search->pattern, text, REG_EXTENDED | REG_ICASE | REG_NOSUB);
     if (bad) {
         char why[128];
@@ -51,6 +52,27 @@ enum cw_status cw_search_init(struct cw_search *search, const char *text, struct
         return cw_error_set(err, CW_ERR_USAGE, "found the regular expression '%.100s': %s", text, why);
     }
     return CW_OK;
+}
+
+void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; !search->regular && i < search->asked; i++) {
+        const char *meant = cw_glossary_said(glossary, search->words[i]);
+        search->meant[i] = search->count;
+        while (meant && *meant) {
+            size_t length = strcspn(meant, " ");
+            if (search->count == CW_SEARCH_MEANT || used + length >= sizeof search->other_text) {
+                search->count = search->meant[i]; /* some of the words would not do */
+                search->meant_count[i] = 0;
+                break;
+            }
+            search->words[search->count++] = memcpy(search->other_text + used, meant, length);
+            search->meant_count[i]++;
+            used += length + 1; /* zero from the start */
+            meant += length + strspn(meant + length, " ");
+        }
+    }
 }
 
 void cw_search_finish(struct cw_search *search)
@@ -114,10 +136,14 @@ void cw_search_raise(const struct cw_search *search, const struct cw_search_scor
 uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_score *score)
 {
     uint32_t total = 0;
-    for (uint32_t i = 0; i < search->count; i++) {
-        if (!score->words[i])
+    for (uint32_t i = 0; i < search->asked; i++) {
+        uint32_t worth = score->words[i], meant = search->meant_count[i] ? UINT16_MAX : 0;
+        for (uint32_t k = search->meant[i]; k < search->meant[i] + search->meant_count[i]; k++)
+            meant = score->words[k] < meant ? score->words[k] : meant;
+        worth = worth ? worth : (meant + 1) / 2;
+        if (!worth)
             return 0;
-        total += score->words[i];
+        total += worth;
     }
     return total;
 }

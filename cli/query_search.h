@@ -12,26 +12,33 @@
 #include <stdint.h>
 
 #include "host/base/error.h"
+#include "metricdb/glossary.h"
 
-enum { CW_SEARCH_WORDS = 16, CW_SEARCH_TEXT = 256 };
+enum { CW_SEARCH_WORDS = 16, CW_SEARCH_TEXT = 256, CW_SEARCH_MEANT = 64 };
 
 struct cw_search {
     bool regular;
     bool whole; /* something may match that spans a base name and what follows it */
     regex_t pattern;
     char text[CW_SEARCH_TEXT]; /* words in small letters, each ended by a NUL */
-    uint32_t count;            /* of words; 1 for a regular expression */
-    const char *words[CW_SEARCH_WORDS];
+    uint32_t asked;            /* how many words are to be found; 1 for a regular expression */
+    uint32_t count;            /* with what they may stand for behind them */
+    const char *words[CW_SEARCH_MEANT];
+    uint32_t meant[CW_SEARCH_WORDS], meant_count[CW_SEARCH_WORDS]; /* of each asked for: where those stand */
+    char other_text[CW_SEARCH_TEXT];
 };
 
 /* How well each word is met; 0 where it is not. */
 struct cw_search_score {
-    uint16_t words[CW_SEARCH_WORDS];
+    uint16_t words[CW_SEARCH_MEANT];
 };
 
 /* Release with cw_search_finish after success. */
 enum cw_status cw_search_init(struct cw_search *search, const char *text, struct cw_error *err);
 void cw_search_finish(struct cw_search *search);
+
+/* Takes the glossary's words for those that people say: all of them together stand for the word, and count for half. */
+void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary);
 
 /* Raises the score to what a name (its parts are joined by '_' and '.') or a description is worth. */
 void cw_search_name(const struct cw_search *search, const char *name, struct cw_search_score *score);

@@ -56,7 +56,8 @@ static void offer_words(struct near *near, const char *text)
 static bool met(const struct cw_search *search, uint32_t word, struct near *near, const struct cw_chip *chip,
                 const struct cw_glossary *glossary)
 {
-    struct cw_search one = {.count = 1, .words = {search->words[word]}};
+    struct cw_search one = {.asked = 1, .count = 1, .words = {search->words[word]}};
+    cw_search_understand(&one, glossary);
     *near = (struct near){0};
     cw_suggest_init(&near->suggest, search->words[word]);
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
@@ -78,7 +79,7 @@ static bool met(const struct cw_search *search, uint32_t word, struct near *near
 void cw_search_hint(const struct cw_search *search, const struct cw_chip *chip, const struct cw_glossary *glossary)
 {
     bool all_met = true;
-    for (uint32_t i = 0; !search->regular && i < search->count; i++) {
+    for (uint32_t i = 0; !search->regular && i < search->asked; i++) {
         struct near near;
         char text[256];
         if (met(search, i, &near, chip, glossary))

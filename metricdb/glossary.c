@@ -26,11 +26,12 @@ enum part {
     OUTCOMES,
     PER,
     NOTES,
+    SAID,
     PART_COUNT
 };
-static const char *const part_names[PART_COUNT + 1] = {"units",      "prefixes", "leads", "heads",   "stages",
-                                                       "operations", "memory",   "pipes", "sources", "apertures",
-                                                       "evictions",  "outcomes", "per",   "notes",   NULL};
+static const char *const part_names[PART_COUNT + 1] = {
+    "units",   "prefixes",  "leads",     "heads",    "stages", "operations", "memory", "pipes",
+    "sources", "apertures", "evictions", "outcomes", "per",    "notes",      "said",   NULL};
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1, MOST_PHRASES = 32 };
 
@@ -48,10 +49,10 @@ struct cw_glossary {
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-/* Units and prefixes have spaces of names of their own: "l1tex" is a unit and a stage. */
+/* Units, prefixes and what people say have spaces of names of their own: "l1tex" is a unit and a stage. */
 static int space(enum part part)
 {
-    return part == UNITS ? 0 : part == PREFIXES ? 1 : 2;
+    return part == UNITS ? 0 : part == PREFIXES ? 1 : part == SAID ? 3 : 2;
 }
 
 static int compare(int space_a, const char *a, size_t a_length, int space_b, const char *b, size_t b_length)
@@ -222,6 +223,12 @@ struct parsed {
 const char *cw_glossary_unit(const struct cw_glossary *g, const char *name)
 {
     const struct entry *entry = find(g, space(UNITS), name, strlen(name));
+    return entry ? entry->text : NULL;
+}
+
+const char *cw_glossary_said(const struct cw_glossary *g, const char *word)
+{
+    const struct entry *entry = find(g, space(SAID), word, strlen(word));
     return entry ? entry->text : NULL;
 }
 

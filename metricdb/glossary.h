@@ -38,6 +38,10 @@ const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, si
 /* What stands for a unit in descriptions ("SM"), by its name in metrics; NULL where the glossary does not know it. */
 const char *cw_glossary_unit(const struct cw_glossary *glossary, const char *name);
 
+/* For a word that people say and no name has ("bandwidth"), the words that names or descriptions have ("bytes"),
+ * separated by blanks; NULL for any other. */
+const char *cw_glossary_said(const struct cw_glossary *glossary, const char *word);
+
 /* Whether the glossary knows every part of a base name; where not, `unknown` (CW_METRIC_NAME_MAX bytes) gets the first
  * part that it does not know. */
 bool cw_glossary_covers(const struct cw_glossary *glossary, const char *name, char *unknown);

@@ -5,6 +5,10 @@ find_first "l2 hit rate"
 find_first "Shared Memory bank conflicts"
 find_first "dram bytes read"
 find_first "lts__t_sector_hit_rate.pct"
+# words that people say and no name has
+find_first "dram bandwidth"
+find_first "occupancy"
+find_first "hbm traffic read"
 rows=3
 find_first "dram bytes read per second" --all-submetrics
 find_first '^dram__bytes_(read|write)\.sum$'
