@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
 #include "cli/query_formula.h"
 #include "host/image/counter_data.h"
@@ -30,6 +31,7 @@ struct options {
 struct facts {
     const char *name;   /* as given */
     bool full;          /* a full name, not a base name */
+    bool legacy;        /* a name of CUPTI's, if it is a formula */
     struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `dimension` */
     char meaning[CW_DESCRIPTION_MAX + 256], dimension[128];
     const char *type, *unit, *evidence;
@@ -91,7 +93,9 @@ static void describe_formula(struct facts *f, const struct cw_formula *formula, 
     const char *where = cw_arena_printf(arena, "a metric of yours: %s:%u", formula->path, formula->line);
     snprintf(f->meaning, sizeof f->meaning, "%s", formula->description);
     f->unit = "";
-    f->evidence = where ? where : "a metric of yours";
+    f->evidence = f->legacy ? "a name of CUPTI's, by formula; metric-query legacy says more"
+                  : where   ? where
+                            : "a metric of yours";
 }
 
 /* "32 * dram__sectors_read - x" and what the average is where the terms have other instances. */
@@ -374,6 +378,9 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
     const struct cw_chip *chip;
     const struct cw_glossary *glossary;
     enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
+    uint32_t own = status == CW_OK && chip->formulas ? chip->formulas->count : 0;
+    if (status == CW_OK)
+        status = cw_legacy_names_adopt(&chip, o->metrics, o->count, arena, err);
     if (status == CW_OK)
         status = cw_glossary_load_about(&glossary, o->count == 1 ? o->metrics[0] : NULL, arena, err);
     struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
@@ -381,6 +388,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
         status = cw_error_nomem(err);
     for (size_t i = 0; status == CW_OK && i < o->count; i++) {
         facts[i].name = o->metrics[i];
+        facts[i].legacy = cw_formulas_find(chip, o->metrics[i]) >= own;
         status = gather(&facts[i], chip, glossary, arena, err);
         if (status != CW_OK)
             cw_metric_hint(err, chip, &o->metrics[i], 1);

@@ -6,3 +6,7 @@ metric-eval $capture -m achieved_ocupancy --csv -; echo "status $?"
 metric-config --chip GH100 -m warp_execution_efficiency --no-native --explain | tail -1
 metric-query legacy --chip GH100 cf_fu_utilization
 metric-query legacy --chip GH100 achieved_ocupancy; echo "status $?"
+# describe knows them, too
+metric-query describe --chip GH100 achieved_occupancy | grep -E '^a|meaning|evidence'
+metric-query describe --chip GH100 achieved_ocupancy; echo "status $?"
+metric-query describe --chip GA100 ipc; echo "status $?"
