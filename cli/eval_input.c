@@ -87,6 +87,26 @@ enum cw_status cw_eval_parse_names(struct cw_eval_run *r, const char *const *nam
     return status;
 }
 
+static void ignore(void *context, uint32_t counter)
+{
+    (void)context;
+    (void)counter;
+}
+
+/* Their values will read "not collected", which another capture would not mend. */
+static void say_without_formula(const struct cw_eval_run *r)
+{
+    struct cw_error first = CW_ERROR_INIT;
+    size_t count = 0;
+    for (size_t i = 0; i < r->metric_count; i++)
+        count += cw_metric_counters(r->chip, &r->metrics[i], ignore, NULL, &first) != CW_OK;
+    if (count > 1)
+        fprintf(stderr, "%s: %s, nor for %zu more of the metrics asked for\n", program_invocation_short_name,
+                first.message, count - 1);
+    else if (count)
+        fprintf(stderr, "%s: %s\n", program_invocation_short_name, first.message);
+}
+
 enum cw_status cw_eval_gather_named(struct cw_eval_run *r)
 {
     struct cw_metric_list list = {0};
@@ -95,6 +115,8 @@ enum cw_status cw_eval_gather_named(struct cw_eval_run *r)
         status = cw_error_set(r->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
     if (status == CW_OK)
         status = cw_eval_parse_names(r, list.names, list.count);
+    if (status == CW_OK)
+        say_without_formula(r);
     cw_metric_list_free(&list);
     return status;
 }

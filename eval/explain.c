@@ -132,12 +132,25 @@ static void print_term(const struct explain *e, const struct cw_term *t, bool nu
     fputc('\n', e->out);
 }
 
+static void ignore(void *context, uint32_t counter)
+{
+    (void)context;
+    (void)counter;
+}
+
+static void print_lack(const struct explain *e, uint32_t metric)
+{
+    struct cw_error why = CW_ERROR_INIT;
+    bool known = cw_metric_counters(e->chip, &e->list[metric], ignore, NULL, &why) == CW_OK;
+    fprintf(e->out, "    %s\n", known ? "the capture lacks a counter that it needs" : why.message);
+}
+
 static void print_terms_of(const struct explain *e, uint32_t metric)
 {
     const struct cw_eval_metric *m = &e->plan.metrics[metric];
     const struct cw_term *t = &e->plan.terms[m->term];
     if (m->status == CW_VALUE_NOT_COLLECTED || !m->term_count) {
-        fputs("    the capture lacks a counter that it needs, or its formula is not known\n", e->out);
+        print_lack(e, metric);
         return;
     }
     print_term(e, t, false);

@@ -55,7 +55,7 @@ Test(explain, what_is_missing)
     expect("sm__missing.sum", 0,
            "range 0: first\n"
            "  sm__missing.sum = nan  (not collected)\n"
-           "    the capture lacks a counter that it needs, or its formula is not known\n"
+           "    the capture lacks a counter that it needs\n"
            "\n" HEAD("    ") "  sm__missing  not collected\n");
     expect("sm__hit_rate.ratio", 0,
            "range 0: first\n"

@@ -15,3 +15,7 @@ metric-query list --chip GH100 --type counter --all-submetrics | sort | comm -12
 grep -v pct_of_peak lacking | sed 's/\.[a-z]*$//' | sort -u
 metric-query describe --chip GH100 tpc__average_cta_latency.ratio | grep -E 'evidence|formula'
 metric-config --chip GH100 -m tpc__average_cta_latency.ratio -o no.cwc; echo "status $?"
+# nor do captures give them, and it is said why
+metric-eval all.cwd -m tpc__average_cta_latency.ratio,lts__throughput_internal_activity.avg.pct_of_peak_sustained_elapsed \
+    --csv - | cut -d, -f4,7
+metric-eval explain all.cwd tpc__average_cta_latency.ratio
