@@ -28,8 +28,7 @@ enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_
 
 /* Checks whether a plan for `chip` (NULL: any) can be collected here. With `report`, prints a line for each check. */
 enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *err);
-/* What the end of a program means for its capture, which itself came to `status` and *err: a program that failed has
- * its own exit status passed on and the error is only told; one that launched nothing is an error. */
+/* cw_program_verdict, and a program that ended well but launched nothing is an error. */
 enum cw_status cw_capture_verdict(const struct cw_range_options *options, const struct cw_program *program,
                                   uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err);
 

@@ -1,5 +1,6 @@
 /* capture-agent: collects counter data on a GPU node. */
 #include <argp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ static void usage(FILE *to)
 
 int main(int argc, char **argv)
 {
+    /* a limit on file sizes is an error to tell, not a reason to die; the program has its own */
+    signal(SIGXFSZ, SIG_IGN);
     argp_err_exit_status = CW_ERR_USAGE;
     argp_program_version = "counterworks " CW_VERSION;
     const char *name = argc > 1 ? argv[1] : "";
@@ -48,7 +51,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (*name)
-        fprintf(stderr, "capture-agent: found the command '%s', expected range, pc, sass, decode or doctor\n", name);
+        fprintf(stderr, "capture-agent: found the command '%s', expected range, pm, pc, sass, decode or doctor\n", name);
     else
         usage(stderr);
     return CW_ERR_USAGE;

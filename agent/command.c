@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/command.h"
+#include "agent/file_name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +46,17 @@ bool cw_command_sim_by_default(void)
 {
     const char *name = getenv("COUNTERWORKS_BACKEND");
     return name && strcmp(name, "sim") == 0;
+}
+
+enum cw_status cw_command_output(char **name, const char *pattern, struct cw_error *err)
+{
+    *name = NULL;
+    for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
+        if (at[1] == 'p')
+            return cw_error_set(err, CW_ERR_USAGE,
+                                "found %%p in '%s', expected %%h, %%r or %%q{NAME}: all processes go into one file",
+                                pattern);
+    return cw_file_name(name, pattern, &(struct cw_file_name_parts){0}, err);
 }
 
 enum cw_status cw_plan_file_open(struct cw_plan_file *plan, const char *path, enum cw_profiler profiler,

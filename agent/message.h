@@ -25,7 +25,7 @@ enum cw_message_type {
     CW_MESSAGE_LAUNCHES,  /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
                              stream: u64, start_ns: u64, end_ns: u64}> */
     /* from the agent's own sampling process */
-    CW_MESSAGE_READY,  /* empty: samples are being taken */
+    CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* lost samples: u64, whole chunks of counter data */
     CW_MESSAGE__END,
 };
@@ -36,7 +36,7 @@ enum cw_mode {
                       user ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
-                     u8 (0: no modules),   stall reasons: list<string> (empty: all) */
+                     u8 (0: no modules), stall reasons: list<string> (empty: all), filter (of ranges) */
     CW_MODE_SASS, /* flush after: u64 ns, code: u8, metrics: list<{name: string, level: u8}> */
     CW_MODE_TRACE, /* nothing */
 };

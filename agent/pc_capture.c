@@ -1,11 +1,12 @@
-/* PC samples and SASS metrics from a real GPU: what the program's processes send goes into the file as it is, once it
- * has been read and found good; before it, the code of each module that it is about. */
+/* PC samples and SASS metrics from a real GPU: what the program's processes send goes into the file once it has been
+ * read and found good, with the file's number of its device; before it, the code of each module that it is about. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/backend.h"
+#include "agent/file_devices.h"
 #include "agent/pc_capture.h"
 #include "agent/session.h"
 
@@ -26,7 +27,8 @@ struct capture {
     struct cw_session session;
     struct held_module *modules;
     size_t module_count, module_capacity, held;
-    uint64_t known_devices, samples, dropped;
+    struct cw_file_devices devices;
+    uint64_t samples;
     uint32_t full_buffers;
     bool code_lost;
 };
@@ -86,15 +88,23 @@ static enum cw_status write_module(struct capture *c, uint64_t crc, struct cw_er
 
 /* ---- batches ---------------------------------------------------------------------------------------------------- */
 
-static enum cw_status write_device(struct capture *c, const struct cw_process *p, uint32_t number, struct cw_error *err)
+/* Makes *number the file's own for the device. */
+static enum cw_status write_device(struct capture *c, const struct cw_process *p, uint32_t *number,
+                                   struct cw_error *err)
 {
-    const struct cw_device *device = cw_process_device(p, number);
-    if (!device)
+    const struct cw_device *known = cw_process_device(p, *number);
+    bool is_new;
+    if (!known)
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent samples of a device that it did not introduce");
-    if (c->known_devices & (UINT64_C(1) << number))
+    struct cw_device device = *known;
+    if (!cw_file_devices_find(&c->devices, known, &device.index, &is_new))
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found samples of more than %d devices", CW_MOST_FILE_DEVICES);
+    *number = device.index;
+    if (!is_new)
         return CW_OK;
-    c->known_devices |= UINT64_C(1) << number;
-    return cw_collector_device(&c->out, device, err);
+    if (!cw_pc_describe(&device, c->options, c->arena))
+        return cw_error_nomem(err);
+    return cw_collector_device(&c->out, &device, err);
 }
 
 /* The modules of a batch's records: `at` is the first member of each. */
@@ -119,18 +129,18 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     cw_pc_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of samples");
     if (status == CW_OK)
-        status = write_device(c, p, b.device, err);
+        status = write_device(c, p, &b.device, err);
     if (status == CW_OK)
         status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
         return status;
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_pc_chunk_write(in->data, in->size, &out);
+    struct cw_writer payload;
+    cw_writer_init(&payload);
+    cw_pc_batch_write(&b, &payload);
     c->samples += b.total;
     c->out.dropped += b.dropped;
     c->full_buffers += b.buffer_full;
-    return cw_collector_append(&c->out, &out, err);
+    return cw_pc_append(&c->out, &payload, cw_pc_chunk_write, err);
 }
 
 static enum cw_status take_sass(struct capture *c, const struct cw_process *p, struct cw_reader *in,
@@ -140,17 +150,17 @@ static enum cw_status take_sass(struct capture *c, const struct cw_process *p, s
     cw_sass_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of SASS records");
     if (status == CW_OK)
-        status = write_device(c, p, b.device, err);
+        status = write_device(c, p, &b.device, err);
     if (status == CW_OK)
         status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
         return status;
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_sass_chunk_write(in->data, in->size, &out);
+    struct cw_writer payload;
+    cw_writer_init(&payload);
+    cw_sass_batch_write(&b, &payload);
     c->samples += b.record_count;
     c->out.dropped += b.dropped;
-    return cw_collector_append(&c->out, &out, err);
+    return cw_pc_append(&c->out, &payload, cw_sass_chunk_write, err);
 }
 
 static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
@@ -193,6 +203,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
         cw_write_u32(setup, o->reason_count);
         for (uint32_t i = 0; i < o->reason_count; i++)
             cw_write_string(setup, o->reasons[i]);
+        cw_filter_write(setup, &(struct cw_filter_options){.range = o->range});
     }
     return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
@@ -240,15 +251,13 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         return status;
     cw_session_serve(s);
     tell_losses(c);
-    bool trouble = s->trouble.code != CW_OK;
-    status = cw_pc_verdict(c->options, &s->program, c->samples, exit_status, trouble ? NULL : err);
-    if (trouble) {
+    /* also a program that launched nothing leaves a file that says so; after trouble it stays without an end, for it
+     * may lack samples */
+    if (s->trouble.code == CW_OK)
+        cw_collector_end(&c->out, s->program.how, s->program.code, &s->trouble);
+    if (s->trouble.code != CW_OK)
         *err = s->trouble;
-        return err->code;
-    }
-    /* also a program that launched nothing leaves a file that says so */
-    enum cw_status ended = cw_collector_end(&c->out, s->program.how, s->program.code, err);
-    return status == CW_OK ? ended : status;
+    return cw_pc_verdict(c->options, &s->program, c->samples, s->trouble.code, exit_status, err);
 }
 
 enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -2,8 +2,8 @@
 #ifndef CW_AGENT_PC_CAPTURE_H
 #define CW_AGENT_PC_CAPTURE_H
 
+#include "agent/collector.h"
 #include "agent/program.h"
-#include "host/image/counter_data.h"
 #include "host/image/pc_data.h"
 
 struct cw_pc_options {
@@ -13,6 +13,7 @@ struct cw_pc_options {
     bool no_code;      /* leave the modules' code out of the file */
     uint64_t flush_ns;
     /* PC sampling */
+    const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */
     enum cw_pc_mode mode;
     uint8_t period;        /* 0: CUPTI's own */
     uint64_t buffer_bytes; /* the hardware's buffer, 0: CUPTI's own size */
@@ -33,8 +34,14 @@ enum cw_status cw_sim_pc_capture(const struct cw_pc_options *options, int *exit_
 /* The schema of a capture without a plan: no counters, no passes. Lists are in `arena`. */
 enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *options,
                             struct cw_arena *arena, struct cw_error *err);
-/* What the end of the program means, once `samples` samples or records were taken. */
+/* Adds what the capture says of its devices. False when out of memory. */
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, struct cw_arena *arena);
+/* Appends a batch and frees it; `write` makes a chunk of it. */
+enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
+                            void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),
+                            struct cw_error *err);
+/* cw_program_verdict, and a program that ended well but without a sample or record is an error. */
 enum cw_status cw_pc_verdict(const struct cw_pc_options *options, const struct cw_program *program, uint64_t samples,
-                             int *exit_status, struct cw_error *err);
+                             enum cw_status status, int *exit_status, struct cw_error *err);
 
 #endif

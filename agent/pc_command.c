@@ -5,6 +5,7 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
+#include "agent/filter.h"
 #include "agent/pc_capture.h"
 
 enum {
@@ -13,6 +14,7 @@ enum {
     KEY_MODE,
     KEY_PERIOD,
     KEY_REASONS,
+    KEY_RANGE,
     KEY_FLUSH,
     KEY_CODE,
     KEY_BUFFER,
@@ -28,11 +30,14 @@ struct pc_arguments {
 };
 
 static const struct argp_option pc_options[] = {
-    {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
+    {"output", 'o', "RUN.cwd", 0,
+     "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
     {"mode", KEY_MODE, "continuous|serialized", 0,
      "let kernels run as they do (default), or one after another, so that a sample knows its launch", 0},
     {"period", KEY_PERIOD, "5..31", 0, "a sample each 2^N cycles of every SM (default: as CUPTI chooses)", 0},
     {"stall-reasons", KEY_REASONS, "A,B", 0, "only these stall reasons, such as long_scoreboard (default: all)", 0},
+    {"range", KEY_RANGE, "REGEX", 0,
+     "sample only while a user range (NVTX, counterworks.h) is open whose name matches (default: all the time)", 0},
     {"list", KEY_LIST, 0, 0, "print the stall reasons that this node's GPU knows", 0},
     {"flush", KEY_FLUSH, "SECONDS", 0, "write what was sampled at least this often (default: 1)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer on the GPU (default: as CUPTI chooses)", 0},
@@ -92,6 +97,9 @@ static error_t parse_pc(int key, char *arg, struct argp_state *state)
     case KEY_REASONS:
         split_reasons(a, arg, state);
         return 0;
+    case KEY_RANGE:
+        o->range = arg;
+        return 0;
     case KEY_LIST:
         a->list = true;
         return 0;
@@ -124,6 +132,14 @@ static error_t parse_pc(int key, char *arg, struct argp_state *state)
     }
 }
 
+static enum cw_status check_range(const char *range, struct cw_error *err)
+{
+    struct cw_filter filter;
+    enum cw_status status = cw_filter_open(&filter, &(struct cw_filter_options){.range = range}, err);
+    cw_filter_close(&filter);
+    return status;
+}
+
 int cw_pc_command(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -135,6 +151,7 @@ int cw_pc_command(int argc, char **argv)
         "code that samples point into is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
         "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
+        "  capture-agent pc -o run.cwd --range '^step' -- python train.py\n"
         "  capture-agent pc -o run.cwd --backend sim -- true",
         NULL,
         NULL,
@@ -143,11 +160,16 @@ int cw_pc_command(int argc, char **argv)
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    enum cw_status status;
-    if (a.list)
+    char *output = NULL;
+    enum cw_status status = a.list ? CW_OK : cw_command_output(&output, a.options.output, &err);
+    a.options.output = output;
+    if (status == CW_OK)
+        status = check_range(a.options.range, &err);
+    if (status == CW_OK && a.list)
         status = cw_node_check(&(struct cw_check){.need = CW_NEED_PC, .list_reasons = true}, &err);
-    else
+    else if (status == CW_OK)
         status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
                        : cw_cupti_pc_capture(&a.options, &exit_status, &err);
+    free(output);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

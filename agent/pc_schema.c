@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "agent/pc_capture.h"
 
 enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *o,
@@ -19,21 +17,45 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
     return metrics ? CW_OK : cw_error_nomem(err);
 }
 
-enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
-                             int *exit_status, struct cw_error *err)
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, struct cw_arena *arena)
 {
-    *exit_status = cw_program_exit_status(program);
+    if (!o->range)
+        return true;
+    struct cw_pair *pairs = cw_arena_alloc(arena, device->attribute_count + 1, sizeof *pairs);
+    if (!pairs)
+        return false;
+    for (uint32_t i = 0; i < device->attribute_count; i++)
+        pairs[i] = device->attributes[i];
+    pairs[device->attribute_count++] = (struct cw_pair){"sampled_ranges", o->range};
+    device->attributes = pairs;
+    return true;
+}
+
+enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
+                            void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),
+                            struct cw_error *err)
+{
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    write(payload->data, payload->size, &chunk);
+    if (payload->status != CW_OK)
+        chunk.status = payload->status;
+    cw_writer_free(payload);
+    return cw_collector_append(out, &chunk, err);
+}
+
+enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
+                             enum cw_status status, int *exit_status, struct cw_error *err)
+{
     const char *name = o->argv[0];
-    if (program->how == CW_END_SIGNALLED)
-        fprintf(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name, program->code,
-                o->output);
-    else if (program->code)
-        fprintf(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", name, program->code,
-                o->output);
-    if (samples || *exit_status)
-        return CW_OK;
+    status = cw_program_verdict(program, name, o->output, status, exit_status, err);
+    if (status != CW_OK || samples || *exit_status)
+        return status;
     if (o->sass)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
+    if (o->range)
+        return cw_error_set(err, CW_ERR_APP, "%s ran no kernel long enough for a sample in a range that matches '%s'",
+                            name, o->range);
     return cw_error_set(
         err, CW_ERR_APP,
         "%s launched no kernel, or none long enough for a sample: a smaller --period samples more often", name);

@@ -26,10 +26,10 @@ enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_
 /* Whether samples of a counter need all rollups: a metric of the plan asks for its least or greatest. */
 bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter);
 
-/* What the end of a capture means: the exit status that passes the program's own on (0 without a program), an error for
- * a capture without a sample. */
+/* cw_program_verdict where there is a program (else *exit_status is 0), and a capture without `any` sample is an error.
+ */
 enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct cw_program *program, bool any,
-                             int *exit_status, struct cw_error *err);
+                             enum cw_status status, int *exit_status, struct cw_error *err);
 
 /* ---- the sampling process of the cupti backend ------------------------------------------------------------------- */
 

@@ -30,6 +30,7 @@ struct capture {
     struct cw_collector out;
     struct cw_error trouble; /* the first thing that went wrong with the samples */
     bool ready, over, any;
+    char pci[32]; /* of the sampled device, known once it is ready */
 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -40,6 +41,7 @@ static bool take_message(struct capture *c, enum cw_message_type type, const uin
     struct cw_reader in;
     cw_reader_init(&in, payload, size, "message", 0, &c->trouble);
     if (type == CW_MESSAGE_READY) {
+        snprintf(c->pci, sizeof c->pci, "%s", cw_read_string(&in, c->arena));
         c->ready = true;
     } else if (type == CW_MESSAGE_CHUNKS) {
         uint64_t lost = cw_read_u64(&in);
@@ -113,6 +115,14 @@ static void end_sampling(struct capture *c)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* Programs may number devices otherwise than this process does, and have others beside the one that is sampled. */
+static bool is_sampled(const struct capture *c, const struct cw_process *p, uint32_t number)
+{
+    const struct cw_device *device = cw_process_device(p, number);
+    const char *pci = device ? cw_device_attribute(device, "pci") : NULL;
+    return pci && *c->pci ? strcmp(pci, c->pci) == 0 : number == c->options->device;
+}
+
 static enum cw_status take_launches(struct capture *c, const struct cw_process *p, struct cw_reader *in,
                                     struct cw_arena *arena, struct cw_writer *chunk, struct cw_error *err)
 {
@@ -125,21 +135,25 @@ static enum cw_status take_launches(struct capture *c, const struct cw_process *
         names[i] = kept ? kept : name;
         free(readable);
     }
-    uint32_t count = cw_read_count(in, 40, "launches");
-    struct cw_kernel_launch *launches = cw_arena_alloc(arena, count, sizeof *launches);
-    for (uint32_t i = 0; launches && i < count; i++) {
-        launches[i] = (struct cw_kernel_launch){.name = cw_read_u32(in), .device = cw_read_u32(in)};
-        launches[i].context = cw_read_u64(in);
-        launches[i].stream = cw_read_u64(in);
-        launches[i].start_ns = cw_read_u64(in);
-        launches[i].end_ns = cw_read_u64(in);
-        if (launches[i].name >= name_count)
+    uint32_t sent = cw_read_count(in, 40, "launches"), count = 0;
+    struct cw_kernel_launch *launches = cw_arena_alloc(arena, sent, sizeof *launches);
+    for (uint32_t i = 0; launches && i < sent; i++) {
+        struct cw_kernel_launch *l = &launches[count];
+        l->name = cw_read_u32(in);
+        uint32_t device = cw_read_u32(in);
+        l->context = cw_read_u64(in);
+        l->stream = cw_read_u64(in);
+        l->start_ns = cw_read_u64(in);
+        l->end_ns = cw_read_u64(in);
+        if (l->name >= name_count)
             return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
+        l->device = c->options->device;
+        count += is_sampled(c, p, device);
     }
     if (!names || !launches)
         return cw_error_nomem(err);
     enum cw_status status = cw_reader_finish(in, "launches");
-    if (status == CW_OK)
+    if (status == CW_OK && (count || dropped))
         cw_pm_write_launches(p->pid, dropped, names, name_count, launches, count, chunk);
     if (status == CW_OK && chunk->status != CW_OK)
         status = cw_error_nomem(err);
@@ -241,21 +255,19 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     end_sampling(c);
     const struct cw_error *trouble = c->trouble.code != CW_OK ? &c->trouble : &c->session.trouble;
     if (trouble->code != CW_OK) { /* tells more than that nothing came */
-        cw_pm_verdict(c->options, program, true, exit_status, NULL);
         *err = *trouble;
-        return err->code;
+        status = err->code;
     }
-    if (status != CW_OK)
-        return status;
     if (c->out.dropped)
         fprintf(
             stderr,
             "capture-agent: %llu samples were lost: a longer --interval, fewer counters or a larger --buffer helps\n",
             (unsigned long long)c->out.dropped);
-    status = cw_pm_verdict(c->options, program, c->any, exit_status, err);
-    enum cw_capture_end how = c->options->argv ? program->how : CW_END_NO_PROGRAM;
-    enum cw_status ended = cw_collector_end(&c->out, how, c->options->argv ? program->code : 0, err);
-    return status == CW_OK ? ended : status;
+    if (status == CW_OK)
+        status = cw_collector_end(&c->out, c->options->argv ? program->how : CW_END_NO_PROGRAM,
+                                  c->options->argv ? program->code : 0, err);
+    bool ran = !c->options->argv || program->over;
+    return ran ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
 }
 
 enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)

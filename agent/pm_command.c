@@ -27,7 +27,8 @@ struct pm_arguments {
 
 static const struct argp_option pm_options[] = {
     {"config", 'c', "PLAN.cwc", 0, "the config image that metric-config --profiler pm wrote", 0},
-    {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
+    {"output", 'o', "RUN.cwd", 0,
+     "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
     {"interval", KEY_INTERVAL, "N[ns|us|ms|sys]", 0,
      "time between samples, or the number of cycles of the system clock with sys (default: 100us)", 0},
     {"duration", KEY_DURATION, "SECONDS", 0, "sample for so long (default: as long as the program runs)", 0},
@@ -148,9 +149,14 @@ int cw_pm_command(int argc, char **argv)
     int exit_status = 0;
     enum cw_status status = cw_plan_file_open(&plan, a.plan, CW_PROFILER_PM, &err);
     a.options.plan = &plan.image;
+    char *output = NULL;
+    if (status == CW_OK)
+        status = cw_command_output(&output, a.options.output, &err);
+    a.options.output = output;
     if (status == CW_OK)
         status = a.sim ? cw_pm_sim_capture(&a.options, &exit_status, &err)
                        : cw_pm_cupti_capture(&a.options, &exit_status, &err);
+    free(output);
     cw_plan_file_close(&plan);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

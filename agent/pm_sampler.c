@@ -120,6 +120,19 @@ static void correlate(void)
     cw_writer_free(&out);
 }
 
+static void send_ready(void)
+{
+    char pci[32] = "";
+    struct cw_writer out;
+    cw_writer_init(&out);
+    if (cw_pm_process.api.cuDeviceGetPCIBusId(pci, sizeof pci, (CUdevice)cw_pm_process.options->device) != CUDA_SUCCESS)
+        pci[0] = 0;
+    cw_write_string(&out, pci);
+    cw_pm_need(out.status == CW_OK);
+    send_message(CW_MESSAGE_READY, out.data, out.size);
+    cw_writer_free(&out);
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 __attribute__((noreturn)) static void sample(void)
@@ -138,7 +151,7 @@ __attribute__((noreturn)) static void sample(void)
     cw_pm_prepare_images();
     cw_pm_need(pthread_create(&sender, NULL, cw_pm_send_images, NULL) == 0);
     cw_pm_start();
-    send_message(CW_MESSAGE_READY, NULL, 0);
+    send_ready();
     cw_pm_collect();
     pthread_mutex_lock(&cw_pm_process.lock);
     cw_pm_process.last_filled = true;

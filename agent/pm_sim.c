@@ -1,13 +1,16 @@
 /* PM sampling of a simulated GPU: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
- * blocks, losses and an overflow, launches beside. */
+ * blocks, losses and an overflow, launches beside. The program may say what it launches, as to sim.c: each launch then
+ * lasts a block of samples. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/backend.h"
 #include "agent/pm.h"
 #include "agent/sim_gpu.h"
+#include "agent/sim_program.h"
 
 enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6 };
 
@@ -19,6 +22,10 @@ struct simulation {
     struct cw_arena *arena;
     struct cw_schema schema;
     struct cw_collector out;
+    struct cw_program program;
+    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    bool spoken;
+    uint64_t taken;  /* samples so far, with those that were lost */
     uint64_t period; /* ns */
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
@@ -137,44 +144,74 @@ static enum cw_status write_block(struct simulation *s, uint64_t first, uint32_t
     return append(s, &chunk, lost, err);
 }
 
-/* What is lost is lost after the first block. */
+/* The next samples. What is lost is lost after the first block. */
 static enum cw_status write_samples(struct simulation *s, uint64_t total, struct cw_error *err)
 {
-    uint64_t lost = s->options->sim_drop < total ? s->options->sim_drop : total;
+    uint64_t end = s->taken + total, lost = s->options->sim_drop;
     enum cw_status status = CW_OK;
-    for (uint64_t i = 0; i < total && status == CW_OK;) {
-        uint64_t left = total - i, missing = i == BLOCK || total <= BLOCK ? lost : 0;
+    while (s->taken < end && status == CW_OK) {
+        uint64_t left = end - s->taken, missing = s->taken == BLOCK || (!s->taken && total <= BLOCK) ? lost : 0;
         if (missing >= left) {
             s->out.dropped += left;
+            s->taken = end;
             break;
         }
-        i += missing;
+        s->taken += missing;
         left -= missing;
         uint32_t count = left < BLOCK ? (uint32_t)left : BLOCK;
-        status = write_block(s, i, count, missing, err);
-        i += count;
+        status = write_block(s, s->taken, count, missing, err);
+        s->taken += count;
     }
     return status;
 }
 
-static enum cw_status write_launches(struct simulation *s, uint32_t process, uint64_t total, struct cw_error *err)
+static enum cw_status append_launches(struct simulation *s, const char *const *names, uint32_t name_count,
+                                      const struct cw_kernel_launch *launches, uint32_t count, struct cw_error *err)
+{
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    cw_pm_write_launches((uint32_t)s->program.pid, 0, names, name_count, launches, count, &chunk);
+    return append(s, &chunk, 0, err);
+}
+
+static struct cw_kernel_launch launch_between(const struct simulation *s, uint64_t first, uint64_t end)
+{
+    return (struct cw_kernel_launch){.device = s->options->device,
+                                     .context = 1,
+                                     .stream = 7,
+                                     .start_ns = device_time(s, first) + s->period / 4,
+                                     .end_ns = device_time(s, end)};
+}
+
+static enum cw_status pretend_launches(struct simulation *s, uint64_t total, struct cw_error *err)
 {
     static const char *const names[] = {"sim_kernel_0", "sim_kernel_1", "sim_kernel_2"};
     struct cw_kernel_launch launches[BLOCK];
     uint32_t count = (uint32_t)(total / SAMPLES_A_LAUNCH < BLOCK ? total / SAMPLES_A_LAUNCH : BLOCK);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t start = device_time(s, i * SAMPLES_A_LAUNCH);
-        launches[i] = (struct cw_kernel_launch){.name = i % 3,
-                                                .device = s->options->device,
-                                                .context = 1,
-                                                .stream = 7 + i % 2,
-                                                .start_ns = start + s->period / 4,
-                                                .end_ns = device_time(s, (i + 1) * SAMPLES_A_LAUNCH)};
+        launches[i] = launch_between(s, i * SAMPLES_A_LAUNCH, (i + 1) * SAMPLES_A_LAUNCH);
+        launches[i].name = i % 3;
+        launches[i].stream += i % 2;
     }
-    struct cw_writer chunk;
-    cw_writer_init(&chunk);
-    cw_pm_write_launches(process, 0, names, 3, launches, count, &chunk);
-    return append(s, &chunk, 0, err);
+    return append_launches(s, names, 3, launches, count, err);
+}
+
+static void take_line(void *user, const char *line)
+{
+    struct simulation *s = user;
+    const char *kernel = cw_sim_event(line, "launch");
+    enum cw_status status = CW_OK;
+    s->spoken = true;
+    if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+        return;
+    if (!kernel || !cw_is_utf8(kernel, strlen(kernel))) {
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch", line);
+        return;
+    }
+    struct cw_kernel_launch launch = launch_between(s, s->taken, s->taken + BLOCK);
+    status = write_samples(s, BLOCK, &s->trouble);
+    if (status == CW_OK && s->options->trace)
+        append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -200,30 +237,39 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
     return status == CW_OK ? cw_collector_open(&s->out, s->options->output, &s->schema, err) : status;
 }
 
+static enum cw_status take_all(struct simulation *s, struct cw_error *err)
+{
+    const struct cw_pm_options *o = s->options;
+    uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9) / s->period : o->sim_samples;
+    enum cw_status status = s->trouble.code;
+    if (status != CW_OK)
+        *err = s->trouble;
+    if (status == CW_OK && !s->spoken)
+        status = write_samples(s, total, err);
+    if (status == CW_OK && !s->spoken && o->argv && o->trace)
+        status = pretend_launches(s, total, err);
+    if (status == CW_OK)
+        status = write_clock(s, s->taken, err);
+    if (status == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
+        status = cw_collector_end(&s->out, s->program.how, s->program.code, err);
+    return status;
+}
+
 static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_error *err)
 {
-    static char *none[] = {NULL};
     const struct cw_pm_options *o = s->options;
-    struct cw_program program = {.over = true, .how = CW_END_NO_PROGRAM};
-    uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9) / s->period : o->sim_samples;
     enum cw_status status = prepare(s, err);
-    if (status == CW_OK && o->argv)
-        status = cw_program_start(&program, o->argv, none, err);
-    if (status == CW_OK)
-        cw_program_wait(&program, true);
+    s->program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
     if (status == CW_OK)
         status = write_device(s, err);
     if (status == CW_OK)
         status = write_clock(s, 0, err);
-    if (status == CW_OK)
-        status = write_samples(s, total, err);
-    if (status == CW_OK && o->argv && o->trace)
-        status = write_launches(s, (uint32_t)program.pid, total, err);
-    if (status == CW_OK)
-        status = write_clock(s, total, err);
-    if (status == CW_OK)
-        status = cw_collector_end(&s->out, program.how, program.code, err);
-    return status == CW_OK ? cw_pm_verdict(o, &program, total > s->out.dropped, exit_status, err) : status;
+    if (status == CW_OK && o->argv)
+        status = cw_sim_program_run(&s->program, o->argv, 0, take_line, s, err);
+    if (status != CW_OK)
+        return status;
+    status = take_all(s, err);
+    return cw_pm_verdict(o, &s->program, s->taken > s->out.dropped, status, exit_status, err);
 }
 
 enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)

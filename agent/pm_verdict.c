@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "agent/pm.h"
@@ -31,17 +30,13 @@ bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter)
 }
 
 enum cw_status cw_pm_verdict(const struct cw_pm_options *o, const struct cw_program *program, bool any,
-                             int *exit_status, struct cw_error *err)
+                             enum cw_status status, int *exit_status, struct cw_error *err)
 {
-    *exit_status = o->argv ? cw_program_exit_status(program) : 0;
-    if (o->argv && program->how == CW_END_SIGNALLED)
-        fprintf(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", o->argv[0],
-                program->code, o->output);
-    else if (o->argv && program->code)
-        fprintf(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", o->argv[0],
-                program->code, o->output);
-    if (!any && *exit_status == 0)
-        return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken%s",
-                            o->argv ? ": the program ended before the first interval was over" : "");
-    return CW_OK;
+    *exit_status = 0;
+    if (o->argv)
+        status = cw_program_verdict(program, o->argv[0], o->output, status, exit_status, err);
+    if (status != CW_OK || any || *exit_status)
+        return status;
+    return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken%s",
+                        o->argv ? ": the program ended before the first interval was over" : "");
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -69,4 +70,22 @@ void cw_program_wait(struct cw_program *program, bool block)
 int cw_program_exit_status(const struct cw_program *program)
 {
     return (int)(program->how == CW_END_SIGNALLED ? 128 + program->code : program->code);
+}
+
+enum cw_status cw_program_verdict(const struct cw_program *program, const char *name, const char *output,
+                                  enum cw_status status, int *exit_status, struct cw_error *err)
+{
+    char text[1200];
+    *exit_status = cw_program_exit_status(program);
+    if (program->how == CW_END_SIGNALLED)
+        fprintf(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name, program->code,
+                output);
+    else if (program->code)
+        fprintf(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", name, program->code,
+                output);
+    if (status == CW_OK || !*exit_status)
+        return status;
+    fprintf(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
+    *err = (struct cw_error)CW_ERROR_INIT;
+    return CW_OK;
 }

@@ -1,5 +1,4 @@
 #include <argp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +203,6 @@ int cw_range_command(int argc, char **argv)
     struct range_arguments a = {.sim = cw_command_sim_by_default(),
                                 .options = {.sim_kernels = 3, .levels = 1, .filter = {.launch_count = UINT64_MAX}}};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
-    /* a limit on file sizes is an error to tell, not a reason to die; the program has its own */
-    signal(SIGXFSZ, SIG_IGN);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;
     int exit_status = 0;

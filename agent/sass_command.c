@@ -21,7 +21,8 @@ static const struct argp_option sass_options[] = {
      "SASS metrics; LEVEL is gpu (default), sm or smsp: one value for each instruction, or one for each of its SMs or "
      "sub-partitions",
      0},
-    {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
+    {"output", 'o', "RUN.cwd", 0,
+     "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
     {"list", KEY_LIST, 0, 0, "print the SASS metrics that this node's GPU offers", 0},
     {"flush", KEY_FLUSH, "SECONDS", 0, "write what was counted at least this often (default: 5)", 0},
     {"code", KEY_CODE, "all|none", 0,
@@ -120,11 +121,14 @@ int cw_sass_command(int argc, char **argv)
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    enum cw_status status;
+    char *output = NULL;
+    enum cw_status status = a.list ? CW_OK : cw_command_output(&output, a.options.output, &err);
+    a.options.output = output;
     if (a.list)
         status = cw_node_check(&(struct cw_check){.need = CW_NEED_SASS, .list_metrics = true}, &err);
-    else
+    else if (status == CW_OK)
         status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
                        : cw_cupti_pc_capture(&a.options, &exit_status, &err);
+    free(output);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

@@ -8,22 +8,17 @@
  * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay and
  * files are the real ones. Every file it makes says that it is simulated. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/nesting.h"
 #include "agent/one_pass.h"
 #include "agent/range_output.h"
 #include "agent/sim_gpu.h"
-
-enum { LONGEST_LINE = 4096 };
+#include "agent/sim_program.h"
 
 struct simulation {
     const struct cw_range_options *options;
@@ -43,21 +38,11 @@ struct simulation {
     uint64_t
         begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
     bool spoken;
-    char line[LONGEST_LINE];
-    size_t line_size;
     uint32_t process, device;
     char process_name[256], rank[64];
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
-
-static uint64_t text_key(const char *text)
-{
-    uint64_t key = 0;
-    for (; *text; text++)
-        key = cw_sim_mix(key ^ (uint64_t)(unsigned char)*text);
-    return key;
-}
 
 static void keep_own_pass(struct simulation *s)
 {
@@ -73,7 +58,7 @@ static void keep_own_pass(struct simulation *s)
 static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin)
 {
     uint32_t number = s->numbers++;
-    uint64_t key = cw_sim_mix(s->options->sim_seed ^ text_key(s->options->argv[0]) ^ number);
+    uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_text_key(s->options->argv[0]) ^ number);
     char seed[32], pci[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
     snprintf(pci, sizeof pci, "0000:%02x:00.0", s->device);
@@ -177,13 +162,13 @@ static bool is_collected(const struct simulation *s)
            cw_filter_device(&s->filter, s->device);
 }
 
-static void take_line(struct simulation *s, const char *line)
+static void take_line(void *user, const char *line)
 {
-    const char *rest = strchr(line, ' ');
-    size_t verb = rest ? (size_t)(rest - line) : strlen(line);
-    rest = rest ? rest + 1 : "";
+    struct simulation *s = user;
+    const char *rest;
     s->spoken = true;
-#define IS(word) (verb == sizeof word - 1 && strncmp(line, word, verb) == 0)
+    s->process = s->process ? s->process : (uint32_t)s->program.pid;
+#define IS(word) (rest = cw_sim_event(line, word))
     if (IS("process")) {
         *s->rank = 0;
         if (sscanf(rest, "%" SCNu32 " %255s %63s", &s->process, s->process_name, s->rank) < 2)
@@ -210,26 +195,6 @@ static void take_line(struct simulation *s, const char *line)
 #undef IS
 }
 
-/* Takes what has arrived; false when nothing had within `timeout_ms`. A line that is too long is cut. */
-static bool listen_to_program(struct simulation *s, int fd, int timeout_ms)
-{
-    struct pollfd one = {.fd = fd, .events = POLLIN};
-    char bytes[4096];
-    if (poll(&one, 1, timeout_ms) <= 0 || !(one.revents & POLLIN))
-        return false;
-    ssize_t n = read(fd, bytes, sizeof bytes);
-    for (ssize_t i = 0; i < n; i++) {
-        if (bytes[i] != '\n' && s->line_size + 1 < sizeof s->line) {
-            s->line[s->line_size++] = bytes[i];
-        } else if (bytes[i] == '\n') {
-            s->line[s->line_size] = 0;
-            s->line_size = 0;
-            take_line(s, s->line);
-        }
-    }
-    return n > 0;
-}
-
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
 static void pretend_launches(struct simulation *s)
@@ -246,33 +211,18 @@ static void pretend_launches(struct simulation *s)
 
 static enum cw_status run_once(struct simulation *s, struct cw_error *err)
 {
-    int ends[2];
-    char file[64], run[64];
-    if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[1], F_SETFD, 0) != 0)
-        return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
-    snprintf(file, sizeof file, "COUNTERWORKS_SIM=/dev/fd/%d", ends[1]);
-    snprintf(run, sizeof run, "COUNTERWORKS_SIM_RUN=%" PRIu32, s->out.run);
-    char *const environment[] = {file, run, NULL};
     s->filter.launches = 0;
     s->numbers = 0;
     s->clock = 1000;
     s->spoken = false;
-    s->line_size = 0;
     cw_range_output_begin(&s->out);
-    enum cw_status status = cw_program_start(&s->program, s->options->argv, environment, err);
-    close(ends[1]);
     const char *name = strrchr(s->options->argv[0], '/');
     snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->argv[0]);
-    s->process = (uint32_t)s->program.pid;
+    s->process = 0; /* until it is started */
     s->device = 0;
     *s->rank = 0;
-    while (status == CW_OK && !s->program.over) {
-        listen_to_program(s, ends[0], 20);
-        cw_program_wait(&s->program, false);
-    }
-    while (status == CW_OK && listen_to_program(s, ends[0], 0))
-        ;
-    close(ends[0]);
+    enum cw_status status = cw_sim_program_run(&s->program, s->options->argv, s->out.run - 1, take_line, s, err);
+    s->process = s->process ? s->process : (uint32_t)s->program.pid;
     if (status == CW_OK && !s->spoken && is_collected(s))
         pretend_launches(s);
     cw_nesting_finish(&s->nesting);

@@ -13,6 +13,14 @@ uint64_t cw_sim_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+uint64_t cw_sim_text_key(const char *text)
+{
+    uint64_t key = 0;
+    for (; *text; text++)
+        key = cw_sim_mix(key ^ (uint64_t)(unsigned char)*text);
+    return key;
+}
+
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
 
 static bool contains(const struct cw_config_pass *pass, struct cw_placement at)

@@ -27,5 +27,6 @@ enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, c
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* A well-mixed number for each key. */
 uint64_t cw_sim_mix(uint64_t key);
+uint64_t cw_sim_text_key(const char *text);
 
 #endif

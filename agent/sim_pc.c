@@ -1,10 +1,14 @@
-/* PC samples and SASS records of the simulated GPU: a few invented functions whose hot spots follow from the seed. */
+/* PC samples and SASS records of the simulated GPU: functions whose hot spots follow from the seed. The program may say
+ * what it launches and which ranges it opens, as to sim.c; else a few launches are invented. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/collector.h"
+#include "agent/filter.h"
+#include "agent/nesting.h"
 #include "agent/pc_capture.h"
+#include "agent/sim_gpu.h"
+#include "agent/sim_program.h"
 
 enum { FUNCTIONS = 3, INSTRUCTIONS = 12, BYTES_AN_INSTRUCTION = 16, SMS = 4, PARTS_A_SM = 4 };
 
@@ -15,20 +19,20 @@ static const char *const reasons[] = {
 };
 enum { REASONS = sizeof reasons / sizeof *reasons };
 
-/* splitmix64: a well-mixed number for each key */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 struct simulation {
     const struct cw_pc_options *options;
-    struct cw_arena *arena;
-    char names[FUNCTIONS][32];
-    uint32_t process;
+    struct cw_arena *arena, *batch; /* for as long as the capture, and as a batch */
+    struct cw_collector out;
+    struct cw_filter filter;
+    struct cw_nesting nesting;
+    struct cw_program program;
+    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    uint64_t samples;
+    uint32_t batches;
+    bool spoken;
+    /* what the next batch is of */
+    uint32_t function_count;
+    const char *names[FUNCTIONS];
 };
 
 static struct cw_instruction place(const struct simulation *s, uint32_t i)
@@ -37,16 +41,16 @@ static struct cw_instruction place(const struct simulation *s, uint32_t i)
     return (struct cw_instruction){.module = 0xc0de,
                                    .pc = (uint64_t)(i % INSTRUCTIONS) * BYTES_AN_INSTRUCTION,
                                    .function = s->names[function],
-                                   .symbol = function + 1};
+                                   .symbol = 1 + (uint32_t)(cw_sim_text_key(s->names[function]) % 1000)};
 }
 
-/* A batch of samples; the last of two drops what it is told to and fills the buffer. */
+/* A batch of samples. Each drops what it is told to, and the second fills the buffer. */
 static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b)
 {
-    uint32_t count = FUNCTIONS * INSTRUCTIONS;
-    struct cw_pc_record *records = cw_arena_alloc(s->arena, count, sizeof *records);
-    struct cw_stall *stalls = cw_arena_alloc(s->arena, (size_t)count * REASONS, sizeof *stalls);
-    *b = (struct cw_pc_batch){.process = s->process,
+    uint32_t count = s->function_count * INSTRUCTIONS;
+    struct cw_pc_record *records = cw_arena_alloc(s->batch, count, sizeof *records);
+    struct cw_stall *stalls = cw_arena_alloc(s->batch, (size_t)count * REASONS, sizeof *stalls);
+    *b = (struct cw_pc_batch){.process = (uint32_t)s->program.pid,
                               .start_ns = 1000 + 1000000 * (uint64_t)number,
                               .end_ns = 1000 + 1000000 * (uint64_t)(number + 1),
                               .mode = s->options->mode,
@@ -61,9 +65,9 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
                                            .launch = s->options->mode == CW_PC_SERIALIZED ? 1 + i / INSTRUCTIONS : 0,
                                            .stalls = own};
         for (uint32_t r = 0, samples = 0; r < REASONS; r++) {
-            uint64_t key = mix(s->options->sim_seed ^ mix((uint64_t)i * REASONS + r) ^ number);
+            uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
             bool twin = strstr(reasons[r], "_not_issued") != NULL; /* it counts part of the reason's again */
-            samples = twin ? samples / 2 : key % 3 ? 0 : (uint32_t)(mix(key) % 1000);
+            samples = twin ? samples / 2 : key % 3 ? 0 : (uint32_t)(cw_sim_mix(key) % 1000);
             if (samples)
                 own[records[i].stall_count++] = (struct cw_stall){r, samples};
             b->total += twin ? 0 : samples;
@@ -83,10 +87,10 @@ static uint32_t values_of(enum cw_sass_level level)
 
 static bool make_sass(struct simulation *s, struct cw_sass_batch *b)
 {
-    uint32_t count = FUNCTIONS * INSTRUCTIONS, metrics = s->options->metric_count;
-    struct cw_sass_record *records = cw_arena_alloc(s->arena, count, sizeof *records);
-    uint32_t *counts = cw_arena_alloc(s->arena, metrics, sizeof *counts);
-    *b = (struct cw_sass_batch){.process = s->process,
+    uint32_t count = s->function_count * INSTRUCTIONS, metrics = s->options->metric_count;
+    struct cw_sass_record *records = cw_arena_alloc(s->batch, count, sizeof *records);
+    uint32_t *counts = cw_arena_alloc(s->batch, metrics, sizeof *counts);
+    *b = (struct cw_sass_batch){.process = (uint32_t)s->program.pid,
                                 .start_ns = 1000,
                                 .end_ns = 2000000,
                                 .metric_count = metrics,
@@ -94,12 +98,13 @@ static bool make_sass(struct simulation *s, struct cw_sass_batch *b)
                                 .record_count = count,
                                 .records = records};
     for (uint32_t i = 0; records && counts && i < count; i++) {
-        const uint64_t **lists = cw_arena_alloc(s->arena, metrics, sizeof *lists);
+        const uint64_t **lists = cw_arena_alloc(s->batch, metrics, sizeof *lists);
         for (uint32_t m = 0; lists && m < metrics; m++) {
             counts[m] = values_of(s->options->metrics[m].level);
-            uint64_t *values = cw_arena_alloc(s->arena, counts[m], sizeof *values);
+            uint64_t *values = cw_arena_alloc(s->batch, counts[m], sizeof *values);
             for (uint32_t k = 0; values && k < counts[m]; k++)
-                values[k] = mix(s->options->sim_seed ^ mix(i) ^ m) % 1000 * (values_of(CW_SASS_SMSP) / counts[m]);
+                values[k] =
+                    cw_sim_mix(s->options->sim_seed ^ cw_sim_mix(i) ^ m) % 1000 * (values_of(CW_SASS_SMSP) / counts[m]);
             lists[m] = values;
             if (!values)
                 return false;
@@ -111,70 +116,139 @@ static bool make_sass(struct simulation *s, struct cw_sass_batch *b)
     return records && counts;
 }
 
-static enum cw_status write_batch(struct simulation *s, uint32_t number, struct cw_collector *out, uint64_t *samples,
-                                  struct cw_error *err)
+static enum cw_status write_batch(struct simulation *s, struct cw_error *err)
 {
-    struct cw_writer payload, chunk;
+    struct cw_writer payload;
+    struct cw_sass_batch sass;
+    struct cw_pc_batch pc;
+    bool is_sass = s->options->sass;
+    s->batch = cw_arena_create();
     cw_writer_init(&payload);
-    cw_writer_init(&chunk);
-    bool made;
-    if (s->options->sass) {
-        struct cw_sass_batch b;
-        if ((made = make_sass(s, &b)))
-            cw_sass_batch_write(&b, &payload);
-        cw_sass_chunk_write(payload.data, payload.size, &chunk);
-        *samples += b.record_count;
+    if (s->batch && is_sass && make_sass(s, &sass)) {
+        cw_sass_batch_write(&sass, &payload);
+        s->samples += sass.record_count;
+    } else if (s->batch && !is_sass && make_pc(s, s->batches, &pc)) {
+        cw_pc_batch_write(&pc, &payload);
+        s->samples += pc.total;
+        s->out.dropped += pc.dropped;
     } else {
-        struct cw_pc_batch b;
-        if ((made = make_pc(s, number, &b)))
-            cw_pc_batch_write(&b, &payload);
-        cw_pc_chunk_write(payload.data, payload.size, &chunk);
-        *samples += b.total;
-        out->dropped += b.dropped;
+        payload.status = CW_ERR_NOMEM;
     }
-    bool good = made && payload.status == CW_OK;
-    cw_writer_free(&payload);
-    if (good)
-        return cw_collector_append(out, &chunk, err);
-    cw_writer_free(&chunk);
-    return cw_error_nomem(err);
+    cw_arena_destroy(s->batch);
+    s->batches++;
+    return cw_pc_append(&s->out, &payload, is_sass ? cw_sass_chunk_write : cw_pc_chunk_write, err);
 }
 
-static enum cw_status write_all(struct simulation *s, const struct cw_program *program, struct cw_collector *out,
-                                uint64_t *samples, struct cw_error *err)
+static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 {
     static const struct cw_pair attributes[] = {
         {"name", "simulated GPU"}, {"chip", "GH100"}, {"backend", "sim"}, {"simulated", "yes"}};
     struct cw_device device = {.attribute_count = sizeof attributes / sizeof *attributes, .attributes = attributes};
-    s->process = (uint32_t)program->pid;
-    for (int i = 0; i < FUNCTIONS; i++)
-        snprintf(s->names[i], sizeof s->names[i], "_Z12sim_kernel_%dPf", i);
-    enum cw_status status = cw_collector_device(out, &device, err);
-    for (uint32_t i = 0; status == CW_OK && i < (s->options->sass ? 1 : 2); i++)
-        status = write_batch(s, i, out, samples, err);
-    return status == CW_OK ? cw_collector_end(out, program->how, program->code, err) : status;
+    return cw_pc_describe(&device, s->options, s->arena) ? cw_collector_device(&s->out, &device, err)
+                                                         : cw_error_nomem(err);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static bool is_sampled(const struct simulation *s)
+{
+    return !s->options->range || cw_nesting_wanted(&s->nesting, 0);
+}
+
+static void launch(struct simulation *s, const char *kernel)
+{
+    if (!is_sampled(s) || s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+        return;
+    s->function_count = 1;
+    s->names[0] = kernel;
+    write_batch(s, &s->trouble);
+}
+
+static void open_range(struct simulation *s, const char *name, bool process_wide)
+{
+    cw_nesting_open(&s->nesting, 0, 0, process_wide, cw_filter_range(&s->filter, name), name);
+}
+
+static void end_range(struct simulation *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->nesting.count; i++)
+        if (s->nesting.open[i].process_wide && strcmp(s->nesting.open[i].name, name) == 0) {
+            cw_nesting_close(&s->nesting, s->nesting.open[i].id);
+            return;
+        }
+}
+
+static void take_line(void *user, const char *line)
+{
+    struct simulation *s = user;
+    const char *rest;
+    s->spoken = true;
+    if ((rest = cw_sim_event(line, "launch")) && cw_is_utf8(rest, strlen(rest))) {
+        launch(s, rest);
+    } else if ((rest = cw_sim_event(line, "push"))) {
+        open_range(s, rest, false);
+    } else if (cw_sim_event(line, "pop")) {
+        const struct cw_open_range *range = cw_nesting_innermost(&s->nesting, 0, 0);
+        cw_nesting_close(&s->nesting, range ? range->id : 0);
+    } else if ((rest = cw_sim_event(line, "start"))) {
+        open_range(s, rest, true);
+    } else if ((rest = cw_sim_event(line, "end"))) {
+        end_range(s, rest);
+    } else {
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch, push, pop, start or end",
+                     line);
+    }
+}
+
+/* A program that says nothing has launched each of a few kernels now and then, in no range. */
+static enum cw_status pretend(struct simulation *s, struct cw_error *err)
+{
+    static const char *const names[FUNCTIONS] = {"_Z12sim_kernel_0Pf", "_Z12sim_kernel_1Pf", "_Z12sim_kernel_2Pf"};
+    enum cw_status status = CW_OK;
+    memcpy(s->names, names, sizeof names);
+    s->function_count = FUNCTIONS;
+    while (status == CW_OK && is_sampled(s) && s->batches < (s->options->sass ? 1 : 2))
+        status = write_batch(s, err);
+    return status;
+}
+
+static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
+{
+    struct cw_schema schema;
+    enum cw_status status = cw_filter_open(
+        &s->filter, &(struct cw_filter_options){.range = s->options->range, .launch_count = UINT64_MAX}, err);
+    if (status == CW_OK)
+        status = cw_pc_schema(&schema, "GH100", s->options, s->arena, err);
+    if (status == CW_OK)
+        status = cw_collector_open(&s->out, s->options->output, &schema, err);
+    if (status == CW_OK)
+        status = write_device(s, err);
+    if (status == CW_OK)
+        status = cw_sim_program_run(&s->program, s->options->argv, 0, take_line, s, err);
+    if (status != CW_OK)
+        return status;
+    if (!s->spoken)
+        pretend(s, &s->trouble);
+    if (s->trouble.code == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
+        cw_collector_end(&s->out, s->program.how, s->program.code, &s->trouble);
+    if (s->trouble.code != CW_OK)
+        *err = s->trouble;
+    return cw_pc_verdict(s->options, &s->program, s->samples, s->trouble.code, exit_status, err);
 }
 
 enum cw_status cw_sim_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
 {
-    struct simulation s = {.options = options, .arena = cw_arena_create()};
-    struct cw_collector out = {.fd = -1};
-    struct cw_program program = {0};
-    struct cw_schema schema;
-    static char *none[] = {NULL};
-    uint64_t samples = 0;
-    enum cw_status status = s.arena ? cw_pc_schema(&schema, "GH100", options, s.arena, err) : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_collector_open(&out, options->output, &schema, err);
-    if (status == CW_OK)
-        status = cw_program_start(&program, options->argv, none, err);
-    if (status == CW_OK)
-        cw_program_wait(&program, true);
-    if (status == CW_OK)
-        status = write_all(&s, &program, &out, &samples, err);
-    if (status == CW_OK)
-        status = cw_pc_verdict(options, &program, samples, exit_status, err);
-    cw_collector_close(&out);
-    cw_arena_destroy(s.arena);
+    struct simulation *s = calloc(1, sizeof *s);
+    if (!s)
+        return cw_error_nomem(err);
+    s->options = options;
+    s->out.fd = -1;
+    s->arena = cw_arena_create();
+    enum cw_status status = s->arena ? simulate(s, exit_status, err) : cw_error_nomem(err);
+    cw_nesting_finish(&s->nesting);
+    cw_collector_close(&s->out);
+    cw_filter_close(&s->filter);
+    cw_arena_destroy(s->arena);
+    free(s);
     return status;
 }

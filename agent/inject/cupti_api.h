@@ -37,6 +37,8 @@
     X(cuptiRangeProfilerGetCounterDataInfo)                                                                            \
     X(cuptiPCSamplingEnable)                                                                                           \
     X(cuptiPCSamplingDisable)                                                                                          \
+    X(cuptiPCSamplingStart)                                                                                            \
+    X(cuptiPCSamplingStop)                                                                                             \
     X(cuptiPCSamplingGetData)                                                                                          \
     X(cuptiPCSamplingGetNumStallReasons)                                                                               \
     X(cuptiPCSamplingGetStallReasons)                                                                                  \

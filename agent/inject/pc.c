@@ -1,8 +1,10 @@
 /* PC sampling of each context, handed over in batches: at launches once the flush interval has passed, when a module
- * goes (its addresses may be used again), and at the end. */
+ * goes (its addresses may be used again), at the end of a range that was to be sampled, and at the end. */
 #include <stdlib.h>
 
+#include "agent/filter.h"
 #include "agent/inject/inject.h"
+#include "agent/inject/user_ranges.h"
 #include "host/image/pc_data.h"
 
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
@@ -16,7 +18,8 @@ struct buffer { /* what CUPTI fills */
 struct sampled { /* a context under PC sampling */
     CUcontext context;
     uint32_t device;
-    bool running;
+    bool running; /* enabled */
+    bool started; /* taking samples; under CUPTI's control alone where no ranges were named */
     uint8_t period;
     uint64_t since_ns;
     size_t reason_count;
@@ -34,9 +37,21 @@ static struct {
     bool code;
     uint32_t wanted_count;
     const char **wanted;
+    struct cw_filter_options options;
+    struct cw_filter filter; /* of ranges */
     uint32_t context_count;
     struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
 } self;
+
+static bool range_wanted(const void *user, const char *name)
+{
+    return cw_filter_range(user, name);
+}
+
+static bool by_range(void)
+{
+    return self.options.range != NULL;
+}
 
 static bool setup(struct cw_reader *in)
 {
@@ -49,7 +64,12 @@ static bool setup(struct cw_reader *in)
     self.wanted = cw_arena_alloc(cw_inject.arena, self.wanted_count, sizeof *self.wanted);
     for (uint32_t i = 0; self.wanted && i < self.wanted_count; i++)
         self.wanted[i] = cw_read_string(in, cw_inject.arena);
-    return self.wanted && in->status == CW_OK;
+    cw_filter_read(in, &self.options, cw_inject.arena);
+    if (!self.wanted || in->status != CW_OK || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+        return false;
+    if (by_range())
+        cw_user_ranges_filter(range_wanted, &self.filter);
+    return true;
 }
 
 static bool out_of_memory(void)
@@ -130,7 +150,7 @@ static bool configure(struct sampled *s)
 {
     uint32_t numbers[MOST_REASONS];
     size_t chosen, n = 0;
-    CUpti_PCSamplingConfigurationInfo list[6];
+    CUpti_PCSamplingConfigurationInfo list[7];
     if (!choose_reasons(s, numbers, &chosen))
         return false;
     memset(list, 0, sizeof list);
@@ -140,6 +160,10 @@ static bool configure(struct sampled *s)
                                       : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
     list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
     list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept.data;
+    if (by_range()) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
+        list[n++].attributeData.enableStartStopControlData.enableStartStopControl = 1;
+    }
     if (self.period) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
         list[n++].attributeData.samplingPeriodData.samplingPeriod = self.period;
@@ -176,6 +200,15 @@ static uint8_t ask_period(const struct sampled *s)
     return period < 32 ? (uint8_t)period : 0;
 }
 
+static void start(struct sampled *s)
+{
+    CUpti_PCSamplingStartParams params = {.size = CUpti_PCSamplingStartParamsSize, .ctx = s->context};
+    if (!s->running || s->started || cw_inject.over)
+        return;
+    s->started = CALL(cuptiPCSamplingStart, params);
+    s->since_ns = cw_inject_now_ns();
+}
+
 /* CUPTI lists stall reasons and takes attributes only once sampling is enabled. */
 static void context_created(CUcontext context, uint32_t device)
 {
@@ -191,6 +224,10 @@ static void context_created(CUcontext context, uint32_t device)
                  make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count) && configure(s);
     s->period = ask_period(s);
     s->since_ns = cw_inject_now_ns();
+    if (!by_range())
+        s->started = s->running;
+    else if (cw_user_ranges_wanted_count())
+        start(s);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -285,11 +322,25 @@ static void flush(struct sampled *s)
     s->since_ns = cw_inject_now_ns();
 }
 
+/* CUPTI wants what a range left to be fetched before the next begins. */
+static void pause(struct sampled *s)
+{
+    CUpti_PCSamplingStopParams params = {.size = CUpti_PCSamplingStopParamsSize, .ctx = s->context};
+    if (!by_range() || !s->started)
+        return;
+    s->started = false;
+    if (!cw_inject.over && CALL(cuptiPCSamplingStop, params))
+        flush(s);
+}
+
 static void stop(struct sampled *s)
 {
     if (!s->running)
         return;
-    flush(s);
+    if (by_range())
+        pause(s);
+    else
+        flush(s);
     s->running = false;
     CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
     if (cw_inject.over || !CALL(cuptiPCSamplingDisable, disable))
@@ -334,6 +385,28 @@ static void context_destroyed(CUcontext context)
     free(s);
 }
 
+/* The first of the ranges that are to be sampled opens; what was launched before must not be seen in it. */
+static void range_opened(const struct cw_open_range *range)
+{
+    if (!by_range() || !range->wanted || cw_user_ranges_wanted_count() != 1)
+        return;
+    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
+        cw_inject_synchronize(self.contexts[i]->context);
+        start(self.contexts[i]);
+    }
+}
+
+/* The last of them closes; what was launched in it must have run. */
+static void range_closing(const struct cw_open_range *range)
+{
+    if (!by_range() || !range->wanted || cw_user_ranges_wanted_count() != 1)
+        return;
+    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
+        cw_inject_synchronize(self.contexts[i]->context);
+        pause(self.contexts[i]);
+    }
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
@@ -344,7 +417,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct sampled *s = find(call->context);
-    if (s && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
+    if (s && s->started && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
         flush(s);
 }
 
@@ -358,7 +431,7 @@ static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *mod
 static void module_unloading(CUcontext context)
 {
     struct sampled *s = find(context);
-    if (s)
+    if (s && s->started)
         flush(s);
 }
 
@@ -376,5 +449,7 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .launch_entered = launch_entered,
                                             .launch_left = launch_left,
                                             .finish = finish,
+                                            .range_opened = range_opened,
+                                            .range_closing = range_closing,
                                             .module_loaded = module_loaded,
                                             .module_unloading = module_unloading};

@@ -1,4 +1,5 @@
-/* SASS metrics of each context: CUPTI patches a kernel when it runs first, and counts for each of its instructions. */
+/* SASS metrics of each context: CUPTI patches the modules that are loaded when it is enabled, and counts for each of
+ * their instructions; for a module that comes later it is enabled again. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@ struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool configured, running;
+    bool stale; /* a module came since CUPTI was enabled */
     uint64_t since_ns;
 };
 
@@ -101,6 +103,7 @@ static void enable(struct patched *p)
     enable.ctx = p->context;
     enable.enableLazyPatching = 1;
     p->configured = true;
+    p->stale = false;
     p->running = configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
 }
 
@@ -264,21 +267,23 @@ static void context_destroyed(CUcontext context)
 }
 
 /* Enabled at the first launch: CUPTI patches what is loaded then, which is why the agent has programs load their
- * modules whole. */
+ * modules whole. Fetching the records waits for the GPU, which a stream that is being captured forbids. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct patched *p = find(call->context);
-    struct cw_launch launch;
     if (p && !p->configured)
         enable(p);
-    if (!p || !p->running || cw_inject_now_ns() - p->since_ns <= self.flush_ns ||
-        !cw_inject_launch_shape(&launch, id, call->functionParams))
+    bool due = p && p->running && (p->stale || cw_inject_now_ns() - p->since_ns > self.flush_ns);
+    if (!due || !cw_inject_launch_runs(id, call))
         return;
-    /* fetching the records waits for the GPU, which a stream that is being captured forbids */
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch.stream, &capture) == CUDA_SUCCESS &&
-        capture == CU_STREAM_CAPTURE_STATUS_NONE)
+    if (!p->stale) {
         flush(p);
+        return;
+    }
+    cw_inject_synchronize(p->context);
+    stop(p);
+    if (!cw_inject.over)
+        enable(p);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -289,7 +294,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
 {
-    (void)context;
+    struct patched *p = find(context);
+    if (p)
+        p->stale = true;
     if (self.code)
         cw_inject_send_module(module);
 }

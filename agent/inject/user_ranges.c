@@ -13,23 +13,6 @@ static struct {
 
 enum { LONGEST_NAME = 1000 };
 
-static bool is_utf8(const char *text, size_t size)
-{
-    struct cw_writer bytes;
-    struct cw_reader in;
-    struct cw_arena *arena = cw_arena_create();
-    cw_writer_init(&bytes);
-    cw_write_u32(&bytes, (uint32_t)size);
-    cw_write_bytes(&bytes, text, size);
-    cw_reader_init(&in, bytes.data, bytes.size, "name", 0, NULL);
-    if (arena)
-        cw_read_string(&in, arena);
-    bool good = arena && bytes.status == CW_OK && in.status == CW_OK;
-    cw_writer_free(&bytes);
-    cw_arena_destroy(arena);
-    return good;
-}
-
 /* Names are any bytes; ours are UTF-8 of one line. `to` has room for LONGEST_NAME bytes and a NUL. */
 static void clean(char *to, const char *from)
 {
@@ -42,7 +25,7 @@ static void clean(char *to, const char *from)
     while (from[n] && n && ((unsigned char)from[n] & 0xc0) == 0x80) /* not in the middle of a character */
         n--;
     to[n] = 0;
-    if (plain || is_utf8(to, n))
+    if (plain || cw_is_utf8(to, n))
         return;
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)to[i] >= 0x80)
@@ -130,6 +113,14 @@ char *cw_user_ranges_path(uint64_t id)
 bool cw_user_ranges_wanted(void)
 {
     return cw_nesting_wanted(&self.open, cw_inject_thread());
+}
+
+uint32_t cw_user_ranges_wanted_count(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < self.open.count; i++)
+        count += self.open.open[i].wanted;
+    return count;
 }
 
 const struct cw_open_range *cw_user_ranges_at_level(uint32_t level)

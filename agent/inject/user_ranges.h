@@ -16,6 +16,8 @@ char *cw_user_ranges_path(uint64_t id);
 /* The same: whether a wanted range is open. */
 bool cw_user_ranges_wanted(void);
 const struct cw_open_range *cw_user_ranges_at_level(uint32_t level);
+/* The same: how many wanted ranges are open, of whatever thread. */
+uint32_t cw_user_ranges_wanted_count(void);
 /* Asks `wanted` of every range, those that are open too. */
 void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), const void *user);
 

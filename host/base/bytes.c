@@ -111,9 +111,10 @@ uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *w
     return count;
 }
 
-/* Well-formed UTF-8 (no surrogates, no overlong forms) without NUL. */
-static bool is_text(const uint8_t *s, size_t length)
+/* No surrogates, no overlong forms. */
+bool cw_is_utf8(const void *text, size_t length)
 {
+    const uint8_t *s = text;
     for (size_t i = 0; i < length;) {
         uint8_t c = s[i++];
         int more = c < 0x80                ? 0
@@ -139,7 +140,7 @@ const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena)
     const uint8_t *at = cw_read_bytes(reader, length);
     if (!at)
         return "";
-    if (!is_text(at, length)) {
+    if (!cw_is_utf8(at, length)) {
         reader->pos -= length;
         cw_reader_fail(reader, "found a string of %u bytes that is not UTF-8 text", length);
         return "";

@@ -1,0 +1,71 @@
+#define _GNU_SOURCE
+#include "agent/sim_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONGEST_LINE = 4096 };
+
+struct listener {
+    int fd;
+    void (*take)(void *user, const char *line);
+    void *user;
+    char line[LONGEST_LINE];
+    size_t size;
+};
+
+/* Takes what has arrived; false when nothing had within `timeout_ms`. */
+static bool listen_to(struct listener *l, int timeout_ms)
+{
+    struct pollfd one = {.fd = l->fd, .events = POLLIN};
+    char bytes[4096];
+    if (poll(&one, 1, timeout_ms) <= 0 || !(one.revents & POLLIN))
+        return false;
+    ssize_t n = read(l->fd, bytes, sizeof bytes);
+    for (ssize_t i = 0; i < n; i++) {
+        if (bytes[i] != '\n' && l->size + 1 < sizeof l->line) {
+            l->line[l->size++] = bytes[i];
+        } else if (bytes[i] == '\n') {
+            l->line[l->size] = 0;
+            l->size = 0;
+            l->take(l->user, l->line);
+        }
+    }
+    return n > 0;
+}
+
+enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv, uint32_t run,
+                                  void (*take)(void *user, const char *line), void *user, struct cw_error *err)
+{
+    int ends[2];
+    char file[64], number[64];
+    if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[1], F_SETFD, 0) != 0)
+        return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
+    snprintf(file, sizeof file, "COUNTERWORKS_SIM=/dev/fd/%d", ends[1]);
+    snprintf(number, sizeof number, "COUNTERWORKS_SIM_RUN=%" PRIu32, run);
+    char *const environment[] = {file, number, NULL};
+    enum cw_status status = cw_program_start(program, argv, environment, err);
+    close(ends[1]);
+    struct listener l = {.fd = ends[0], .take = take, .user = user};
+    while (status == CW_OK && !program->over) {
+        listen_to(&l, 20);
+        cw_program_wait(program, false);
+    }
+    while (status == CW_OK && listen_to(&l, 0))
+        ;
+    close(ends[0]);
+    return status;
+}
+
+const char *cw_sim_event(const char *line, const char *word)
+{
+    size_t n = strlen(word);
+    if (strncmp(line, word, n) != 0 || (line[n] && line[n] != ' '))
+        return NULL;
+    return line + n + (line[n] == ' ');
+}

@@ -1,0 +1,21 @@
+# PC sampling only while certain user ranges are open, on the simulated GPU; the file says which.
+cat >program <<'EOP'
+exec >$COUNTERWORKS_SIM
+echo launch before; echo push epoch; echo launch warm_up; echo push step 1; echo launch gemm; echo pop
+echo launch between; echo start step 2; echo pop; echo launch add; echo end step 2; echo launch after
+EOP
+functions() {
+    capture-agent pc -o run.cwd "$@" -- sh program || { echo "status $?"; return; }
+    metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+    metric-eval show run.cwd | grep -E 'sampled|batches'
+}
+echo all; functions
+echo one kind; functions --range '^step'
+echo around others; functions --range epoch
+echo no such; functions --range nothing; metric-eval show run.cwd | grep end
+echo no expression; functions --range '['
+echo no text; functions --range "$(printf 'a\xff')"
+echo a program without ranges; capture-agent pc -o run.cwd --range step -- true; echo "status $?"
+echo names of files
+capture-agent pc -o 'run.%p.cwd' -- true; echo "status $?"
+SLURM_PROCID=3 JOB=night capture-agent sass -m smsp__sass_inst_executed -o 'run.%q{JOB}.%r.cwd' -- true && ls run.night.*
