@@ -107,7 +107,8 @@ struct all {
     const struct cw_chip *chip;
     struct cw_arena *arena;
     struct cw_error *err;
-    bool placed;     /* a domain collects each raw counter of the metric looked at */
+    bool *collected; /* which raw counters some pass can hold */
+    bool placed;     /* each raw counter of the metric looked at is among them */
     size_t left_out; /* and the names of the first of them */
     char names[MOST_TOLD][CW_METRIC_NAME_MAX];
 };
@@ -117,7 +118,23 @@ static void see_placement(void *context, uint32_t counter)
     struct all *a = context;
     const struct cw_list *raws = &a->chip->counters[counter].raws;
     for (uint32_t i = 0; i < raws->count; i++)
-        a->placed = a->placed && a->chip->raws[raws->items[i]].placement_count;
+        a->placed = a->placed && a->collected[raws->items[i]];
+}
+
+/* A raw counter needs a placement that no limit bans. */
+static enum cw_status find_collected(struct all *a)
+{
+    const struct cw_chip *chip = a->chip;
+    bool *banned = cw_arena_alloc(a->arena, chip->placement_count, sizeof *banned);
+    a->collected = cw_arena_alloc(a->arena, chip->raw_count, sizeof *a->collected);
+    if (!banned || !a->collected)
+        return cw_error_nomem(a->err);
+    for (uint32_t i = 0; i < chip->limit_count; i++)
+        for (uint32_t k = 0; chip->limits[i].max == 0 && k < chip->limits[i].count; k++)
+            banned[chip->limits[i].members[k]] = true;
+    for (uint32_t p = 0; p < chip->placement_count; p++)
+        a->collected[chip->placements[p].raw] |= !banned[p];
+    return CW_OK;
 }
 
 static enum cw_status add_metric(struct all *a, struct cw_metric m)
@@ -144,7 +161,7 @@ enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct 
                                       struct cw_error *err)
 {
     struct all a = {.list = list, .chip = chip, .arena = arena, .err = err};
-    enum cw_status status = CW_OK;
+    enum cw_status status = find_collected(&a);
     for (enum cw_metric_type type = CW_COUNTER; type < CW_METRIC_TYPE_COUNT; type++)
         for (uint32_t i = 0; status == CW_OK && i < cw_chip_base_count(chip, type); i++)
             status = add_base(&a, type, i);
