@@ -1,7 +1,7 @@
 #include "metricdb/columns.h"
 
 enum kind { SAME, RISING, PLAIN, WORDS };
-enum { SHORTEST_RUN = 4, LONGEST_RUN = 1 << 28, SHORTEST_WORDS = 16 };
+enum { SHORTEST_RUN = 16, LONGEST_RUN = 1 << 28, SHORTEST_WORDS = 16 };
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
