@@ -26,7 +26,7 @@ enum cw_message_type {
                              stream: u64, start_ns: u64, end_ns: u64}> */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
-    CW_MESSAGE_CHUNKS, /* lost samples: u64, whole chunks of counter data */
+    CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, whole chunks of counter data */
     CW_MESSAGE__END,
 };
 

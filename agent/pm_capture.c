@@ -44,10 +44,10 @@ static bool take_message(struct capture *c, enum cw_message_type type, const uin
         snprintf(c->pci, sizeof c->pci, "%s", cw_read_string(&in, c->arena));
         c->ready = true;
     } else if (type == CW_MESSAGE_CHUNKS) {
+        c->any = cw_read_u32(&in) > 0 || c->any;
         uint64_t lost = cw_read_u64(&in);
         if (in.status == CW_OK)
             cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &c->trouble);
-        c->any = true;
     } else if (type == CW_MESSAGE_FAIL) {
         enum cw_status status = (enum cw_status)cw_read_u32(&in);
         const char *text = cw_read_string(&in, c->arena);

@@ -9,7 +9,7 @@
 
 static struct {
     CUpti_Profiler_Host_Object *evaluator;
-    bool device_known;  /* the DEVC chunk is sent, and `all` and `names` are made */
+    bool overflow;      /* the hardware's buffer was full since the last samples that were sent */
     uint8_t *all;       /* for each counter: all rollups, else sums alone */
     const char **names; /* of what is evaluated */
     size_t name_count;
@@ -113,10 +113,12 @@ static void send_device(const struct cw_device_facts *facts)
     struct cw_device device = {
         .index = cw_pm_process.options->device, .attribute_count = count + 1, .attributes = list, .facts = facts};
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);
-    cw_pm_send_chunks(0, &out);
+    cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);
     cw_writer_free(&pairs);
     cw_arena_destroy(arena);
+    cw_pm_process.device_sent = true;
+    cw_pm_send_clock();
 }
 
 /* What the first image tells. A counter whose instances are not known needs every rollup, because then the average does
@@ -132,7 +134,17 @@ static void know_device(const struct cw_pm_image *s)
     cw_pm_need(self.values);
     send_device(facts);
     free(facts);
-    self.device_known = true;
+}
+
+bool cw_pm_end_images(void)
+{
+    bool any = cw_pm_process.device_sent;
+    struct cw_device_facts *facts = calloc((size_t)cw_pm_process.schema->counter_count + 1, sizeof *facts);
+    cw_pm_need(facts);
+    if (!cw_pm_process.device_sent)
+        send_device(facts);
+    free(facts);
+    return any || !self.overflow;
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -171,16 +183,17 @@ static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first)
 static void send_samples(const struct cw_pm_image *s)
 {
     uint32_t first = s->artificial ? 1 : 0;
+    self.overflow = self.overflow || s->overflow;
     if (s->count <= first)
         return;
-    if (!self.device_known)
+    if (!cw_pm_process.device_sent)
         know_device(s);
     evaluate(s, first);
     struct cw_writer out;
     struct cw_block block = {.device = cw_pm_process.options->device,
                              .count = s->count - first,
                              .lost = count_lost(s, first),
-                             .overflow = s->overflow,
+                             .overflow = self.overflow,
                              .start = s->start + first,
                              .end = s->end + first,
                              .forms = self.forms};
@@ -188,7 +201,8 @@ static void send_samples(const struct cw_pm_image *s)
         block.rollups[r] = self.rollups[r];
     cw_writer_init(&out);
     cw_pm_write_block(cw_pm_process.schema, &block, &out);
-    cw_pm_send_chunks(block.lost, &out);
+    cw_pm_send_chunks(block.count, block.lost, &out);
+    self.overflow = false;
     cw_writer_free(&out);
 }
 

@@ -52,6 +52,7 @@ struct cw_pm_process {
     struct cw_pm_image ring[CW_PM_RING];
     uint64_t filled; /* images so far */
     bool last_filled;
+    bool device_sent;
 };
 extern struct cw_pm_process cw_pm_process;
 
@@ -66,8 +67,10 @@ __attribute__((noreturn, format(printf, 2, 3))) void cw_pm_give_up(enum cw_statu
 /* Gives up where memory is not there, or a call has failed. */
 void cw_pm_need(bool condition);
 void cw_pm_good(CUptiResult result, const char *call);
-/* Sends whole chunks, and how many samples were lost before them. */
-void cw_pm_send_chunks(uint64_t lost, const struct cw_writer *chunks);
+/* Sends whole chunks: how many samples are in them, and how many were lost before them. */
+void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks);
+/* Sends the pair of the device's clock and the wall's that waits for the device to be sent. */
+void cw_pm_send_clock(void);
 
 /* Hardware to images: configures the device and makes the ring; starts sampling; fills images until the agent or the
  * duration ends it. */
@@ -80,5 +83,8 @@ void cw_pm_disarm(void);
  * last. */
 void cw_pm_prepare_images(void);
 void *cw_pm_send_images(void *unused);
+/* Once that has ended: sends the device where no image had a sample. False where that is because the hardware's buffer
+ * was full. */
+bool cw_pm_end_images(void);
 
 #endif

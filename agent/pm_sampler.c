@@ -63,10 +63,11 @@ void cw_pm_good(CUptiResult result, const char *call)
 }
 
 /* Sends what was written; the agent being gone ends this process. */
-void cw_pm_send_chunks(uint64_t lost, const struct cw_writer *chunks)
+void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks)
 {
     struct cw_writer out;
     cw_writer_init(&out);
+    cw_write_u32(&out, samples);
     cw_write_u64(&out, lost);
     cw_write_bytes(&out, chunks->data, chunks->size);
     cw_pm_need(chunks->status == CW_OK && out.status == CW_OK);
@@ -108,16 +109,26 @@ static void check_chip(void)
                       chip.pChipName, cw_pm_process.options->device, cw_pm_process.schema->chip);
 }
 
+static struct cw_clock_pair last_pair; /* read, and not yet sent */
+static bool is_pair_due;
+
+void cw_pm_send_clock(void)
+{
+    struct cw_writer out;
+    if (!is_pair_due)
+        return;
+    is_pair_due = false;
+    cw_writer_init(&out);
+    cw_pm_write_clock(cw_pm_process.options->device, &last_pair, &out);
+    cw_pm_send_chunks(0, 0, &out);
+    cw_writer_free(&out);
+}
+
 static void correlate(void)
 {
-    struct cw_clock_pair pair;
-    struct cw_writer out;
-    cw_writer_init(&out);
-    if (!gpu_clock || !cw_pm_clock_read(gpu_clock, &pair))
-        return;
-    cw_pm_write_clock(cw_pm_process.options->device, &pair, &out);
-    cw_pm_send_chunks(0, &out);
-    cw_writer_free(&out);
+    is_pair_due = gpu_clock && cw_pm_clock_read(gpu_clock, &last_pair);
+    if (cw_pm_process.device_sent) /* a file says of which device its clocks are before it has any */
+        cw_pm_send_clock();
 }
 
 static void send_ready(void)
@@ -158,8 +169,12 @@ __attribute__((noreturn)) static void sample(void)
     pthread_cond_broadcast(&cw_pm_process.changed);
     pthread_mutex_unlock(&cw_pm_process.lock);
     pthread_join(sender, NULL);
+    bool good = cw_pm_end_images();
     correlate();
     cw_pm_disarm();
+    if (!good)
+        cw_pm_give_up(CW_ERR_DEVICE, "the hardware's buffer was full before a sample could be decoded: a longer "
+                                     "--interval, fewer counters or a larger --buffer helps");
     _exit(0);
 }
 

@@ -210,6 +210,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void finish(void)
 {
     cw_collection_each(finish_collection);
+    cw_collection_each(cw_collection_release);
 }
 
 const struct cw_inject_mode cw_inject_batch = {.setup = setup,

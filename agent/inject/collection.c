@@ -99,12 +99,18 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
     return enable(c) ? c : NULL;
 }
 
-void cw_collection_close(struct cw_collection *c)
+void cw_collection_release(struct cw_collection *c)
 {
     PARAMS(CUpti_RangeProfiler_Disable_Params, disable);
     disable.pRangeProfilerObject = c->object;
     if (c->object)
         cw_inject.api.cuptiRangeProfilerDisable(&disable);
+    c->object = NULL;
+}
+
+void cw_collection_close(struct cw_collection *c)
+{
+    cw_collection_release(c);
     cw_collection_forget(c);
     free(c->image);
     free(c->launches);

@@ -32,6 +32,9 @@ uint32_t cw_collection_at_once(void);
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device);
 struct cw_collection *cw_collection_find(CUcontext context);
 void cw_collection_close(struct cw_collection *c);
+/* Gives the counters back, after the last range: a child that the program forked would keep them for as long as it
+ * lives. */
+void cw_collection_release(struct cw_collection *c);
 /* The only collection, NULL where there are several. The one that collects this user range, or NULL. */
 struct cw_collection *cw_collection_only(void);
 struct cw_collection *cw_collection_with_range(uint64_t range);

@@ -220,6 +220,7 @@ static void context_destroyed(CUcontext context)
 static void finish(void)
 {
     cw_collection_each(deliver);
+    cw_collection_each(cw_collection_release);
 }
 
 const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,

@@ -9,9 +9,9 @@
 
 #include "agent/inject/inject.h"
 
-/* Records are handed over when a buffer is full and about this often, so that a program that is killed takes few of
- * them with it. */
-enum { BUFFER_SIZE = 1 << 20, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
+/* Records are handed over when a buffer is full, which some hundreds of launches make it, and about this often, so that
+ * a program that is killed takes few of them with it. */
+enum { BUFFER_SIZE = 1 << 17, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
 
 #define FUNCTIONS(X)                                                                                                   \
     X(cuptiActivityRegisterTimestampCallback)                                                                          \
