@@ -124,8 +124,8 @@ static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **a
         report->rounds++;
         recent[round % WINDOW].passes = check.random.passes + check.natural.passes;
         recent[round % WINDOW].refused = check.random.refused + check.natural.refused;
-        cw_model_tell(m, "check round %u: %u passes, %u refused; %u bans", round + 1, recent[round % WINDOW].passes,
-                      recent[round % WINDOW].refused, m->ban_count);
+        cw_model_tell(m, "check round %u: %u passes, %u refused; %u rules, %u bans", round + 1,
+                      recent[round % WINDOW].passes, recent[round % WINDOW].refused, m->rule_count, m->ban_count);
         if (recent[round % WINDOW].refused)
             renew_limits(m, chip, arena);
         sum.passes = sum.refused = 0;

@@ -401,6 +401,8 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
         special[k] = is_special(m, &set, k);
     for (uint32_t k = 0; k < set.count && whole; k++)
         refine(m, &set, k);
+    if (whole && set.count > 2 && cw_learn_crowd(m, &set))
+        return;
     for (uint32_t k = 1; k < set.count && k < CW_BAN_MOST; k++)
         separate(m, &set, k);
     for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_model_ok(m); i++) {

@@ -9,7 +9,7 @@
 
 #include "host/import/learn.h"
 
-enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 256 };
+enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
 
 struct cw_set { /* of placements that may share a pass */
     uint32_t count;
@@ -96,6 +96,9 @@ void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there 
 uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
 /* Bans a set that does not fit, and whatever classes in place of its members do not fit either. */
 void cw_learn_ban(struct cw_model *m, struct cw_set set);
+/* Adds a rule for the crowd that the members of a smallest set that does not fit are of; false where it is too small
+ * for one. */
+bool cw_learn_crowd(struct cw_model *m, const struct cw_set *set);
 /* Appends the lines of the section 'classes' and those of the limits. All names of classes begin with `prefix`. */
 void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits);
 
