@@ -12,6 +12,7 @@
 #include "host/import/fit.h"
 #include "host/import/kinds.h"
 #include "host/import/learn.h"
+#include "host/import/mend.h"
 #include "host/import/transfer.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
@@ -25,6 +26,7 @@ struct options {
     const char *evidence[MOST_EVIDENCE];
     size_t evidence_count;
     bool all, learn[2]; /* by activity */
+    bool mend;
 };
 
 static const struct argp_option option_list[] = {
@@ -49,6 +51,10 @@ static const struct argp_option option_list[] = {
      "take over from this chip file what one pass can hold, as far as it is not learned; with --all a folder, of whose "
      "files NAME.yaml those that are there are used",
      0},
+    {"mend", 'M', 0, 0,
+     "compare what one pass can hold in range profiling, as it was learned or taken over, with the passes that the "
+     "library makes of sets that people ask for, and correct it (minutes)",
+     0},
     {"library", 'l', "FILE", 0, "NVIDIA's host library, where it is not found by itself", 0},
     {0},
 };
@@ -59,8 +65,9 @@ static void check_options(const struct options *o, struct argp_state *state)
         argp_error(state, "one of --chip and --all is required");
     if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
         argp_error(state, "found --learn of all limits and --limits-from, expected one of them");
-    if (o->all && (o->learn[RANGE] || o->learn[PM]))
-        argp_error(state, "found --learn with --all, expected it with --chip: it takes minutes a chip");
+    if (o->all && (o->learn[RANGE] || o->learn[PM] || o->mend))
+        argp_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
+                   o->mend ? "mend" : "learn");
     if (o->all && o->evidence_count)
         argp_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
 }
@@ -94,6 +101,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         o->limits_from = arg;
+        return 0;
+    case 'M':
+        o->mend = true;
         return 0;
     case 'l':
         o->library = arg;
@@ -153,6 +163,28 @@ static enum cw_status learn(const struct job *j, struct draft *d, int which)
     return status;
 }
 
+/* Corrects the table of range profiling. Its source says how it does on fresh sets then. */
+static enum cw_status mend(const struct job *j, struct draft *d)
+{
+    struct cw_limit_table *table = &d->limits[RANGE];
+    struct cw_mend_report r;
+    if (!table->limits.size)
+        return cw_error_set(j->err, CW_ERR_USAGE,
+                            "found no limits of %s to mend, expected --learn, or --limits-from a file that has some",
+                            d->facts->chip.name);
+    enum cw_status status = cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, &table->classes, &table->limits, &r,
+                                    isatty(2) ? show_progress : NULL, j->err);
+    if (status == CW_OK)
+        snprintf(
+            table->source, sizeof table->source,
+            "limits: range profiling, learned from NVIDIA's host library, then mended by %llu questions where its own "
+            "passes or ours showed them wrong; of fresh passes of our scheduler, from which nothing was learned, it "
+            "refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
+            (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets, r.natural.refused,
+            r.natural.passes, r.natural.sets);
+    return status;
+}
+
 /* What one pass can hold: taken over, learned, or not known. */
 static enum cw_status limits(const struct job *j, struct draft *d)
 {
@@ -170,7 +202,7 @@ static enum cw_status limits(const struct job *j, struct draft *d)
     for (int which = RANGE; which <= PM && status == CW_OK; which++)
         if (j->o->learn[which] && d->facts->chip.domain_count)
             status = learn(j, d, which);
-    return status;
+    return status == CW_OK && j->o->mend ? mend(j, d) : status;
 }
 
 /* The line that an earlier file has about what was measured. */

@@ -131,6 +131,13 @@ enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler,
     return absent(err);
 }
 
+enum cw_status cw_nvperf_passes(const struct cw_nvperf_scheduler *scheduler,
+                                const struct cw_nvperf_placement *placements, size_t count, uint32_t *pass_of,
+                                size_t *passes, struct cw_error *err)
+{
+    return absent(err);
+}
+
 enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
                               size_t count, bool *fits, struct cw_error *err)
 {

@@ -41,7 +41,8 @@
     X(RawCounterConfig_MergePassGroups)                                                                                \
     X(RawCounterConfig_GenerateConfigImage)                                                                            \
     X(RawCounterConfig_GetConfigImage)                                                                                 \
-    X(RawCounterConfig_GetNumPasses)
+    X(RawCounterConfig_GetNumPasses)                                                                                   \
+    X(Config_GetRawCounterInfo)
 
 /* Part of NVIDIA's public performance SDK, but not of the headers that the CUDA toolkit ships. */
 struct cw_nvperf_num_ranges {

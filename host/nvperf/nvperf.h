@@ -106,6 +106,11 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *sched
 enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler,
                                     const struct cw_nvperf_placement *placements, size_t count, bool merge,
                                     size_t *passes, struct cw_error *err);
+/* The passes that the library makes of one pass group with all placements, merged, and which of them collects each
+ * placement first: pass_of[i]. */
+enum cw_status cw_nvperf_passes(const struct cw_nvperf_scheduler *scheduler,
+                                const struct cw_nvperf_placement *placements, size_t count, uint32_t *pass_of,
+                                size_t *passes, struct cw_error *err);
 /* Whether all placements fit one pass. Quicker than counting (about 50 us). */
 enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
                               size_t count, bool *fits, struct cw_error *err);

@@ -212,8 +212,8 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, ui
         status = cw_nvperf_check(s->library->RawCounterConfig_GetRawCounterName(&name),
                                  "NVPW_RawCounterConfig_GetRawCounterName", err);
         if (status == CW_OK && !cw_nvperf_raw_number(name.pRawCounterName, &list[n]))
-            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library names a raw counter %s, expected 0x...",
-                                  name.pRawCounterName);
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED,
+                                  "NVIDIA's host library names a raw counter %s, expected 0x...", name.pRawCounterName);
         n += status == CW_OK && list[n] != 0;
     }
     if (status != CW_OK) {
@@ -225,6 +225,26 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, ui
     return CW_OK;
 }
 
+/* A config of one pass group with all placements. */
+static enum cw_status config_of(const struct cw_nvperf_scheduler *s, const struct requests *r, size_t count, bool merge,
+                                NVPW_RawCounterConfig **config, struct cw_error *err)
+{
+    enum cw_status status = config_create(s, config, err);
+    if (status == CW_OK)
+        status = group_begin(s, *config, err);
+    if (status == CW_OK)
+        status = group_add(s, *config, r, count, err);
+    if (status == CW_OK)
+        status = group_end(s, *config, err);
+    if (status == CW_OK && merge) {
+        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_MergePassGroups_Params, p);
+        p.pRawCounterConfig = *config;
+        status = cw_nvperf_check(s->library->RawCounterConfig_MergePassGroups(&p),
+                                 "NVPW_RawCounterConfig_MergePassGroups", err);
+    }
+    return status;
+}
+
 enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements,
                                     size_t count, bool merge, size_t *passes, struct cw_error *err)
 {
@@ -233,19 +253,7 @@ enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *s, const s
     enum cw_status status = requests_init(&r, count, err);
     if (status == CW_OK) {
         requests_fill(&r, placements, count);
-        status = config_create(s, &config, err);
-    }
-    if (status == CW_OK)
-        status = group_begin(s, config, err);
-    if (status == CW_OK)
-        status = group_add(s, config, &r, count, err);
-    if (status == CW_OK)
-        status = group_end(s, config, err);
-    if (status == CW_OK && merge) {
-        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_MergePassGroups_Params, p);
-        p.pRawCounterConfig = config;
-        status = cw_nvperf_check(s->library->RawCounterConfig_MergePassGroups(&p),
-                                 "NVPW_RawCounterConfig_MergePassGroups", err);
+        status = config_of(s, &r, count, merge, &config, err);
     }
     if (status == CW_OK)
         status = pass_total(s, config, passes, err);
@@ -317,8 +325,8 @@ static enum cw_status generate(const struct cw_nvperf_scheduler *s, NVPW_RawCoun
         return cw_error_nomem(err);
     get.bytesAllocated = get.bytesCopied;
     get.pBuffer = bytes;
-    enum cw_status status = cw_nvperf_check(s->library->RawCounterConfig_GetConfigImage(&get),
-                                            "NVPW_RawCounterConfig_GetConfigImage", err);
+    enum cw_status status =
+        cw_nvperf_check(s->library->RawCounterConfig_GetConfigImage(&get), "NVPW_RawCounterConfig_GetConfigImage", err);
     if (status == CW_OK)
         cw_write_bytes(image, bytes, get.bytesCopied);
     free(bytes);
@@ -343,5 +351,52 @@ enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *s, const
         status = generate(s, config, image, err);
     config_destroy(s, config);
     requests_free(&r);
+    return status;
+}
+
+static enum cw_status find_passes(const struct cw_nvperf_scheduler *s, const struct requests *r, size_t count,
+                                  const struct cw_writer *image, size_t passes, uint32_t *pass_of, struct cw_error *err)
+{
+    size_t *indices = malloc((passes + 1) * sizeof *indices);
+    enum cw_status status = indices ? CW_OK : cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        CW_NVPERF_PARAMS(NVPW_Config_GetRawCounterInfo_Params, p);
+        p.pConfig = image->data;
+        p.configSize = image->size;
+        p.pRawCounterName = r->list[i].pRawCounterName;
+        p.pPassIndices = indices;
+        p.numPassIndices = passes;
+        status = cw_nvperf_check(s->library->Config_GetRawCounterInfo(&p), "NVPW_Config_GetRawCounterInfo", err);
+        if (status == CW_OK && (!p.numPassIndices || indices[0] >= passes))
+            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's library names no pass for the raw counter %s",
+                                  r->list[i].pRawCounterName);
+        if (status == CW_OK)
+            pass_of[i] = (uint32_t)indices[0];
+    }
+    free(indices);
+    return status;
+}
+
+enum cw_status cw_nvperf_passes(const struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements,
+                                size_t count, uint32_t *pass_of, size_t *passes, struct cw_error *err)
+{
+    struct requests r;
+    struct cw_writer image;
+    NVPW_RawCounterConfig *config = NULL;
+    cw_writer_init(&image);
+    enum cw_status status = requests_init(&r, count, err);
+    if (status == CW_OK) {
+        requests_fill(&r, placements, count);
+        status = config_of(s, &r, count, true, &config, err);
+    }
+    if (status == CW_OK)
+        status = generate(s, config, &image, err);
+    if (status == CW_OK)
+        status = pass_total(s, config, passes, err);
+    if (status == CW_OK)
+        status = find_passes(s, &r, count, &image, *passes, pass_of, err);
+    config_destroy(s, config);
+    requests_free(&r);
+    cw_writer_free(&image);
     return status;
 }

@@ -20,6 +20,8 @@ metricdb-import --all -e run.cd 2>&1 | head -1
 metricdb-import --chip TU116 --learn -f x.yaml 2>&1 | head -1
 metricdb-import --chip TU116 --learn=pc 2>&1 | head -1
 metricdb-import --all --learn=pm 2>&1 | head -1
+metricdb-import --all --mend 2>&1 | head -1
+metricdb-import --chip TU116 --mend -o x.yaml
 metricdb-import --chip GX100 -o x.yaml
 metricdb-import --chip TU116 -f "$chips/gh100.yaml" -o x.yaml 2>&1 | sed "s|$SOURCE|SOURCE|"
 ls
