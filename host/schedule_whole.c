@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-    STEPS_EACH = 128,    /* placements tried, about, for each group before a pass is added, */
-    FEWEST_STEPS = 2000, /* and at least */
+    STEPS_EACH = 256,    /* placements tried, about, for each group before a pass is added, */
+    FEWEST_STEPS = 12000, /* and at least */
 };
 
 struct whole {
@@ -20,7 +20,6 @@ struct whole {
         uint32_t rank, tie, index;
     } * candidates;
     uint64_t random;
-    uint32_t enough; /* steps after which a pass is added */
 };
 
 static uint32_t section_of(const struct whole *w, uint32_t group)
@@ -101,7 +100,7 @@ static bool replace(struct whole *w, uint32_t group)
             w->candidates[n++] = (struct candidate){w->penalty[i], random_number(w), i};
     if (n)
         qsort(w->candidates, n, sizeof *w->candidates, by_rank);
-    for (uint32_t k = 0; k < n && w->m->steps < w->enough; k++) {
+    for (uint32_t k = 0; k < n && w->m->steps < w->m->most_steps; k++) {
         uint32_t other = w->candidates[k].index, pass = w->home[other];
         w->m->count = 0;
         cw_moves_unlock(w->m, &w->groups[other], pass);
@@ -256,9 +255,10 @@ enum cw_status cw_keep_whole(struct cw_moves *moves, const struct cw_list *group
     memset(w.home, 0xff, group_count * sizeof *w.home);
     enum cw_status status = list_waiting(&w, arena, err);
     uint32_t budget = STEPS_EACH * group_count > FEWEST_STEPS ? STEPS_EACH * group_count : FEWEST_STEPS;
+    moves->most_steps = moves->steps + budget;
     if (status == CW_OK)
         status = insert_clusters(&w, raw_count, arena, err);
-    w.enough = moves->steps + budget;
+    moves->most_steps = moves->steps + budget;
     while (status == CW_OK && w.waiting_count) {
         uint32_t group = w.waiting[--w.waiting_count];
         if (insert(&w, group))
@@ -268,7 +268,7 @@ enum cw_status cw_keep_whole(struct cw_moves *moves, const struct cw_list *group
             continue;
         w.waiting[w.waiting_count++] = group;
         status = open_pass(&w, section_of(&w, group), err);
-        w.enough = moves->steps + budget;
+        moves->most_steps = moves->steps + budget;
     }
     if (status == CW_OK)
         drop_copies(&w);
