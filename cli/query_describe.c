@@ -128,8 +128,9 @@ static bool within(const struct cw_list *a, const struct cw_list *b)
     return true;
 }
 
-/* Whether each raw counter of a recorded counter is one of a simpler one, so that it may follow from such. */
-static bool may_follow(const struct cw_chip *chip, uint32_t counter)
+/* Whether each raw counter of a recorded counter is one of a simpler one, so that it may follow from such. Of counters
+ * with the same raw counters the first is the simplest, unless any of them will do. */
+static bool may_follow(const struct cw_chip *chip, uint32_t counter, bool any)
 {
     const struct cw_list *raws = &chip->counters[counter].raws;
     for (uint32_t i = 0; i < raws->count; i++) {
@@ -137,7 +138,8 @@ static bool may_follow(const struct cw_chip *chip, uint32_t counter)
         bool found = false;
         for (uint32_t k = 0; k < chip->counter_count && !found; k++) {
             const struct cw_list *other = &chip->counters[k].raws;
-            bool simpler = other->count < raws->count || (other->count == raws->count && k < counter);
+            bool simpler =
+                other->count < raws->count || (other->count == raws->count && (any ? k != counter : k < counter));
             found = simpler && !chip->counters[k].terms.count && within(&one, other) && within(other, raws);
         }
         if (!found)
@@ -162,9 +164,11 @@ static void describe_counter(struct facts *f, const struct cw_chip *chip, uint32
                                            c->confirmed ? "confirmed against captures"
                                                         : "inferred, not confirmed against a capture of this chip");
         f->evidence = text ? text : what;
-    } else if (may_follow(chip, counter)) {
+    } else if (may_follow(chip, counter, false)) {
         f->evidence =
             "recorded: it has the raw counters of others, but no captures have confirmed how it follows from them";
+    } else if (may_follow(chip, counter, true)) {
+        f->evidence = "recorded: others with its raw counters may follow from it";
     } else {
         f->evidence = "recorded: there are no other counters that it could follow from";
     }

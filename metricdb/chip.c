@@ -383,10 +383,7 @@ static void load_root(struct load *l, const struct cw_yaml *root)
                                        "pm_limits", "counters", "ratios",       "throughputs", NULL};
     struct cw_chip *chip = l->chip;
     cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
-    const struct cw_yaml *schema = cw_yaml_get(&l->in, root, "schema", true);
-    uint64_t version = cw_yaml_integer(&l->in, schema, UINT32_MAX);
-    if (ok(l) && version != SCHEMA)
-        cw_yaml_fail(&l->in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
+    cw_yaml_schema(&l->in, root, SCHEMA);
     cw_yaml_only(&l->in, root, keys);
     chip->name = cw_yaml_name(&l->in, cw_yaml_get(&l->in, root, "chip", true));
     chip->also = load_texts(l, root, "also", &chip->also_count, cw_yaml_name);

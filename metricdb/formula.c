@@ -114,10 +114,7 @@ static void load_all(struct load *l, const struct cw_yaml *root)
 {
     static const char *const keys[] = {"schema", "metrics", NULL};
     cw_yaml_only(&l->in, root, keys);
-    const struct cw_yaml *schema = cw_yaml_get(&l->in, root, "schema", true);
-    if (cw_yaml_integer(&l->in, schema, UINT32_MAX) != SCHEMA)
-        cw_yaml_fail(&l->in, schema, "found schema %s, expected %d", schema && schema->text ? schema->text : "",
-                     SCHEMA);
+    cw_yaml_schema(&l->in, root, SCHEMA);
     const struct cw_yaml *metrics = cw_yaml_get(&l->in, root, "metrics", true);
     if (!cw_yaml_expect(&l->in, metrics, CW_YAML_MAPPING, "the metrics"))
         return;

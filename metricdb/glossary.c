@@ -148,10 +148,7 @@ enum cw_status cw_glossary_parse(const struct cw_glossary **out, const void *dat
     if (status != CW_OK)
         return status;
     struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
-    const struct cw_yaml *schema = cw_yaml_get(&in, root, "schema", true);
-    uint64_t version = cw_yaml_integer(&in, schema, UINT32_MAX);
-    if (in.status == CW_OK && version != SCHEMA)
-        cw_yaml_fail(&in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
+    cw_yaml_schema(&in, root, SCHEMA);
     if (in.status == CW_OK)
         cw_yaml_only(&in, root, keys);
     load_parts(g, &in, root);

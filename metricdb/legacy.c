@@ -30,10 +30,7 @@ static const struct cw_yaml *read_head(struct cw_yaml_reader *in, const char *wh
     in->status = cw_yaml_parse(&root, data, size, in->source, in->arena, in->err);
     if (in->status != CW_OK || !cw_yaml_expect(in, root, CW_YAML_MAPPING, what))
         return NULL;
-    const struct cw_yaml *schema = cw_yaml_get(in, root, "schema", true);
-    uint64_t version = cw_yaml_integer(in, schema, UINT32_MAX);
-    if (in->status == CW_OK && version != SCHEMA)
-        cw_yaml_fail(in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
+    cw_yaml_schema(in, root, SCHEMA);
     cw_yaml_only(in, root, keys);
     return in->status == CW_OK ? root : NULL;
 }

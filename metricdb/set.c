@@ -101,10 +101,7 @@ enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, c
         return status;
     struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
     cw_yaml_expect(&in, root, CW_YAML_MAPPING, "a set of metrics");
-    const struct cw_yaml *schema = cw_yaml_get(&in, root, "schema", true);
-    uint64_t version = cw_yaml_integer(&in, schema, UINT32_MAX);
-    if (in.status == CW_OK && version != SCHEMA)
-        cw_yaml_fail(&in, schema, "found schema %llu, expected schema %d", (unsigned long long)version, SCHEMA);
+    cw_yaml_schema(&in, root, SCHEMA);
     if (in.status == CW_OK)
         cw_yaml_only(&in, root, keys);
     set->name = cw_yaml_text(&in, cw_yaml_get(&in, root, "set", true));

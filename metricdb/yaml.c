@@ -350,3 +350,11 @@ uint64_t cw_yaml_integer(struct cw_yaml_reader *reader, const struct cw_yaml *no
     }
     return value;
 }
+
+void cw_yaml_schema(struct cw_yaml_reader *reader, const struct cw_yaml *root, int version)
+{
+    const struct cw_yaml *schema = cw_yaml_get(reader, root, "schema", true);
+    uint64_t found = cw_yaml_integer(reader, schema, UINT32_MAX);
+    if (reader->status == CW_OK && found != (uint64_t)version)
+        cw_yaml_fail(reader, schema, "found schema %llu, expected schema %d", (unsigned long long)found, version);
+}

@@ -60,5 +60,7 @@ const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml
 double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node);
 /* Decimal or 0x hexadecimal, at most `most`. */
 uint64_t cw_yaml_integer(struct cw_yaml_reader *reader, const struct cw_yaml *node, uint64_t most);
+/* Fails where the file's rules ("schema: 1") are not those of `version`. */
+void cw_yaml_schema(struct cw_yaml_reader *reader, const struct cw_yaml *root, int version);
 
 #endif

@@ -254,7 +254,7 @@ Test(formula, errors_of_the_file)
     struct cw_error err = CW_ERROR_INIT;
     expect_errors(cases, sizeof cases / sizeof *cases);
     cr_expect_eq(load("schema: 2\nmetrics: {}\n", "f.yaml", &err), CW_ERR_INPUT);
-    cr_expect_str_eq(err.message, "found schema 2, expected 1");
+    cr_expect_str_eq(err.message, "found schema 2, expected schema 1");
     cr_expect_eq(cw_formulas_load(&chip, "nowhere.yaml", arena, NULL), CW_ERR_IO);
     cr_expect_eq(load("schema: 1\nmetrics: {}\n", "f.yaml", NULL), CW_OK);
     cr_expect_eq(chip->formulas->count, 0);

@@ -23,4 +23,4 @@ planned() {
 planned dram__bytes_read.sum
 planned sm__inst_executed.sum
 planned sm__inst_executed.sum,sm__inst_executed.min
-metric-query describe --chip GH100 dram__bytes dram__bytes_read gpu__time_duration l1tex__t_sectors_pipe_tex | grep -E '^[a-z]|derived|evidence'
+metric-query describe --chip GH100 dram__bytes dram__bytes_read gpu__time_duration dram__sectors_read l1tex__t_sectors_pipe_tex | grep -E '^[a-z]|derived|evidence'
