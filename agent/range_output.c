@@ -54,18 +54,21 @@ static bool same_device(const struct cw_device *a, const struct cw_device *b)
     return left && right ? strcmp(left, right) == 0 : a->index == b->index;
 }
 
+static bool is_taken(const struct cw_output_file *file, uint32_t number)
+{
+    for (uint32_t i = 0; i < file->device_count; i++)
+        if (file->devices[i].device.index == number)
+            return true;
+    return false;
+}
+
 /* Processes may number the same devices differently; the file has one number for each. */
 static uint32_t free_number(const struct cw_output_file *file, uint32_t wanted)
 {
-    bool taken = true;
-    for (uint32_t number = wanted; taken; number = number == wanted ? 0 : number + 1) {
-        taken = false;
-        for (uint32_t i = 0; i < file->device_count; i++)
-            taken = taken || file->devices[i].device.index == number;
-        if (!taken)
-            return number;
-    }
-    return wanted;
+    uint32_t number = wanted;
+    for (uint32_t next = 0; is_taken(file, number); next++)
+        number = next;
+    return number;
 }
 
 static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, const struct cw_device *from,

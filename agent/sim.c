@@ -2,7 +2,7 @@
  * each event, written to the file that COUNTERWORKS_SIM names,
  *
  *     launch KERNEL               push NAME      pop      start NAME      end NAME
- *     device NUMBER               later launches are on this device
+ *     device NUMBER [PCI]         later launches are on this device, at an address of its own
  *     process NUMBER NAME [RANK]  later lines are of this process
  *
  * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay and
@@ -39,7 +39,7 @@ struct simulation {
         begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
     bool spoken;
     uint32_t process, device;
-    char process_name[256], rank[64];
+    char process_name[256], rank[64], pci[32];
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
@@ -59,15 +59,14 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
 {
     uint32_t number = s->numbers++;
     uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_text_key(s->options->argv[0]) ^ number);
-    char seed[32], pci[32];
+    char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
-    snprintf(pci, sizeof pci, "0000:%02x:00.0", s->device);
     const struct cw_pair about_device[] = {{"name", "simulated GPU"},
                                            {"chip", s->gpu.plan->chip},
                                            {"backend", "sim"},
                                            {"simulated", "yes"},
                                            {"seed", seed},
-                                           {"pci", pci},
+                                           {"pci", s->pci},
                                            {"rank", s->rank}};
     const struct cw_pair about[] = {{"replay", cw_replay_names[s->options->replay]}, {"nvtx", path}};
     struct cw_device device = {.index = s->device,
@@ -162,6 +161,17 @@ static bool is_collected(const struct simulation *s)
            cw_filter_device(&s->filter, s->device);
 }
 
+static void set_device(struct simulation *s, const char *text)
+{
+    unsigned number = 0;
+    char pci[sizeof s->pci] = "";
+    (void)!sscanf(text, "%u %31s", &number, pci);
+    s->device = number % 64;
+    if (!*pci || !cw_is_utf8(pci, strlen(pci)))
+        snprintf(pci, sizeof pci, "0000:%02x:00.0", s->device);
+    memcpy(s->pci, pci, sizeof s->pci);
+}
+
 static void take_line(void *user, const char *line)
 {
     struct simulation *s = user;
@@ -175,7 +185,7 @@ static void take_line(void *user, const char *line)
             cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK]",
                          line);
     } else if (IS("device")) {
-        s->device = (uint32_t)strtoul(rest, NULL, 10) % 64;
+        set_device(s, rest);
     } else if (!is_collected(s)) {
         return;
     } else if (IS("launch")) {
@@ -219,7 +229,7 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
     const char *name = strrchr(s->options->argv[0], '/');
     snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->argv[0]);
     s->process = 0; /* until it is started */
-    s->device = 0;
+    set_device(s, "0");
     *s->rank = 0;
     enum cw_status status = cw_sim_program_run(&s->program, s->options->argv, s->out.run - 1, take_line, s, err);
     s->process = s->process ? s->process : (uint32_t)s->program.pid;

@@ -17,6 +17,13 @@ for r in all["ranges"]:
     print(r["name"], "device", r["device"], "process", r["process"], "rank", r["attributes"]["rank"])
 print(all["capture"]["ranks"], [d["device"] for d in all["capture"]["devices"]])'
 metric-eval show all.cwd | grep -E 'ranges|end'
+# two processes that see one GPU each, both as number 0
+cat >two <<'EOF'
+exec >$COUNTERWORKS_SIM
+echo process 21 worker 0; echo device 0 0000:07:00.0; echo launch a
+echo process 22 worker 1; echo device 0 0000:06:00.0; echo launch b
+EOF
+capture-agent range -c plan.cwc -o two.cwd -- sh two; metric-eval show two.cwd | grep -E '^device|pci'
 # a device that another node numbers alike is another device; one plan only; an incomplete part stays incomplete
 capture-agent range -c plan.cwc -o one.cwd --sim-seed 1 -- true
 capture-agent range -c plan.cwc -o two.cwd --sim-seed 2 --sim-drop 1 -- true
