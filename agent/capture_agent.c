@@ -51,7 +51,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (*name)
-        fprintf(stderr, "capture-agent: found the command '%s', expected range, pm, pc, sass, decode or doctor\n", name);
+        fprintf(stderr, "capture-agent: found the command '%s', expected range, pm, pc, sass, decode or doctor\n",
+                name);
     else
         usage(stderr);
     return CW_ERR_USAGE;

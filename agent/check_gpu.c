@@ -331,7 +331,16 @@ static void check_metrics(const struct node *n, CUdevice device)
         return;
     if (n->check->list_metrics)
         list_metrics(n, chip.pChipName);
+    uint32_t version = 0;
+    n->api.cuptiGetVersion(&version);
     for (uint32_t i = 0; i < n->check->metric_count; i++) {
+        /* seen with a kernel that ran the longer on an SM, the higher the SM's number: all had the count of SM 0 */
+        if (n->check->metrics[i].level != CW_SASS_GPU && version / 100 == 1300) {
+            cw_answer(n->to, CW_ERR_UNSUPPORTED,
+                      "found the level %s, expected gpu: CUPTI 13.0 gives every instance the first one's count",
+                      cw_sass_level_names[n->check->metrics[i].level]);
+            return;
+        }
         PARAMS(CUpti_SassMetrics_GetProperties_Params, p);
         p.pChipName = chip.pChipName;
         p.pMetricName = n->check->metrics[i].name;

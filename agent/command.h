@@ -27,7 +27,8 @@ bool cw_command_sim_by_default(void);
 /* Whether --code says none; ends the program for another word than all or none. */
 bool cw_command_no_code(struct argp_state *state, const char *word);
 
-/* The name of the one output file that `pattern` means, in malloc memory. A part that each process would have for itself
+/* The name of the one output file that `pattern` means, in malloc memory. A part that each process would have for
+ * itself
  * (%p) is CW_ERR_USAGE. */
 enum cw_status cw_command_output(char **name, const char *pattern, struct cw_error *err);
 

@@ -21,7 +21,7 @@ enum cw_message_type {
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
     CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
-    CW_MESSAGE_SASS,      /* the payload of a SASS chunk */
+    CW_MESSAGE_SASS,      /* kernels not counted: u32, one of them: string, the payload of a SASS chunk */
     CW_MESSAGE_LAUNCHES,  /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
                              stream: u64, start_ns: u64, end_ns: u64}> */
     /* from the agent's own sampling process */
@@ -37,7 +37,7 @@ enum cw_mode {
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter (of ranges) */
-    CW_MODE_SASS, /* flush after: u64 ns, code: u8, metrics: list<{name: string, level: u8}> */
+    CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}> */
     CW_MODE_TRACE, /* nothing */
 };
 

@@ -29,7 +29,8 @@ struct capture {
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
     uint64_t samples;
-    uint32_t full_buffers;
+    uint32_t full_buffers, uncounted; /* uncounted: kernels */
+    const char *uncounted_kernel;     /* one of them */
     bool code_lost;
 };
 
@@ -90,7 +91,7 @@ static enum cw_status write_module(struct capture *c, uint64_t crc, struct cw_er
 
 /* Makes *number the file's own for the device. */
 static enum cw_status write_device(struct capture *c, const struct cw_process *p, uint32_t *number,
-                                   struct cw_error *err)
+                                   const struct cw_uncounted *uncounted, struct cw_error *err)
 {
     const struct cw_device *known = cw_process_device(p, *number);
     bool is_new;
@@ -102,7 +103,7 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
     *number = device.index;
     if (!is_new)
         return CW_OK;
-    if (!cw_pc_describe(&device, c->options, c->arena))
+    if (!cw_pc_describe(&device, c->options, uncounted, c->arena))
         return cw_error_nomem(err);
     return cw_collector_device(&c->out, &device, err);
 }
@@ -129,7 +130,7 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     cw_pc_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of samples");
     if (status == CW_OK)
-        status = write_device(c, p, &b.device, err);
+        status = write_device(c, p, &b.device, NULL, err);
     if (status == CW_OK)
         status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
@@ -147,10 +148,14 @@ static enum cw_status take_sass(struct capture *c, const struct cw_process *p, s
                                 struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_sass_batch b;
+    struct cw_uncounted uncounted = {cw_read_u32(in), cw_read_string(in, arena)};
     cw_sass_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of SASS records");
+    if (status == CW_OK && uncounted.count && !c->uncounted)
+        c->uncounted_kernel = cw_arena_strdup(c->arena, uncounted.example);
+    c->uncounted += uncounted.count;
     if (status == CW_OK)
-        status = write_device(c, p, &b.device, err);
+        status = write_device(c, p, &b.device, &uncounted, err);
     if (status == CW_OK)
         status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
@@ -187,7 +192,6 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     const struct cw_pc_options *o = c->options;
     struct cw_writer *setup = &c->session.setup;
     cw_write_u32(setup, o->sass ? CW_MODE_SASS : CW_MODE_PC);
-    cw_write_u64(setup, o->flush_ns);
     if (o->sass) {
         cw_write_u8(setup, !o->no_code);
         cw_write_u32(setup, o->metric_count);
@@ -196,6 +200,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
             cw_write_u8(setup, (uint8_t)o->metrics[i].level);
         }
     } else {
+        cw_write_u64(setup, o->flush_ns);
         cw_write_u8(setup, (uint8_t)o->mode);
         cw_write_u8(setup, o->period);
         cw_write_u64(setup, o->buffer_bytes);
@@ -218,6 +223,11 @@ static void tell_losses(const struct capture *c)
                 "capture-agent: the hardware's buffer was full %u times, and samples were lost: a larger --period or "
                 "--buffer mends that\n",
                 c->full_buffers);
+    if (c->uncounted)
+        fprintf(stderr,
+                "capture-agent: %u kernels were launched and not counted, such as %s: CUPTI counts those that are "
+                "loaded at a context's first launch\n",
+                c->uncounted, c->uncounted_kernel ? c->uncounted_kernel : "?");
     if (c->code_lost)
         fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
 }
@@ -257,7 +267,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         cw_collector_end(&c->out, s->program.how, s->program.code, &s->trouble);
     if (s->trouble.code != CW_OK)
         *err = s->trouble;
-    return cw_pc_verdict(c->options, &s->program, c->samples, s->trouble.code, exit_status, err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, s->trouble.code, exit_status, err);
 }
 
 enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -11,8 +11,8 @@ struct cw_pc_options {
     char *const *argv; /* the program and its arguments */
     bool sass;         /* SASS metrics; else PC samples */
     bool no_code;      /* leave the modules' code out of the file */
-    uint64_t flush_ns;
     /* PC sampling */
+    uint64_t flush_ns;
     const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */
     enum cw_pc_mode mode;
     uint8_t period;        /* 0: CUPTI's own */
@@ -34,8 +34,13 @@ enum cw_status cw_sim_pc_capture(const struct cw_pc_options *options, int *exit_
 /* The schema of a capture without a plan: no counters, no passes. Lists are in `arena`. */
 enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *options,
                             struct cw_arena *arena, struct cw_error *err);
-/* Adds what the capture says of its devices. False when out of memory. */
-bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, struct cw_arena *arena);
+struct cw_uncounted { /* kernels that were launched and have no records */
+    uint32_t count;
+    const char *example;
+};
+/* Adds what the capture says of its devices; `uncounted` may be NULL. False when out of memory. */
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, const struct cw_uncounted *uncounted,
+                    struct cw_arena *arena);
 /* Appends a batch and frees it; `write` makes a chunk of it. */
 enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
                             void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),

@@ -17,16 +17,24 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
     return metrics ? CW_OK : cw_error_nomem(err);
 }
 
-bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, struct cw_arena *arena)
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, const struct cw_uncounted *uncounted,
+                    struct cw_arena *arena)
 {
-    if (!o->range)
-        return true;
-    struct cw_pair *pairs = cw_arena_alloc(arena, device->attribute_count + 1, sizeof *pairs);
+    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 2, sizeof *pairs);
+    uint32_t n = device->attribute_count;
     if (!pairs)
         return false;
-    for (uint32_t i = 0; i < device->attribute_count; i++)
+    for (uint32_t i = 0; i < n; i++)
         pairs[i] = device->attributes[i];
-    pairs[device->attribute_count++] = (struct cw_pair){"sampled_ranges", o->range};
+    if (o->range)
+        pairs[n++] = (struct cw_pair){"sampled_ranges", o->range};
+    if (uncounted && uncounted->count) {
+        char *text = cw_arena_printf(arena, "%u, such as %s", uncounted->count, uncounted->example);
+        if (!text)
+            return false;
+        pairs[n++] = (struct cw_pair){"kernels_not_counted", text};
+    }
+    device->attribute_count = n;
     device->attributes = pairs;
     return true;
 }

@@ -39,8 +39,8 @@ static void configure(void)
     config.samplingInterval = o->interval;
     config.triggerMode = o->cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
                                    : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
-    /* what follows in newer headers is how a full buffer is treated: 0 keeps what it holds, as the first CUPTI with this
-     * call did, whose structure ended here */
+    /* what follows in newer headers is how a full buffer is treated: 0 keeps what it holds, as the first CUPTI with
+     * this call did, whose structure ended here */
     CUptiResult result = cw_pm_process.cuptiPmSamplingSetConfig(&config);
     if (result == CUPTI_ERROR_INVALID_PARAMETER) {
         config.structSize = CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode);

@@ -7,7 +7,7 @@
 #include "agent/command.h"
 #include "agent/pc_capture.h"
 
-enum { KEY_BACKEND = 256, KEY_LIST, KEY_FLUSH, KEY_CODE, KEY_SEED };
+enum { KEY_BACKEND = 256, KEY_LIST, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };
 
 struct sass_arguments {
@@ -24,7 +24,6 @@ static const struct argp_option sass_options[] = {
     {"output", 'o', "RUN.cwd", 0,
      "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
     {"list", KEY_LIST, 0, 0, "print the SASS metrics that this node's GPU offers", 0},
-    {"flush", KEY_FLUSH, "SECONDS", 0, "write what was counted at least this often (default: 5)", 0},
     {"code", KEY_CODE, "all|none", 0,
      "keep the code that runs, so that lines can be told from the file alone (default), or leave it out", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
@@ -79,9 +78,6 @@ static error_t parse_sass(int key, char *arg, struct argp_state *state)
     case KEY_LIST:
         a->list = true;
         return 0;
-    case KEY_FLUSH:
-        a->options.flush_ns = UINT64_C(1000000000) * cw_command_number(state, arg, 1000000);
-        return 0;
     case KEY_CODE:
         a->options.no_code = cw_command_no_code(state, arg);
         return 0;
@@ -108,16 +104,17 @@ int cw_sass_command(int argc, char **argv)
         sass_options,
         parse_sass,
         "-- PROGRAM [ARGUMENT...]\n--list",
-        "Runs an unmodified program and counts for each instruction of its kernels, which CUPTI patches for that. The "
-        "code is kept in the file. The program's exit status is passed on.\v"
+        "Runs an unmodified program and counts for each instruction of its kernels, which CUPTI patches for that. "
+        "Counts "
+        "are fetched when a context or the program ends: a program that is killed leaves none. The code is kept in the "
+        "file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent sass --list\n"
-        "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed:sm -o run.cwd -- ./app",
+        "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app",
         NULL,
         NULL,
         NULL};
     static struct sass_arguments a;
-    a = (struct sass_arguments){.sim = cw_command_sim_by_default(),
-                                .options = {.sass = true, .flush_ns = UINT64_C(5000000000)}};
+    a = (struct sass_arguments){.sim = cw_command_sim_by_default(), .options = {.sass = true}};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;

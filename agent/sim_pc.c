@@ -144,8 +144,8 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
     static const struct cw_pair attributes[] = {
         {"name", "simulated GPU"}, {"chip", "GH100"}, {"backend", "sim"}, {"simulated", "yes"}};
     struct cw_device device = {.attribute_count = sizeof attributes / sizeof *attributes, .attributes = attributes};
-    return cw_pc_describe(&device, s->options, s->arena) ? cw_collector_device(&s->out, &device, err)
-                                                         : cw_error_nomem(err);
+    return cw_pc_describe(&device, s->options, NULL, s->arena) ? cw_collector_device(&s->out, &device, err)
+                                                               : cw_error_nomem(err);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */

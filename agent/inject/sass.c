@@ -1,24 +1,33 @@
-/* SASS metrics of each context: CUPTI patches the modules that are loaded when it is enabled, and counts for each of
- * their instructions; for a module that comes later it is enabled again. */
-#include <stdio.h>
+/* SASS metrics of each context: CUPTI patches kernels and counts for each of their instructions.
+ *
+ * What it does not say, seen on an H100 and an H200 with CUPTI 13.0: it patches what is loaded at a context's first
+ * launch, and nothing that is loaded later; it counts in the first of two contexts alone; once counts have been fetched
+ * it counts no more, and enabling it again does not help. So counts are fetched once, when the context or the program
+ * ends, and a kernel that was launched and is not among them is told. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "agent/inject/inject.h"
 #include "host/image/pc_data.h"
 
-enum { MOST_CONTEXTS = 64, MOST_METRICS = 256 };
+enum { MOST_CONTEXTS = 64, MOST_METRICS = 256, MOST_KERNELS = 1 << 16 };
 
 struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
-    bool configured, running;
-    bool stale; /* a module came since CUPTI was enabled */
+    bool launched, running;
     uint64_t since_ns;
+};
+
+struct launched { /* a kernel that a context has launched */
+    CUcontext context;
+    const char *key; /* the driver's own text, which is the same at every launch */
+    char *name;
+    bool counted;
 };
 
 static struct {
     /* from SETUP */
-    uint64_t flush_ns;
     bool code;
     uint32_t metric_count;
     struct cw_sass_metric *metrics;
@@ -26,11 +35,13 @@ static struct {
     uint64_t configured;        /* bit for each device number */
     uint32_t context_count;
     struct patched contexts[MOST_CONTEXTS];
+    size_t launched_count, launched_capacity;
+    struct launched *launched;
+    bool one_context; /* all that this CUPTI counts in at a time */
 } self;
 
 static bool setup(struct cw_reader *in)
 {
-    self.flush_ns = cw_read_u64(in);
     self.code = cw_read_u8(in);
     self.metric_count = cw_read_count(in, 5, "metrics");
     if (self.metric_count > MOST_METRICS)
@@ -40,6 +51,9 @@ static bool setup(struct cw_reader *in)
         self.metrics[i].name = cw_read_string(in, cw_inject.arena);
         self.metrics[i].level = (enum cw_sass_level)cw_read_u8(in);
     }
+    uint32_t version = 0;
+    cw_inject.api.cuptiGetVersion(&version);
+    self.one_context = version / 100 == 1300;
     return self.metrics && in->status == CW_OK;
 }
 
@@ -97,14 +111,73 @@ static void context_created(CUcontext context, uint32_t device)
             (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
 }
 
+static bool may_enable(void)
+{
+    for (uint32_t i = 0; i < self.context_count && self.one_context; i++)
+        if (self.contexts[i].running)
+            return false;
+    return true;
+}
+
 static void enable(struct patched *p)
 {
     PARAMS(CUpti_SassMetricsEnable_Params, enable);
     enable.ctx = p->context;
     enable.enableLazyPatching = 1;
-    p->configured = true;
-    p->stale = false;
-    p->running = configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
+    p->launched = true;
+    p->running = may_enable() && configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+static bool grow(void)
+{
+    size_t capacity = self.launched_capacity ? 2 * self.launched_capacity : 256;
+    struct launched *grown = capacity <= MOST_KERNELS ? realloc(self.launched, capacity * sizeof *grown) : NULL;
+    if (!grown)
+        return false;
+    self.launched = grown;
+    self.launched_capacity = capacity;
+    return true;
+}
+
+static void note_launch(CUcontext context, const char *name)
+{
+    for (size_t i = self.launched_count; name && i-- > 0;)
+        if (self.launched[i].key == name && self.launched[i].context == context)
+            return;
+    char *copy = name && (self.launched_count < self.launched_capacity || grow()) ? strdup(name) : NULL;
+    if (copy)
+        self.launched[self.launched_count++] = (struct launched){.context = context, .key = name, .name = copy};
+}
+
+static void mark_counted(CUcontext context, const char *function)
+{
+    for (size_t i = 0; i < self.launched_count; i++)
+        if (self.launched[i].context == context && strcmp(self.launched[i].name, function) == 0)
+            self.launched[i].counted = true;
+}
+
+/* How many kernels a context has launched that were not counted, and the first of them; forgets the context's. */
+static uint32_t take_uncounted(CUcontext context, char **first)
+{
+    uint32_t count = 0;
+    size_t kept = 0;
+    *first = NULL;
+    for (size_t i = 0; i < self.launched_count; i++) {
+        struct launched *l = &self.launched[i];
+        if (l->context != context) {
+            self.launched[kept++] = *l;
+            continue;
+        }
+        count += !l->counted;
+        if (!l->counted && !*first)
+            *first = l->name;
+        else
+            free(l->name);
+    }
+    self.launched_count = kept;
+    return count;
 }
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
@@ -175,75 +248,70 @@ static void take_record(struct harvest *h, size_t i)
                                         .values = lists};
 }
 
-static bool send_records(const struct patched *p, struct harvest *h)
+static bool fetch(const struct patched *p, struct harvest *h)
 {
+    PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties);
+    properties.ctx = p->context;
+    if (!CALL(cuptiSassMetricsGetDataProperties, properties))
+        return false;
+    h->records = properties.numOfPatchedInstructionRecords;
+    h->entries = properties.numOfInstances;
+    if (!h->records || !h->entries) {
+        h->records = 0;
+        return true;
+    }
+    if (!make_harvest(h))
+        return false;
     PARAMS(CUpti_SassMetricsFlushData_Params, flush_data);
     flush_data.ctx = p->context;
     flush_data.numOfPatchedInstructionRecords = h->records;
     flush_data.numOfInstances = h->entries;
-    if (!make_harvest(h))
-        return false;
     flush_data.pMetricsData = h->data;
-    if (!CALL(cuptiSassMetricsFlushData, flush_data))
-        return false;
-    for (size_t i = 0; i < h->records; i++)
+    return CALL(cuptiSassMetricsFlushData, flush_data);
+}
+
+/* Sends what was counted, which may be nothing, and says what was not. */
+static void send_records(const struct patched *p, struct harvest *h, size_t dropped)
+{
+    const char *function = "";
+    for (size_t i = 0; i < h->records; i++) {
         take_record(h, i);
-    struct cw_sass_batch batch = {.device = p->device,
-                                  .process = (uint32_t)cw_inject.process,
-                                  .start_ns = p->since_ns,
-                                  .end_ns = cw_inject_now_ns(),
-                                  .metric_count = self.metric_count,
-                                  .metrics = self.metrics,
-                                  .record_count = (uint32_t)h->records,
-                                  .records = h->own};
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_sass_batch_write(&batch, &out);
-    return cw_inject_send(CW_MESSAGE_SASS, &out);
-}
-
-static void flush(struct patched *p)
-{
-    if (!p->running)
-        return;
-    PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties);
-    properties.ctx = p->context;
-    if (!CALL(cuptiSassMetricsGetDataProperties, properties)) {
-        p->running = false;
-        return;
+        if (strcmp(function, h->own[i].at.function) != 0)
+            mark_counted(p->context, h->own[i].at.function);
+        function = h->own[i].at.function;
     }
-    struct harvest h = {.records = properties.numOfPatchedInstructionRecords, .entries = properties.numOfInstances};
-    if (h.records && h.entries)
-        p->running = send_records(p, &h);
-    free_harvest(&h);
-    p->since_ns = cw_inject_now_ns();
-}
-
-static void send_dropped(const struct patched *p, size_t dropped)
-{
+    char *first;
+    uint32_t uncounted = take_uncounted(p->context, &first);
     struct cw_sass_batch batch = {.device = p->device,
                                   .process = (uint32_t)cw_inject.process,
                                   .start_ns = p->since_ns,
                                   .end_ns = cw_inject_now_ns(),
                                   .dropped = dropped,
                                   .metric_count = self.metric_count,
-                                  .metrics = self.metrics};
+                                  .metrics = self.metrics,
+                                  .record_count = (uint32_t)h->records,
+                                  .records = h->own};
     struct cw_writer out;
     cw_writer_init(&out);
+    cw_write_u32(&out, uncounted);
+    cw_write_string(&out, first ? first : "");
     cw_sass_batch_write(&batch, &out);
     cw_inject_send(CW_MESSAGE_SASS, &out);
+    free(first);
 }
 
 static void stop(struct patched *p)
 {
-    flush(p);
-    if (!p->running)
-        return;
-    p->running = false;
+    struct harvest h = {0};
     PARAMS(CUpti_SassMetricsDisable_Params, disable);
     disable.ctx = p->context;
-    if (CALL(cuptiSassMetricsDisable, disable) && disable.numOfDroppedRecords)
-        send_dropped(p, disable.numOfDroppedRecords);
+    bool good = p->launched && (!p->running || fetch(p, &h));
+    if (p->running && good)
+        cw_inject.api.cuptiSassMetricsDisable(&disable);
+    p->running = false;
+    if (good)
+        send_records(p, &h, disable.numOfDroppedRecords);
+    free_harvest(&h);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
@@ -266,24 +334,17 @@ static void context_destroyed(CUcontext context)
     *p = self.contexts[--self.context_count];
 }
 
-/* Enabled at the first launch: CUPTI patches what is loaded then, which is why the agent has programs load their
- * modules whole. Fetching the records waits for the GPU, which a stream that is being captured forbids. */
+/* Enabled at the first launch, for CUPTI patches what is loaded then: the agent has programs load their modules whole.
+ */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    (void)id;
     struct patched *p = find(call->context);
-    if (p && !p->configured)
-        enable(p);
-    bool due = p && p->running && (p->stale || cw_inject_now_ns() - p->since_ns > self.flush_ns);
-    if (!due || !cw_inject_launch_runs(id, call))
+    if (!p)
         return;
-    if (!p->stale) {
-        flush(p);
-        return;
-    }
-    cw_inject_synchronize(p->context);
-    stop(p);
-    if (!cw_inject.over)
+    if (!p->launched)
         enable(p);
+    note_launch(p->context, call->symbolName);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -294,18 +355,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
 {
-    struct patched *p = find(context);
-    if (p)
-        p->stale = true;
+    (void)context;
     if (self.code)
         cw_inject_send_module(module);
-}
-
-static void module_unloading(CUcontext context)
-{
-    struct patched *p = find(context);
-    if (p)
-        flush(p);
 }
 
 static void finish(void)
@@ -322,5 +374,4 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .launch_entered = launch_entered,
                                               .launch_left = launch_left,
                                               .finish = finish,
-                                              .module_loaded = module_loaded,
-                                              .module_unloading = module_unloading};
+                                              .module_loaded = module_loaded};
