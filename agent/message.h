@@ -16,8 +16,8 @@ enum cw_message_type {
     CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
-    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: to the end;
-                             nothing of the latter where there are no ranges */
+    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: list<u32 and bytes>
+                             of each part, none where there are no ranges */
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
     CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
@@ -32,8 +32,9 @@ enum cw_message_type {
 
 /* What the injection library is to do in the program. */
 enum cw_mode {
-    CW_MODE_RANGE, /* ranges at a time: u32, metrics: list<string>, native config image: u32 and bytes, replay: u32,
-                      user ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
+    CW_MODE_RANGE, /* ranges at a time: u32, parts of the plan: list<{metrics: list<string>, native config image: u32
+                      and bytes}>, replay: u32, user ranges: u8, level of user ranges: u32, levels: u32, filter
+                      (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter (of ranges) */

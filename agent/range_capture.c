@@ -1,33 +1,40 @@
 /* Ranges of kernel launches from a real GPU: gives the program's processes the plan and turns what they send into
  * counter data. */
 #define _GNU_SOURCE
-#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/backend.h"
-#include "agent/one_pass.h"
+#include "agent/parts.h"
+#include "agent/range_decode.h"
 #include "agent/range_output.h"
 #include "agent/session.h"
 #include "host/base/demangle.h"
 #include "host/base/file.h"
-#include "host/nvperf/lower.h"
 
-enum { IMAGE_BUDGET = 64 << 20, BYTES_A_RAW_COUNTER = 6 << 10, MOST_AT_ONCE = 128 };
+enum {
+    IMAGE_BUDGET = 64 << 20,
+    IMAGE_BUDGET_OF_PARTS = 256 << 20,
+    BYTES_A_RAW_COUNTER = 6 << 10,
+    MOST_AT_ONCE = 128,
+    MOST_AT_ONCE_OF_PARTS = 256
+};
 
 struct capture {
     const struct cw_range_options *options;
     const struct cw_nvperf *library;
+    struct cw_nvperf_prover *prover;
     struct cw_arena *arena;
     struct cw_config_image plan; /* the options' plan, with its passes split where that was needed */
-    struct cw_schema schema;
+    struct cw_parts parts;
     struct cw_filter filter;
     struct cw_range_output out;
     struct cw_session session;
-    bool one_pass;                    /* application replay: this run collects `pass` alone */
-    uint32_t pass, added, kept, time; /* time: the counter of the passes' durations, or counter_count */
+    bool one_pass;         /* application replay: a run collects one part, which is one pass */
+    uint32_t first, count; /* the parts that this run collects */
+    uint32_t added, kept;
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
@@ -35,33 +42,63 @@ struct capture {
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
 
-static uint32_t ranges_at_once(const struct cw_config_image *plan)
+/* Another part costs CUPTI a fifth of a second, so more launches are to share that. */
+static uint32_t ranges_at_once(const struct capture *c)
 {
-    uint32_t n = (uint32_t)(IMAGE_BUDGET / ((size_t)plan->raw_count * BYTES_A_RAW_COUNTER + 1));
-    return n < 1 ? 1 : n > MOST_AT_ONCE ? MOST_AT_ONCE : n;
+    size_t raws = 0, budget = c->count > 1 ? (size_t)IMAGE_BUDGET_OF_PARTS : (size_t)IMAGE_BUDGET;
+    uint32_t most = c->count > 1 ? MOST_AT_ONCE_OF_PARTS : MOST_AT_ONCE;
+    for (uint32_t i = c->first; i < c->first + c->count; i++)
+        for (uint32_t p = 0; p < c->parts.items[i].plan.pass_count; p++)
+            raws += c->parts.items[i].plan.passes[p].count;
+    uint32_t n = (uint32_t)(budget / (raws * BYTES_A_RAW_COUNTER + 1));
+    return n < 1 ? 1 : n > most ? most : n;
 }
 
-/* What a process is to do in a run that collects the passes of `plan`, and user ranges of one level, or of all. */
-static enum cw_status make_setup(struct capture *c, const struct cw_config_image *plan, const struct cw_writer *native,
-                                 uint32_t level, struct cw_error *err)
+/* NVIDIA's config image for the passes of a part: the one in the plan, or made here. */
+static enum cw_status lower(struct capture *c, const struct cw_config_image *plan, struct cw_writer *native,
+                            struct cw_error *err)
 {
-    const struct cw_range_options *o = c->options;
-    struct cw_writer *setup = &c->session.setup;
-    cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
-    cw_write_u32(setup, ranges_at_once(plan));
+    if (!plan->native)
+        return cw_nvperf_lower(c->library, plan, native, err);
+    cw_write_bytes(native, plan->native, plan->native_size);
+    return CW_OK;
+}
+
+static enum cw_status write_part(struct capture *c, const struct cw_config_image *plan, struct cw_error *err)
+{
+    struct cw_writer native, *setup = &c->session.setup;
+    cw_writer_init(&native);
     cw_write_u32(setup, plan->counter_count);
     for (uint32_t i = 0; i < plan->counter_count; i++) {
         char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
         cw_write_string(setup, name ? name : "");
     }
-    cw_write_u32(setup, (uint32_t)native->size);
-    cw_write_bytes(setup, native->data, native->size);
+    enum cw_status status = lower(c, plan, &native, err);
+    cw_write_u32(setup, (uint32_t)native.size);
+    cw_write_bytes(setup, native.data, native.size);
+    if (status == CW_OK && native.status != CW_OK)
+        status = cw_error_nomem(err);
+    cw_writer_free(&native);
+    return status;
+}
+
+/* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
+static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_error *err)
+{
+    const struct cw_range_options *o = c->options;
+    struct cw_writer *setup = &c->session.setup;
+    enum cw_status status = CW_OK;
+    cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
+    cw_write_u32(setup, ranges_at_once(c));
+    cw_write_u32(setup, c->count);
+    for (uint32_t i = 0; i < c->count && status == CW_OK; i++)
+        status = write_part(c, &c->parts.items[c->first + i].plan, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, level);
     cw_write_u32(setup, o->replay == CW_REPLAY_USER ? o->levels : 1);
     cw_filter_write(setup, &o->filter);
-    return setup->status == CW_OK && native->status == CW_OK ? CW_OK : cw_error_nomem(err);
+    return status == CW_OK && setup->status != CW_OK ? cw_error_nomem(err) : status;
 }
 
 /* A pass that NVIDIA's library would split is split rather than given up. */
@@ -78,26 +115,18 @@ static enum cw_status repair(struct capture *c, struct cw_error *err)
     return status;
 }
 
-/* NVIDIA's config image for the plan's passes: the one in the plan, or made here. */
-static enum cw_status lower(struct capture *c, const struct cw_config_image *plan, struct cw_writer *native,
-                            struct cw_error *err)
-{
-    if (!plan->native)
-        return cw_nvperf_lower(c->library, plan, native, err);
-    cw_write_bytes(native, plan->native, plan->native_size);
-    return CW_OK;
-}
-
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status keep_native(struct capture *c, const uint8_t *image, size_t size, struct cw_error *err)
+static enum cw_status keep_native(struct capture *c, const struct cw_range_images *images, struct cw_error *err)
 {
-    char path[1024];
-    if (!c->options->keep_native)
-        return CW_OK;
-    snprintf(path, sizeof path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept);
-    c->kept++;
-    return cw_file_write(path, image, size, err);
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; c->options->keep_native && i < images->count && status == CW_OK; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept);
+        c->kept++;
+        status = cw_file_write(path, images->items[i].bytes, images->items[i].size, err);
+    }
+    return status;
 }
 
 /* The launches of one hand-over, and how many ranges each made. */
@@ -126,20 +155,8 @@ static void match(struct batch *b, size_t ranges)
     b->graph_ranges = graphs && b->known ? (uint32_t)((ranges - kernels) / graphs) : 0;
 }
 
-/* Keeps the values that this run is there for; the pass's duration goes with them. */
-static void keep_own(struct capture *c)
-{
-    if (!c->one_pass)
-        return;
-    if (c->time < c->schema.counter_count && c->values[c->time].form != CW_FORM_UNAVAILABLE)
-        c->durations[c->pass] = c->values[c->time].rollup[CW_SUM];
-    for (uint32_t i = 0; i < c->schema.counter_count; i++)
-        if (!cw_one_pass_owns(&c->schema, c->pass, i))
-            c->values[i].form = CW_FORM_NOT_COLLECTED;
-}
-
 static enum cw_status write_range(struct capture *c, const struct cw_range_source *source, const struct cw_launch *l,
-                                  size_t range, uint32_t node, struct cw_nvperf_decoder *decoder, struct cw_error *err)
+                                  size_t range, uint32_t node, struct cw_range_images *images, struct cw_error *err)
 {
     char *readable = cw_demangle(l->kernel);
     char name[48] = "(unknown kernel)";
@@ -160,37 +177,33 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                          .attributes = attributes};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
-    for (uint32_t p = 0; p < c->schema.pass_count; p++)
-        c->durations[p] = NAN;
-    enum cw_status status = cw_nvperf_decode_range(decoder, range, c->values, err);
-    if (status == CW_OK) {
-        keep_own(c);
+    enum cw_status status = cw_range_images_decode(images, range, c->values, c->durations, err);
+    if (status == CW_OK)
         status = cw_range_output_add(&c->out, source, &r, c->values, err);
-    }
     free(readable);
     return status;
 }
 
 static enum cw_status write_ranges(struct capture *c, const struct cw_process *p, struct batch *b,
-                                   struct cw_nvperf_decoder *decoder, struct cw_error *err)
+                                   struct cw_range_images *images, struct cw_error *err)
 {
     static const struct cw_launch unknown = {.kernel = ""};
     struct cw_device device = *b->device;
     const struct cw_range_source source = {p->pid, p->program, &device};
-    size_t ranges = cw_nvperf_decoder_ranges(decoder), done = 0;
+    size_t ranges = images->ranges, done = 0;
     match(b, ranges);
     c->out.dropped += b->dropped;
     if (!b->known)
         fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
                 b->count);
-    enum cw_status status = ranges ? cw_nvperf_decode_facts(decoder, c->facts, err) : CW_OK;
+    enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
     device.facts = c->facts;
     for (uint32_t i = 0; b->known && i < b->count; i++)
         for (uint32_t n = b->launches[i].graph ? b->graph_ranges : 1, k = 0; status == CW_OK && k < n; k++, done++)
             if (!b->launches[i].unwanted)
-                status = write_range(c, &source, &b->launches[i], done, k, decoder, err);
+                status = write_range(c, &source, &b->launches[i], done, k, images, err);
     while (!b->known && status == CW_OK && done < ranges)
-        status = write_range(c, &source, &unknown, done++, 0, decoder, err);
+        status = write_range(c, &source, &unknown, done++, 0, images, err);
     return status;
 }
 
@@ -206,27 +219,22 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
     for (uint32_t i = 0; b.launches && i < b.count; i++)
         cw_launch_read(in, &b.launches[i], arena);
-    size_t size = in->size - in->pos;
-    /* the library wants the image aligned */
-    uint8_t *image = aligned_alloc(64, (size + 64) / 64 * 64);
-    struct cw_nvperf_decoder *decoder = NULL;
-    enum cw_status status = b.launches && image ? in->status : cw_error_nomem(err);
+    struct cw_range_images images = {0};
+    enum cw_status status = b.launches ? in->status : cw_error_nomem(err);
     if (status == CW_OK && !b.device)
         status =
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
-    if (status == CW_OK && size) {
-        memcpy(image, in->data + in->pos, size);
-        status = keep_native(c, image, size, err);
-    }
-    if (status == CW_OK && !size) /* only launches that were not collected */
+    if (status == CW_OK)
+        status = cw_range_images_read(&images, &c->parts, c->first, c->count, in, err);
+    if (status == CW_OK)
+        status = keep_native(c, &images, err);
+    if (status == CW_OK)
+        status = cw_range_images_open(&images, c->library, err);
+    if (status == CW_OK && images.count)
+        status = write_ranges(c, p, &b, &images, err);
+    else if (status == CW_OK) /* only launches that were not collected */
         c->out.dropped += b.dropped;
-    else if (status == CW_OK)
-        status = cw_nvperf_decoder_create(&decoder, c->library, c->schema.chip, image, size, c->schema.counters,
-                                          c->schema.counter_count, err);
-    if (status == CW_OK && decoder)
-        status = write_ranges(c, p, &b, decoder, err);
-    cw_nvperf_decoder_destroy(decoder);
-    free(image);
+    cw_range_images_close(&images);
     cw_arena_destroy(arena);
     return status;
 }
@@ -241,23 +249,17 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
-/* Runs the program once under the plan, or its part. */
-static enum cw_status run_once(struct capture *c, const struct cw_config_image *plan, uint32_t level,
-                               struct cw_error *err)
+/* Runs the program once for some parts of the plan. */
+static enum cw_status run_once(struct capture *c, uint32_t level, struct cw_error *err)
 {
-    struct cw_writer native;
     struct cw_session *s = &c->session;
-    cw_writer_init(&native);
     cw_session_finish(s); /* of the run before */
     cw_session_init(s);
     s->chip = c->plan.chip;
     s->filter = &c->filter;
     s->take = take;
     s->user = c;
-    enum cw_status status = lower(c, plan, &native, err);
-    if (status == CW_OK)
-        status = make_setup(c, plan, &native, level, err);
-    cw_writer_free(&native);
+    enum cw_status status = make_setup(c, level, err);
     if (status == CW_OK)
         status = cw_session_start(s, c->options->argv, err);
     if (status != CW_OK)
@@ -273,25 +275,16 @@ static bool went_well(const struct capture *c)
     return c->session.trouble.code == CW_OK && c->session.program.how == CW_END_EXITED && !c->session.program.code;
 }
 
-/* Once for each pass and level. A program that fails would fail again. */
-static enum cw_status run_passes(struct capture *c, const uint32_t *passes, uint32_t count, struct cw_error *err)
+/* Once for all parts, or for each of them and each level. A program that fails would fail again. */
+static enum cw_status run_all(struct capture *c, uint32_t count, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < count * c->options->levels && status == CW_OK; i++) {
-        struct cw_config_image part;
-        c->pass = passes[i / c->options->levels];
-        status = cw_one_pass_plan(&part, &c->plan, &c->schema, c->pass, c->arena, err);
-        if (status == CW_OK)
-            status = run_once(c, &part, 1 + i % c->options->levels, err);
+    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+        c->first = i / c->options->levels;
+        status = run_once(c, 1 + i % c->options->levels, err);
         if (status == CW_OK && !went_well(c))
             break;
     }
-    return status;
-}
-
-static enum cw_status run_all(struct capture *c, const uint32_t *passes, uint32_t count, struct cw_error *err)
-{
-    enum cw_status status = c->one_pass ? run_passes(c, passes, count, err) : run_once(c, &c->plan, 1, err);
     struct cw_session *s = &c->session;
     if (status != CW_OK)
         return status;
@@ -312,11 +305,19 @@ static enum cw_status fits(void *user, const struct cw_config_image *plan, const
                            bool *answer, struct cw_error *err)
 {
     const struct capture *c = user;
-    return cw_nvperf_is_one_pass(c->library, plan, pass, answer, err);
+    return cw_nvperf_is_one_pass(c->prover, plan, pass, answer, err);
 }
 
 static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
+    /* CUPTI's kernel replay goes through all passes of one config image at every launch; and native data that is kept
+     * is to hold everything of a range */
+    bool one = c->options->replay == CW_REPLAY_KERNEL || c->options->keep_native;
+    const struct cw_parts_rules rules = {.how = c->one_pass ? CW_PARTS_PASSES
+                                                : one       ? CW_PARTS_ONE
+                                                            : CW_PARTS_FEW,
+                                         .fits = fits,
+                                         .user = c};
     enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
     if (status == CW_OK)
         status = cw_nvperf_open(&c->library, NULL, err);
@@ -324,38 +325,32 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
         status = cw_cupti_check(c->plan.chip, false, err);
     if (status == CW_OK)
         status = repair(c, err);
-    if (status == CW_OK && c->one_pass)
-        status = cw_one_pass_complete(&c->plan, fits, c, &c->added, c->arena, err);
     if (status == CW_OK)
-        status = (c->one_pass ? cw_one_pass_schema : cw_schema_of_plan)(&c->schema, &c->plan, c->arena);
-    if (status == CW_ERR_NOMEM)
-        cw_error_nomem(err);
+        status = cw_nvperf_prover_create(&c->prover, c->library, &c->plan, err);
+    if (status == CW_OK && c->one_pass)
+        status = cw_parts_complete(&c->plan, fits, c, &c->added, c->arena, err);
+    if (status == CW_OK)
+        status = cw_parts_make(&c->parts, &c->plan, &rules, c->arena, err);
     if (status != CW_OK)
         return status;
-    c->values = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *c->values);
-    c->facts = cw_arena_alloc(c->arena, c->schema.counter_count, sizeof *c->facts);
-    c->durations = cw_arena_alloc(c->arena, c->schema.pass_count, sizeof *c->durations);
-    for (c->time = 0; c->time < c->schema.counter_count; c->time++)
-        if (strcmp(c->schema.counters[c->time].name, "gpu__time_duration") == 0)
-            break;
+    cw_parts_report(&c->parts, rules.how, c->added);
+    const struct cw_schema *schema = &c->parts.schema;
+    c->count = c->one_pass ? 1 : c->parts.count;
+    c->values = cw_arena_alloc(c->arena, cw_schema_columns(schema), sizeof *c->values);
+    c->facts = cw_arena_alloc(c->arena, schema->counter_count, sizeof *c->facts);
+    c->durations = cw_arena_alloc(c->arena, schema->pass_count, sizeof *c->durations);
     return c->values && c->facts && c->durations ? CW_OK : cw_error_nomem(err);
 }
 
 static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)
 {
-    uint32_t *passes = NULL, count = 1;
     enum cw_status status = prepare(c, err);
-    if (status == CW_OK && !(passes = cw_arena_alloc(c->arena, (size_t)c->plan.pass_count + 1, sizeof *passes)))
-        status = cw_error_nomem(err);
     if (status != CW_OK)
         return status;
-    if (c->one_pass) {
-        count = cw_one_pass_needed(&c->schema, passes) * c->options->levels;
-        cw_one_pass_report(&c->schema, c->added);
-    }
-    status = cw_range_output_open(&c->out, c->options->output, &c->schema, count, c->options->levels, err);
+    uint32_t count = c->one_pass ? c->parts.count * c->options->levels : 1, groups = c->options->levels;
+    status = cw_range_output_open(&c->out, c->options->output, &c->parts.schema, count, groups, err);
     if (status == CW_OK)
-        status = run_all(c, passes, count / c->options->levels, err);
+        status = run_all(c, count, err);
     if (c->out.dropped)
         fprintf(stderr, "capture-agent: %" PRIu64 " launches or ranges were not collected%s\n", c->out.dropped,
                 c->options->replay == CW_REPLAY_BATCH ? "; --replay kernel collects graphs too" : "");
@@ -379,6 +374,7 @@ enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exi
     cw_session_finish(&c->session);
     cw_range_output_close(&c->out);
     cw_filter_close(&c->filter);
+    cw_nvperf_prover_destroy(c->prover);
     cw_arena_destroy(c->arena);
     free(c);
     return status;

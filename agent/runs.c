@@ -16,7 +16,7 @@ struct record {
 
 struct cw_runs {
     struct cw_arena *arena;
-    uint32_t counters, passes, run, group, count, capacity, added;
+    uint32_t columns, passes, run, group, count, capacity, added;
     uint32_t groups; /* that have had their first run; they begin in order, from 0 */
     bool first;      /* this is the first of its group */
     struct record *records;
@@ -26,12 +26,12 @@ struct cw_runs {
     const char *added_name;
 };
 
-struct cw_runs *cw_runs_create(uint32_t counters, uint32_t passes)
+struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes)
 {
     struct cw_runs *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    *r = (struct cw_runs){.arena = cw_arena_create(), .counters = counters, .passes = passes, .slot_count = 1024};
+    *r = (struct cw_runs){.arena = cw_arena_create(), .columns = columns, .passes = passes, .slot_count = 1024};
     if (r->arena)
         return r;
     free(r);
@@ -129,7 +129,7 @@ static bool copy_range(struct cw_runs *r, struct record *to, const struct cw_run
         good = pairs[i].key && pairs[i].value;
     }
     range->attributes = pairs;
-    to->values = cw_arena_alloc(r->arena, r->counters, sizeof *to->values);
+    to->values = cw_arena_alloc(r->arena, r->columns, sizeof *to->values);
     to->durations = cw_arena_alloc(r->arena, r->passes, sizeof *to->durations);
     for (uint32_t i = 0; to->durations && i < r->passes; i++)
         to->durations[i] = NAN;
@@ -158,7 +158,7 @@ static bool take_values(struct cw_runs *r, struct record *record, const struct c
     for (uint32_t i = 0; i < r->passes; i++)
         if (range->range.durations && !isnan(range->range.durations[i]))
             record->durations[i] = range->range.durations[i];
-    for (uint32_t i = 0; i < r->counters; i++) {
+    for (uint32_t i = 0; i < r->columns; i++) {
         struct cw_value value = range->values[i];
         if (value.form == CW_FORM_NOT_COLLECTED)
             continue;

@@ -17,11 +17,11 @@ struct cw_run_range {
     const char *place; /* where it ran, the same in each run: program, rank and device */
     uint32_t file;     /* the caller's */
     struct cw_range range;
-    const struct cw_value *values; /* one for each counter; what this run did not collect is CW_FORM_NOT_COLLECTED */
+    const struct cw_value *values; /* one for each column; what this run did not collect is CW_FORM_NOT_COLLECTED */
 };
 
 /* NULL when out of memory. */
-struct cw_runs *cw_runs_create(uint32_t counters, uint32_t passes);
+struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes);
 void cw_runs_destroy(struct cw_runs *runs);
 /* A run of a group begins. */
 void cw_runs_begin(struct cw_runs *runs, uint32_t group);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "agent/nesting.h"
-#include "agent/one_pass.h"
+#include "agent/parts.h"
 #include "agent/range_output.h"
 #include "agent/sim_gpu.h"
 #include "agent/sim_program.h"
@@ -25,14 +25,14 @@ struct simulation {
     struct cw_arena *arena;
     struct cw_config_image plan; /* the options' plan, with passes added under application replay */
     struct cw_sim_gpu gpu;
-    struct cw_schema schema;
+    struct cw_parts parts;
     struct cw_filter filter;
     struct cw_range_output out;
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     /* of this run */
     bool one_pass;
-    uint32_t pass, level, numbers;
+    uint32_t part, level, numbers;
     uint64_t clock;
     struct cw_nesting nesting;
     uint64_t
@@ -44,13 +44,17 @@ struct simulation {
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-static void keep_own_pass(struct simulation *s)
+/* What this run collects, under application replay: a part, which is one pass. */
+static void keep_own_part(struct simulation *s)
 {
-    for (uint32_t p = 0; p < s->schema.pass_count; p++)
-        if (p != s->pass)
+    const struct cw_part *part = &s->parts.items[s->part];
+    for (uint32_t p = 0; p < s->parts.schema.pass_count; p++)
+        if (!part->plan.pass_count || p != part->passes[0])
             s->gpu.durations[p] = NAN;
-    for (uint32_t c = 0; c < s->schema.counter_count; c++)
-        if (!cw_one_pass_owns(&s->schema, s->pass, c))
+    for (uint32_t c = 0, own = 0; c < cw_schema_columns(&s->parts.schema); c++)
+        if (own < part->plan.counter_count && part->columns[own] == c)
+            own++;
+        else
             s->gpu.values[c].form = CW_FORM_NOT_COLLECTED;
 }
 
@@ -87,11 +91,11 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
     cw_sim_gpu_range(&s->gpu, number, key);
-    for (uint32_t p = 0; p < s->schema.pass_count; p++)
+    for (uint32_t p = 0; p < s->parts.schema.pass_count; p++)
         s->clock += (uint64_t)s->gpu.durations[p];
     range.end_ns = s->clock;
     if (s->one_pass)
-        keep_own_pass(s);
+        keep_own_part(s);
     struct cw_range_source source = {s->process, s->process_name, &device};
     /* after the first failure the program only runs to its end */
     if (s->trouble.code == CW_OK)
@@ -240,11 +244,11 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
     return status;
 }
 
-static enum cw_status run_all(struct simulation *s, const uint32_t *passes, uint32_t count, struct cw_error *err)
+static enum cw_status run_all(struct simulation *s, uint32_t count, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; i < count && status == CW_OK; i++) {
-        s->pass = passes[i / s->options->levels];
+        s->part = i / s->options->levels;
         s->level = 1 + i % s->options->levels;
         status = run_once(s, err);
         if (s->trouble.code != CW_OK || s->program.how != CW_END_EXITED || s->program.code)
@@ -265,27 +269,26 @@ static enum cw_status run_all(struct simulation *s, const uint32_t *passes, uint
 static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
 {
     const struct cw_range_options *o = s->options;
-    uint32_t count = 1, added = 0, *passes = NULL;
+    const struct cw_parts_rules rules = {.how = s->one_pass                     ? CW_PARTS_PASSES
+                                                : o->replay == CW_REPLAY_KERNEL ? CW_PARTS_ONE
+                                                                                : CW_PARTS_FEW,
+                                         .fits = cw_sim_gpu_fits};
+    uint32_t count = 1, added = 0;
     enum cw_status status = cw_filter_open(&s->filter, &o->filter, err);
     s->plan = *o->plan;
     if (status == CW_OK && s->one_pass)
-        status = cw_one_pass_complete(&s->plan, cw_sim_gpu_fits, NULL, &added, s->arena, err);
+        status = cw_parts_complete(&s->plan, cw_sim_gpu_fits, NULL, &added, s->arena, err);
     if (status == CW_OK)
-        status = cw_sim_gpu_open(&s->gpu, &s->plan, o->sim_seed, s->arena, err);
+        status = cw_parts_make(&s->parts, &s->plan, &rules, s->arena, err);
     if (status == CW_OK)
-        status = (s->one_pass ? cw_one_pass_schema : cw_schema_of_plan)(&s->schema, &s->plan, s->arena);
-    if (status == CW_OK && !(passes = cw_arena_alloc(s->arena, (size_t)s->plan.pass_count + 1, sizeof *passes)))
-        status = CW_ERR_NOMEM;
-    if (status == CW_ERR_NOMEM)
-        cw_error_nomem(err);
-    if (status == CW_OK && s->one_pass) {
-        count = cw_one_pass_needed(&s->schema, passes) * o->levels;
-        cw_one_pass_report(&s->schema, added);
+        status = cw_sim_gpu_open(&s->gpu, &s->parts.plan, &s->parts.schema, o->sim_seed, s->arena, err);
+    if (status == CW_OK) {
+        count = s->one_pass ? s->parts.count * o->levels : 1;
+        cw_parts_report(&s->parts, rules.how, added);
+        status = cw_range_output_open(&s->out, o->output, &s->parts.schema, count, o->levels, err);
     }
     if (status == CW_OK)
-        status = cw_range_output_open(&s->out, o->output, &s->schema, count, o->levels, err);
-    if (status == CW_OK)
-        status = run_all(s, passes, count, err);
+        status = run_all(s, count, err);
     if (s->program.over)
         status = cw_capture_verdict(o, &s->program, s->out.ranges, status, exit_status, err);
     return status;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { FEW_INSTANCES = 4 };
+enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
 
 /* splitmix64 */
 uint64_t cw_sim_mix(uint64_t x)
@@ -76,41 +76,52 @@ static uint32_t instance_count(const struct cw_config_counter *counter)
 }
 
 /* A raw counter's count in one instance: the kernel decides its size, the pass adds up to 1 % of noise. */
-static double raw_count(const struct cw_sim_gpu *s, uint32_t raw, uint32_t instance, uint32_t range)
+static double raw_count(const struct cw_sim_gpu *s, uint32_t raw, uint32_t pass, uint32_t instance, uint32_t range)
 {
     uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(range)));
     double size = (double)(key % 100000);
     double spread = 1 + (double)(cw_sim_mix(key ^ instance) % 1000) / 10000;
-    double noise = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(s->raw_pass[raw] + 77u) ^ instance) % 100) / 10000;
+    double noise = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(pass + 77u) ^ instance) % 100) / 10000;
     return floor(size * spread * noise);
+}
+
+/* The pass that a column is of, or MIXED: then each raw counter is of its own. */
+static uint32_t column_pass(const struct cw_schema *schema, uint32_t column)
+{
+    if (column >= schema->counter_count)
+        return schema->repeats[column - schema->counter_count].pass;
+    return schema->counters[column].whole && schema->counters[column].pass_count ? schema->counters[column].passes[0]
+                                                                                 : MIXED;
 }
 
 void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range, uint64_t key)
 {
     for (uint32_t p = 0; p < s->plan->pass_count; p++)
         s->durations[p] = (double)(1000 + cw_sim_mix(key ^ p) % 50000);
-    for (uint32_t c = 0; c < s->plan->counter_count; c++) {
-        const struct cw_config_counter *counter = &s->plan->counters[c];
-        uint32_t n = instance_count(counter);
+    for (uint32_t c = 0; c < cw_schema_columns(s->schema); c++) {
+        const struct cw_config_counter *counter = &s->plan->counters[cw_schema_column_counter(s->schema, c)];
+        uint32_t n = instance_count(counter), pass = column_pass(s->schema, c);
         for (uint32_t i = 0; i < n; i++) {
             s->instances[c][i] = 0;
             for (uint32_t r = 0; r < counter->raw_count; r++)
-                s->instances[c][i] += raw_count(s, counter->raws[r], i, range);
+                s->instances[c][i] +=
+                    raw_count(s, counter->raws[r], pass == MIXED ? s->raw_pass[counter->raws[r]] : pass, i, range);
         }
         s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
     }
 }
 
-enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_image *plan, uint64_t seed,
-                               struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_image *plan, const struct cw_schema *schema,
+                               uint64_t seed, struct cw_arena *arena, struct cw_error *err)
 {
-    *s = (struct cw_sim_gpu){.plan = plan, .seed = seed};
+    uint32_t columns = cw_schema_columns(schema);
+    *s = (struct cw_sim_gpu){.plan = plan, .schema = schema, .seed = seed};
     enum cw_status status = cw_sim_check_limits(plan, err);
     if (status != CW_OK)
         return status;
     s->raw_pass = cw_arena_alloc(arena, plan->raw_count, sizeof *s->raw_pass);
-    s->instances = cw_arena_alloc(arena, plan->counter_count, sizeof *s->instances);
-    s->values = cw_arena_alloc(arena, plan->counter_count, sizeof *s->values);
+    s->instances = cw_arena_alloc(arena, columns, sizeof *s->instances);
+    s->values = cw_arena_alloc(arena, columns, sizeof *s->values);
     s->facts = cw_arena_alloc(arena, plan->counter_count, sizeof *s->facts);
     s->durations = cw_arena_alloc(arena, plan->pass_count, sizeof *s->durations);
     if (!s->raw_pass || !s->instances || !s->values || !s->facts || !s->durations)
@@ -118,14 +129,15 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
     for (uint32_t p = plan->pass_count; p-- > 0;)
         for (uint32_t k = 0; k < plan->passes[p].count; k++)
             s->raw_pass[plan->passes[p].placements[k].raw] = p;
-    for (uint32_t c = 0; c < plan->counter_count; c++) {
-        const struct cw_config_counter *counter = &plan->counters[c];
+    for (uint32_t c = 0; c < columns; c++) {
+        const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, c)];
         uint32_t n = instance_count(counter);
         s->instances[c] = cw_arena_alloc(arena, n, sizeof(double));
         if (!s->instances[c])
             return cw_error_nomem(err);
-        s->facts[c] = (struct cw_device_facts){
-            .instances = n, .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+        if (c < plan->counter_count)
+            s->facts[c] = (struct cw_device_facts){
+                .instances = n, .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
     }
     return CW_OK;
 }

@@ -8,19 +8,21 @@
 struct cw_sim_gpu {
     uint64_t seed;
     const struct cw_config_image *plan;
-    uint32_t *raw_pass; /* the pass that collects each raw counter */
-    double **instances; /* for each counter */
+    const struct cw_schema *schema;
+    uint32_t *raw_pass; /* the first pass that collects each raw counter */
+    double **instances; /* for each column */
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
 };
 
-/* Everything lives in `arena`. */
-enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_image *plan, uint64_t seed,
-                               struct cw_arena *arena, struct cw_error *err);
+/* Records the columns of `schema`, each of its own pass. Everything lives in `arena`. */
+enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_image *plan,
+                               const struct cw_schema *schema, uint64_t seed, struct cw_arena *arena,
+                               struct cw_error *err);
 /* Fills in values and durations of the range with this number. */
 void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
-/* Whether a pass keeps the limits of the plan; as cw_one_pass_complete asks. */
+/* Whether a pass keeps the limits of the plan; as cw_parts_complete asks. */
 enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
                                bool *answer, struct cw_error *err);
 /* Refuses a plan whose passes break the limits, as hardware would. */

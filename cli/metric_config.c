@@ -60,8 +60,8 @@ static const struct argp_option option_list[] = {
     {"keep-together", KEY_TOGETHER, "A,B,...", 0, "plan these metrics too, with all their counters in one pass", 0},
     {"whole", KEY_WHOLE, 0, 0,
      "let counters stand in several passes, so that each value that fits a pass has one with all its counters; "
-     "captures "
-     "average such counters over their passes and say so, so this serves tools that run the passes one by one",
+     "batched, "
+     "user and application replay keep the passes of such a counter apart, kernel replay leaves it to one of them",
      0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},

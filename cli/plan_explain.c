@@ -180,8 +180,7 @@ static enum cw_status print_metrics(const struct explained *e, const struct cw_c
         for (uint32_t k = 0; k < m->pass_count; k++)
             printf("%s%" PRIu32, k ? "," : "", m->passes[k]);
         printf("%s%s%s\n", *reason ? ": " : "", reason,
-               m->whole && m->averaged ? ", one of them with all its counters, which captures average over the passes"
-                                       : "");
+               m->whole && m->pass_count > 1 && m->value_count == 1 ? ", one of them with all its counters" : "");
     }
     return status;
 }

@@ -243,9 +243,11 @@ static void show_devices(const struct cw_counter_data *d, FILE *out)
 void cw_table_show(const struct cw_counter_data *d, const char *source, FILE *out)
 {
     const struct cw_schema *s = &d->schema;
-    uint32_t split = 0;
-    for (uint32_t i = 0; i < s->counter_count; i++)
+    uint32_t split = 0, repeated = 0, first;
+    for (uint32_t i = 0; i < s->counter_count; i++) {
         split += !s->counters[i].whole;
+        repeated += cw_schema_repeats_of(s, i, &first) > 0;
+    }
     fprintf(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\ndatabase:  ", source, s->chip,
             cw_profiler_names[s->profiler], s->producer);
     for (int i = 0; i < 16; i++)
@@ -253,6 +255,8 @@ void cw_table_show(const struct cw_counter_data *d, const char *source, FILE *ou
     fprintf(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);
     if (split)
         fprintf(out, " (%" PRIu32 " split over several passes)", split);
+    if (repeated)
+        fprintf(out, ", %" PRIu32 " of them whole in several", repeated);
     fprintf(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
     if (s->profiler == CW_PROFILER_PM)
         fprintf(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32 "\n", d->pm.sample_count,

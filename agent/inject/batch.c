@@ -3,8 +3,8 @@
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
  * The program sees the results of the first pass when it reads, and of the last in later kernels. A kernel that is
- * given memory that the host shares is a batch of its own. From its first graph on, a context goes on with CUPTI's
- * kernel replay, which cannot be started from inside a launch. */
+ * given memory that the host shares is a batch of its own. Graphs are left out: CUPTI fails to stop behind one that was
+ * launched under user replay. */
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/range.h"
 #include "agent/inject/record.h"
@@ -34,7 +34,13 @@ static struct batch *find(CUcontext context)
 static bool setup(struct cw_reader *in)
 {
     able = cw_record_init() && cw_checkpoint_init();
-    return cw_range_setup(in);
+    if (!cw_range_setup(in))
+        return false;
+    if (!able && cw_collection_parts() > 1)
+        cw_inject_fail(CW_ERR_UNSUPPORTED,
+                       "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
+                       "CUDA before 12.4): --replay kernel collects this plan, but not all of its values whole");
+    return !cw_inject.over;
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
@@ -56,11 +62,12 @@ static bool start(struct cw_collection *c)
     return CALL(cuptiRangeProfilerStart, params);
 }
 
-/* The passes after the program's own. Memory is as the program expects it behind each of them, also after a failure. */
+/* The passes after the program's own: of the first part, then of the others. Memory is as the program expects it behind
+ * each of them, also after a failure. */
 static bool replay(struct cw_collection *c, struct batch *b)
 {
     bool more = false, done = stop(c, &more);
-    while (done && more) {
+    while (done && (more || (cw_collection_next_part(c, &more) && more))) {
         bool restored = cw_checkpoint_restore(&b->checkpoint), started = restored && start(c);
         bool played = restored && cw_record_play(&b->record);
         done = started && played && stop(c, &more);
@@ -68,7 +75,7 @@ static bool replay(struct cw_collection *c, struct batch *b)
             cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
                            restored ? "a launch failed" : "device memory was not restored");
     }
-    return done;
+    return done && !cw_inject.over;
 }
 
 /* Ends whatever runs and sends its ranges. */

@@ -5,36 +5,56 @@
 
 #include "agent/inject/user_ranges.h"
 
-enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096 };
+enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS };
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. Starting again costs
  * CUPTI most of a second when software counters are in the plan. */
 static const uint64_t flush_ns = 5000000000;
 
-static struct {
-    /* from SETUP */
-    uint32_t at_once, metric_count;
+struct part {
+    uint32_t metric_count;
     const char **metrics;
     uint8_t *config;
     size_t config_size;
+};
+
+static struct {
+    /* from SETUP */
+    uint32_t at_once, part_count;
+    struct part *parts;
     uint32_t context_count;
     struct cw_collection contexts[MOST_CONTEXTS];
 } self;
 
+static bool read_part(struct cw_reader *in, struct part *part)
+{
+    part->metric_count = cw_read_count(in, 4, "metrics");
+    part->metrics = cw_arena_alloc(cw_inject.arena, part->metric_count, sizeof *part->metrics);
+    for (uint32_t i = 0; part->metrics && i < part->metric_count; i++)
+        part->metrics[i] = cw_read_string(in, cw_inject.arena);
+    part->config_size = cw_read_count(in, 1, "bytes");
+    const uint8_t *config = cw_read_bytes(in, part->config_size);
+    part->config = cw_arena_alloc(cw_inject.arena, part->config_size, 1);
+    if (!part->metrics || !part->config || in->status != CW_OK)
+        return false;
+    memcpy(part->config, config, part->config_size);
+    return true;
+}
+
 bool cw_collection_setup(struct cw_reader *in)
 {
     self.at_once = cw_read_u32(in);
-    self.metric_count = cw_read_count(in, 4, "metrics");
-    self.metrics = cw_arena_alloc(cw_inject.arena, self.metric_count, sizeof *self.metrics);
-    for (uint32_t i = 0; self.metrics && i < self.metric_count; i++)
-        self.metrics[i] = cw_read_string(in, cw_inject.arena);
-    self.config_size = cw_read_count(in, 1, "bytes");
-    const uint8_t *config = cw_read_bytes(in, self.config_size);
-    self.config = cw_arena_alloc(cw_inject.arena, self.config_size, 1);
-    if (!self.metrics || !self.config || in->status != CW_OK || !self.at_once || self.at_once > MOST_AT_ONCE)
-        return false;
-    memcpy(self.config, config, self.config_size);
-    return true;
+    self.part_count = cw_read_count(in, 8, "parts");
+    self.parts = cw_arena_alloc(cw_inject.arena, self.part_count, sizeof *self.parts);
+    bool good = self.parts && self.part_count && self.part_count <= MOST_PARTS;
+    for (uint32_t i = 0; good && i < self.part_count; i++)
+        good = read_part(in, &self.parts[i]);
+    return good && in->status == CW_OK && self.at_once && self.at_once <= MOST_AT_ONCE;
+}
+
+uint32_t cw_collection_parts(void)
+{
+    return self.part_count;
 }
 
 uint32_t cw_collection_at_once(void)
@@ -65,6 +85,33 @@ struct cw_collection *cw_collection_with_range(uint64_t range)
     return NULL;
 }
 
+/* The size of a part's counter data. CUPTI makes counter data for the metrics whose size it was asked for last. */
+static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
+{
+    PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, ask);
+    ask.pRangeProfilerObject = c->object;
+    ask.pMetricNames = self.parts[part].metrics;
+    ask.numMetrics = self.parts[part].metric_count;
+    ask.maxNumOfRanges = self.at_once;
+    ask.maxNumRangeTreeNodes = self.at_once;
+    if (!CALL(cuptiRangeProfilerGetCounterDataSize, ask))
+        return false;
+    *size = ask.counterDataSize;
+    c->chosen = part;
+    return true;
+}
+
+static bool make_image(struct cw_collection *c, uint32_t part)
+{
+    struct cw_collection_image *image = &c->images[part];
+    if (!choose_metrics(c, part, &image->size))
+        return false;
+    image->bytes = calloc(1, image->size);
+    if (!image->bytes)
+        cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+    return image->bytes;
+}
+
 static bool enable(struct cw_collection *c)
 {
     PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
@@ -72,22 +119,22 @@ static bool enable(struct cw_collection *c)
     if (!CALL(cuptiRangeProfilerEnable, enable))
         return false;
     c->object = enable.pRangeProfilerObject;
-    PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-    size.pRangeProfilerObject = c->object;
-    size.pMetricNames = self.metrics;
-    size.numMetrics = self.metric_count;
-    size.maxNumOfRanges = self.at_once;
-    size.maxNumRangeTreeNodes = self.at_once;
-    if (!CALL(cuptiRangeProfilerGetCounterDataSize, size))
-        return false;
-    c->image_size = size.counterDataSize;
-    c->image = calloc(1, c->image_size);
+    c->chosen = c->configured = NO_PART;
+    return true;
+}
+
+static bool make_images(struct cw_collection *c)
+{
+    c->images = calloc(self.part_count, sizeof *c->images);
     c->launches = calloc(self.at_once, sizeof *c->launches);
-    if (!c->image || !c->launches) {
+    if (!c->images || !c->launches) {
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
         return false;
     }
-    return true;
+    bool good = true;
+    for (uint32_t i = 0; good && i < self.part_count; i++)
+        good = make_image(c, i);
+    return good;
 }
 
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
@@ -96,7 +143,7 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
         return NULL;
     struct cw_collection *c = &self.contexts[self.context_count++];
     *c = (struct cw_collection){.context = context, .device = device};
-    return enable(c) ? c : NULL;
+    return enable(c) && make_images(c) ? c : NULL;
 }
 
 void cw_collection_release(struct cw_collection *c)
@@ -112,7 +159,9 @@ void cw_collection_close(struct cw_collection *c)
 {
     cw_collection_release(c);
     cw_collection_forget(c);
-    free(c->image);
+    for (uint32_t i = 0; c->images && i < self.part_count; i++)
+        free(c->images[i].bytes);
+    free(c->images);
     free(c->launches);
     *c = self.contexts[--self.context_count];
 }
@@ -125,28 +174,56 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
-static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
+/* An object goes on collecting what it was configured for first, so another part takes another object. */
+static bool prepare_object(struct cw_collection *c)
 {
+    size_t same;
+    if (c->configured != NO_PART && c->configured != c->part) {
+        cw_collection_release(c);
+        if (!enable(c))
+            return false;
+    }
+    return c->chosen == c->part || choose_metrics(c, c->part, &same);
+}
+
+static bool configure(struct cw_collection *c)
+{
+    if (!prepare_object(c))
+        return false;
+    const struct part *part = &self.parts[c->part];
+    const struct cw_collection_image *image = &c->images[c->part];
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
     init.pRangeProfilerObject = c->object;
-    init.counterDataSize = c->image_size;
-    init.pCounterData = c->image;
+    init.counterDataSize = image->size;
+    init.pCounterData = image->bytes;
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = c->object;
-    config.configSize = self.config_size;
-    config.pConfig = self.config;
-    config.counterDataImageSize = c->image_size;
-    config.pCounterDataImage = c->image;
-    config.range = range;
-    config.replayMode = replay;
+    config.configSize = part->config_size;
+    config.pConfig = part->config;
+    config.counterDataImageSize = image->size;
+    config.pCounterDataImage = image->bytes;
+    config.range = c->range;
+    config.replayMode = c->replay;
     config.maxRangesPerPass = self.at_once;
     config.numNestingLevels = 1;
     config.minNestingLevel = 1;
     config.targetNestingLevel = 1;
+    c->configured = c->part;
+    return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
+}
+
+/* Begins with the part that the object is there for. */
+static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
+{
+    c->part = c->configured == NO_PART ? 0 : c->configured;
+    c->parts_left = self.part_count - 1;
+    c->dropped = 0;
+    c->range = range;
+    c->replay = replay;
+    bool configured = configure(c);
     PARAMS(CUpti_RangeProfiler_Start_Params, start);
     start.pRangeProfilerObject = c->object;
-    c->running = CALL(cuptiRangeProfilerCounterDataImageInitialize, init) &&
-                 CALL(cuptiRangeProfilerSetConfig, config) && CALL(cuptiRangeProfilerStart, start);
+    c->running = configured && CALL(cuptiRangeProfilerStart, start);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -170,8 +247,9 @@ void cw_collection_forget(struct cw_collection *c)
     c->count = c->pending = 0;
 }
 
-/* Sends the launches with the counter data in `image`; without it only how many there are none of. */
-static void send(struct cw_collection *c, size_t dropped, const uint8_t *image, size_t size)
+/* Sends the launches with the counter data of `parts` parts, all or none; without it only how many there are none of.
+ */
+static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
 {
     struct cw_writer out;
     cw_writer_init(&out);
@@ -180,7 +258,11 @@ static void send(struct cw_collection *c, size_t dropped, const uint8_t *image, 
     cw_write_u32(&out, c->count);
     for (uint32_t i = 0; i < c->count; i++)
         cw_launch_write(&out, &c->launches[i].data);
-    cw_write_bytes(&out, image, size);
+    cw_write_u32(&out, parts);
+    for (uint32_t i = 0; i < parts; i++) {
+        cw_write_u32(&out, (uint32_t)c->images[i].size);
+        cw_write_bytes(&out, c->images[i].bytes, c->images[i].size);
+    }
     cw_inject_send(CW_MESSAGE_RANGES, &out);
     c->skipped = 0;
 }
@@ -188,24 +270,29 @@ static void send(struct cw_collection *c, size_t dropped, const uint8_t *image, 
 void cw_collection_report_skipped(struct cw_collection *c)
 {
     if (c->skipped && !c->count)
-        send(c, 0, NULL, 0);
+        send(c, 0, 0);
 }
 
-static void send_ranges(struct cw_collection *c, size_t dropped)
+bool cw_collection_next_part(struct cw_collection *c, bool *more)
 {
-    PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = c->image;
-    info.counterDataImageSize = c->image_size;
-    if (CALL(cuptiRangeProfilerGetCounterDataInfo, info))
-        send(c, dropped, c->image, c->image_size);
+    PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
+    decode.pRangeProfilerObject = c->object;
+    *more = false;
+    if (!CALL(cuptiRangeProfilerDecodeData, decode))
+        return false;
+    c->dropped = decode.numOfRangeDropped > c->dropped ? decode.numOfRangeDropped : c->dropped;
+    *more = c->parts_left > 0;
+    if (!*more)
+        return true;
+    c->parts_left--;
+    c->part = (c->part + 1) % self.part_count;
+    return configure(c);
 }
 
 void cw_collection_deliver(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
-    decode.pRangeProfilerObject = c->object;
-    if (CALL(cuptiRangeProfilerDecodeData, decode) && c->count)
-        send_ranges(c, decode.numOfRangeDropped);
+    if (c->count)
+        send(c, c->dropped, self.part_count);
     cw_collection_forget(c);
 }
 
@@ -216,8 +303,11 @@ void cw_collection_flush(struct cw_collection *c)
     c->running = false;
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
     stop.pRangeProfilerObject = c->object;
-    if (CALL(cuptiRangeProfilerStop, stop))
+    bool more;
+    if (CALL(cuptiRangeProfilerStop, stop) && cw_collection_next_part(c, &more))
         cw_collection_deliver(c);
+    else
+        cw_collection_forget(c);
 }
 
 void cw_collection_stop_all(void)

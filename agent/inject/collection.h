@@ -10,12 +10,22 @@ struct cw_seen_launch { /* what is known of a range before it is sent */
     struct cw_launch data;
 };
 
+/* The counter data of one part of the plan: passes with a config image of their own. */
+struct cw_collection_image {
+    uint8_t *bytes;
+    size_t size;
+};
+
 struct cw_collection {
     CUcontext context;
     uint32_t device;
     CUpti_RangeProfiler_Object *object;
-    uint8_t *image;
-    size_t image_size;
+    struct cw_collection_image *images; /* one for each part */
+    uint32_t part, parts_left;          /* the one that is being collected, and how many come after it */
+    uint32_t chosen, configured;        /* the parts that CUPTI makes counter data for, and that it collects */
+    size_t dropped;                     /* ranges, by the parts so far */
+    CUpti_ProfilerRange range;          /* what ranges and passes are, since the start */
+    CUpti_ProfilerReplayMode replay;
     bool running; /* between arm and flush */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
@@ -27,6 +37,8 @@ struct cw_collection {
 /* Reads SETUP's payload; false when it makes no sense. */
 bool cw_collection_setup(struct cw_reader *in);
 uint32_t cw_collection_at_once(void);
+/* How many parts the plan has. */
+uint32_t cw_collection_parts(void);
 
 /* Enables the profiler on a new context. NULL where that fails or the context is known. */
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device);
@@ -43,13 +55,16 @@ void cw_collection_stop_all(void);
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 
-/* Configures the plan with an empty image and starts it, its first pass with user replay. */
+/* Configures a part of the plan with an empty image and starts it, its first pass with user replay. */
 bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
 /* The same for user ranges. */
 bool cw_collection_arm_user(struct cw_collection *c);
-/* Ends what is running, decodes it, and sends the ranges if there are any. */
+/* Ends what is running, which has one part, decodes it, and sends the ranges if there are any. */
 void cw_collection_flush(struct cw_collection *c);
-/* Decodes and sends the ranges after the last pass was stopped. */
+/* After the last pass of a part was stopped: decodes it and configures the next part, whose first pass is then to be
+ * started; *more is false where it was the last part. False after a failure. */
+bool cw_collection_next_part(struct cw_collection *c, bool *more);
+/* Sends the ranges when all parts are decoded. */
 void cw_collection_deliver(struct cw_collection *c);
 
 /* Forgets the launches so far, for another pass of the same. */

@@ -34,7 +34,6 @@
     X(cuptiRangeProfilerDecodeData)                                                                                    \
     X(cuptiRangeProfilerGetCounterDataSize)                                                                            \
     X(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
-    X(cuptiRangeProfilerGetCounterDataInfo)                                                                            \
     X(cuptiPCSamplingEnable)                                                                                           \
     X(cuptiPCSamplingDisable)                                                                                          \
     X(cuptiPCSamplingStart)                                                                                            \

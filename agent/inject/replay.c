@@ -69,13 +69,16 @@ static bool start_pass(struct cw_collection *c)
     return c->running;
 }
 
-/* Stops the pass; true when it was the last. */
-static bool stop_pass(struct cw_collection *c)
+/* Stops the pass; *more where another is to come, of the same part of the plan or of the next. */
+static bool stop_pass(struct cw_collection *c, bool *more)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
     stop.pRangeProfilerObject = c->object;
     c->running = false;
-    return !CALL(cuptiRangeProfilerStop, stop) || stop.isAllPassSubmitted;
+    if (!CALL(cuptiRangeProfilerStop, stop))
+        return false;
+    *more = !stop.isAllPassSubmitted;
+    return *more || cw_collection_next_part(c, more);
 }
 
 static bool arm(struct cw_collection *c)
@@ -87,10 +90,10 @@ static bool arm(struct cw_collection *c)
 /* The next pass of `c`, or of the next level of nested ranges. False when all are done. */
 static bool next(struct cw_collection *c)
 {
-    bool last = stop_pass(c);
-    if (cw_inject.over)
+    bool more = false;
+    if (!stop_pass(c, &more))
         return false;
-    if (!last) {
+    if (more) {
         restore_memory();
         return !cw_inject.over && start_pass(c);
     }

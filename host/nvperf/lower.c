@@ -38,6 +38,10 @@ enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_
     return status;
 }
 
+struct cw_nvperf_prover {
+    struct cw_nvperf_scheduler *scheduler;
+};
+
 struct repair {
     struct cw_nvperf_scheduler *scheduler;
     struct cw_config_image *plan;
@@ -57,18 +61,34 @@ static enum cw_status fits(struct repair *r, const struct cw_placement *placemen
     return status;
 }
 
-enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf *library, const struct cw_config_image *plan,
+enum cw_status cw_nvperf_prover_create(struct cw_nvperf_prover **prover, const struct cw_nvperf *library,
+                                       const struct cw_config_image *plan, struct cw_error *err)
+{
+    struct cw_nvperf_prover *p = calloc(1, sizeof *p);
+    *prover = NULL;
+    enum cw_status status =
+        p ? cw_nvperf_scheduler_create(&p->scheduler, library, plan->chip, activity(plan), err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        *prover = p;
+    else
+        free(p);
+    return status;
+}
+
+void cw_nvperf_prover_destroy(struct cw_nvperf_prover *p)
+{
+    if (p)
+        cw_nvperf_scheduler_destroy(p->scheduler);
+    free(p);
+}
+
+enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf_prover *prover, const struct cw_config_image *plan,
                                      const struct cw_config_pass *pass, bool *answer, struct cw_error *err)
 {
     struct cw_config_image copy = *plan;
-    struct repair r = {.plan = &copy, .buffer = calloc((size_t)pass->count + 1, sizeof *r.buffer)};
-    enum cw_status status = r.buffer
-                                ? cw_nvperf_scheduler_create(&r.scheduler, library, plan->chip, activity(plan), err)
-                                : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = fits(&r, pass->placements, pass->count, answer, err);
-    if (r.scheduler)
-        cw_nvperf_scheduler_destroy(r.scheduler);
+    struct repair r = {
+        .scheduler = prover->scheduler, .plan = &copy, .buffer = calloc((size_t)pass->count + 1, sizeof *r.buffer)};
+    enum cw_status status = r.buffer ? fits(&r, pass->placements, pass->count, answer, err) : cw_error_nomem(err);
     free(r.buffer);
     return status;
 }

@@ -10,8 +10,13 @@
 enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_config_image *plan, uint32_t *splits,
                                 struct cw_arena *arena, struct cw_error *err);
 
+/* Asks the library about passes of plans for one chip and profiler. */
+struct cw_nvperf_prover;
+enum cw_status cw_nvperf_prover_create(struct cw_nvperf_prover **prover, const struct cw_nvperf *library,
+                                       const struct cw_config_image *plan, struct cw_error *err);
+void cw_nvperf_prover_destroy(struct cw_nvperf_prover *prover);
 /* Whether the library collects `pass` of `plan` as one. */
-enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf *library, const struct cw_config_image *plan,
+enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf_prover *prover, const struct cw_config_image *plan,
                                      const struct cw_config_pass *pass, bool *answer, struct cw_error *err);
 
 /* NVIDIA's config image with exactly the passes of `plan`, appended to `native`. A pass that the library would split is

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/one_pass.h"
 #include "agent/runs.h"
 #include "tests/support/alloc_fail.h"
 
@@ -140,73 +139,4 @@ Test(runs, every_failing_allocation_is_reported)
         done = good;
     }
     cr_expect(done);
-}
-
-/* Counter 0 in both passes, 1 in the second, 2 spread over both. */
-static const uint32_t raws[][2] = {{0}, {1}, {0, 2}};
-static const struct cw_config_counter counters[COUNTERS] = {{.name = "both", .raw_count = 1, .raws = raws[0]},
-                                                            {.name = "second", .raw_count = 1, .raws = raws[1]},
-                                                            {.name = "spread", .raw_count = 2, .raws = raws[2]}};
-static const struct cw_placement first[] = {{0, 0}}, second[] = {{0, 0}, {1, 0}}, third[] = {{2, 0}};
-static const struct cw_config_pass passes[] = {{1, first}, {2, second}, {1, third}};
-static const uint64_t ids[] = {1, 2, 3};
-static const struct cw_config_domain domain = {1, "d"};
-static const struct cw_config_image plan = {.chip = "X",
-                                            .producer = "test",
-                                            .domain_count = 1,
-                                            .domains = &domain,
-                                            .raw_count = 3,
-                                            .raws = ids,
-                                            .pass_count = 3,
-                                            .passes = passes,
-                                            .counter_count = COUNTERS,
-                                            .counters = counters};
-
-Test(one_pass, the_first_pass_that_holds_a_counter_owns_it)
-{
-    struct cw_arena *arena = cw_arena_create();
-    struct cw_schema schema;
-    struct cw_config_image part;
-    uint32_t needed[3];
-    cr_assert(cw_one_pass_schema(&schema, &plan, arena) == CW_OK);
-    cr_expect(cw_one_pass_owns(&schema, 0, 0));
-    cr_expect(!cw_one_pass_owns(&schema, 1, 0));
-    cr_expect(cw_one_pass_owns(&schema, 1, 1));
-    for (uint32_t p = 0; p < 3; p++)
-        cr_expect(!cw_one_pass_owns(&schema, p, 2));
-    cr_expect(cw_one_pass_needed(&schema, needed) == 2, "nobody needs the third pass alone");
-    cr_expect(needed[0] == 0 && needed[1] == 1);
-    cr_assert(cw_one_pass_plan(&part, &plan, &schema, 1, arena, &err) == CW_OK);
-    cr_expect(part.pass_count == 1 && part.passes[0].count == 1);
-    cr_expect(part.counter_count == 1 && strcmp(part.counters[0].name, "second") == 0);
-    cr_assert(cw_one_pass_plan(&part, &plan, &schema, 2, arena, &err) == CW_OK);
-    cr_expect(part.counter_count == 0 && part.passes[0].count == 0);
-    cw_arena_destroy(arena);
-}
-
-/* Hardware that takes `most` raw counters a pass. */
-static enum cw_status takes(void *most, const struct cw_config_image *image, const struct cw_config_pass *pass,
-                            bool *answer, struct cw_error *error)
-{
-    (void)image;
-    (void)error;
-    *answer = pass->count <= *(uint32_t *)most;
-    return CW_OK;
-}
-
-Test(one_pass, passes_are_added_for_counters_that_are_spread)
-{
-    struct cw_arena *arena = cw_arena_create();
-    struct cw_schema schema;
-    struct cw_config_image more = plan;
-    uint32_t most = 2, added;
-    cr_assert(cw_one_pass_complete(&more, takes, &most, &added, arena, &err) == CW_OK);
-    cr_expect(added == 1 && more.pass_count == 4 && more.passes[3].count == 2);
-    cr_assert(cw_one_pass_schema(&schema, &more, arena) == CW_OK);
-    cr_expect(cw_one_pass_owns(&schema, 3, 2));
-    more = plan;
-    most = 1; /* no pass can hold it */
-    cr_assert(cw_one_pass_complete(&more, takes, &most, &added, arena, &err) == CW_OK);
-    cr_expect(added == 0 && more.pass_count == 3);
-    cw_arena_destroy(arena);
 }

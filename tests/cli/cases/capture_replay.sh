@@ -24,3 +24,25 @@ metric-eval wide.cwd --csv - | cut -d, -f2,6
 capture-agent range -c plan.cwc -o fails.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN; exit 3'
 echo "status $?"
 metric-eval show fails.cwd | grep -E 'ranges|end'
+# a counter that stands in several passes has a value of each: a value is computed within one pass
+metric-config --chip GH100 --set demo --whole --no-native -o whole.cwc
+for replay in batch application kernel; do
+    capture-agent range -c whole.cwc -o $replay.cwd --replay $replay --sim-kernels 2 -- true 2>/dev/null
+    metric-eval $replay.cwd --json - >$replay.json
+done
+metric-eval merge batch.cwd batch.cwd -o merged.cwd
+metric-eval merged.cwd --json - >merged.json
+cat >print.py <<'EOF'
+import json
+def values(file, index=1):
+    metrics = json.load(open(file + ".json"))["ranges"][index]["metrics"]
+    return {m["name"]: (m["value"], m["status"]) for m in metrics}
+def whole(file):
+    return {n: v for n, v in values(file).items() if v[1] == "ok"}
+print("the same whole values as by application replay:", whole("application").items() <= whole("batch").items())
+print("more of them than by kernel replay:", len(whole("batch")) > len(whole("kernel")))
+print("merged:", values("merged", 3) == values("batch"))
+EOF
+python3 print.py
+metric-eval show batch.cwd | grep -c '^counters: .* of them whole in several'
+metric-eval explain batch.cwd sm__cycles_elapsed.avg.per_second | tail -n +6 | head -4

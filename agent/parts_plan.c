@@ -1,0 +1,200 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/parts.h"
+
+static bool has(const struct cw_config_pass *pass, uint32_t raw)
+{
+    for (uint32_t i = 0; i < pass->count; i++)
+        if (pass->placements[i].raw == raw)
+            return true;
+    return false;
+}
+
+static bool holds(const struct cw_config_pass *pass, const struct cw_config_counter *counter)
+{
+    uint32_t held = 0;
+    while (held < counter->raw_count && has(pass, counter->raws[held]))
+        held++;
+    return held == counter->raw_count;
+}
+
+static bool is_held(const struct cw_config_image *plan, const struct cw_config_counter *counter)
+{
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        if (holds(&plan->passes[p], counter))
+            return true;
+    return !counter->raw_count;
+}
+
+/* ---- without repetition ----------------------------------------------------------------------------------------- */
+
+enum { UNDECIDED = UINT32_MAX };
+
+struct sized { /* a counter of the plan */
+    uint32_t counter, raws;
+};
+
+static int by_raws(const void *a, const void *b)
+{
+    const struct sized *x = a, *y = b;
+    if (x->raws != y->raws)
+        return x->raws > y->raws ? -1 : 1;
+    return (x->counter > y->counter) - (x->counter < y->counter);
+}
+
+/* Leaves all raw counters of a counter to the first pass that has them and may keep them. */
+static void choose_pass(const struct cw_config_image *plan, const struct cw_config_counter *counter, uint32_t *kept_in)
+{
+    for (uint32_t p = 0; p < plan->pass_count; p++) {
+        bool free = holds(&plan->passes[p], counter);
+        for (uint32_t r = 0; r < counter->raw_count && free; r++)
+            free = kept_in[counter->raws[r]] == UNDECIDED || kept_in[counter->raws[r]] == p;
+        for (uint32_t r = 0; r < counter->raw_count && free; r++)
+            kept_in[counter->raws[r]] = p;
+        if (free)
+            return;
+    }
+}
+
+static bool repeats(const struct cw_config_image *plan, uint32_t *seen_in)
+{
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        for (uint32_t k = 0; k < plan->passes[p].count; k++) {
+            uint32_t *seen = &seen_in[plan->passes[p].placements[k].raw];
+            if (*seen && *seen != p + 1)
+                return true;
+            *seen = p + 1;
+        }
+    return false;
+}
+
+bool cw_parts_single(struct cw_config_image *single, const struct cw_config_image *plan, struct cw_arena *arena)
+{
+    uint32_t *kept_in = cw_arena_alloc(arena, plan->raw_count, sizeof *kept_in), count = 0;
+    struct sized *order = cw_arena_alloc(arena, plan->counter_count, sizeof *order);
+    struct cw_config_pass *passes = cw_arena_alloc(arena, plan->pass_count, sizeof *passes);
+    *single = *plan;
+    if (!kept_in || !order || !passes)
+        return false;
+    if (!repeats(plan, kept_in))
+        return true;
+    for (uint32_t r = 0; r < plan->raw_count; r++)
+        kept_in[r] = UNDECIDED;
+    for (uint32_t c = 0; c < plan->counter_count; c++)
+        order[c] = (struct sized){c, plan->counters[c].raw_count};
+    qsort(order, plan->counter_count, sizeof *order, by_raws);
+    for (uint32_t c = 0; c < plan->counter_count; c++)
+        choose_pass(plan, &plan->counters[order[c].counter], kept_in);
+    for (uint32_t p = 0; p < plan->pass_count; p++) {
+        const struct cw_config_pass *from = &plan->passes[p];
+        struct cw_placement *placements = cw_arena_alloc(arena, from->count, sizeof *placements);
+        if (!placements)
+            return false;
+        passes[count] = (struct cw_config_pass){0, placements};
+        for (uint32_t k = 0; k < from->count; k++) {
+            uint32_t *kept = &kept_in[from->placements[k].raw];
+            *kept = *kept == UNDECIDED ? p : *kept;
+            if (*kept == p)
+                placements[passes[count].count++] = from->placements[k];
+        }
+        count += passes[count].count > 0;
+    }
+    single->passes = passes;
+    single->pass_count = count;
+    single->native = NULL;
+    return true;
+}
+
+/* ---- passes that hold counters whole ---------------------------------------------------------------------------- */
+
+struct completion {
+    struct cw_config_image *plan;
+    struct cw_arena *arena;
+    cw_parts_fits *fits;
+    void *user;
+    struct cw_config_pass *passes; /* room for one more for each counter */
+    uint32_t *domain;              /* where the plan collects each raw counter */
+};
+
+/* Puts a counter's raw counters into a pass where that fits. */
+static enum cw_status put_counter(struct completion *m, struct cw_config_pass *pass,
+                                  const struct cw_config_counter *counter, bool *answer, struct cw_error *err)
+{
+    struct cw_placement *placements =
+        cw_arena_alloc(m->arena, (size_t)pass->count + counter->raw_count, sizeof *placements);
+    if (!placements)
+        return cw_error_nomem(err);
+    struct cw_config_pass grown = {pass->count, placements};
+    for (uint32_t i = 0; i < pass->count; i++)
+        placements[i] = pass->placements[i];
+    for (uint32_t r = 0; r < counter->raw_count; r++)
+        if (!has(&grown, counter->raws[r]))
+            placements[grown.count++] = (struct cw_placement){counter->raws[r], m->domain[counter->raws[r]]};
+    enum cw_status status = m->fits(m->user, m->plan, &grown, answer, err);
+    if (status == CW_OK && *answer)
+        *pass = grown;
+    return status;
+}
+
+static enum cw_status place_counter(struct completion *m, uint32_t first, uint32_t *count, uint32_t c,
+                                    struct cw_error *err)
+{
+    const struct cw_config_counter *counter = &m->plan->counters[c];
+    enum cw_status status = CW_OK;
+    bool placed = false;
+    for (uint32_t p = first; p < *count && status == CW_OK && !placed; p++)
+        status = put_counter(m, &m->passes[p], counter, &placed, err);
+    if (status != CW_OK || placed)
+        return status;
+    m->passes[*count] = (struct cw_config_pass){0};
+    status = put_counter(m, &m->passes[*count], counter, &placed, err);
+    *count += placed;
+    return status;
+}
+
+enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fits, void *user, uint32_t *added,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct completion m = {.plan = plan, .arena = arena, .fits = fits, .user = user};
+    uint32_t count = plan->pass_count;
+    *added = 0;
+    m.passes = cw_arena_alloc(arena, (size_t)count + plan->counter_count, sizeof *m.passes);
+    m.domain = cw_arena_alloc(arena, plan->raw_count, sizeof *m.domain);
+    if (!m.passes || !m.domain)
+        return cw_error_nomem(err);
+    for (uint32_t p = 0; p < count; p++) {
+        m.passes[p] = plan->passes[p];
+        for (uint32_t i = 0; i < plan->passes[p].count; i++)
+            m.domain[plan->passes[p].placements[i].raw] = plan->passes[p].placements[i].domain;
+    }
+    enum cw_status status = CW_OK;
+    for (uint32_t c = 0; c < plan->counter_count && status == CW_OK; c++)
+        if (!is_held(plan, &plan->counters[c]))
+            status = place_counter(&m, plan->pass_count, &count, c, err);
+    *added = count - plan->pass_count;
+    plan->passes = m.passes;
+    plan->pass_count = count;
+    if (*added)
+        plan->native = NULL;
+    return status;
+}
+
+void cw_parts_report(const struct cw_parts *parts, enum cw_parting how, uint32_t added)
+{
+    if (added + parts->added)
+        fprintf(stderr, "capture-agent: %u passes added for counters that the plan spreads over several\n",
+                added + parts->added);
+    const struct cw_schema *schema = &parts->schema;
+    uint32_t count = 0, first = 0;
+    for (uint32_t c = schema->counter_count; how == CW_PARTS_PASSES && c-- > 0;)
+        if (!schema->counters[c].whole) {
+            first = c;
+            count++;
+        }
+    if (count)
+        fprintf(stderr,
+                "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
+                "kernel replay does not\n",
+                schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
+}

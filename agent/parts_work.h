@@ -1,0 +1,34 @@
+/* A plan while it is taken apart: what parts.c and parts_spread.c share. */
+#ifndef CW_AGENT_PARTS_WORK_H
+#define CW_AGENT_PARTS_WORK_H
+
+#include "agent/parts.h"
+
+enum { CW_PARTS_NONE = UINT32_MAX };
+
+struct cw_parts_pass {
+    struct cw_placement *placements;
+    uint32_t count, room, part; /* part: CW_PARTS_NONE while it is in none */
+    bool grown;                 /* it has what the plan does not give it */
+};
+
+struct cw_parts_work {
+    const struct cw_config_image *plan;
+    struct cw_arena *arena, *scratch;
+    struct cw_parts *parts;
+    const struct cw_parts_rules *rules;
+    struct cw_error *err;
+    struct cw_parts_pass *passes; /* those of the plan, with what is of use, then those added */
+    uint32_t pass_count;
+    uint32_t *marks;               /* of each raw counter: what saw it last */
+    uint32_t *user_start, *users;  /* of each raw counter: the counters that need it, once for each time */
+    struct cw_schema_repeat *held; /* a pass has all raw counters of a counter: by pass */
+    uint32_t held_count;
+    uint32_t *first_held;  /* of each counter: the first pass that has it, or CW_PARTS_NONE */
+    uint32_t *column_part; /* of each column of the schema, or CW_PARTS_NONE */
+};
+
+/* Puts all raw counters of each counter that no pass holds into one part. */
+enum cw_status cw_parts_place_spread(struct cw_parts_work *p);
+
+#endif

@@ -1,0 +1,127 @@
+#include "agent/range_decode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+static enum cw_status read_image(struct cw_range_image *image, struct cw_reader *in, struct cw_error *err)
+{
+    uint32_t count = image->part->plan.counter_count;
+    image->size = cw_read_count(in, 1, "bytes of counter data");
+    const uint8_t *bytes = cw_read_bytes(in, image->size);
+    image->bytes = aligned_alloc(ALIGNMENT, (image->size + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
+    image->counters = calloc((size_t)count + 1, sizeof *image->counters);
+    if (!image->bytes || !image->counters)
+        return cw_error_nomem(err);
+    if (in->status == CW_OK)
+        memcpy(image->bytes, bytes, image->size);
+    for (uint32_t i = 0; i < count; i++)
+        image->counters[i].name = image->part->plan.counters[i].name;
+    return in->status;
+}
+
+enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *parts, uint32_t first,
+                                    uint32_t count, struct cw_reader *in, struct cw_error *err)
+{
+    uint32_t found = cw_read_u32(in), largest = 0;
+    *images = (struct cw_range_images){.parts = parts};
+    if (in->status == CW_OK && found && found != count)
+        cw_reader_fail(in, "found counter data of %u parts of the plan, expected %u", found, count);
+    images->items = calloc((size_t)count + 1, sizeof *images->items);
+    if (!images->items)
+        return cw_error_nomem(err);
+    for (; images->count < found && in->status == CW_OK; images->count++) {
+        struct cw_range_image *image = &images->items[images->count];
+        image->part = &parts->items[first + images->count];
+        largest = image->part->plan.counter_count > largest ? image->part->plan.counter_count : largest;
+        enum cw_status status = read_image(image, in, err);
+        if (status != CW_OK && in->status == CW_OK) {
+            images->count++;
+            return status;
+        }
+    }
+    images->values = calloc((size_t)largest + 1, sizeof *images->values);
+    images->facts = calloc((size_t)largest + 1, sizeof *images->facts);
+    if (!images->values || !images->facts)
+        return cw_error_nomem(err);
+    return in->status;
+}
+
+enum cw_status cw_range_images_open(struct cw_range_images *images, const struct cw_nvperf *library,
+                                    struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < images->count && status == CW_OK; i++) {
+        struct cw_range_image *image = &images->items[i];
+        status = cw_nvperf_decoder_create(&image->decoder, library, images->parts->plan.chip, image->bytes, image->size,
+                                          image->counters, image->part->plan.counter_count, err);
+        size_t ranges = status == CW_OK ? cw_nvperf_decoder_ranges(image->decoder) : 0;
+        if (status == CW_OK && i && ranges != images->ranges)
+            status = cw_error_set(err, CW_ERR_DEVICE,
+                                  "found %zu ranges in some passes and %zu in others, expected "
+                                  "the same launches in each",
+                                  images->ranges, ranges);
+        images->ranges = ranges;
+    }
+    return status;
+}
+
+enum cw_status cw_range_images_facts(struct cw_range_images *images, struct cw_device_facts *facts,
+                                     struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    memset(facts, 0, images->parts->schema.counter_count * sizeof *facts);
+    for (uint32_t i = 0; i < images->count && status == CW_OK; i++) {
+        const struct cw_part *part = images->items[i].part;
+        status = cw_nvperf_decode_facts(images->items[i].decoder, images->facts, err);
+        for (uint32_t c = 0; c < part->plan.counter_count && status == CW_OK; c++) {
+            uint32_t counter = cw_schema_column_counter(&images->parts->schema, part->columns[c]);
+            if (!facts[counter].instances)
+                facts[counter] = images->facts[c];
+        }
+    }
+    return status;
+}
+
+static void note_durations(const struct cw_schema *schema, const struct cw_value *values, double *durations)
+{
+    uint32_t time = 0;
+    while (time < schema->counter_count && strcmp(schema->counters[time].name, "gpu__time_duration") != 0)
+        time++;
+    for (uint32_t p = 0; p < schema->pass_count; p++) {
+        uint32_t column = time < schema->counter_count ? cw_schema_column_in(schema, time, p) : CW_NO_COLUMN;
+        bool timed = column != CW_NO_COLUMN && values[column].form == CW_FORM_ROLLUPS;
+        durations[p] = timed ? values[column].rollup[CW_SUM] : NAN;
+    }
+}
+
+enum cw_status cw_range_images_decode(struct cw_range_images *images, size_t range, struct cw_value *values,
+                                      double *durations, struct cw_error *err)
+{
+    const struct cw_schema *schema = &images->parts->schema;
+    enum cw_status status = CW_OK;
+    for (uint32_t c = 0; c < cw_schema_columns(schema); c++)
+        values[c] = (struct cw_value){.form = CW_FORM_NOT_COLLECTED};
+    for (uint32_t i = 0; i < images->count && status == CW_OK; i++) {
+        const struct cw_part *part = images->items[i].part;
+        status = cw_nvperf_decode_range(images->items[i].decoder, range, images->values, err);
+        for (uint32_t c = 0; c < part->plan.counter_count && status == CW_OK; c++)
+            values[part->columns[c]] = images->values[c];
+    }
+    note_durations(schema, values, durations);
+    return status;
+}
+
+void cw_range_images_close(struct cw_range_images *images)
+{
+    for (uint32_t i = 0; i < images->count; i++) {
+        cw_nvperf_decoder_destroy(images->items[i].decoder);
+        free(images->items[i].counters);
+        free(images->items[i].bytes);
+    }
+    free(images->items);
+    free(images->values);
+    free(images->facts);
+}

@@ -1,0 +1,41 @@
+/* What a process handed over of some ranges: NVIDIA's counter data of each part of the plan, decoded into columns. */
+#ifndef CW_AGENT_RANGE_DECODE_H
+#define CW_AGENT_RANGE_DECODE_H
+
+#include "agent/parts.h"
+#include "host/nvperf/lower.h"
+
+struct cw_range_image { /* of one part */
+    const struct cw_part *part;
+    uint8_t *bytes; /* aligned as the library wants it */
+    size_t size;
+    struct cw_schema_counter *counters;
+    struct cw_nvperf_decoder *decoder;
+};
+
+struct cw_range_images {
+    const struct cw_parts *parts;
+    uint32_t count; /* 0: no ranges were collected */
+    struct cw_range_image *items;
+    size_t ranges;
+    struct cw_value *values; /* scratch for the largest part */
+    struct cw_device_facts *facts;
+};
+
+/* Reads the images that end the message, which are of `count` parts from `first` on, or none. To be closed also after a
+ * failure. */
+enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *parts, uint32_t first,
+                                    uint32_t count, struct cw_reader *in, struct cw_error *err);
+/* Opens them for decoding. */
+enum cw_status cw_range_images_open(struct cw_range_images *images, const struct cw_nvperf *library,
+                                    struct cw_error *err);
+/* Fills in the facts of the counters that the images have. There has to be a range. */
+enum cw_status cw_range_images_facts(struct cw_range_images *images, struct cw_device_facts *facts,
+                                     struct cw_error *err);
+/* values[column] of one range: what the images do not have is not collected. durations[pass] where a pass that they
+ * have measured its own time, else NaN. */
+enum cw_status cw_range_images_decode(struct cw_range_images *images, size_t range, struct cw_value *values,
+                                      double *durations, struct cw_error *err);
+void cw_range_images_close(struct cw_range_images *images);
+
+#endif
