@@ -76,7 +76,6 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
     cw_write_u8(out, launch->user);
     cw_write_u8(out, launch->unwanted);
     cw_write_u32(out, launch->replay);
-    cw_write_u64(out, launch->graph);
     cw_write_u64(out, launch->context);
     cw_write_u64(out, launch->stream);
     cw_write_u64(out, launch->start_ns);
@@ -95,7 +94,6 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
     launch->unwanted = cw_read_u8(in);
     uint32_t replay = cw_read_u32(in);
     launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay)replay : CW_REPLAY_BATCH;
-    launch->graph = cw_read_u64(in);
     launch->context = cw_read_u64(in);
     launch->stream = cw_read_u64(in);
     launch->start_ns = cw_read_u64(in);

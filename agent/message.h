@@ -54,14 +54,14 @@ extern const char *const cw_replay_names[CW_REPLAY__COUNT];
 
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };
 
-/* A launch: of a kernel, which is one range, or of a graph, which is one for each kernel in it. Or a user range. */
+/* A launch, or a user range. */
 struct cw_launch {
     const char *kernel; /* "" for a graph or a user range */
     const char *nvtx;   /* the user ranges around it as "outer/inner"; of a user range its own path */
     bool user;          /* a user range */
     bool unwanted;      /* left out by the filter, but launched while another could not be stopped */
     enum cw_replay replay;
-    uint64_t graph; /* the executable graph, 0 for a kernel */
+    uint64_t graph; /* the executable graph, 0 for a kernel; not sent, for graphs are left out */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];
 };

@@ -129,44 +129,22 @@ static enum cw_status keep_native(struct capture *c, const struct cw_range_image
     return status;
 }
 
-/* The launches of one hand-over, and how many ranges each made. */
+/* The launches of one hand-over. */
 struct batch {
     const struct cw_device *device;
     uint32_t count, dropped;
     struct cw_launch *launches;
-    uint32_t graph_ranges; /* of each launch of a graph */
-    bool known;            /* which launch a range is of; else the numbers do not add up */
 };
 
-/* A kernel is one range; the rest are the graphs', and evenly theirs where all are launches of one graph. */
-static void match(struct batch *b, size_t ranges)
-{
-    uint32_t graphs = 0;
-    uint64_t graph = 0;
-    bool alike = true;
-    for (uint32_t i = 0; i < b->count; i++)
-        if (b->launches[i].graph) {
-            alike = alike && (!graph || graph == b->launches[i].graph);
-            graph = b->launches[i].graph;
-            graphs++;
-        }
-    size_t kernels = b->count - graphs;
-    b->known = !graphs ? ranges == kernels : alike && ranges >= kernels && (ranges - kernels) % graphs == 0;
-    b->graph_ranges = graphs && b->known ? (uint32_t)((ranges - kernels) / graphs) : 0;
-}
-
 static enum cw_status write_range(struct capture *c, const struct cw_range_source *source, const struct cw_launch *l,
-                                  size_t range, uint32_t node, struct cw_range_images *images, struct cw_error *err)
+                                  size_t range, struct cw_range_images *images, struct cw_error *err)
 {
     char *readable = cw_demangle(l->kernel);
-    char name[48] = "(unknown kernel)";
-    if (l->graph)
-        snprintf(name, sizeof name, "(graph kernel %u)", node);
     const struct cw_pair attributes[] = {{"replay", cw_replay_names[l->replay]}, {"nvtx", l->nvtx}};
     struct cw_range r = {.name = l->user      ? l->nvtx
                                  : readable   ? readable
                                  : *l->kernel ? l->kernel
-                                              : name,
+                                              : "(unknown kernel)",
                          .kernel = l->kernel,
                          .context = l->context,
                          .stream = l->stream,
@@ -184,26 +162,29 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     return status;
 }
 
+/* Under application replay a launch that cannot be collected is met in every run. */
+static void note_dropped(struct capture *c, uint32_t dropped)
+{
+    c->out.dropped += c->first == 0 ? dropped : 0;
+}
+
 static enum cw_status write_ranges(struct capture *c, const struct cw_process *p, struct batch *b,
                                    struct cw_range_images *images, struct cw_error *err)
 {
     static const struct cw_launch unknown = {.kernel = ""};
     struct cw_device device = *b->device;
     const struct cw_range_source source = {p->pid, p->program, &device};
-    size_t ranges = images->ranges, done = 0;
-    match(b, ranges);
-    c->out.dropped += b->dropped;
-    if (!b->known)
+    size_t ranges = images->ranges;
+    bool known = ranges == b->count;
+    note_dropped(c, b->dropped);
+    if (!known)
         fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
                 b->count);
     enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
     device.facts = c->facts;
-    for (uint32_t i = 0; b->known && i < b->count; i++)
-        for (uint32_t n = b->launches[i].graph ? b->graph_ranges : 1, k = 0; status == CW_OK && k < n; k++, done++)
-            if (!b->launches[i].unwanted)
-                status = write_range(c, &source, &b->launches[i], done, k, images, err);
-    while (!b->known && status == CW_OK && done < ranges)
-        status = write_range(c, &source, &unknown, done++, 0, images, err);
+    for (size_t i = 0; i < ranges && status == CW_OK; i++)
+        if (!known || !b->launches[i].unwanted)
+            status = write_range(c, &source, known ? &b->launches[i] : &unknown, i, images, err);
     return status;
 }
 
@@ -233,7 +214,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     if (status == CW_OK && images.count)
         status = write_ranges(c, p, &b, &images, err);
     else if (status == CW_OK) /* only launches that were not collected */
-        c->out.dropped += b.dropped;
+        note_dropped(c, b.dropped);
     cw_range_images_close(&images);
     cw_arena_destroy(arena);
     return status;
@@ -353,7 +334,7 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
         status = run_all(c, count, err);
     if (c->out.dropped)
         fprintf(stderr, "capture-agent: %" PRIu64 " launches or ranges were not collected%s\n", c->out.dropped,
-                c->options->replay == CW_REPLAY_BATCH ? "; --replay kernel collects graphs too" : "");
+                c->options->user ? "" : "; launches of CUDA graphs never are");
     /* a program that was never started says nothing */
     if (c->session.program.over)
         status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);

@@ -61,7 +61,8 @@ static const struct argp_option option_list[] = {
     {"whole", KEY_WHOLE, 0, 0,
      "let counters stand in several passes, so that each value that fits a pass has one with all its counters; "
      "batched, "
-     "user and application replay keep the passes of such a counter apart, kernel replay leaves it to one of them",
+     "user and application replay keep the passes of such a counter apart, kernel replay leaves it to one of them; "
+     "passes that share a counter take a profiler session each",
      0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},

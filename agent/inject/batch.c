@@ -20,7 +20,6 @@ static struct batch {
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
 
-static bool able;          /* to replay batches; else contexts have kernel replay from their start */
 static uint32_t in_flight; /* calls of other threads that have entered and not left */
 
 static struct batch *find(CUcontext context)
@@ -31,15 +30,19 @@ static struct batch *find(CUcontext context)
     return NULL;
 }
 
+/* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
 static bool setup(struct cw_reader *in)
 {
-    able = cw_record_init() && cw_checkpoint_init();
     if (!cw_range_setup(in))
         return false;
-    if (!able && cw_collection_parts() > 1)
+    if (cw_record_init() && cw_checkpoint_init())
+        return true;
+    if (cw_collection_parts() > 1)
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
                        "CUDA before 12.4): --replay kernel collects this plan, but not all of its values whole");
+    cw_range_settings.replay = CW_REPLAY_KERNEL;
+    cw_inject.mode = &cw_inject_range;
     return !cw_inject.over;
 }
 
@@ -122,8 +125,6 @@ static void context_created(CUcontext context, uint32_t device)
     struct cw_collection *c = b ? cw_collection_open(context, device) : NULL;
     if (c)
         *b = (struct batch){.context = context};
-    if (c && !able)
-        cw_collection_arm(c, CUPTI_KernelReplay);
 }
 
 static void context_destroyed(CUcontext context)
@@ -155,28 +156,17 @@ static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackI
     return false;
 }
 
-static void note_last(struct cw_collection *c, enum cw_replay how, bool unwanted)
-{
-    c->launches[c->count - 1].data.replay = how;
-    c->launches[c->count - 1].data.unwanted = unwanted;
-}
-
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !cw_inject_launch_runs(id, call))
         return;
-    bool wanted = cw_range_wants(id, call);
-    if (!able && c->running) {
-        if (cw_collection_launch_replayed(c, id, call))
-            note_last(c, CW_REPLAY_KERNEL, !wanted);
-    } else if (!wanted) {
+    if (!cw_range_wants(id, call))
         end_collection(c);
-    } else if (able && add_launch(c, find(c->context), id, call)) {
-        note_last(c, CW_REPLAY_BATCH, false);
-    } else {
+    else if (add_launch(c, find(c->context), id, call))
+        c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
+    else
         c->skipped++;
-    }
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)

@@ -7,10 +7,6 @@
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS };
 
-/* Ranges are handed over about this often, so that a program that is killed takes few with it. Starting again costs
- * CUPTI most of a second when software counters are in the plan. */
-static const uint64_t flush_ns = 5000000000;
-
 struct part {
     uint32_t metric_count;
     const char **metrics;
@@ -352,17 +348,6 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
     note(c, &l, !l.data.graph && call->symbolName ? call->symbolName : "", 0);
     c->pending++;
     return true;
-}
-
-bool cw_collection_launch_replayed(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    bool full = c->count == self.at_once;
-    if (!c->pending && (full || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns))) {
-        cw_collection_flush(c);
-        if (cw_inject.over || !cw_collection_arm(c, CUPTI_KernelReplay))
-            return false;
-    }
-    return cw_collection_launch(c, id, call);
 }
 
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *data)

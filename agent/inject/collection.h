@@ -77,8 +77,6 @@ void cw_collection_report_skipped(struct cw_collection *c);
 
 /* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* The same under kernel replay, which hands over what it has now and then. */
-bool cw_collection_launch_replayed(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes its return; a launch that the driver refused is forgotten. False for a launch that was not noted. */
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);
 
