@@ -10,6 +10,7 @@ enum {
     SPECIALS = 10, /* placements tried in place of a member */
     DRAWS = 40,    /* for each of those wanted */
     FEWEST_MET = 4,
+    SMALL_POOL = 64,
     MOST_BROKEN = 64, /* limits narrowed for one set */
 };
 
@@ -345,13 +346,13 @@ static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, u
     return false;
 }
 
-/* A rule that many sets of one group more would fit: it may have one more, and what does not fit is banned when it is
- * met. */
+/* A rule of a small pool that many sets of one group more would fit: it may have one more, and what does not fit is
+ * banned when it is met. */
 static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit l = m->limits[rule].limit;
-    uint32_t met = 0, fit = 0;
-    for (uint32_t t = 0; t < 4 * SAMPLES && met < SAMPLES && cw_mend_ok(m); t++) {
+    uint32_t met = 0, fit = 0, tries = l.count <= SMALL_POOL ? 4 * SAMPLES : 0;
+    for (uint32_t t = 0; t < tries && met < SAMPLES && cw_mend_ok(m); t++) {
         struct set drawn = {.count = 0};
         for (uint32_t draws = 0; draws < DRAWS && cw_mend_used(m, rule, drawn.items, drawn.count) <= l.max; draws++)
             join(m, &drawn, l.members[cw_mend_random(m, l.count)]);
