@@ -26,6 +26,20 @@ unsigned long cw_command_number(struct argp_state *state, const char *text, unsi
     return value;
 }
 
+uint64_t cw_command_devices(struct argp_state *state, const char *text)
+{
+    uint64_t devices = 0;
+    for (const char *at = text; *at; at += *at == ',') {
+        char *end = NULL;
+        unsigned long number = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || number >= 64 || (*end && *end != ','))
+            argp_error(state, "found --device '%s', expected numbers below 64 as 0,2", text);
+        devices |= UINT64_C(1) << number;
+        at = end;
+    }
+    return devices;
+}
+
 bool cw_command_backend(struct argp_state *state, const char *name)
 {
     bool sim = strcmp(name, "sim") == 0;

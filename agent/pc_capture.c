@@ -25,6 +25,7 @@ struct capture {
     struct cw_schema schema;
     struct cw_collector out;
     struct cw_session session;
+    struct cw_filter filter; /* of devices */
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
@@ -244,8 +245,11 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
                                                              .found_chip = chip},
                                           err);
     s->chip = chip;
+    s->filter = &c->filter;
     s->take = take;
     s->user = c;
+    if (status == CW_OK)
+        status = cw_filter_open(&c->filter, &(struct cw_filter_options){.devices = c->options->devices}, err);
     if (status == CW_OK)
         status = cw_pc_schema(&c->schema, chip, c->options, c->arena, err);
     if (status == CW_OK)
@@ -281,6 +285,7 @@ enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exi
     cw_session_init(&c->session);
     enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);
     cw_session_finish(&c->session);
+    cw_filter_close(&c->filter);
     cw_collector_close(&c->out);
     for (size_t i = 0; i < c->module_count; i++)
         free(c->modules[i].code);

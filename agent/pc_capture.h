@@ -11,6 +11,7 @@ struct cw_pc_options {
     char *const *argv; /* the program and its arguments */
     bool sass;         /* SASS metrics; else PC samples */
     bool no_code;      /* leave the modules' code out of the file */
+    uint64_t devices;  /* a bit for each device number; 0: all */
     /* PC sampling */
     uint64_t flush_ns;
     const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */

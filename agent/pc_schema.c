@@ -59,6 +59,8 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
     status = cw_program_verdict(program, name, o->output, status, exit_status, err);
     if (status != CW_OK || samples || *exit_status)
         return status;
+    if (o->sass && o->devices)
+        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a GPU that was asked for", name);
     if (o->sass)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
     if (o->range)

@@ -76,20 +76,6 @@ static uint32_t word(struct argp_state *state, const char *option, const char *t
     return 0;
 }
 
-static uint64_t device_list(struct argp_state *state, const char *text)
-{
-    uint64_t devices = 0;
-    for (const char *at = text; *at; at += *at == ',') {
-        char *end = NULL;
-        unsigned long number = strtoul(at, &end, 10);
-        if (*at < '0' || *at > '9' || number >= 64 || (*end && *end != ','))
-            argp_error(state, "found --device '%s', expected numbers below 64 as 0,2", text);
-        devices |= UINT64_C(1) << number;
-        at = end;
-    }
-    return devices;
-}
-
 static error_t parse_filter(int key, char *arg, struct argp_state *state, struct cw_filter_options *f)
 {
     static const char *const no_yes[] = {"no", "yes"};
@@ -107,7 +93,7 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state, struct
         f->range = arg;
         return 0;
     case KEY_DEVICE:
-        f->devices = device_list(state, arg);
+        f->devices = cw_command_devices(state, arg);
         return 0;
     case KEY_PROCESS:
         f->process = arg;

@@ -7,7 +7,7 @@
 #include "agent/command.h"
 #include "agent/pc_capture.h"
 
-enum { KEY_BACKEND = 256, KEY_LIST, KEY_CODE, KEY_SEED };
+enum { KEY_BACKEND = 256, KEY_LIST, KEY_DEVICE, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };
 
 struct sass_arguments {
@@ -23,6 +23,7 @@ static const struct argp_option sass_options[] = {
      0},
     {"output", 'o', "RUN.cwd", 0,
      "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2", 0},
     {"list", KEY_LIST, 0, 0, "print the SASS metrics that this node's GPU offers", 0},
     {"code", KEY_CODE, "all|none", 0,
      "keep the code that runs, so that lines can be told from the file alone (default), or leave it out", 0},
@@ -74,6 +75,9 @@ static error_t parse_sass(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o':
         a->options.output = arg;
+        return 0;
+    case KEY_DEVICE:
+        a->options.devices = cw_command_devices(state, arg);
         return 0;
     case KEY_LIST:
         a->list = true;

@@ -152,7 +152,8 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 
 static bool is_sampled(const struct simulation *s)
 {
-    return !s->options->range || cw_nesting_wanted(&s->nesting, 0);
+    bool device = !s->options->devices || s->options->devices & 1; /* all is on device 0 */
+    return device && (!s->options->range || cw_nesting_wanted(&s->nesting, 0));
 }
 
 static void launch(struct simulation *s, const char *kernel)

@@ -16,6 +16,10 @@ echo no such; functions --range nothing; metric-eval show run.cwd | grep end
 echo no expression; functions --range '['
 echo no text; functions --range "$(printf 'a\xff')"
 echo a program without ranges; capture-agent pc -o run.cwd --range step -- true; echo "status $?"
+echo devices
+capture-agent pc -o run.cwd --device 0,2 -- true && metric-eval show run.cwd | grep batches
+capture-agent sass -m smsp__sass_inst_executed -o run.cwd --device 1 -- true; echo "status $?"
+capture-agent pc -o run.cwd --device x -- true 2>&1 | head -1
 echo names of files
 capture-agent pc -o 'run.%p.cwd' -- true; echo "status $?"
 SLURM_PROCID=3 JOB=night capture-agent sass -m smsp__sass_inst_executed -o 'run.%q{JOB}.%r.cwd' -- true && ls run.night.*
