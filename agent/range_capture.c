@@ -334,7 +334,11 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
         status = run_all(c, count, err);
     if (c->out.dropped)
         fprintf(stderr, "capture-agent: %" PRIu64 " launches or ranges were not collected%s\n", c->out.dropped,
-                c->options->user ? "" : "; launches of CUDA graphs never are");
+                c->options->user ? ""
+                : c->options->replay == CW_REPLAY_KERNEL
+                    ? "; from its first CUDA graph on a program's launches never are: "
+                      "CUPTI's replay of graphs changed a program's results"
+                    : "; launches of CUDA graphs never are");
     /* a program that was never started says nothing */
     if (c->session.program.over)
         status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);

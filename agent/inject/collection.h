@@ -26,7 +26,8 @@ struct cw_collection {
     size_t dropped;                     /* ranges, by the parts so far */
     CUpti_ProfilerRange range;          /* what ranges and passes are, since the start */
     CUpti_ProfilerReplayMode replay;
-    bool running; /* between arm and flush */
+    bool running;   /* between arm and flush */
+    bool met_graph; /* the program launched a graph, which was left out */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */

@@ -100,6 +100,16 @@ static void waited(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* What was launched before a range must not count in it, nor what it launched after it. */
+static void wait_for_gpu(void)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
+        return;
+    cw_inject.api.cuCtxSynchronize();
+    cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
 static bool is_graph(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_launch launch;
@@ -107,14 +117,25 @@ static bool is_graph(CUpti_CallbackId id, const CUpti_CallbackData *call)
 }
 
 /* CUPTI 13.0 cannot do with graphs: its kernel replay changed what a program computed by them, and behind one that was
- * launched under user replay it fails to stop. So they run while nothing is collected. */
+ * launched under user replay it fails to stop. So they run while nothing is collected, and kernel replay ends there. */
 static void leave_out(struct cw_collection *c, bool wanted)
 {
+    c->met_graph = true;
     for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
         cw_inject_wait();
     if (is_ours_to_stop(c))
         flush(c);
     c->skipped += wanted;
+}
+
+/* Whether launches behind a graph are collected; it has to be done before they are. */
+static bool goes_on(struct cw_collection *c)
+{
+    if (self.replay == CW_REPLAY_KERNEL)
+        return false;
+    wait_for_gpu();
+    c->met_graph = false;
+    return true;
 }
 
 /* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
@@ -128,6 +149,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool wanted = cw_range_wants(id, call);
     if (is_graph(id, call) && self.replay != CW_REPLAY_USER) {
         leave_out(c, wanted);
+        return;
+    }
+    if (c->met_graph && !goes_on(c)) {
+        c->skipped += wanted;
         return;
     }
     if (is_ours_to_stop(c) && (!wanted || is_due(c)))
@@ -157,16 +182,6 @@ struct cw_collection *cw_range_current(void)
         return NULL;
     struct cw_collection *c = context ? cw_collection_find(context) : NULL;
     return c ? c : cw_collection_only();
-}
-
-/* What was launched before a range must not count in it, nor what it launched after it. */
-static void wait_for_gpu(void)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
-        return;
-    cw_inject.api.cuCtxSynchronize();
-    cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
 /* CUPTI would add up ranges of one name, so each gets its own. */
