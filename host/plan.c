@@ -480,14 +480,6 @@ enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, str
         m->passes = list;
         m->pass_count = n;
         m->whole = whole == m->value_count;
-        m->averaged = false;
-        for (uint32_t v = 0; v < m->value_count; v++)
-            for (uint32_t k = 0; k < m->values[v].count; k++) {
-                uint32_t stands = 0;
-                for (uint32_t p = 0; p < image->pass_count; p++)
-                    stands += collects[p * raws + m->values[v].items[k]];
-                m->averaged |= stands > 1;
-            }
     }
     return CW_OK;
 }

@@ -12,8 +12,7 @@ struct cw_plan_metric {
     /* from cw_plan_explain */
     uint32_t pass_count; /* the passes that hold counters of this metric, ascending */
     const uint32_t *passes;
-    bool whole;    /* each value has a pass with all its raw counters */
-    bool averaged; /* a raw counter of it stands in several passes: captures record the mean over them */
+    bool whole; /* each value has a pass with all its raw counters */
 };
 
 struct cw_plan {
