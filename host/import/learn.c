@@ -39,15 +39,15 @@ static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena
     cw_write_format(&limits, "limits:\n");
     cw_learn_write(m, "", &classes, &limits);
     cw_write_bytes(&classes, limits.data, limits.size);
-    if (cw_model_ok(m) && (classes.status != CW_OK || limits.status != CW_OK))
-        m->status = cw_error_nomem(m->err);
-    if (cw_model_ok(m))
-        m->status = cw_yaml_parse(&root, classes.data, classes.size, "learned limits", arena, m->err);
-    struct cw_yaml_reader in = {"learned limits", arena, m->err, m->status};
-    if (cw_model_ok(m))
+    if (cw_ask_ok(&m->ask) && (classes.status != CW_OK || limits.status != CW_OK))
+        m->ask.status = cw_error_nomem(m->ask.err);
+    if (cw_ask_ok(&m->ask))
+        m->ask.status = cw_yaml_parse(&root, classes.data, classes.size, "learned limits", arena, m->ask.err);
+    struct cw_yaml_reader in = {"learned limits", arena, m->ask.err, m->ask.status};
+    if (cw_ask_ok(&m->ask))
         cw_limits_load(chip, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true),
                        NULL);
-    m->status = in.status;
+    m->ask.status = in.status;
     cw_writer_free(&classes);
     cw_writer_free(&limits);
 }
@@ -56,11 +56,11 @@ static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena
 static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, const char *name)
 {
     const struct cw_chip *chip = m->chip;
-    struct cw_pool pool = {0, cw_model_array(m, chip->placement_count, sizeof *pool.items)};
-    for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
+    struct cw_pool pool = {0, cw_ask_array(&m->ask, chip->placement_count, sizeof *pool.items)};
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         if (m->usable[p] && domains[chip->placements[p].domain])
             pool.items[pool.count++] = p;
-    if (pool.count < 2 || !cw_model_ok(m))
+    if (pool.count < 2 || !cw_ask_ok(&m->ask))
         return;
     uint32_t tries = pool.count * each < DRAWN_SETS ? pool.count * each : DRAWN_SETS;
     uint32_t mistakes = cw_learn_bans(m, &pool, tries);
@@ -73,8 +73,8 @@ static void try_random_sets(struct cw_model *m)
 {
     const struct cw_chip *chip = m->chip;
     uint32_t n = chip->domain_count;
-    bool *domains = cw_model_array(m, n, sizeof *domains);
-    for (uint32_t a = 0; cw_model_ok(m) && a < n; a++)
+    bool *domains = cw_ask_array(&m->ask, n, sizeof *domains);
+    for (uint32_t a = 0; cw_ask_ok(&m->ask) && a < n; a++)
         for (uint32_t b = 0; b <= a; b++) {
             if (m->own_pass[a] || m->own_pass[b] || m->cluster[a] != m->cluster[b])
                 continue;
@@ -82,7 +82,7 @@ static void try_random_sets(struct cw_model *m)
             domains[a] = domains[b] = true;
             try_domains(m, domains, a == b ? TRIES_EACH : TRIES_TOGETHER, a == b ? chip->domains[a].name : NULL);
         }
-    for (uint32_t c = 0; cw_model_ok(m) && c < n; c++) {
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < n; c++) {
         uint32_t members = 0;
         for (uint32_t d = 0; d < n; d++)
             members += domains[d] = m->cluster[d] == c && !m->own_pass[d];
@@ -95,13 +95,13 @@ static void try_random_sets(struct cw_model *m)
 static void renew_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena **arena)
 {
     cw_arena_destroy(*arena);
-    *arena = cw_model_ok(m) ? cw_arena_create() : NULL;
+    *arena = cw_ask_ok(&m->ask) ? cw_arena_create() : NULL;
     chip->limits = NULL;
     chip->limit_count = 0;
     if (*arena)
         set_limits(m, chip, *arena);
-    else if (cw_model_ok(m))
-        m->status = cw_error_nomem(m->err);
+    else if (cw_ask_ok(&m->ask))
+        m->ask.status = cw_error_nomem(m->ask.err);
 }
 
 static void add_count(struct cw_learn_count *to, const struct cw_check_count *from)
@@ -118,7 +118,7 @@ static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **a
     struct {
         uint32_t passes, refused;
     } recent[WINDOW] = {{0}}, sum;
-    for (uint32_t round = 0; round < MOST_ROUNDS && m->questions < MOST_QUESTIONS && cw_model_ok(m); round++) {
+    for (uint32_t round = 0; round < MOST_ROUNDS && m->ask.questions < MOST_QUESTIONS && cw_ask_ok(&m->ask); round++) {
         struct cw_check check = {0};
         cw_learn_check(m, chip, round, true, &check);
         report->rounds++;
@@ -152,16 +152,16 @@ static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, 
     renew_limits(m, chip, &arena);
     repair(m, chip, &arena, report);
     struct cw_check fresh = {0};
-    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_model_ok(m); k++)
+    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
         cw_learn_check(m, chip, FRESH_FIRST + k, false, &fresh);
     add_count(&report->random, &fresh.random);
     add_count(&report->natural, &fresh.natural);
     cw_learn_write(m, prefix, &table->classes, &table->limits);
-    for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         report->unusable += !m->usable[p];
     report->classes = m->class_count;
     report->limits = chip->limit_count;
-    report->questions = m->questions;
+    report->questions = m->ask.questions;
     cw_arena_destroy(arena);
 }
 
@@ -179,12 +179,12 @@ enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library,
         return cw_error_nomem(err);
     }
     *m = (struct cw_model){
-        .chip = &chip, .arena = arena, .err = err, .random = 88172645463325252u, .progress = progress};
-    m->status = cw_nvperf_scheduler_create(&m->scheduler, library, chip.name, activity, err);
-    if (cw_model_ok(m))
+        .ask = {.arena = arena, .err = err, .random = CW_ASK_SEED}, .chip = &chip, .progress = progress};
+    m->ask.status = cw_nvperf_scheduler_create(&m->ask.scheduler, library, chip.name, activity, err);
+    if (cw_ask_ok(&m->ask))
         learn(m, &chip, activity == CW_NVPERF_PM_SAMPLING ? "pm_" : "", table, report);
-    cw_nvperf_scheduler_destroy(m->scheduler);
-    enum cw_status status = m->status;
+    cw_nvperf_scheduler_destroy(m->ask.scheduler);
+    enum cw_status status = m->ask.status;
     cw_arena_destroy(arena);
     report->seconds = seconds() - start;
     return status == CW_OK && (table->classes.status != CW_OK || table->limits.status != CW_OK) ? cw_error_nomem(err)

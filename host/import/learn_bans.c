@@ -39,19 +39,19 @@ static bool alike(const struct cw_model *m, uint32_t **sizes, uint32_t a, uint32
 void cw_learn_classes(struct cw_model *m)
 {
     uint32_t n = m->chip->placement_count;
-    uint32_t **sizes = cw_model_array(m, m->rule_count, sizeof *sizes);
-    for (uint32_t r = 0; cw_model_ok(m) && r < m->rule_count; r++) {
-        sizes[r] = cw_model_array(m, m->rules[r].group_count, sizeof **sizes);
-        for (uint32_t p = 0; cw_model_ok(m) && p < n; p++)
+    uint32_t **sizes = cw_ask_array(&m->ask, m->rule_count, sizeof *sizes);
+    for (uint32_t r = 0; cw_ask_ok(&m->ask) && r < m->rule_count; r++) {
+        sizes[r] = cw_ask_array(&m->ask, m->rules[r].group_count, sizeof **sizes);
+        for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++)
             if (m->rules[r].group[p] != CW_NONE)
                 sizes[r][m->rules[r].group[p]]++;
     }
     /* what was told apart before stays so */
     uint32_t *before = m->class_, count = 0, used = 0;
-    uint32_t *class_ = cw_model_array(m, n, sizeof *class_), *first = cw_model_array(m, n, sizeof *first);
-    uint32_t *members = cw_model_array(m, n, sizeof *members);
-    struct cw_class *classes = cw_model_array(m, n, sizeof *classes);
-    for (uint32_t p = 0; cw_model_ok(m) && p < n; p++) {
+    uint32_t *class_ = cw_ask_array(&m->ask, n, sizeof *class_), *first = cw_ask_array(&m->ask, n, sizeof *first);
+    uint32_t *members = cw_ask_array(&m->ask, n, sizeof *members);
+    struct cw_class *classes = cw_ask_array(&m->ask, n, sizeof *classes);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++) {
         uint32_t c = 0;
         while (c < count && ((before && before[first[c]] != before[p]) || !alike(m, sizes, first[c], p)))
             c++;
@@ -59,7 +59,7 @@ void cw_learn_classes(struct cw_model *m)
             first[count++] = p;
         class_[p] = c;
     }
-    for (uint32_t c = 0; cw_model_ok(m) && c < count; c++) {
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < count; c++) {
         classes[c] = (struct cw_class){0, members + used};
         for (uint32_t p = first[c]; p < n; p++)
             if (class_[p] == c)
@@ -68,20 +68,20 @@ void cw_learn_classes(struct cw_model *m)
     }
     uint8_t *bans = m->bans;
     if (m->ban_count)
-        m->bans = cw_model_array(m, n * (size_t)m->ban_room, 1);
-    for (uint32_t c = 0; cw_model_ok(m) && m->ban_count && c < count; c++)
+        m->bans = cw_ask_array(&m->ask, n * (size_t)m->ban_room, 1);
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && m->ban_count && c < count; c++)
         memcpy(m->bans + c * (size_t)m->ban_room, bans + before[first[c]] * (size_t)m->ban_room, m->ban_room);
     m->class_ = class_;
     m->classes = classes;
-    m->class_count = cw_model_ok(m) ? count : 0;
+    m->class_count = cw_ask_ok(&m->ask) ? count : 0;
 }
 
 /* Takes the marked members out of a class and makes them a new one. */
 static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
 {
-    struct cw_class *old = &m->classes[class_], fresh = {0, cw_model_array(m, marked_count, sizeof *fresh.items)};
-    uint32_t kept = 0, *items = cw_model_array(m, old->count, sizeof *items), c = m->class_count;
-    if (!cw_model_ok(m))
+    struct cw_class *old = &m->classes[class_], fresh = {0, cw_ask_array(&m->ask, marked_count, sizeof *fresh.items)};
+    uint32_t kept = 0, *items = cw_ask_array(&m->ask, old->count, sizeof *items), c = m->class_count;
+    if (!cw_ask_ok(&m->ask))
         return class_;
     for (uint32_t i = 0; i < old->count; i++)
         if (marked[i]) {
@@ -105,16 +105,17 @@ static void refine(struct cw_model *m, const struct cw_set *set, uint32_t at)
 {
     uint32_t c = m->class_[set->items[at]], unfit = 0;
     struct cw_set tried = *set;
-    bool *marked = cw_model_array(m, m->classes[c].count, sizeof *marked);
-    for (uint32_t i = 0; cw_model_ok(m) && i < m->classes[c].count; i++) {
+    bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
         bool twice = false;
         tried.items[at] = m->classes[c].items[i];
         for (uint32_t k = 0; k < set->count; k++)
             twice |= k != at && m->chip->placements[set->items[k]].raw == m->chip->placements[tried.items[at]].raw;
-        marked[i] = tried.items[at] == set->items[at] || twice || !cw_model_fits(m, tried.items, tried.count);
+        marked[i] =
+            tried.items[at] == set->items[at] || twice || !cw_ask_fits(&m->ask, m->chip, tried.items, tried.count);
         unfit += marked[i];
     }
-    if (cw_model_ok(m) && unfit < m->classes[c].count)
+    if (cw_ask_ok(&m->ask) && unfit < m->classes[c].count)
         split(m, c, marked, unfit);
 }
 
@@ -125,13 +126,13 @@ static void separate(struct cw_model *m, const struct cw_set *set, uint32_t at)
         uint32_t c = m->class_[set->items[at]], count = 0;
         if (m->class_[set->items[k]] != c)
             continue;
-        bool *marked = cw_model_array(m, m->classes[c].count, sizeof *marked);
-        for (uint32_t i = 0; cw_model_ok(m) && i < m->classes[c].count; i++) {
+        bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
+        for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
             uint32_t p = m->classes[c].items[i];
             marked[i] = p == set->items[at] || (p != set->items[k] && i % 2);
             count += marked[i];
         }
-        if (cw_model_ok(m))
+        if (cw_ask_ok(&m->ask))
             split(m, c, marked, count);
     }
 }
@@ -139,8 +140,8 @@ static void separate(struct cw_model *m, const struct cw_set *set, uint32_t at)
 /* A placement of a random class of a part. */
 static uint32_t draw_from(struct cw_model *m, const uint32_t *list, uint32_t count)
 {
-    const struct cw_class *c = &m->classes[list[cw_model_random(m, count)]];
-    return c->items[cw_model_random(m, c->count)];
+    const struct cw_class *c = &m->classes[list[cw_ask_random(&m->ask, count)]];
+    return c->items[cw_ask_random(&m->ask, c->count)];
 }
 
 struct ban {
@@ -159,7 +160,7 @@ static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
 {
     struct cw_model *m = w->m;
     uint32_t met = 0;
-    for (uint32_t t = 0; t < 5 * WIDEN_TRIES && met < WIDEN_TRIES && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < 5 * WIDEN_TRIES && met < WIDEN_TRIES && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {0};
         bool allowed = true;
         for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
@@ -170,7 +171,7 @@ static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
         if (!allowed)
             continue;
         met++;
-        if (cw_model_fits(m, set.items, set.count))
+        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
             return false;
     }
     return met >= WIDEN_NEED;
@@ -195,7 +196,7 @@ static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked
 {
     struct cw_model *m = w->m;
     for (uint32_t at = 0; at < w->ban->count; at++)
-        for (uint32_t i = 0; i < w->counts[at] * TRIM_TRIES && wrong->count < WRONG_MOST && cw_model_ok(m); i++) {
+        for (uint32_t i = 0; i < w->counts[at] * TRIM_TRIES && wrong->count < WRONG_MOST && cw_ask_ok(&m->ask); i++) {
             struct cw_set set = {0};
             bool allowed = true;
             for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
@@ -206,7 +207,7 @@ static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked
             }
             if (!allowed)
                 continue;
-            bool fits = cw_model_fits(m, set.items, set.count);
+            bool fits = cw_ask_fits(&m->ask, m->chip, set.items, set.count);
             for (uint32_t k = 0; k < set.count; k++) {
                 wrong->classes[wrong->count][k] = m->class_[set.items[k]];
                 asked[k][m->class_[set.items[k]]]++;
@@ -259,11 +260,11 @@ static void remove_wrong(struct widening *w, struct wrong *wrong, uint32_t **ask
 static void trim(struct widening *w)
 {
     struct cw_model *m = w->m;
-    struct wrong *wrong = cw_model_array(m, 1, sizeof *wrong);
+    struct wrong *wrong = cw_ask_array(&m->ask, 1, sizeof *wrong);
     uint32_t *asked[CW_BAN_MOST];
     for (uint32_t k = 0; k < w->ban->count; k++)
-        asked[k] = cw_model_array(m, m->class_count, sizeof **asked);
-    for (int round = 0; round < TRIM_ROUNDS && cw_model_ok(m); round++) {
+        asked[k] = cw_ask_array(&m->ask, m->class_count, sizeof **asked);
+    for (int round = 0; round < TRIM_ROUNDS && cw_ask_ok(&m->ask); round++) {
         wrong->count = 0;
         for (uint32_t k = 0; k < w->ban->count; k++)
             memset(asked[k], 0, m->class_count * sizeof **asked);
@@ -285,7 +286,7 @@ static void widen(struct widening *w)
 {
     struct cw_model *m = w->m;
     uint32_t cluster = m->cluster[domain_of(m, w->lists[0][0])];
-    for (uint32_t c = 0; c < m->class_count && cw_model_ok(m); c++) {
+    for (uint32_t c = 0; c < m->class_count && cw_ask_ok(&m->ask); c++) {
         bool tried[CW_BAN_MOST] = {false};
         bool taken =
             !m->usable[m->classes[c].items[0]] || m->cluster[domain_of(m, c)] != cluster || w->ban->part[c] != 0;
@@ -324,9 +325,9 @@ static bool fills_slots(const struct cw_model *m, const struct cw_set *set)
 static bool is_special(struct cw_model *m, const struct cw_set *set, uint32_t at)
 {
     uint32_t met = 0, fits = 0;
-    for (uint32_t t = 0; t < SPECIAL_DRAWS && met < SPECIAL_TRIES && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < SPECIAL_DRAWS && met < SPECIAL_TRIES && cw_ask_ok(&m->ask); t++) {
         struct cw_set others = *set;
-        uint32_t p = cw_model_random(m, m->chip->placement_count);
+        uint32_t p = cw_ask_random(&m->ask, m->chip->placement_count);
         others.items[at] = others.items[--others.count];
         if (m->chip->placements[p].domain != m->chip->placements[set->items[at]].domain ||
             !cw_model_allows(m, &others, p))
@@ -374,9 +375,9 @@ static void add_ban(struct cw_model *m, const struct ban *ban)
     if (m->ban_count == room) {
         uint8_t *bans = m->bans, *parts = m->ban_parts;
         m->ban_room = 2 * room + 64;
-        m->bans = cw_model_array(m, n * (size_t)m->ban_room, 1);
-        m->ban_parts = cw_model_array(m, m->ban_room, 1);
-        if (!cw_model_ok(m))
+        m->bans = cw_ask_array(&m->ask, n * (size_t)m->ban_room, 1);
+        m->ban_parts = cw_ask_array(&m->ask, m->ban_room, 1);
+        if (!cw_ask_ok(&m->ask))
             return;
         for (uint32_t c = 0; c < m->class_count && room; c++)
             memcpy(m->bans + c * (size_t)m->ban_room, bans + c * (size_t)room, room);
@@ -390,10 +391,10 @@ static void add_ban(struct cw_model *m, const struct ban *ban)
 
 void cw_learn_ban(struct cw_model *m, struct cw_set set)
 {
-    struct ban ban = {.part = cw_model_array(m, m->chip->placement_count, 1)};
+    struct ban ban = {.part = cw_ask_array(&m->ask, m->chip->placement_count, 1)};
     struct widening w = {.m = m, .ban = &ban};
     cw_model_minimize(m, &set);
-    if (set.count < 2 || !cw_model_ok(m) || is_accident(m, &set))
+    if (set.count < 2 || !cw_ask_ok(&m->ask) || is_accident(m, &set))
         return;
     /* forbidding a part of a large set is too strict, but right */
     bool whole = set.count <= CW_BAN_MOST, special[CW_BAN_MOST] = {false};
@@ -405,17 +406,17 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
         return;
     for (uint32_t k = 1; k < set.count && k < CW_BAN_MOST; k++)
         separate(m, &set, k);
-    for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_model_ok(m); i++) {
+    for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_ask_ok(&m->ask); i++) {
         uint32_t c = m->class_[set.items[i]], k = ban.count++;
-        w.lists[k] = cw_model_array(m, m->chip->placement_count, sizeof **w.lists);
-        if (cw_model_ok(m))
+        w.lists[k] = cw_ask_array(&m->ask, m->chip->placement_count, sizeof **w.lists);
+        if (cw_ask_ok(&m->ask))
             add_class(&w, k, c);
     }
     if (whole && ban.count == set.count) {
         widen(&w);
         trim(&w);
     }
-    if (!cw_model_ok(m))
+    if (!cw_ask_ok(&m->ask))
         return;
     drop_fillers(&ban, special, m->class_count);
     add_ban(m, &ban);
@@ -431,8 +432,8 @@ static void grow_by_class(struct cw_model *m, struct cw_set *set, const struct c
             classes[count++] = c;
     }
     for (uint32_t misses = 0; count && set->count < size && misses < 40 + 10 * size;) {
-        const struct cw_class *c = &m->classes[classes[cw_model_random(m, count)]];
-        uint32_t p = c->items[cw_model_random(m, c->count)];
+        const struct cw_class *c = &m->classes[classes[cw_ask_random(&m->ask, count)]];
+        uint32_t p = c->items[cw_ask_random(&m->ask, c->count)];
         if (cw_model_allows(m, set, p))
             set->items[set->count++] = p;
         else
@@ -444,15 +445,15 @@ uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t 
 {
     uint32_t mistakes = 0;
     if (!m->scratch)
-        m->scratch = cw_model_array(m, m->chip->placement_count, sizeof *m->scratch);
-    for (uint32_t t = 0; t < tries && mistakes < MOST_BANS && cw_model_ok(m); t++) {
+        m->scratch = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *m->scratch);
+    for (uint32_t t = 0; t < tries && mistakes < MOST_BANS && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {0};
-        uint32_t size = 4 + cw_model_random(m, 60);
+        uint32_t size = 4 + cw_ask_random(&m->ask, 60);
         if (t % 2)
             grow_by_class(m, &set, pool, size);
         else
             cw_model_grow(m, &set, pool, size);
-        if (set.count < 3 || cw_model_fits(m, set.items, set.count))
+        if (set.count < 3 || cw_ask_fits(&m->ask, m->chip, set.items, set.count))
             continue;
         mistakes++;
         cw_learn_ban(m, set);

@@ -24,7 +24,7 @@ static struct cw_set part_of(const struct checking *c, const struct cw_pass *pas
 /* Bans one refused set after the other; what is banned leaves the set. */
 static void ban_all(struct checking *c, struct cw_set set)
 {
-    while (set.count > 1 && cw_model_ok(c->m) && !cw_model_fits(c->m, set.items, set.count)) {
+    while (set.count > 1 && cw_ask_ok(&c->m->ask) && !cw_ask_fits(&c->m->ask, c->m->chip, set.items, set.count)) {
         struct cw_set smallest = set;
         cw_model_minimize(c->m, &smallest);
         cw_learn_ban(c->m, smallest);
@@ -40,7 +40,7 @@ static void judge_pass(struct checking *c, const struct cw_pass *pass)
 {
     c->count->passes++;
     struct cw_set whole = part_of(c, pass, CW_NONE);
-    if (pass->count > CW_SET_MOST || cw_model_fits(c->m, whole.items, whole.count))
+    if (pass->count > CW_SET_MOST || cw_ask_fits(&c->m->ask, c->m->chip, whole.items, whole.count))
         return;
     c->count->refused++;
     for (uint32_t d = 0; c->learn && d < c->chip->domain_count; d++) {
@@ -54,13 +54,13 @@ static void judge_set(void *context, const struct cw_list *raws, bool natural)
 {
     struct checking *c = context;
     struct cw_schedule schedule;
-    struct cw_arena *arena = cw_model_ok(c->m) ? cw_arena_create() : NULL;
+    struct cw_arena *arena = cw_ask_ok(&c->m->ask) ? cw_arena_create() : NULL;
     if (!arena)
         return;
     c->count = natural ? &c->check->natural : &c->check->random;
-    c->m->status = cw_schedule_make(&schedule, c->chip, raws, 1, arena, c->m->err);
+    c->m->ask.status = cw_schedule_make(&schedule, c->chip, raws, 1, arena, c->m->ask.err);
     c->count->sets++;
-    for (uint32_t k = 0; cw_model_ok(c->m) && k < schedule.pass_count; k++)
+    for (uint32_t k = 0; cw_ask_ok(&c->m->ask) && k < schedule.pass_count; k++)
         judge_pass(c, &schedule.passes[k]);
     cw_arena_destroy(arena);
 }
@@ -69,7 +69,7 @@ void cw_learn_check(struct cw_model *m, const struct cw_chip *chip, uint32_t rou
 {
     struct checking c = {.m = m, .chip = chip, .check = check, .learn = learn};
     struct cw_check_sets sets = {.chip = chip, .usable = m->usable, .judge = judge_set, .context = &c};
-    enum cw_status status = cw_model_ok(m) ? cw_check_sets(&sets, round, m->arena, m->err) : m->status;
-    if (cw_model_ok(m))
-        m->status = status;
+    enum cw_status status = cw_ask_ok(&m->ask) ? cw_check_sets(&sets, round, m->ask.arena, m->ask.err) : m->ask.status;
+    if (cw_ask_ok(&m->ask))
+        m->ask.status = status;
 }

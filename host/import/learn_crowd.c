@@ -26,8 +26,8 @@ static bool draw_members(struct crowd *w, struct cw_set *set, uint32_t size)
 {
     struct cw_model *m = w->m;
     for (uint32_t d = 0; d < DRAWS && set->count < size; d++) {
-        const struct cw_class *c = &m->classes[w->list[cw_model_random(m, w->count)]];
-        uint32_t p = c->items[cw_model_random(m, c->count)];
+        const struct cw_class *c = &m->classes[w->list[cw_ask_random(&m->ask, w->count)]];
+        uint32_t p = c->items[cw_ask_random(&m->ask, c->count)];
         if (cw_model_allows(m, set, p))
             set->items[set->count++] = p;
     }
@@ -40,12 +40,12 @@ static bool belongs(struct crowd *w, uint32_t class_)
     struct cw_model *m = w->m;
     const struct cw_class *c = &m->classes[class_];
     uint32_t met = 0;
-    for (uint32_t t = 0; t < 2 * TRIES && met < TRIES && cw_model_ok(m); t++) {
-        struct cw_set set = {.count = 1, .items = {c->items[cw_model_random(m, c->count)]}};
+    for (uint32_t t = 0; t < 2 * TRIES && met < TRIES && cw_ask_ok(&m->ask); t++) {
+        struct cw_set set = {.count = 1, .items = {c->items[cw_ask_random(&m->ask, c->count)]}};
         if (!draw_members(w, &set, w->most + 1))
             continue;
         met++;
-        if (cw_model_fits(m, set.items, set.count))
+        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
             return false;
     }
     return met >= NEED;
@@ -90,13 +90,14 @@ static bool remove_worst(struct crowd *w, struct cw_set *wrong, uint32_t *wrong_
 static bool trim(struct crowd *w)
 {
     struct cw_model *m = w->m;
-    struct cw_set *wrong = cw_model_array(m, TRIM_SETS, sizeof *wrong);
-    uint32_t *votes = cw_model_array(m, m->chip->placement_count, sizeof *votes);
-    for (int round = 0; round < TRIM_ROUNDS && cw_model_ok(m); round++) {
+    struct cw_set *wrong = cw_ask_array(&m->ask, TRIM_SETS, sizeof *wrong);
+    uint32_t *votes = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *votes);
+    for (int round = 0; round < TRIM_ROUNDS && cw_ask_ok(&m->ask); round++) {
         uint32_t count = 0;
-        for (uint32_t t = 0; t < TRIM_SETS && t < 4 * w->count + 40 && cw_model_ok(m); t++) {
+        for (uint32_t t = 0; t < TRIM_SETS && t < 4 * w->count + 40 && cw_ask_ok(&m->ask); t++) {
             wrong[count].count = 0;
-            if (draw_members(w, &wrong[count], w->most + 1) && cw_model_fits(m, wrong[count].items, wrong[count].count))
+            if (draw_members(w, &wrong[count], w->most + 1) &&
+                cw_ask_fits(&m->ask, m->chip, wrong[count].items, wrong[count].count))
                 count++;
         }
         if (!count)
@@ -122,8 +123,9 @@ static bool add_rule(struct crowd *w)
     if (members < SMALLEST * (w->most + 1) || m->rule_count + 1 == CW_RULES_MOST)
         return false;
     struct cw_rule *rule = &m->rules[m->rule_count];
-    *rule = (struct cw_rule){.max = w->most, .group = cw_model_array(m, m->chip->placement_count, sizeof *rule->group)};
-    if (!cw_model_ok(m))
+    *rule =
+        (struct cw_rule){.max = w->most, .group = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rule->group)};
+    if (!cw_ask_ok(&m->ask))
         return false;
     memset(rule->group, 0xff, m->chip->placement_count * sizeof *rule->group);
     for (uint32_t i = 0; i < w->count; i++)
@@ -137,18 +139,18 @@ static bool add_rule(struct crowd *w)
 bool cw_learn_crowd(struct cw_model *m, const struct cw_set *set)
 {
     struct crowd w = {.m = m, .most = set->count - 1};
-    w.list = cw_model_array(m, m->chip->placement_count, sizeof *w.list);
-    w.inside = cw_model_array(m, m->chip->placement_count, 1);
-    for (uint32_t i = 0; i < set->count && cw_model_ok(m); i++)
+    w.list = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.list);
+    w.inside = cw_ask_array(&m->ask, m->chip->placement_count, 1);
+    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask); i++)
         if (!w.inside[m->class_[set->items[i]]])
             add_class(&w, m->class_[set->items[i]]);
     w.seeds = w.count;
-    if (!cw_model_ok(m))
+    if (!cw_ask_ok(&m->ask))
         return false;
     uint32_t cluster = m->cluster[domain_of(m, w.list[0])];
-    for (uint32_t c = 0; c < m->class_count && cw_model_ok(m); c++)
+    for (uint32_t c = 0; c < m->class_count && cw_ask_ok(&m->ask); c++)
         if (!w.inside[c] && m->usable[m->classes[c].items[0]] && m->cluster[domain_of(m, c)] == cluster &&
             belongs(&w, c))
             add_class(&w, c);
-    return cw_model_ok(m) && trim(&w) && add_rule(&w);
+    return cw_ask_ok(&m->ask) && trim(&w) && add_rule(&w);
 }

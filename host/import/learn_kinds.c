@@ -22,10 +22,10 @@ enum {
 static struct cw_pool *pools_by_domain(struct cw_model *m)
 {
     const struct cw_chip *chip = m->chip;
-    struct cw_pool *pools = cw_model_array(m, chip->domain_count, sizeof *pools);
-    for (uint32_t d = 0; cw_model_ok(m) && d < chip->domain_count; d++)
-        pools[d].items = cw_model_array(m, chip->placement_count, sizeof *pools[d].items);
-    for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
+    struct cw_pool *pools = cw_ask_array(&m->ask, chip->domain_count, sizeof *pools);
+    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < chip->domain_count; d++)
+        pools[d].items = cw_ask_array(&m->ask, chip->placement_count, sizeof *pools[d].items);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         if (m->usable[p]) {
             struct cw_pool *pool = &pools[chip->placements[p].domain];
             pool->items[pool->count++] = p;
@@ -38,12 +38,12 @@ static uint32_t cross_conflicts(struct cw_model *m, const struct cw_pool *a, con
 {
     uint32_t bad = 0;
     *tries = 0;
-    for (uint32_t k = 0; k < CROSS_TRIES && cw_model_ok(m); k++) {
-        uint32_t pair[2] = {a->items[cw_model_random(m, a->count)], b->items[cw_model_random(m, b->count)]};
+    for (uint32_t k = 0; k < CROSS_TRIES && cw_ask_ok(&m->ask); k++) {
+        uint32_t pair[2] = {a->items[cw_ask_random(&m->ask, a->count)], b->items[cw_ask_random(&m->ask, b->count)]};
         if (m->chip->placements[pair[0]].raw == m->chip->placements[pair[1]].raw)
             continue;
         ++*tries;
-        bad += !cw_model_fits(m, pair, 2);
+        bad += !cw_ask_fits(&m->ask, m->chip, pair, 2);
     }
     return bad;
 }
@@ -60,8 +60,8 @@ static void join(struct cw_model *m, uint32_t a, uint32_t b)
 static void compare_domains(struct cw_model *m, const struct cw_pool *pools)
 {
     uint32_t n = m->chip->domain_count;
-    uint8_t *all = cw_model_array(m, (size_t)n * n, 1), *some = cw_model_array(m, (size_t)n * n, 1);
-    for (uint32_t a = 0; cw_model_ok(m) && a < n; a++)
+    uint8_t *all = cw_ask_array(&m->ask, (size_t)n * n, 1), *some = cw_ask_array(&m->ask, (size_t)n * n, 1);
+    for (uint32_t a = 0; cw_ask_ok(&m->ask) && a < n; a++)
         for (uint32_t b = 0; b < a; b++) {
             if (!pools[a].count || !pools[b].count)
                 continue;
@@ -69,13 +69,13 @@ static void compare_domains(struct cw_model *m, const struct cw_pool *pools)
             all[a * n + b] = all[b * n + a] = bad && bad == tries;
             some[a * n + b] = some[b * n + a] = bad != 0;
         }
-    for (uint32_t a = 0; cw_model_ok(m) && a < n; a++) {
+    for (uint32_t a = 0; cw_ask_ok(&m->ask) && a < n; a++) {
         bool alone = pools[a].count > 0;
         for (uint32_t b = 0; b < n; b++)
             alone &= b == a || !pools[b].count || all[a * n + b];
         m->own_pass[a] = alone;
     }
-    for (uint32_t a = 0; cw_model_ok(m) && a < n; a++)
+    for (uint32_t a = 0; cw_ask_ok(&m->ask) && a < n; a++)
         for (uint32_t b = 0; b < a; b++)
             if (some[a * n + b] && !m->own_pass[a] && !m->own_pass[b])
                 join(m, a, b);
@@ -84,16 +84,16 @@ static void compare_domains(struct cw_model *m, const struct cw_pool *pools)
 void cw_learn_domains(struct cw_model *m)
 {
     const struct cw_chip *chip = m->chip;
-    m->usable = cw_model_array(m, chip->placement_count, sizeof *m->usable);
-    m->own_pass = cw_model_array(m, chip->domain_count, sizeof *m->own_pass);
-    m->cluster = cw_model_array(m, chip->domain_count, sizeof *m->cluster);
-    for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
-        m->usable[p] = cw_model_fits(m, &p, 1);
-    for (uint32_t d = 0; cw_model_ok(m) && d < chip->domain_count; d++)
+    m->usable = cw_ask_array(&m->ask, chip->placement_count, sizeof *m->usable);
+    m->own_pass = cw_ask_array(&m->ask, chip->domain_count, sizeof *m->own_pass);
+    m->cluster = cw_ask_array(&m->ask, chip->domain_count, sizeof *m->cluster);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
+        m->usable[p] = cw_ask_fits(&m->ask, m->chip, &p, 1);
+    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < chip->domain_count; d++)
         m->cluster[d] = d;
     const struct cw_pool *pools = pools_by_domain(m);
     compare_domains(m, pools);
-    for (uint32_t p = 1; cw_model_ok(m) && p < chip->placement_count; p++)
+    for (uint32_t p = 1; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         if (chip->placements[p].raw == chip->placements[p - 1].raw)
             join(m, chip->placements[p].domain, chip->placements[p - 1].domain);
 }
@@ -126,12 +126,12 @@ static void add_probe(struct sorting *s, uint32_t index, uint32_t kind)
     uint32_t column = s->probe_count++;
     s->probes[column] = index;
     s->of_all[column] = kind == CW_NONE;
-    for (uint32_t i = 0; i < s->pool.count && cw_model_ok(m); i++) {
+    for (uint32_t i = 0; i < s->pool.count && cw_ask_ok(&m->ask); i++) {
         uint32_t pair[2] = {s->pool.items[i], s->pool.items[index]};
         /* two placements of one counter never meet; what they do is filled in from their likes */
         bool open = m->chip->placements[pair[0]].raw == m->chip->placements[pair[1]].raw ||
                     (kind != CW_NONE && s->kind[i] != kind);
-        s->rows[(size_t)i * s->probe_room + column] = open ? 2 : !cw_model_fits(m, pair, 2);
+        s->rows[(size_t)i * s->probe_room + column] = open ? 2 : !cw_ask_fits(&m->ask, m->chip, pair, 2);
     }
 }
 
@@ -150,9 +150,9 @@ static bool same_row(const struct sorting *s, uint32_t a, uint32_t b)
 /* Kinds are named by their first placement. */
 static void assign_kinds(struct sorting *s)
 {
-    uint32_t *first = cw_model_array(s->m, s->pool.count, sizeof *first);
+    uint32_t *first = cw_ask_array(&s->m->ask, s->pool.count, sizeof *first);
     s->kind_count = 0;
-    for (uint32_t i = 0; cw_model_ok(s->m) && i < s->pool.count; i++) {
+    for (uint32_t i = 0; cw_ask_ok(&s->m->ask) && i < s->pool.count; i++) {
         uint32_t k = 0;
         while (k < s->kind_count && !same_row(s, i, first[k]))
             k++;
@@ -175,8 +175,8 @@ static void fill_conflicts(struct sorting *s)
 {
     struct cw_model *m = s->m;
     uint32_t base = s->base, n = s->kind_count;
-    uint8_t *asked = cw_model_array(m, (size_t)n * n, 1);
-    for (uint32_t k = 0; k < s->probe_count && cw_model_ok(m); k++) {
+    uint8_t *asked = cw_ask_array(&m->ask, (size_t)n * n, 1);
+    for (uint32_t k = 0; k < s->probe_count && cw_ask_ok(&m->ask); k++) {
         uint32_t a = s->kind[s->probes[k]];
         for (uint32_t i = 0; i < s->pool.count; i++) {
             uint32_t b = s->kind[i];
@@ -189,12 +189,12 @@ static void fill_conflicts(struct sorting *s)
                     m->conflict[(size_t)(base + b) * m->kind_room + base + a] = 1;
         }
     }
-    for (uint32_t a = 0; a < n && cw_model_ok(m); a++)
+    for (uint32_t a = 0; a < n && cw_ask_ok(&m->ask); a++)
         for (uint32_t b = 0; b < a; b++) {
             uint32_t pair[2] = {s->pool.items[s->first[a]], s->pool.items[s->first[b]]};
             if (!asked[(size_t)a * n + b] && !never_meet(s, s->first[a], s->first[b]))
                 m->conflict[(size_t)(base + a) * m->kind_room + base + b] =
-                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = !cw_model_fits(m, pair, 2);
+                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = !cw_ask_fits(&m->ask, m->chip, pair, 2);
         }
 }
 
@@ -203,7 +203,8 @@ static bool surprises(struct sorting *s, uint32_t a, uint32_t b)
 {
     struct cw_model *m = s->m;
     uint32_t pair[2] = {s->pool.items[a], s->pool.items[b]};
-    if (never_meet(s, a, b) || cw_model_fits(m, pair, 2) != cw_model_conflict(m, pair[0], pair[1]) || !cw_model_ok(m))
+    if (never_meet(s, a, b) || cw_ask_fits(&m->ask, m->chip, pair, 2) != cw_model_conflict(m, pair[0], pair[1]) ||
+        !cw_ask_ok(&m->ask))
         return false;
     add_probe(s, a, s->kind[b]);
     add_probe(s, b, s->kind[a]);
@@ -230,15 +231,15 @@ static uint32_t check_metric(struct sorting *s, const uint32_t *index, const str
 static uint32_t check_metrics(struct sorting *s)
 {
     const struct cw_chip *chip = s->m->chip;
-    uint32_t wrong = 0, *index = cw_model_array(s->m, chip->placement_count, sizeof *index);
+    uint32_t wrong = 0, *index = cw_ask_array(&s->m->ask, chip->placement_count, sizeof *index);
     if (!index)
         return 0;
     memset(index, 0xff, chip->placement_count * sizeof *index);
     for (uint32_t i = 0; i < s->pool.count; i++)
         index[s->pool.items[i]] = i;
-    for (uint32_t i = 0; i < chip->ratio_count && wrong < MOST_SURPRISES && cw_model_ok(s->m); i++)
+    for (uint32_t i = 0; i < chip->ratio_count && wrong < MOST_SURPRISES && cw_ask_ok(&s->m->ask); i++)
         wrong += check_metric(s, index, &chip->ratios[i].raws);
-    for (uint32_t i = 0; i < chip->throughput_count && wrong < MOST_SURPRISES && cw_model_ok(s->m); i++)
+    for (uint32_t i = 0; i < chip->throughput_count && wrong < MOST_SURPRISES && cw_ask_ok(&s->m->ask); i++)
         wrong += check_metric(s, index, &chip->throughputs[i].raws);
     return wrong;
 }
@@ -248,10 +249,10 @@ static uint32_t check_metrics(struct sorting *s)
 static uint32_t check_kinds(struct sorting *s)
 {
     struct cw_model *m = s->m;
-    uint32_t wrong = check_metrics(s), *start = cw_model_array(m, s->kind_count + 1, sizeof *start);
-    uint32_t *sorted = cw_model_array(m, s->pool.count, sizeof *sorted);
-    uint32_t *filled = cw_model_array(m, s->kind_count + 1, sizeof *filled);
-    if (!cw_model_ok(m))
+    uint32_t wrong = check_metrics(s), *start = cw_ask_array(&m->ask, s->kind_count + 1, sizeof *start);
+    uint32_t *sorted = cw_ask_array(&m->ask, s->pool.count, sizeof *sorted);
+    uint32_t *filled = cw_ask_array(&m->ask, s->kind_count + 1, sizeof *filled);
+    if (!cw_ask_ok(&m->ask))
         return 0;
     for (uint32_t i = 0; i < s->pool.count; i++)
         start[s->kind[i] + 1]++;
@@ -264,11 +265,11 @@ static uint32_t check_kinds(struct sorting *s)
             bool conflict = m->conflict[(size_t)(s->base + a) * m->kind_room + s->base + b];
             uint32_t tries = a == b ? OWN_CHECKS : conflict ? CONFLICT_CHECKS : KIND_CHECKS;
             for (uint32_t t = 0; t < tries && filled[a] * filled[b] > 1 && wrong < MOST_SURPRISES; t++)
-                wrong += surprises(s, sorted[start[a] + cw_model_random(m, filled[a])],
-                                   sorted[start[b] + cw_model_random(m, filled[b])]);
+                wrong += surprises(s, sorted[start[a] + cw_ask_random(&m->ask, filled[a])],
+                                   sorted[start[b] + cw_ask_random(&m->ask, filled[b])]);
         }
-    for (uint32_t k = 0; k < CHECKS && wrong < MOST_SURPRISES && cw_model_ok(m); k++)
-        wrong += surprises(s, cw_model_random(m, s->pool.count), cw_model_random(m, s->pool.count));
+    for (uint32_t k = 0; k < CHECKS && wrong < MOST_SURPRISES && cw_ask_ok(&m->ask); k++)
+        wrong += surprises(s, cw_ask_random(&m->ask, s->pool.count), cw_ask_random(&m->ask, s->pool.count));
     return wrong;
 }
 
@@ -276,28 +277,28 @@ static void learn_cluster(struct cw_model *m, uint32_t cluster)
 {
     const struct cw_chip *chip = m->chip;
     struct sorting s = {.m = m};
-    s.pool.items = cw_model_array(m, chip->placement_count, sizeof *s.pool.items);
-    for (uint32_t p = 0; cw_model_ok(m) && p < chip->placement_count; p++)
+    s.pool.items = cw_ask_array(&m->ask, chip->placement_count, sizeof *s.pool.items);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         if (m->usable[p] && m->cluster[chip->placements[p].domain] == cluster)
             s.pool.items[s.pool.count++] = p;
     s.probe_room = 2 * s.pool.count;
-    s.probes = cw_model_array(m, s.probe_room, sizeof *s.probes);
-    s.of_all = cw_model_array(m, s.probe_room, sizeof *s.of_all);
-    s.rows = cw_model_array(m, (size_t)s.pool.count * s.probe_room, 1);
-    s.kind = cw_model_array(m, s.pool.count, sizeof *s.kind);
+    s.probes = cw_ask_array(&m->ask, s.probe_room, sizeof *s.probes);
+    s.of_all = cw_ask_array(&m->ask, s.probe_room, sizeof *s.of_all);
+    s.rows = cw_ask_array(&m->ask, (size_t)s.pool.count * s.probe_room, 1);
+    s.kind = cw_ask_array(&m->ask, s.pool.count, sizeof *s.kind);
     s.base = m->kind_count;
     for (uint32_t k = 0; k < PROBES && k < s.pool.count; k++)
-        add_probe(&s, cw_model_random(m, s.pool.count), CW_NONE);
+        add_probe(&s, cw_ask_random(&m->ask, s.pool.count), CW_NONE);
     uint32_t wrong = UINT32_MAX;
-    for (int round = 0; round <= SORTINGS && cw_model_ok(m) && s.pool.count; round++) {
+    for (int round = 0; round <= SORTINGS && cw_ask_ok(&m->ask) && s.pool.count; round++) {
         assign_kinds(&s);
         m->kind_count = s.base + s.kind_count;
-        for (uint32_t i = 0; cw_model_ok(m) && i < s.pool.count; i++)
+        for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < s.pool.count; i++)
             m->kind[s.pool.items[i]] = s.base + s.kind[i];
-        for (uint32_t a = s.base; cw_model_ok(m) && a < m->kind_count; a++)
+        for (uint32_t a = s.base; cw_ask_ok(&m->ask) && a < m->kind_count; a++)
             memset(m->conflict + (size_t)a * m->kind_room + s.base, 0, m->kind_count - s.base);
         fill_conflicts(&s);
-        if (!cw_model_ok(m) || wrong <= FEW_SURPRISES || round == SORTINGS)
+        if (!cw_ask_ok(&m->ask) || wrong <= FEW_SURPRISES || round == SORTINGS)
             return;
         wrong = check_kinds(&s);
     }
@@ -307,11 +308,11 @@ void cw_learn_kinds(struct cw_model *m)
 {
     uint32_t n = m->chip->placement_count;
     m->kind_room = n;
-    m->kind = cw_model_array(m, n, sizeof *m->kind);
-    m->conflict = cw_model_array(m, (size_t)n * n, 1);
-    for (uint32_t p = 0; cw_model_ok(m) && p < n; p++)
+    m->kind = cw_ask_array(&m->ask, n, sizeof *m->kind);
+    m->conflict = cw_ask_array(&m->ask, (size_t)n * n, 1);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++)
         m->kind[p] = CW_NONE;
-    for (uint32_t d = 0; cw_model_ok(m) && d < m->chip->domain_count; d++)
+    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < m->chip->domain_count; d++)
         if (m->cluster[d] == d && !m->own_pass[d])
             learn_cluster(m, d);
 }

@@ -5,19 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void *cw_model_array(struct cw_model *m, size_t count, size_t size)
-{
-    void *p = cw_model_ok(m) ? cw_arena_alloc(m->arena, count, size) : NULL;
-    if (!p && cw_model_ok(m))
-        m->status = cw_error_nomem(m->err);
-    return p;
-}
-
-bool cw_model_ok(const struct cw_model *m)
-{
-    return m->status == CW_OK;
-}
-
 void cw_model_tell(const struct cw_model *m, const char *format, ...)
 {
     char text[200];
@@ -28,38 +15,15 @@ void cw_model_tell(const struct cw_model *m, const char *format, ...)
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (n >= 0 && n < (int)sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n, " (%" PRIu64 " questions)", m->questions);
+        snprintf(text + n, sizeof text - (size_t)n, " (%" PRIu64 " questions)", m->ask.questions);
     m->progress(text);
-}
-
-uint32_t cw_model_random(struct cw_model *m, uint32_t n)
-{
-    m->random ^= m->random << 13;
-    m->random ^= m->random >> 7;
-    m->random ^= m->random << 17;
-    return (uint32_t)((m->random >> 20) % n);
-}
-
-bool cw_model_fits(struct cw_model *m, const uint32_t *placements, uint32_t count)
-{
-    struct cw_nvperf_placement asked[CW_SET_MOST];
-    bool fits = false;
-    if (!cw_model_ok(m) || count > CW_SET_MOST)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cw_chip_placement *p = &m->chip->placements[placements[i]];
-        asked[i] = (struct cw_nvperf_placement){m->chip->raws[p->raw].id, m->chip->domains[p->domain].id};
-    }
-    m->questions++;
-    m->status = cw_nvperf_fits(m->scheduler, asked, count, &fits, m->err);
-    return cw_model_ok(m) && fits;
 }
 
 bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more)
 {
     struct cw_set all = *set;
     all.items[all.count++] = more;
-    return cw_model_fits(m, all.items, all.count);
+    return cw_ask_fits(&m->ask, m->chip, all.items, all.count);
 }
 
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
@@ -153,18 +117,18 @@ static bool fill_room(struct cw_model *m, struct cw_filling *f)
 {
     const struct cw_chip *chip = m->chip;
     if (!f->raws) {
-        f->raws = cw_model_array(m, chip->raw_count, sizeof *f->raws);
-        f->conflict = cw_model_array(m, m->kind_room, 1);
-        f->used = cw_model_array(m, CW_RULES_MOST, sizeof *f->used);
+        f->raws = cw_ask_array(&m->ask, chip->raw_count, sizeof *f->raws);
+        f->conflict = cw_ask_array(&m->ask, m->kind_room, 1);
+        f->used = cw_ask_array(&m->ask, CW_RULES_MOST, sizeof *f->used);
     }
     for (uint32_t r = 0; r < m->rule_count; r++) /* a group for each placement, and one for helpers */
         if (!f->groups[r])
-            f->groups[r] = cw_model_array(m, chip->placement_count + 1u, sizeof **f->groups);
+            f->groups[r] = cw_ask_array(&m->ask, chip->placement_count + 1u, sizeof **f->groups);
     if (f->ban_room < m->ban_room) {
         f->ban_room = m->ban_room;
-        f->parts = cw_model_array(m, f->ban_room, 1);
+        f->parts = cw_ask_array(&m->ask, f->ban_room, 1);
     }
-    return cw_model_ok(m);
+    return cw_ask_ok(&m->ask);
 }
 
 /* Makes `f` that of the set. */
@@ -193,7 +157,7 @@ bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more
     if (!m->usable[more] || set->count + 1 >= CW_SET_MOST)
         return false;
     if (!m->filling) {
-        m->filling = cw_model_array(m, 1, sizeof *m->filling);
+        m->filling = cw_ask_array(&m->ask, 1, sizeof *m->filling);
         cw_model_changed(m); /* nothing is known yet */
     }
     struct cw_filling *f = m->filling;
@@ -214,7 +178,7 @@ bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more
 bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)
 {
     for (uint32_t misses = 0; pool->count && set->count < size && misses < 40 + 10 * size;) {
-        uint32_t p = pool->items[cw_model_random(m, pool->count)];
+        uint32_t p = pool->items[cw_ask_random(&m->ask, pool->count)];
         if (cw_model_allows(m, set, p))
             set->items[set->count++] = p;
         else
@@ -225,11 +189,11 @@ bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool 
 
 void cw_model_minimize(struct cw_model *m, struct cw_set *set)
 {
-    for (uint32_t i = 0; i < set->count && cw_model_ok(m);) {
+    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask);) {
         struct cw_set fewer = *set;
         memmove(fewer.items + i, fewer.items + i + 1, (fewer.count - i - 1) * sizeof *fewer.items);
         fewer.count--;
-        if (!cw_model_fits(m, fewer.items, fewer.count))
+        if (!cw_ask_fits(&m->ask, m->chip, fewer.items, fewer.count))
             *set = fewer;
         else
             i++;

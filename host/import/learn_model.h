@@ -7,6 +7,7 @@
 #ifndef CW_IMPORT_LEARN_MODEL_H
 #define CW_IMPORT_LEARN_MODEL_H
 
+#include "host/import/ask.h"
 #include "host/import/learn.h"
 
 enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
@@ -32,12 +33,8 @@ struct cw_class {
 };
 
 struct cw_model {
+    struct cw_ask ask;
     const struct cw_chip *chip;
-    struct cw_nvperf_scheduler *scheduler;
-    struct cw_arena *arena;
-    struct cw_error *err;
-    enum cw_status status;
-    uint64_t random, questions;
     void (*progress)(const char *what); /* may be NULL */
 
     bool *usable;      /* by placement: fits a pass alone */
@@ -62,19 +59,13 @@ struct cw_model {
     uint32_t *scratch;          /* of cw_learn_bans, by placement */
 };
 
-/* Memory from the model's arena; NULL after the first failure. */
-void *cw_model_array(struct cw_model *m, size_t count, size_t size);
-bool cw_model_ok(const struct cw_model *m);
 /* Tells the one who waits what was done, and how many questions it took so far. */
 __attribute__((format(printf, 2, 3))) void cw_model_tell(const struct cw_model *m, const char *format, ...);
-/* Below `n`, which must not be 0. */
-uint32_t cw_model_random(struct cw_model *m, uint32_t n);
 
 /* Has to be called after every change of rules, and of kinds. */
 void cw_model_changed(struct cw_model *m);
 
 /* Asks the library; false after a failure. */
-bool cw_model_fits(struct cw_model *m, const uint32_t *placements, uint32_t count);
 bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more);
 
 /* Whether the model lets `more` join a set that it allows. */

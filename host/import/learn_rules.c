@@ -27,15 +27,15 @@ struct level { /* sets of one size that the model allows, made by adding one to 
 static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, uint32_t size)
 {
     struct level level = {0};
-    for (uint32_t t = 0; t < LEVEL_SETS && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < LEVEL_SETS && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {0};
         if (t > 40 && level.made * 20 < t)
             break;
-        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_model_fits(m, set.items, set.count) ||
+        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, m->chip, set.items, set.count) ||
             !cw_model_grow(m, &set, pool, size))
             continue;
         level.made++;
-        level.unfit += !cw_model_fits(m, set.items, set.count);
+        level.unfit += !cw_ask_fits(&m->ask, m->chip, set.items, set.count);
     }
     return level;
 }
@@ -50,10 +50,10 @@ struct mined {
 static void mine(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t tries, struct mined *mined)
 {
     uint32_t by_size[LARGEST + 1] = {0}, found = 0, kept = 0;
-    for (uint32_t t = 0; t < tries && found < MINED_WANTED && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < tries && found < MINED_WANTED && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {0};
         cw_model_grow(m, &set, pool, size);
-        if (set.count < 3 || cw_model_fits(m, set.items, set.count))
+        if (set.count < 3 || cw_ask_fits(&m->ask, m->chip, set.items, set.count))
             continue;
         cw_model_minimize(m, &set);
         if (!set.count || set.count > LARGEST)
@@ -82,10 +82,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t p)
 static struct cw_pool core_of(struct cw_model *m, const struct mined *mined)
 {
     uint32_t n = m->chip->placement_count;
-    struct cw_pool core = {0, cw_model_array(m, n, sizeof *core.items)};
-    uint32_t *parent = cw_model_array(m, n, sizeof *parent), *size = cw_model_array(m, n, sizeof *size), best = 0;
-    bool *seen = cw_model_array(m, n, sizeof *seen);
-    if (!cw_model_ok(m))
+    struct cw_pool core = {0, cw_ask_array(&m->ask, n, sizeof *core.items)};
+    uint32_t *parent = cw_ask_array(&m->ask, n, sizeof *parent), *size = cw_ask_array(&m->ask, n, sizeof *size),
+             best = 0;
+    bool *seen = cw_ask_array(&m->ask, n, sizeof *seen);
+    if (!cw_ask_ok(&m->ask))
         return core;
     for (uint32_t p = 0; p < n; p++)
         parent[p] = p;
@@ -108,21 +109,21 @@ static struct cw_pool core_of(struct cw_model *m, const struct mined *mined)
 static struct cw_pool participants(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *core,
                                    uint32_t max)
 {
-    struct cw_pool all = {0, cw_model_array(m, m->chip->placement_count, sizeof *all.items)};
-    bool *inside = cw_model_array(m, m->chip->placement_count, sizeof *inside);
-    for (uint32_t i = 0; cw_model_ok(m) && i < core->count; i++)
+    struct cw_pool all = {0, cw_ask_array(&m->ask, m->chip->placement_count, sizeof *all.items)};
+    bool *inside = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *inside);
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < core->count; i++)
         inside[core->items[i]] = true;
-    for (uint32_t i = 0; cw_model_ok(m) && i < pool->count; i++) {
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < pool->count; i++) {
         uint32_t p = pool->items[i], met = 0, tries = 0;
         bool refused = inside[p];
-        for (; !refused && met < CONTEXTS && tries < 4 * CONTEXTS && cw_model_ok(m); tries++) {
+        for (; !refused && met < CONTEXTS && tries < 4 * CONTEXTS && cw_ask_ok(&m->ask); tries++) {
             struct cw_set set = {.count = 1, .items = {p}};
             if (!cw_model_grow(m, &set, core, max + 1))
                 continue;
-            if (!cw_model_fits(m, set.items + 1, max))
+            if (!cw_ask_fits(&m->ask, m->chip, set.items + 1, max))
                 continue;
             met++;
-            refused = !cw_model_fits(m, set.items, set.count);
+            refused = !cw_ask_fits(&m->ask, m->chip, set.items, set.count);
         }
         if (refused || met < CONTEXTS / 4)
             all.items[all.count++] = p;
@@ -137,8 +138,8 @@ static struct cw_rule *add_rule(struct cw_model *m, const struct cw_pool *member
     struct cw_rule *rule = &m->rules[m->rule_count];
     *rule = (struct cw_rule){.max = max,
                              .group_count = members->count,
-                             .group = cw_model_array(m, m->chip->placement_count, sizeof *rule->group)};
-    if (!cw_model_ok(m) || m->rule_count + 1 == CW_RULES_MOST)
+                             .group = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rule->group)};
+    if (!cw_ask_ok(&m->ask) || m->rule_count + 1 == CW_RULES_MOST)
         return NULL;
     memset(rule->group, 0xff, m->chip->placement_count * sizeof *rule->group);
     for (uint32_t i = 0; i < members->count; i++)
@@ -158,7 +159,7 @@ static uint32_t percent_beyond(struct cw_model *m, const struct cw_pool *pool, u
 /* The largest size of which sets of a pool nearly always fit. */
 static uint32_t largest_fitting(struct cw_model *m, const struct cw_pool *pool, uint32_t size)
 {
-    for (; size < LARGEST && cw_model_ok(m); size++) {
+    for (; size < LARGEST && cw_ask_ok(&m->ask); size++) {
         struct level level = judge_level(m, pool, size + 1);
         if (level.made < 10 || level.unfit * 50 > level.made)
             break;
@@ -209,9 +210,9 @@ static void learn_thinned(struct cw_model *m, const struct cw_pool *pool, const 
 /* A few placements of each kind stand for the others while groups are being learned. */
 static struct cw_pool thin_out(struct cw_model *m, const struct cw_pool *pool)
 {
-    struct cw_pool thin = {0, cw_model_array(m, pool->count, sizeof *thin.items)};
-    uint32_t *of_kind = cw_model_array(m, m->kind_count, sizeof *of_kind);
-    for (uint32_t i = 0; cw_model_ok(m) && i < pool->count; i++)
+    struct cw_pool thin = {0, cw_ask_array(&m->ask, pool->count, sizeof *thin.items)};
+    uint32_t *of_kind = cw_ask_array(&m->ask, m->kind_count, sizeof *of_kind);
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < pool->count; i++)
         if (of_kind[m->kind[pool->items[i]]]++ < KIND_SAMPLES)
             thin.items[thin.count++] = pool->items[i];
     return thin;
@@ -223,16 +224,16 @@ static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uin
 {
     uint32_t rules = m->rule_count, forbidden = 0, lost = 0;
     m->rule_count = first;
-    for (uint32_t t = 0; t < LEVEL_SETS && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < LEVEL_SETS && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {0};
         bool breaks = false;
-        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_model_fits(m, set.items, set.count) ||
+        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, m->chip, set.items, set.count) ||
             !cw_model_grow(m, &set, pool, size))
             continue;
         for (uint32_t r = first; r < rules; r++)
             breaks |= cw_model_groups(&m->rules[r], &set) > m->rules[r].max;
         forbidden += breaks;
-        lost += breaks && cw_model_fits(m, set.items, set.count);
+        lost += breaks && cw_ask_fits(&m->ask, m->chip, set.items, set.count);
     }
     m->rule_count = rules;
     return forbidden ? 100 * lost / forbidden : 0;
@@ -242,7 +243,7 @@ static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uin
  * a rule that few sets of the pool meet, of its members. False when there is no such rule. */
 static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t size, bool rare)
 {
-    struct mined *mined = cw_model_array(m, 1, sizeof *mined);
+    struct mined *mined = cw_ask_array(&m->ask, 1, sizeof *mined);
     if (!mined)
         return false;
     uint32_t most = rare ? RARE_SETS : MINED_SETS, tries = MINED_EACH * pool->count;
@@ -258,7 +259,7 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
         members = participants(m, pool, &core, mined->size - 1);
         beyond = percent_beyond(m, &members, mined->size - 1);
     }
-    if (!cw_model_ok(m))
+    if (!cw_ask_ok(&m->ask))
         return false;
     if (beyond > (rare ? 90 : 97))
         return false; /* too irregular for a rule */
@@ -280,13 +281,13 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
         m->rule_count = rules;
         return false;
     }
-    return cw_model_ok(m);
+    return cw_ask_ok(&m->ask);
 }
 
 /* Rules that few sets of a pool meet. */
 static void learn_rare(struct cw_model *m, const struct cw_pool *pool)
 {
-    for (int round = 0; round < ROUNDS && cw_model_ok(m); round++)
+    for (int round = 0; round < ROUNDS && cw_ask_ok(&m->ask); round++)
         if (!learn_rule(m, pool, LARGEST, true))
             return;
 }
@@ -294,7 +295,7 @@ static void learn_rare(struct cw_model *m, const struct cw_pool *pool)
 /* Rules for sets of one size, until sets of that size nearly always fit. False when the pool has no such sets. */
 static bool learn_size(struct cw_model *m, const struct cw_pool *pool, uint32_t size)
 {
-    for (int round = 0; round < ROUNDS && cw_model_ok(m); round++) {
+    for (int round = 0; round < ROUNDS && cw_ask_ok(&m->ask); round++) {
         struct level level = judge_level(m, pool, size);
         if (level.made < 10)
             return round > 0;
@@ -306,15 +307,15 @@ static bool learn_size(struct cw_model *m, const struct cw_pool *pool, uint32_t 
             return true;             /* bans will do */
         add_rule(m, pool, size - 1); /* not understood: never take that many */
     }
-    return cw_model_ok(m);
+    return cw_ask_ok(&m->ask);
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
 static struct cw_pool pool_of(struct cw_model *m, const bool *domains)
 {
-    struct cw_pool pool = {0, cw_model_array(m, m->chip->placement_count, sizeof *pool.items)};
-    for (uint32_t p = 0; cw_model_ok(m) && p < m->chip->placement_count; p++)
+    struct cw_pool pool = {0, cw_ask_array(&m->ask, m->chip->placement_count, sizeof *pool.items)};
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++)
         if (m->usable[p] && domains[m->chip->placements[p].domain])
             pool.items[pool.count++] = p;
     return pool;
@@ -324,7 +325,7 @@ static void learn_domains(struct cw_model *m, const bool *domains, const char *n
 {
     struct cw_pool pool = pool_of(m, domains);
     uint32_t before = m->rule_count;
-    if (pool.count < 2 || !cw_model_ok(m))
+    if (pool.count < 2 || !cw_ask_ok(&m->ask))
         return;
     for (uint32_t size = 3; size <= LARGEST && learn_size(m, &pool, size); size++)
         ;
@@ -337,10 +338,10 @@ void cw_learn_rules(struct cw_model *m)
 {
     const struct cw_chip *chip = m->chip;
     size_t count;
-    const struct cw_nvperf_domain *list = cw_nvperf_domains(m->scheduler, &count);
-    bool *domains = cw_model_array(m, chip->domain_count, sizeof *domains);
-    for (int pass = 0; pass < 2 && cw_model_ok(m); pass++) /* as the leading member, as any member */
-        for (uint32_t d = 0; d < chip->domain_count && cw_model_ok(m); d++) {
+    const struct cw_nvperf_domain *list = cw_nvperf_domains(m->ask.scheduler, &count);
+    bool *domains = cw_ask_array(&m->ask, chip->domain_count, sizeof *domains);
+    for (int pass = 0; pass < 2 && cw_ask_ok(&m->ask); pass++) /* as the leading member, as any member */
+        for (uint32_t d = 0; d < chip->domain_count && cw_ask_ok(&m->ask); d++) {
             bool any = pass == 0;
             memset(domains, 0, chip->domain_count * sizeof *domains);
             domains[d] = true;
@@ -352,14 +353,14 @@ void cw_learn_rules(struct cw_model *m)
             if (any && !m->own_pass[d])
                 learn_domains(m, domains, chip->domains[d].name);
         }
-    for (uint32_t c = 0; c < chip->domain_count && cw_model_ok(m); c++) {
+    for (uint32_t c = 0; c < chip->domain_count && cw_ask_ok(&m->ask); c++) {
         uint32_t members = 0;
         for (uint32_t d = 0; d < chip->domain_count; d++)
             members += domains[d] = m->cluster[d] == c && !m->own_pass[d];
         if (members > 1)
             learn_domains(m, domains, "all domains of a cluster");
     }
-    for (uint32_t r = 0; r < m->rule_count && cw_model_ok(m); r++)
+    for (uint32_t r = 0; r < m->rule_count && cw_ask_ok(&m->ask); r++)
         if (m->rules[r].max)
             cw_learn_merge(m, &m->rules[r]);
 }

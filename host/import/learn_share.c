@@ -32,9 +32,10 @@ static void mark_apart(struct share *s, const struct cw_set *set)
 static void ask_at_random(struct share *s)
 {
     struct cw_model *m = s->m;
-    for (uint32_t t = 0; t < SAMPLES * s->n && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < SAMPLES * s->n && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {0};
-        if (!cw_model_grow(m, &set, s->members, s->rule->max + 1) || cw_model_fits(m, set.items, set.count))
+        if (!cw_model_grow(m, &set, s->members, s->rule->max + 1) ||
+            cw_ask_fits(&m->ask, m->chip, set.items, set.count))
             continue;
         cw_model_minimize(m, &set);
         if (set.count == s->rule->max + 1)
@@ -46,7 +47,7 @@ static void ask_at_random(struct share *s)
 static bool grow_apart(struct share *s, struct cw_set *set, uint32_t size)
 {
     for (uint32_t draws = 0; set->count < size && draws < DRAWS * size; draws++) {
-        uint32_t c = cw_model_random(s->m, s->n);
+        uint32_t c = cw_ask_random(&s->m->ask, s->n);
         bool apart = true;
         for (uint32_t i = 0; i < set->count && apart; i++)
             apart = *relation(s, c, s->index[set->items[i]]) == APART;
@@ -61,11 +62,11 @@ static void ask_pair(struct share *s, uint32_t a, uint32_t b)
 {
     struct cw_model *m = s->m;
     uint32_t fits = 0;
-    for (uint32_t t = 0; t < 2 * PAIR_TRIES && fits < PAIR_TRIES && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < 2 * PAIR_TRIES && fits < PAIR_TRIES && cw_ask_ok(&m->ask); t++) {
         struct cw_set set = {.count = 2, .items = {s->members->items[a], s->members->items[b]}};
         if (!grow_apart(s, &set, s->rule->max + 1))
             continue;
-        if (cw_model_fits(m, set.items, set.count)) {
+        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count)) {
             fits++;
             continue;
         }
@@ -81,7 +82,7 @@ static void ask_pair(struct share *s, uint32_t a, uint32_t b)
 
 static void ask_pairs(struct share *s)
 {
-    for (uint32_t a = 0; a < s->n && cw_model_ok(s->m); a++)
+    for (uint32_t a = 0; a < s->n && cw_ask_ok(&s->m->ask); a++)
         for (uint32_t b = 0; b < a; b++) {
             struct cw_set one = {.count = 1, .items = {s->members->items[a]}};
             if (*relation(s, a, b) == UNKNOWN && cw_model_allows(s->m, &one, s->members->items[b]))
@@ -92,10 +93,10 @@ static void ask_pairs(struct share *s)
 /* Joins the group with most known sharers in which nobody is apart; pairs that never meet do not matter. */
 static void make_groups(struct share *s)
 {
-    uint32_t *group = cw_model_array(s->m, s->n, sizeof *group), count = 0;
-    uint32_t *votes = cw_model_array(s->m, s->n, sizeof *votes);
-    bool *against = cw_model_array(s->m, s->n, sizeof *against);
-    for (uint32_t a = 0; cw_model_ok(s->m) && a < s->n; a++) {
+    uint32_t *group = cw_ask_array(&s->m->ask, s->n, sizeof *group), count = 0;
+    uint32_t *votes = cw_ask_array(&s->m->ask, s->n, sizeof *votes);
+    bool *against = cw_ask_array(&s->m->ask, s->n, sizeof *against);
+    for (uint32_t a = 0; cw_ask_ok(&s->m->ask) && a < s->n; a++) {
         memset(votes, 0, count * sizeof *votes);
         memset(against, 0, count * sizeof *against);
         for (uint32_t b = 0; b < a; b++) {
@@ -119,9 +120,9 @@ static void make_groups(struct share *s)
 void cw_learn_share(struct cw_model *m, const struct cw_pool *members, struct cw_rule *rule)
 {
     struct share s = {.m = m, .members = members, .rule = rule, .n = members->count};
-    s.index = cw_model_array(m, m->chip->placement_count, sizeof *s.index);
-    s.relation = cw_model_array(m, (size_t)s.n * s.n, 1);
-    if (!cw_model_ok(m))
+    s.index = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *s.index);
+    s.relation = cw_ask_array(&m->ask, (size_t)s.n * s.n, 1);
+    if (!cw_ask_ok(&m->ask))
         return;
     memset(s.index, 0xff, m->chip->placement_count * sizeof *s.index);
     for (uint32_t i = 0; i < s.n; i++)

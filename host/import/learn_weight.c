@@ -15,12 +15,12 @@ struct sample {
 static uint32_t draw_samples(struct cw_model *m, const struct cw_pool *members, uint32_t size, struct sample *samples)
 {
     uint32_t n = 0;
-    for (uint32_t t = 0; t < SAMPLES * members->count && cw_model_ok(m); t++) {
+    for (uint32_t t = 0; t < SAMPLES * members->count && cw_ask_ok(&m->ask); t++) {
         struct cw_set *set = &samples[n].set;
         set->count = 0;
         if (!cw_model_grow(m, set, members, size))
             continue;
-        samples[n].fits = cw_model_fits(m, set->items, set->count);
+        samples[n].fits = cw_ask_fits(&m->ask, m->chip, set->items, set->count);
         n++;
     }
     return n;
@@ -53,11 +53,11 @@ static uint32_t worst_of(const struct sample *samples, uint32_t count, const boo
 struct cw_pool cw_learn_light(struct cw_model *m, const struct cw_pool *members, uint32_t size)
 {
     uint32_t placements = m->chip->placement_count, kept = members->count, inside = 0;
-    struct cw_pool light = {0, cw_model_array(m, members->count, sizeof *light.items)};
-    struct sample *samples = cw_model_array(m, SAMPLES * (size_t)members->count + 1, sizeof *samples);
-    bool *dropped = cw_model_array(m, placements, sizeof *dropped);
-    uint32_t *bad = cw_model_array(m, placements, sizeof *bad);
-    if (!cw_model_ok(m))
+    struct cw_pool light = {0, cw_ask_array(&m->ask, members->count, sizeof *light.items)};
+    struct sample *samples = cw_ask_array(&m->ask, SAMPLES * (size_t)members->count + 1, sizeof *samples);
+    bool *dropped = cw_ask_array(&m->ask, placements, sizeof *dropped);
+    uint32_t *bad = cw_ask_array(&m->ask, placements, sizeof *bad);
+    if (!cw_ask_ok(&m->ask))
         return light;
     uint32_t count = draw_samples(m, members, size, samples);
     for (uint32_t worst; kept * 2 >= members->count; kept--) {
@@ -90,7 +90,7 @@ static bool grow_distinct(struct attach *a, struct cw_set *set, uint32_t size)
 {
     const uint32_t *group = a->rule->group;
     for (uint32_t draws = 0; set->count < size && draws < DRAWS * size; draws++) {
-        uint32_t p = a->light->items[cw_model_random(a->m, a->light->count)];
+        uint32_t p = a->light->items[cw_ask_random(&a->m->ask, a->light->count)];
         bool distinct = true;
         for (uint32_t i = 0; i < set->count; i++)
             distinct &= group[set->items[i]] == CW_NONE || group[set->items[i]] != group[p];
@@ -104,12 +104,12 @@ static bool grow_distinct(struct attach *a, struct cw_set *set, uint32_t size)
 static bool always_fits(struct attach *a, const struct cw_set *with, uint32_t others, uint32_t tries, uint32_t *met)
 {
     *met = 0;
-    for (uint32_t t = 0; t < 3 * tries && *met < tries && cw_model_ok(a->m); t++) {
+    for (uint32_t t = 0; t < 3 * tries && *met < tries && cw_ask_ok(&a->m->ask); t++) {
         struct cw_set set = *with;
         if (!grow_distinct(a, &set, with->count + others))
             continue;
         ++*met;
-        if (!cw_model_fits(a->m, set.items, set.count))
+        if (!cw_ask_fits(&a->m->ask, a->m->chip, set.items, set.count))
             return false;
     }
     return *met > 0;
@@ -119,17 +119,17 @@ static bool always_fits(struct attach *a, const struct cw_set *with, uint32_t ot
 static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
 {
     struct cw_rule *rule = a->rule;
-    uint32_t *with = cw_model_array(a->m, rule->group_count, sizeof *with);
-    uint32_t *without = cw_model_array(a->m, rule->group_count, sizeof *without), best = CW_NONE;
-    for (uint32_t t = 0; t < CANDIDATE_TRIES && cw_model_ok(a->m); t++) {
+    uint32_t *with = cw_ask_array(&a->m->ask, rule->group_count, sizeof *with);
+    uint32_t *without = cw_ask_array(&a->m->ask, rule->group_count, sizeof *without), best = CW_NONE;
+    for (uint32_t t = 0; t < CANDIDATE_TRIES && cw_ask_ok(&a->m->ask); t++) {
         struct cw_set set = {.count = 1, .items = {p}};
         if (!grow_distinct(a, &set, 1 + others))
             continue;
-        bool fits = cw_model_fits(a->m, set.items, set.count);
+        bool fits = cw_ask_fits(&a->m->ask, a->m->chip, set.items, set.count);
         for (uint32_t i = 1; i < set.count; i++)
             ++*(fits ? &with[rule->group[set.items[i]]] : &without[rule->group[set.items[i]]]);
     }
-    for (uint32_t g = 0; cw_model_ok(a->m) && g < rule->group_count; g++)
+    for (uint32_t g = 0; cw_ask_ok(&a->m->ask) && g < rule->group_count; g++)
         if (with[g] && !without[g] && (best == CW_NONE || with[g] > with[best]))
             best = g;
     /* a group that happened to stand beside the right one must stand the test alone */
@@ -151,7 +151,7 @@ static void attach_one(struct attach *a, uint32_t p)
     struct cw_rule *rule = a->rule;
     struct cw_set alone = {.count = 1, .items = {p}};
     uint32_t others = rule->max, met = 0;
-    while (others && !always_fits(a, &alone, others, TRIES, &met) && cw_model_ok(a->m))
+    while (others && !always_fits(a, &alone, others, TRIES, &met) && cw_ask_ok(&a->m->ask))
         others--;
     if (others == rule->max && met)
         return; /* takes no part */
@@ -176,7 +176,7 @@ static bool share(struct attach *a, uint32_t p, uint32_t q)
 static void group_fresh(struct attach *a)
 {
     struct cw_rule *rule = a->rule;
-    for (uint32_t i = 0, first = rule->group_count; i < a->fresh.count && cw_model_ok(a->m); i++) {
+    for (uint32_t i = 0, first = rule->group_count; i < a->fresh.count && cw_ask_ok(&a->m->ask); i++) {
         uint32_t p = a->fresh.items[i], joined = CW_NONE;
         for (uint32_t g = first; g < rule->group_count && joined == CW_NONE; g++) {
             bool all = true;
@@ -193,8 +193,8 @@ static void add_helper(struct attach *a)
 {
     struct cw_rule *rule = a->rule;
     uint32_t n = a->m->chip->placement_count;
-    rule->second = cw_model_array(a->m, n, sizeof *rule->second);
-    if (!cw_model_ok(a->m))
+    rule->second = cw_ask_array(&a->m->ask, n, sizeof *rule->second);
+    if (!cw_ask_ok(&a->m->ask))
         return;
     memset(rule->second, 0xff, n * sizeof *rule->second);
     rule->helper = rule->group_count;
@@ -207,8 +207,8 @@ static void add_helper(struct attach *a)
 /* A helper is a source that stands beside others; slots have none: each counter takes one. */
 static bool has_sources(const struct attach *a)
 {
-    uint32_t *size = cw_model_array(a->m, a->rule->group_count, sizeof *size), shared = 0, members = 0;
-    for (uint32_t p = 0; cw_model_ok(a->m) && p < a->m->chip->placement_count; p++)
+    uint32_t *size = cw_ask_array(&a->m->ask, a->rule->group_count, sizeof *size), shared = 0, members = 0;
+    for (uint32_t p = 0; cw_ask_ok(&a->m->ask) && p < a->m->chip->placement_count; p++)
         if (a->rule->group[p] != CW_NONE) {
             members++;
             shared += ++size[a->rule->group[p]] > 1;
@@ -219,15 +219,15 @@ static bool has_sources(const struct attach *a)
 void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, struct cw_rule *rule)
 {
     struct attach a = {.m = m, .light = light, .rule = rule};
-    a.fresh.items = cw_model_array(m, pool->count, sizeof *a.fresh.items);
-    a.weight = cw_model_array(m, m->chip->placement_count, sizeof *a.weight);
+    a.fresh.items = cw_ask_array(&m->ask, pool->count, sizeof *a.fresh.items);
+    a.weight = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *a.weight);
     bool heavy = false;
-    for (uint32_t i = 0; cw_model_ok(m) && i < pool->count; i++)
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < pool->count; i++)
         if (rule->group[pool->items[i]] == CW_NONE)
             attach_one(&a, pool->items[i]);
-    if (cw_model_ok(m))
+    if (cw_ask_ok(&m->ask))
         group_fresh(&a);
-    for (uint32_t i = 0; cw_model_ok(m) && i < pool->count; i++)
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < pool->count; i++)
         heavy |= a.weight[pool->items[i]] > 1;
     if (heavy && has_sources(&a))
         add_helper(&a);

@@ -48,12 +48,12 @@ static const char *short_name(const char *domain)
 static void name_classes(struct writing *w)
 {
     struct cw_model *m = w->m;
-    uint32_t *numbers = cw_model_array(m, m->chip->domain_count, sizeof *numbers);
-    uint32_t *sizes = cw_model_array(m, m->chip->domain_count, sizeof *sizes);
-    w->names = cw_model_array(m, m->class_count, sizeof *w->names);
-    for (uint32_t p = 0; cw_model_ok(m) && p < m->chip->placement_count; p++)
+    uint32_t *numbers = cw_ask_array(&m->ask, m->chip->domain_count, sizeof *numbers);
+    uint32_t *sizes = cw_ask_array(&m->ask, m->chip->domain_count, sizeof *sizes);
+    w->names = cw_ask_array(&m->ask, m->class_count, sizeof *w->names);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++)
         sizes[m->chip->placements[p].domain]++;
-    for (uint32_t c = 0; cw_model_ok(m) && c < m->class_count; c++) {
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < m->class_count; c++) {
         uint32_t d = m->chip->placements[m->classes[c].items[0]].domain;
         const char *domain = m->chip->domains[d].name;
         if (m->classes[c].count == sizes[d])
@@ -67,12 +67,12 @@ static void name_classes(struct writing *w)
 static void name_kinds(struct writing *w)
 {
     struct cw_model *m = w->m;
-    uint32_t *numbers = cw_model_array(m, m->chip->domain_count, sizeof *numbers);
-    uint32_t *classes = cw_model_array(m, m->kind_count, sizeof *classes);
-    uint32_t *last = cw_model_array(m, m->kind_count, sizeof *last);
-    w->kind_names = cw_model_array(m, m->kind_count, sizeof *w->kind_names);
-    w->kind_first = cw_model_array(m, m->kind_count, sizeof *w->kind_first);
-    for (uint32_t c = 0; cw_model_ok(m) && c < m->class_count; c++) {
+    uint32_t *numbers = cw_ask_array(&m->ask, m->chip->domain_count, sizeof *numbers);
+    uint32_t *classes = cw_ask_array(&m->ask, m->kind_count, sizeof *classes);
+    uint32_t *last = cw_ask_array(&m->ask, m->kind_count, sizeof *last);
+    w->kind_names = cw_ask_array(&m->ask, m->kind_count, sizeof *w->kind_names);
+    w->kind_first = cw_ask_array(&m->ask, m->kind_count, sizeof *w->kind_first);
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < m->class_count; c++) {
         uint32_t p = m->classes[c].items[0], kind = m->kind[p];
         if (kind == CW_NONE)
             continue;
@@ -80,7 +80,7 @@ static void name_kinds(struct writing *w)
         last[kind] = c;
         w->kind_first[kind] = p;
     }
-    for (uint32_t k = 0; cw_model_ok(m) && k < m->kind_count; k++) {
+    for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < m->kind_count; k++) {
         uint32_t d = m->chip->placements[w->kind_first[k]].domain;
         if (classes[k] == 1)
             snprintf(w->kind_names[k], sizeof *w->kind_names, "%s", w->names[last[k]]);
@@ -157,14 +157,14 @@ static void put_unusable(struct writing *w)
 static void put_rule(struct writing *w, const struct cw_rule *rule)
 {
     struct cw_model *m = w->m;
-    uint32_t *size = cw_model_array(m, rule->group_count, sizeof *size), n = 0;
-    for (uint32_t p = 0; cw_model_ok(m) && p < m->chip->placement_count; p++) {
+    uint32_t *size = cw_ask_array(&m->ask, rule->group_count, sizeof *size), n = 0;
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++) {
         if (rule->group[p] != CW_NONE)
             size[rule->group[p]]++;
         if (rule->second && rule->second[p] != CW_NONE)
             size[rule->second[p]]++;
     }
-    if (!cw_model_ok(m))
+    if (!cw_ask_ok(&m->ask))
         return;
     put(w, "  - {max: %" PRIu32, rule->max);
     for (uint32_t c = 0; c < m->class_count; c++) {
@@ -259,9 +259,9 @@ void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *cl
 {
     struct writing w = {.m = m, .out = classes, .prefix = prefix};
     name_classes(&w);
-    if (cw_model_ok(m))
+    if (cw_ask_ok(&m->ask))
         name_kinds(&w);
-    if (!cw_model_ok(m))
+    if (!cw_ask_ok(&m->ask))
         return;
     put_classes(&w);
     put_kinds(&w);

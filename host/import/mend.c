@@ -51,20 +51,20 @@ static bool settle_domains(struct mending *g, const uint32_t *raws, uint32_t cou
     bool fits = false;
     for (uint32_t i = 0; i < count; i++)
         g->asked[i] = (struct cw_nvperf_placement){chip->raws[raws[i]].id, 0};
-    for (uint32_t i = 0; i < count && cw_mend_ok(m); i++) {
+    for (uint32_t i = 0; i < count && cw_ask_ok(&m->ask); i++) {
         const struct cw_raw_counter *raw = &chip->raws[raws[i]];
         fits = false;
-        for (uint32_t k = 0; k < raw->placement_count && !fits && cw_mend_ok(m); k++) {
+        for (uint32_t k = 0; k < raw->placement_count && !fits && cw_ask_ok(&m->ask); k++) {
             set[i] = raw->placement + k;
             g->asked[i].domain = chip->domains[chip->placements[set[i]].domain].id;
-            m->questions++;
+            m->ask.questions++;
             if (m->usable[set[i]])
-                m->status = cw_nvperf_fits(m->scheduler, g->asked, count, &fits, m->err);
+                m->ask.status = cw_nvperf_fits(m->ask.scheduler, g->asked, count, &fits, m->ask.err);
         }
         if (!fits)
             return false;
     }
-    return cw_mend_ok(m);
+    return cw_ask_ok(&m->ask);
 }
 
 static bool is_allowed(struct mending *g, const uint32_t *raws, uint32_t count)
@@ -73,10 +73,10 @@ static bool is_allowed(struct mending *g, const uint32_t *raws, uint32_t count)
     struct cw_arena *arena = cw_arena_create();
     struct cw_mend *m = g->m;
     if (!arena)
-        m->status = cw_error_nomem(m->err);
+        m->ask.status = cw_error_nomem(m->ask.err);
     else
-        m->status = cw_schedule_make(&schedule, m->chip, &(struct cw_list){count, raws}, 1, arena, m->err);
-    bool allowed = cw_mend_ok(m) && schedule.pass_count == 1;
+        m->ask.status = cw_schedule_make(&schedule, m->chip, &(struct cw_list){count, raws}, 1, arena, m->ask.err);
+    bool allowed = cw_ask_ok(&m->ask) && schedule.pass_count == 1;
     cw_arena_destroy(arena);
     return allowed;
 }
@@ -88,8 +88,8 @@ static void judge_theirs(struct mending *g, const struct cw_list *raws)
     uint32_t set[CW_MEND_SET];
     for (uint32_t i = 0; i < raws->count; i++)
         g->asked[i] = (struct cw_nvperf_placement){m->chip->raws[raws->items[i]].id, 0};
-    m->status = cw_nvperf_passes(m->scheduler, g->asked, raws->count, g->pass_of, &passes, m->err);
-    for (size_t pass = 0; pass < passes && cw_mend_ok(m); pass++) {
+    m->ask.status = cw_nvperf_passes(m->ask.scheduler, g->asked, raws->count, g->pass_of, &passes, m->ask.err);
+    for (size_t pass = 0; pass < passes && cw_ask_ok(&m->ask); pass++) {
         uint32_t n = 0;
         for (uint32_t i = 0; i < raws->count; i++)
             if (g->pass_of[i] == pass)
@@ -109,10 +109,10 @@ static void judge_theirs(struct mending *g, const struct cw_list *raws)
 static void judge_schedule(struct mending *g, const struct cw_schedule *schedule)
 {
     struct cw_mend *m = g->m;
-    for (uint32_t k = 0; cw_mend_ok(m) && k < schedule->pass_count; k++) {
+    for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < schedule->pass_count; k++) {
         const struct cw_pass *pass = &schedule->passes[k];
         g->count->passes++;
-        if (pass->count > CW_MEND_SET || cw_mend_fits(m, pass->placements, pass->count))
+        if (pass->count > CW_MEND_SET || cw_ask_fits(&m->ask, m->chip, pass->placements, pass->count))
             continue;
         g->count->refused++;
         if (!g->fresh)
@@ -143,7 +143,7 @@ static size_t list_groups(struct mending *g, const struct cw_list *raws, struct 
 static void judge_ours(struct mending *g, const struct cw_list *raws)
 {
     struct cw_mend *m = g->m;
-    for (int whole = 0; whole < 2 && cw_mend_ok(m); whole++) {
+    for (int whole = 0; whole < 2 && cw_ask_ok(&m->ask); whole++) {
         struct cw_schedule schedule;
         struct cw_arena *arena = cw_arena_create();
         struct cw_list *groups = arena ? cw_arena_alloc(arena, m->chip->ratio_count + 1u, sizeof *groups) : NULL;
@@ -152,13 +152,13 @@ static void judge_ours(struct mending *g, const struct cw_list *raws)
             cw_arena_destroy(arena);
             return; /* the same again */
         }
-        m->status = !groups ? cw_error_nomem(m->err)
-                    : whole ? cw_schedule_make_whole(&schedule, m->chip, groups, count, arena, m->err)
-                            : cw_schedule_make(&schedule, m->chip, groups, count, arena, m->err);
-        if (cw_mend_ok(m))
+        m->ask.status = !groups ? cw_error_nomem(m->ask.err)
+                        : whole ? cw_schedule_make_whole(&schedule, m->chip, groups, count, arena, m->ask.err)
+                                : cw_schedule_make(&schedule, m->chip, groups, count, arena, m->ask.err);
+        if (cw_ask_ok(&m->ask))
             judge_schedule(g, &schedule);
         cw_arena_destroy(arena);
-        if (cw_mend_ok(m) && m->changed)
+        if (cw_ask_ok(&m->ask) && m->changed)
             cw_mend_refresh(m);
     }
 }
@@ -168,9 +168,9 @@ static void judge(void *context, const struct cw_list *raws, bool natural)
     struct mending *g = context;
     g->count = natural ? &g->natural : &g->random;
     g->count->sets++;
-    if (cw_mend_ok(g->m) && g->theirs)
+    if (cw_ask_ok(&g->m->ask) && g->theirs)
         judge_theirs(g, raws);
-    if (cw_mend_ok(g->m))
+    if (cw_ask_ok(&g->m->ask))
         judge_ours(g, raws);
 }
 
@@ -180,9 +180,9 @@ static void run_round(struct mending *g, uint32_t number)
 {
     struct cw_mend *m = g->m;
     struct cw_check_sets sets = {.chip = m->chip, .usable = m->usable, .judge = judge, .context = g};
-    enum cw_status status = cw_check_sets(&sets, number, m->arena, m->err);
-    if (cw_mend_ok(m))
-        m->status = status;
+    enum cw_status status = cw_check_sets(&sets, number, m->ask.arena, m->ask.err);
+    if (cw_ask_ok(&m->ask))
+        m->ask.status = status;
 }
 
 static void rounds(struct mending *g, void (*progress)(const char *))
@@ -191,7 +191,7 @@ static void rounds(struct mending *g, void (*progress)(const char *))
     struct {
         uint32_t passes, refused;
     } recent[WINDOW] = {{0}}, sum;
-    for (uint32_t round = 0; round < MOST_ROUNDS && cw_mend_ok(m); round++) {
+    for (uint32_t round = 0; round < MOST_ROUNDS && cw_ask_ok(&m->ask); round++) {
         g->random = g->natural = (struct cw_mend_count){0};
         g->theirs = round < THEIR_ROUNDS;
         g->their_passes = g->forbidden = 0;
@@ -218,18 +218,18 @@ static void rounds(struct mending *g, void (*progress)(const char *))
 static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progress)(const char *))
 {
     struct mending g = {.m = m};
-    g.pass_of = cw_mend_array(m, m->chip->raw_count, sizeof *g.pass_of);
-    g.asked = cw_mend_array(m, m->chip->raw_count, sizeof *g.asked);
-    g.raws = cw_mend_array(m, m->chip->raw_count, sizeof *g.raws);
-    g.seen = cw_mend_array(m, m->chip->raw_count, sizeof *g.seen);
+    g.pass_of = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.pass_of);
+    g.asked = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.asked);
+    g.raws = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.raws);
+    g.seen = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.seen);
     cw_mend_begin(m);
     uint32_t first = m->count;
-    if (cw_mend_ok(m))
+    if (cw_ask_ok(&m->ask))
         cw_mend_refresh(m);
     rounds(&g, progress);
     g.random = g.natural = (struct cw_mend_count){0};
     g.fresh = true;
-    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_mend_ok(m); k++)
+    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
         run_round(&g, FRESH_FIRST + k);
     report->random = g.random;
     report->natural = g.natural;
@@ -237,7 +237,7 @@ static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progre
         report->removed += i < first && m->limits[i].gone;
         report->added += i >= first && !m->limits[i].gone;
     }
-    report->questions = m->questions;
+    report->questions = m->ask.questions;
 }
 
 /* Both sections as one document, and its limits as the chip's. */
@@ -248,13 +248,14 @@ static void load(struct cw_mend *m, const struct cw_writer *classes, const struc
     cw_write_bytes(text, classes->data, classes->size);
     cw_write_format(text, "limits:\n");
     cw_write_bytes(text, limits->data, limits->size);
-    m->status = text->status == CW_OK ? cw_yaml_parse(root, text->data, text->size, "limits to mend", m->arena, m->err)
-                                      : cw_error_nomem(m->err);
-    struct cw_yaml_reader in = {"limits to mend", m->arena, m->err, m->status};
-    if (cw_mend_ok(m))
+    m->ask.status = text->status == CW_OK
+                        ? cw_yaml_parse(root, text->data, text->size, "limits to mend", m->ask.arena, m->ask.err)
+                        : cw_error_nomem(m->ask.err);
+    struct cw_yaml_reader in = {"limits to mend", m->ask.arena, m->ask.err, m->ask.status};
+    if (cw_ask_ok(&m->ask))
         cw_limits_load(m->chip, &in, cw_yaml_get(&in, *root, "classes", true), cw_yaml_get(&in, *root, "limits", true),
                        NULL);
-    m->status = in.status;
+    m->ask.status = in.status;
 }
 
 enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
@@ -263,25 +264,25 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
 {
     double start = seconds();
     struct cw_chip chip = facts->chip; /* its limits change */
-    struct cw_mend m = {.chip = &chip, .arena = cw_arena_create(), .err = err, .random = 88172645463325252u};
+    struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = &chip};
     struct cw_writer text;
     struct cw_yaml *root = NULL;
     *report = (struct cw_mend_report){0};
-    if (!m.arena)
+    if (!m.ask.arena)
         return cw_error_nomem(err);
     cw_writer_init(&text);
     load(&m, classes, limits, &text, &root);
-    if (cw_mend_ok(&m))
-        m.status = cw_nvperf_scheduler_create(&m.scheduler, library, chip.name, activity, err);
-    if (cw_mend_ok(&m))
+    if (cw_ask_ok(&m.ask))
+        m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, chip.name, activity, err);
+    if (cw_ask_ok(&m.ask))
         mend(&m, report, progress);
     classes->size = limits->size = 0;
-    if (cw_mend_ok(&m))
+    if (cw_ask_ok(&m.ask))
         cw_mend_write(&m, &text, root, classes, limits);
-    cw_nvperf_scheduler_destroy(m.scheduler);
+    cw_nvperf_scheduler_destroy(m.ask.scheduler);
     cw_writer_free(&text);
     cw_arena_destroy(m.tables);
-    cw_arena_destroy(m.arena);
+    cw_arena_destroy(m.ask.arena);
     report->seconds = seconds() - start;
-    return m.status;
+    return m.ask.status;
 }

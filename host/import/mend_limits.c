@@ -2,46 +2,10 @@
 
 #include <string.h>
 
-void *cw_mend_array(struct cw_mend *m, size_t count, size_t size)
-{
-    void *p = cw_mend_ok(m) ? cw_arena_alloc(m->arena, count, size) : NULL;
-    if (!p && cw_mend_ok(m))
-        m->status = cw_error_nomem(m->err);
-    return p;
-}
-
-bool cw_mend_ok(const struct cw_mend *m)
-{
-    return m->status == CW_OK;
-}
-
-uint32_t cw_mend_random(struct cw_mend *m, uint32_t n)
-{
-    m->random ^= m->random << 13;
-    m->random ^= m->random >> 7;
-    m->random ^= m->random << 17;
-    return (uint32_t)((m->random >> 20) % n);
-}
-
-bool cw_mend_fits(struct cw_mend *m, const uint32_t *placements, uint32_t count)
-{
-    struct cw_nvperf_placement asked[CW_MEND_SET];
-    bool fits = false;
-    if (!cw_mend_ok(m) || count > CW_MEND_SET)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cw_chip_placement *p = &m->chip->placements[placements[i]];
-        asked[i] = (struct cw_nvperf_placement){m->chip->raws[p->raw].id, m->chip->domains[p->domain].id};
-    }
-    m->questions++;
-    m->status = cw_nvperf_fits(m->scheduler, asked, count, &fits, m->err);
-    return cw_mend_ok(m) && fits;
-}
-
 static struct cw_mend_limit *new_limit(struct cw_mend *m)
 {
     if (m->count == m->room) {
-        struct cw_mend_limit *grown = cw_mend_array(m, 2 * (size_t)m->room + 256, sizeof *grown);
+        struct cw_mend_limit *grown = cw_ask_array(&m->ask, 2 * (size_t)m->room + 256, sizeof *grown);
         if (!grown)
             return NULL;
         if (m->count)
@@ -56,11 +20,11 @@ static struct cw_mend_limit *new_limit(struct cw_mend *m)
 /* A copy of a limit's groups, numbered without gaps. */
 static const uint32_t *number_groups(struct cw_mend *m, const struct cw_limit *limit)
 {
-    uint32_t most = 0, n = 0, *groups = cw_mend_array(m, limit->count, sizeof *groups);
+    uint32_t most = 0, n = 0, *groups = cw_ask_array(&m->ask, limit->count, sizeof *groups);
     for (uint32_t k = 0; k < limit->count; k++)
         most = limit->groups[k] >= most ? limit->groups[k] + 1 : most;
-    uint32_t *number = cw_mend_array(m, most, sizeof *number);
-    for (uint32_t k = 0; cw_mend_ok(m) && k < limit->count; k++) {
+    uint32_t *number = cw_ask_array(&m->ask, most, sizeof *number);
+    for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < limit->count; k++) {
         if (!number[limit->groups[k]])
             number[limit->groups[k]] = ++n;
         groups[k] = number[limit->groups[k]] - 1;
@@ -70,10 +34,10 @@ static const uint32_t *number_groups(struct cw_mend *m, const struct cw_limit *l
 
 void cw_mend_begin(struct cw_mend *m)
 {
-    m->usable = cw_mend_array(m, m->chip->placement_count, sizeof *m->usable);
-    for (uint32_t p = 0; cw_mend_ok(m) && p < m->chip->placement_count; p++)
+    m->usable = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *m->usable);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++)
         m->usable[p] = true;
-    for (uint32_t i = 0; cw_mend_ok(m) && i < m->chip->limit_count; i++) {
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->chip->limit_count; i++) {
         const struct cw_limit *from = &m->chip->limits[i];
         struct cw_mend_limit *to = new_limit(m);
         if (to) {
@@ -94,9 +58,10 @@ void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban)
     size_t total = slots ? slots->count : 0;
     for (uint32_t k = 0; k < ban->count; k++)
         total += (size_t)ban->parts[k].count * weight;
-    uint32_t *members = cw_mend_array(m, total, sizeof *members), *group = cw_mend_array(m, total, sizeof *group);
+    uint32_t *members = cw_ask_array(&m->ask, total, sizeof *members),
+             *group = cw_ask_array(&m->ask, total, sizeof *group);
     struct cw_mend_limit *to = new_limit(m);
-    if (!cw_mend_ok(m))
+    if (!cw_ask_ok(&m->ask))
         return;
     slots = ban->slots == CW_NONE ? NULL : &m->limits[ban->slots].limit; /* they may have moved */
     *to = (struct cw_mend_limit){.ban = *ban};
@@ -106,7 +71,7 @@ void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban)
         groups = group[n] >= groups ? group[n] + 1 : groups;
     }
     for (uint32_t k = 0; k < ban->count; k++) {
-        uint32_t *items = cw_mend_array(m, ban->parts[k].count, sizeof *items);
+        uint32_t *items = cw_ask_array(&m->ask, ban->parts[k].count, sizeof *items);
         if (!items)
             return;
         memcpy(items, ban->parts[k].items, ban->parts[k].count * sizeof *items);
@@ -125,9 +90,9 @@ struct cw_mend_limit *cw_mend_add_copy(struct cw_mend *m, uint32_t limit)
 {
     struct cw_mend_limit *to = new_limit(m);
     const struct cw_limit *from = &m->limits[limit].limit;
-    uint32_t *members = cw_mend_array(m, from->count, sizeof *members);
-    uint32_t *groups = cw_mend_array(m, from->count, sizeof *groups);
-    if (!cw_mend_ok(m))
+    uint32_t *members = cw_ask_array(&m->ask, from->count, sizeof *members);
+    uint32_t *groups = cw_ask_array(&m->ask, from->count, sizeof *groups);
+    if (!cw_ask_ok(&m->ask))
         return NULL;
     memcpy(members, from->members, from->count * sizeof *members);
     memcpy(groups, from->groups, from->count * sizeof *groups);
@@ -162,9 +127,9 @@ static void index_uses(struct cw_mend *m)
 
 static void *table(struct cw_mend *m, size_t count, size_t size)
 {
-    void *p = m->tables && cw_mend_ok(m) ? cw_arena_alloc(m->tables, count, size) : NULL;
-    if (!p && cw_mend_ok(m))
-        m->status = cw_error_nomem(m->err);
+    void *p = m->tables && cw_ask_ok(&m->ask) ? cw_arena_alloc(m->tables, count, size) : NULL;
+    if (!p && cw_ask_ok(&m->ask))
+        m->ask.status = cw_error_nomem(m->ask.err);
     return p;
 }
 
@@ -189,7 +154,7 @@ void cw_mend_refresh(struct cw_mend *m)
     for (uint32_t i = 0; limits && i < m->count; i++)
         if (!m->limits[i].gone)
             limits[m->chip->limit_count++] = m->limits[i].limit;
-    if (cw_mend_ok(m))
+    if (cw_ask_ok(&m->ask))
         index_uses(m);
     m->changed = false;
 }

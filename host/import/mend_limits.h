@@ -3,6 +3,7 @@
 #define CW_IMPORT_MEND_LIMITS_H
 
 #include "host/base/bytes.h"
+#include "host/import/ask.h"
 #include "host/import/mend.h"
 #include "metricdb/yaml.h"
 
@@ -25,13 +26,10 @@ struct cw_mend_limit {
 };
 
 struct cw_mend {
-    struct cw_chip *chip; /* its limits are those that are not gone */
-    struct cw_nvperf_scheduler *scheduler;
-    struct cw_arena *arena, *tables; /* the latter has what cw_mend_refresh makes */
-    struct cw_error *err;
-    enum cw_status status;
-    uint64_t random, questions;
-    bool *usable; /* by placement */
+    struct cw_ask ask;
+    struct cw_chip *chip;    /* its limits are those that are not gone */
+    struct cw_arena *tables; /* has what cw_mend_refresh makes */
+    bool *usable;            /* by placement */
 
     struct cw_mend_limit *limits;
     uint32_t count, room;
@@ -44,11 +42,6 @@ struct cw_mend {
     } * uses;
     uint32_t *group_seen, *limit_seen, *groups_used, mark; /* of cw_mend_broken */
 };
-
-void *cw_mend_array(struct cw_mend *m, size_t count, size_t size);
-bool cw_mend_ok(const struct cw_mend *m);
-uint32_t cw_mend_random(struct cw_mend *m, uint32_t n); /* below n */
-bool cw_mend_fits(struct cw_mend *m, const uint32_t *placements, uint32_t count);
 
 /* Takes the chip's limits over as they stand in the file. */
 void cw_mend_begin(struct cw_mend *m);

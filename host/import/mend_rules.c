@@ -56,8 +56,8 @@ static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct set *s
         return true;
     const struct cw_limit *slots = &m->limits[ban->slots].limit;
     uint32_t used = cw_mend_used(m, ban->slots, set->items, set->count);
-    for (uint32_t draws = 0; used < ban->filled && draws < DRAWS && cw_mend_ok(m); draws++)
-        if (join(m, set, slots->members[cw_mend_random(m, slots->count)]))
+    for (uint32_t draws = 0; used < ban->filled && draws < DRAWS && cw_ask_ok(&m->ask); draws++)
+        if (join(m, set, slots->members[cw_ask_random(&m->ask, slots->count)]))
             used = cw_mend_used(m, ban->slots, set->items, set->count);
     return used >= ban->filled;
 }
@@ -69,7 +69,7 @@ static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_
     set->count = 0;
     for (uint32_t k = 0; k < ban->count; k++) {
         const struct cw_list *part = &ban->parts[k];
-        uint32_t p = given && given[k] != CW_NONE ? given[k] : part->items[cw_mend_random(m, part->count)];
+        uint32_t p = given && given[k] != CW_NONE ? given[k] : part->items[cw_ask_random(&m->ask, part->count)];
         if (!join(m, set, p))
             return false;
     }
@@ -82,10 +82,10 @@ static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_
     uint32_t fit = 0;
     struct set set;
     *met = 0;
-    for (uint32_t t = 0; t < 4 * wanted && *met < wanted && cw_mend_ok(m); t++)
+    for (uint32_t t = 0; t < 4 * wanted && *met < wanted && cw_ask_ok(&m->ask); t++)
         if (draw(m, ban, NULL, &set)) {
             ++*met;
-            fit += cw_mend_fits(m, set.items, set.count);
+            fit += cw_ask_fits(&m->ask, m->chip, set.items, set.count);
         }
     return fit;
 }
@@ -146,7 +146,7 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
 {
     bool done[CW_MEND_PARTS] = {false};
     for (uint32_t k = 0; k < box->count; k++) {
-        uint32_t *items = cw_mend_array(m, (size_t)candidates[k].count + 1, sizeof *items);
+        uint32_t *items = cw_ask_array(&m->ask, (size_t)candidates[k].count + 1, sizeof *items);
         if (!items)
             return;
         items[0] = tuple[k];
@@ -161,7 +161,7 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
         uint32_t others = 1;
         for (uint32_t k = 0; k < box->count; k++)
             others = k == at || others > BOX_TESTS ? others : others * box->parts[k].count;
-        for (uint32_t i = 0; i < candidates[at].count && cw_mend_ok(m); i++) {
+        for (uint32_t i = 0; i < candidates[at].count && cw_ask_ok(&m->ask); i++) {
             uint32_t given[CW_MEND_PARTS], p = candidates[at].items[i], tests = others < BOX_TESTS ? others : BOX_TESTS;
             bool alike = true;
             for (uint32_t k = 0; k < box->count; k++)
@@ -172,7 +172,7 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
                     given[k] = k == at ? p : CW_NONE;
                 /* the first is known for what needs no filling */
                 if ((t || box->slots != CW_NONE) && draw(m, box, given, &set))
-                    alike = cw_mend_fits(m, set.items, set.count) == fitting;
+                    alike = cw_ask_fits(&m->ask, m->chip, set.items, set.count) == fitting;
             }
             if (alike)
                 ((uint32_t *)box->parts[at].items)[box->parts[at].count++] = p;
@@ -185,8 +185,8 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
 static struct cw_list likes(struct cw_mend *m, const struct set *set, uint32_t at, const struct cw_list *part,
                             bool fitting, bool allowed)
 {
-    uint32_t *items = cw_mend_array(m, part->count, sizeof *items), n = 0;
-    for (uint32_t i = 0; i < part->count && cw_mend_ok(m); i++) {
+    uint32_t *items = cw_ask_array(&m->ask, part->count, sizeof *items), n = 0;
+    for (uint32_t i = 0; i < part->count && cw_ask_ok(&m->ask); i++) {
         struct set other = *set;
         uint32_t p = part->items[i];
         bool twice = !m->usable[p];
@@ -195,7 +195,7 @@ static struct cw_list likes(struct cw_mend *m, const struct set *set, uint32_t a
             twice |= k != at && same_raw(m, set->items[k], p);
         if (twice || (allowed && cw_mend_broken(m, other.items, other.count, 0) != CW_NONE))
             continue;
-        if (p == set->items[at] || cw_mend_fits(m, other.items, other.count) == fitting)
+        if (p == set->items[at] || cw_ask_fits(&m->ask, m->chip, other.items, other.count) == fitting)
             items[n++] = p;
     }
     return (struct cw_list){n, items};
@@ -205,13 +205,13 @@ static struct cw_list likes(struct cw_mend *m, const struct set *set, uint32_t a
 static void cut_out(struct cw_mend *m, const struct cw_mend_ban *ban, const struct cw_mend_ban *box)
 {
     struct cw_mend_ban piece = *ban;
-    for (uint32_t k = 0; k < ban->count && cw_mend_ok(m); k++) {
-        uint32_t *items = cw_mend_array(m, ban->parts[k].count, sizeof *items), n = 0;
+    for (uint32_t k = 0; k < ban->count && cw_ask_ok(&m->ask); k++) {
+        uint32_t *items = cw_ask_array(&m->ask, ban->parts[k].count, sizeof *items), n = 0;
         for (uint32_t i = 0; items && i < ban->parts[k].count; i++)
             if (!has(&box->parts[k], ban->parts[k].items[i]))
                 items[n++] = ban->parts[k].items[i];
         piece.parts[k] = (struct cw_list){n, items};
-        if (n && cw_mend_ok(m))
+        if (n && cw_ask_ok(&m->ask))
             cw_mend_add_ban(m, &piece);
         piece.parts[k] = box->parts[k];
     }
@@ -230,13 +230,13 @@ static bool as_ban(struct cw_mend *m, uint32_t limit, struct cw_mend_ban *ban)
         return false;
     *ban = (struct cw_mend_ban){.count = l->max + 1, .slots = CW_NONE};
     for (uint32_t g = 0; g < ban->count; g++) {
-        uint32_t *items = cw_mend_array(m, l->count, sizeof *items), n = 0;
+        uint32_t *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
         for (uint32_t k = 0; items && k < l->count; k++)
             if (l->groups[k] == g)
                 items[n++] = l->members[k];
         ban->parts[g] = (struct cw_list){n, items};
     }
-    return cw_mend_ok(m);
+    return cw_ask_ok(&m->ask);
 }
 
 static void relax_ban(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *set, uint32_t count)
@@ -267,9 +267,9 @@ static void relax_ban(struct cw_mend *m, const struct cw_mend_ban *ban, const ui
     struct cw_list candidates[CW_MEND_PARTS];
     for (uint32_t k = 0; k < ban->count; k++)
         candidates[k] = likes(m, &accepted, at[k], &ban->parts[k], true, false);
-    if (cw_mend_ok(m))
+    if (cw_ask_ok(&m->ask))
         grow_box(m, &box, tuple, candidates, true);
-    if (cw_mend_ok(m))
+    if (cw_ask_ok(&m->ask))
         cut_out(m, ban, &box);
 }
 
@@ -283,11 +283,12 @@ static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set,
     struct cw_mend_limit *copy = cw_mend_add_copy(m, limit);
     if (!copy || p == CW_NONE)
         return;
-    uint32_t own = cw_mend_group(m, limit, p), *others = cw_mend_array(m, copy->limit.count, sizeof *others);
+    uint32_t own = cw_mend_group(m, limit, p), *others = cw_ask_array(&m->ask, copy->limit.count, sizeof *others);
     uint32_t *members = (uint32_t *)copy->limit.members, *groups = (uint32_t *)copy->limit.groups, kept = 0;
     for (uint32_t k = 0; others && k < copy->limit.count; k++) {
         uint32_t pair[2] = {p, members[k]};
-        if (members[k] != p && groups[k] != own && !same_raw(m, p, members[k]) && !cw_mend_fits(m, pair, 2))
+        if (members[k] != p && groups[k] != own && !same_raw(m, p, members[k]) &&
+            !cw_ask_fits(&m->ask, m->chip, pair, 2))
             others[n++] = members[k];
         if (members[k] != p) {
             members[kept] = members[k];
@@ -299,7 +300,7 @@ static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set,
     for (uint32_t k = 1; k < kept; k++)
         copy->gone &= groups[k] == groups[0];
     struct cw_mend_ban ban = {.count = 2, .parts = {{1, &p}, {n, others}}, .slots = CW_NONE};
-    if (n && cw_mend_ok(m))
+    if (n && cw_ask_ok(&m->ask))
         cw_mend_add_ban(m, &ban);
 }
 
@@ -308,15 +309,15 @@ static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
 {
     const struct cw_limit *l = &m->limits[rule].limit;
     uint32_t met = 0, fit = 0;
-    for (uint32_t t = 0; t < 4 * SURE && met < SURE && met - fit < 2 && cw_mend_ok(m); t++) {
+    for (uint32_t t = 0; t < 4 * SURE && met < SURE && met - fit < 2 && cw_ask_ok(&m->ask); t++) {
         struct set set = {.count = 1, .items = {with}};
         uint32_t draws = 0;
         while (draws++ < DRAWS && cw_mend_used(m, rule, set.items, set.count) <= l->max)
-            join(m, &set, l->members[cw_mend_random(m, l->count)]);
+            join(m, &set, l->members[cw_ask_random(&m->ask, l->count)]);
         if (cw_mend_used(m, rule, set.items, set.count) <= l->max)
             continue;
         met++;
-        fit += cw_mend_fits(m, set.items, set.count);
+        fit += cw_ask_fits(&m->ask, m->chip, set.items, set.count);
     }
     return met >= SURE / 2 && met - fit < 2;
 }
@@ -326,7 +327,7 @@ static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
 static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit l = m->limits[rule].limit;
-    for (uint32_t k = 0; k < l.count && cw_mend_ok(m); k++) {
+    for (uint32_t k = 0; k < l.count && cw_ask_ok(&m->ask); k++) {
         uint32_t stands = 0;
         for (uint32_t i = 0; i < l.count; i++)
             stands += l.members[i] == l.members[k];
@@ -339,7 +340,7 @@ static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, u
         memmove(groups + k, groups + k + 1, (copy->limit.count - k - 1) * sizeof *groups);
         copy->limit.count--;
         cw_mend_refresh(m);
-        if (cw_mend_ok(m) && proves_right(m, rule, l.members[k]))
+        if (cw_ask_ok(&m->ask) && proves_right(m, rule, l.members[k]))
             return true;
         m->limits[m->count - 1].gone = true;
     }
@@ -352,14 +353,14 @@ static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, ui
 {
     const struct cw_limit l = m->limits[rule].limit;
     uint32_t met = 0, fit = 0, tries = l.count <= SMALL_POOL ? 4 * SAMPLES : 0;
-    for (uint32_t t = 0; t < tries && met < SAMPLES && cw_mend_ok(m); t++) {
+    for (uint32_t t = 0; t < tries && met < SAMPLES && cw_ask_ok(&m->ask); t++) {
         struct set drawn = {.count = 0};
         for (uint32_t draws = 0; draws < DRAWS && cw_mend_used(m, rule, drawn.items, drawn.count) <= l.max; draws++)
-            join(m, &drawn, l.members[cw_mend_random(m, l.count)]);
+            join(m, &drawn, l.members[cw_ask_random(&m->ask, l.count)]);
         if (cw_mend_used(m, rule, drawn.items, drawn.count) <= l.max)
             continue;
         met++;
-        fit += cw_mend_fits(m, drawn.items, drawn.count);
+        fit += cw_ask_fits(&m->ask, m->chip, drawn.items, drawn.count);
     }
     if (met < FEWEST_MET || fit * 4 < met)
         return false;
@@ -373,7 +374,7 @@ static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, ui
 void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
 {
     uint32_t from = 0;
-    for (uint32_t n = 0; n < MOST_BROKEN && cw_mend_ok(m); n++) {
+    for (uint32_t n = 0; n < MOST_BROKEN && cw_ask_ok(&m->ask); n++) {
         struct cw_mend_ban ban;
         uint32_t limit = cw_mend_broken(m, set, count, from);
         if (limit == CW_NONE)
@@ -394,11 +395,11 @@ void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
 
 static void minimize(struct cw_mend *m, struct set *set)
 {
-    for (uint32_t i = 0; i < set->count && cw_mend_ok(m);) {
+    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask);) {
         struct set fewer = *set;
         memmove(fewer.items + i, fewer.items + i + 1, (fewer.count - i - 1) * sizeof *fewer.items);
         fewer.count--;
-        if (!cw_mend_fits(m, fewer.items, fewer.count))
+        if (!cw_ask_fits(&m->ask, m->chip, fewer.items, fewer.count))
             *set = fewer;
         else
             i++;
@@ -409,7 +410,7 @@ static void minimize(struct cw_mend *m, struct set *set)
 static struct cw_list domain_of(struct cw_mend *m, uint32_t placement)
 {
     const struct cw_chip_placement *p = m->chip->placements;
-    uint32_t *items = cw_mend_array(m, m->chip->placement_count, sizeof *items), n = 0;
+    uint32_t *items = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *items), n = 0;
     for (uint32_t i = 0; items && i < m->chip->placement_count; i++)
         if (p[i].domain == p[placement].domain)
             items[n++] = i;
@@ -421,13 +422,13 @@ static bool is_special(struct cw_mend *m, const struct set *set, uint32_t at)
 {
     struct cw_list domain = domain_of(m, set->items[at]);
     uint32_t met = 0, fit = 0;
-    for (uint32_t t = 0; t < DRAWS * SPECIALS && met < SPECIALS && cw_mend_ok(m); t++) {
+    for (uint32_t t = 0; t < DRAWS * SPECIALS && met < SPECIALS && cw_ask_ok(&m->ask); t++) {
         struct set other = *set;
         other.items[at] = other.items[--other.count];
-        if (!join(m, &other, domain.items[cw_mend_random(m, domain.count)]))
+        if (!join(m, &other, domain.items[cw_ask_random(&m->ask, domain.count)]))
             continue;
         met++;
-        fit += cw_mend_fits(m, other.items, other.count);
+        fit += cw_ask_fits(&m->ask, m->chip, other.items, other.count);
     }
     return met < FEWEST_MET || fit * 10 >= met * 7;
 }
@@ -438,7 +439,7 @@ static bool make_ban(struct cw_mend *m, const struct set *set, struct cw_mend_ba
 {
     uint32_t fillers[CW_MEND_SET], filler_count = 0, met;
     *ban = (struct cw_mend_ban){.slots = CW_NONE};
-    for (uint32_t i = 0; i < set->count && cw_mend_ok(m); i++)
+    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask); i++)
         if (set->count < 4 || is_special(m, set, i)) {
             if (ban->count == CW_MEND_PARTS)
                 return false;
@@ -468,27 +469,27 @@ static bool make_ban(struct cw_mend *m, const struct set *set, struct cw_mend_ba
         ordered->items[ordered->count++] = tuple[k];
     for (uint32_t i = 0; i < filler_count && filled; i++)
         ordered->items[ordered->count++] = fillers[i];
-    return cw_mend_ok(m);
+    return cw_ask_ok(&m->ask);
 }
 
 void cw_mend_forbid(struct cw_mend *m, const uint32_t *items, uint32_t count)
 {
     struct set set = {.count = count};
     memcpy(set.items, items, count * sizeof *items);
-    while (set.count > 1 && cw_mend_ok(m) && !cw_mend_fits(m, set.items, set.count)) {
+    while (set.count > 1 && cw_ask_ok(&m->ask) && !cw_ask_fits(&m->ask, m->chip, set.items, set.count)) {
         struct set smallest = set, ordered;
         struct cw_mend_ban ban;
         struct cw_list candidates[CW_MEND_PARTS];
         uint32_t tuple[CW_MEND_PARTS], n = 0;
         minimize(m, &smallest);
-        if (smallest.count > 1 && cw_mend_ok(m) && make_ban(m, &smallest, &ban, tuple, &ordered)) {
+        if (smallest.count > 1 && cw_ask_ok(&m->ask) && make_ban(m, &smallest, &ban, tuple, &ordered)) {
             for (uint32_t k = 0; k < ban.count; k++) {
                 struct cw_list domain = domain_of(m, tuple[k]);
                 candidates[k] = likes(m, &ordered, k, &domain, false, true);
             }
-            if (cw_mend_ok(m))
+            if (cw_ask_ok(&m->ask))
                 grow_box(m, &ban, tuple, candidates, false);
-            if (cw_mend_ok(m))
+            if (cw_ask_ok(&m->ask))
                 cw_mend_add_ban(m, &ban);
             cw_mend_refresh(m);
         }

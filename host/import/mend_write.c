@@ -45,7 +45,7 @@ static void put_item(struct writing *w, bool first, const char *text)
 static void add_name(struct writing *w, const char *name, struct cw_list placements)
 {
     if (w->count == w->room) {
-        struct named *grown = cw_mend_array(w->m, 2 * (size_t)w->room + 256, sizeof *grown);
+        struct named *grown = cw_ask_array(&w->m->ask, 2 * (size_t)w->room + 256, sizeof *grown);
         if (!grown)
             return;
         if (w->count)
@@ -53,7 +53,7 @@ static void add_name(struct writing *w, const char *name, struct cw_list placeme
         w->names = grown;
         w->room = 2 * w->room + 256;
     }
-    if (placements.count && cw_mend_ok(w->m))
+    if (placements.count && cw_ask_ok(&w->m->ask))
         w->names[w->count++] = (struct named){name, placements};
 }
 
@@ -61,7 +61,7 @@ static void name_domains(struct writing *w)
 {
     const struct cw_chip *chip = w->m->chip;
     for (uint32_t d = 0; d < chip->domain_count; d++) {
-        uint32_t *items = cw_mend_array(w->m, chip->placement_count, sizeof *items), n = 0;
+        uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
         for (uint32_t p = 0; items && p < chip->placement_count; p++)
             if (chip->placements[p].domain == d)
                 items[n++] = p;
@@ -73,7 +73,7 @@ static void name_domains(struct writing *w)
 static struct cw_list resolve(struct writing *w, const struct cw_yaml *list, const char *domain)
 {
     const struct cw_chip *chip = w->m->chip;
-    uint32_t *items = cw_mend_array(w->m, chip->placement_count, sizeof *items), n = 0;
+    uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
     for (size_t i = 0; items && i < list->count; i++) {
         uint32_t raw = domain ? cw_chip_find_raw(chip, strtoull(list->items[i].text, NULL, 16)) : CW_NONE;
         for (uint32_t k = 0; raw != CW_NONE && k < chip->raws[raw].placement_count; k++) {
@@ -100,10 +100,10 @@ static int by_size(const void *a, const void *b)
 /* The domains and classes of the file, which the loader has found to be right. */
 static void read_names(struct writing *w, const struct cw_yaml *root)
 {
-    struct cw_yaml_reader in = {"limits", w->m->arena, w->m->err, CW_OK};
+    struct cw_yaml_reader in = {"limits", w->m->ask.arena, w->m->ask.err, CW_OK};
     const struct cw_yaml *classes = cw_yaml_get(&in, root, "classes", true);
     name_domains(w);
-    for (size_t i = 0; classes && i < classes->count && cw_mend_ok(w->m); i++) {
+    for (size_t i = 0; classes && i < classes->count && cw_ask_ok(&w->m->ask); i++) {
         const struct cw_yaml *of = cw_yaml_get(&in, &classes->items[i], "of", false);
         const struct cw_yaml *raw = cw_yaml_get(&in, &classes->items[i], "raw", false);
         const struct cw_yaml *domain = cw_yaml_get(&in, &classes->items[i], "domain", false);
@@ -128,13 +128,13 @@ static const char *new_class(struct writing *w, uint32_t first)
     struct cw_mend *m = w->m;
     const struct cw_chip *chip = m->chip;
     const char *domain = chip->domains[chip->placements[first].domain].name, *name = NULL;
-    uint32_t *items = cw_mend_array(m, chip->placement_count, sizeof *items), n = 0;
+    uint32_t *items = cw_ask_array(&m->ask, chip->placement_count, sizeof *items), n = 0;
     do {
-        name = cw_arena_printf(m->arena, "%s_m%" PRIu32, strncmp(domain, "gpu_", 4) == 0 ? domain + 4 : domain,
+        name = cw_arena_printf(m->ask.arena, "%s_m%" PRIu32, strncmp(domain, "gpu_", 4) == 0 ? domain + 4 : domain,
                                ++w->number);
     } while (name && is_name(w, name));
     if (!name || !items) {
-        m->status = cw_error_nomem(m->err);
+        m->ask.status = cw_error_nomem(m->ask.err);
         return "";
     }
     struct cw_writer *out = w->out;
@@ -161,10 +161,10 @@ static const char *new_class(struct writing *w, uint32_t first)
 static void put_names(struct writing *w, const struct cw_list *list)
 {
     struct cw_mend *m = w->m;
-    bool *wanted = cw_mend_array(m, m->chip->placement_count, sizeof *wanted), first = true;
+    bool *wanted = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *wanted), first = true;
     for (uint32_t i = 0; wanted && i < list->count; i++)
         wanted[list->items[i]] = w->inside[list->items[i]] = true;
-    for (uint32_t i = 0; i < w->count && cw_mend_ok(m); i++) {
+    for (uint32_t i = 0; i < w->count && cw_ask_ok(&m->ask); i++) {
         const struct cw_list *named = &w->names[i].placements;
         bool all = named->count <= list->count, some = false;
         for (uint32_t k = 0; k < named->count && all; k++) {
@@ -178,7 +178,7 @@ static void put_names(struct writing *w, const struct cw_list *list)
         for (uint32_t k = 0; k < named->count; k++)
             w->inside[named->items[k]] = false;
     }
-    for (uint32_t i = 0; i < list->count && cw_mend_ok(m); i++)
+    for (uint32_t i = 0; i < list->count && cw_ask_ok(&m->ask); i++)
         if (w->inside[list->items[i]]) {
             uint32_t p = 0;
             while (!w->inside[p])
@@ -202,8 +202,8 @@ static void put_each(struct writing *w, const struct cw_list *list)
 {
     struct cw_mend *m = w->m;
     const struct cw_chip_placement *p = m->chip->placements;
-    bool *listed = cw_mend_array(m, m->chip->placement_count, sizeof *listed), one = true;
-    uint32_t *rest = cw_mend_array(m, m->chip->placement_count, sizeof *rest), n = 0;
+    bool *listed = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *listed), one = true;
+    uint32_t *rest = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rest), n = 0;
     for (uint32_t i = 0; listed && i < list->count; i++) {
         listed[list->items[i]] = true;
         one &= p[list->items[i]].domain == p[list->items[0]].domain;
@@ -211,7 +211,7 @@ static void put_each(struct writing *w, const struct cw_list *list)
     for (uint32_t i = 0; rest && i < m->chip->placement_count && one; i++)
         if (p[i].domain == p[list->items[0]].domain && !listed[i])
             rest[n++] = i;
-    one = one && cw_mend_ok(m) && 2 * n < list->count;
+    one = one && cw_ask_ok(&m->ask) && 2 * n < list->count;
     put(w, ", each: [");
     if (one)
         put(w, "%s", m->chip->domains[p[list->items[0]].domain].name);
@@ -232,7 +232,8 @@ static uint32_t put_groups(struct writing *w, const struct cw_limit *l)
     uint32_t groups = 0, listed = 0;
     for (uint32_t k = 0; k < l->count; k++)
         groups = l->groups[k] >= groups ? l->groups[k] + 1 : groups;
-    uint32_t *size = cw_mend_array(m, groups, sizeof *size), *items = cw_mend_array(m, l->count, sizeof *items), n = 0;
+    uint32_t *size = cw_ask_array(&m->ask, groups, sizeof *size),
+             *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
     for (uint32_t k = 0; size && items && k < l->count; k++)
         size[l->groups[k]]++;
     for (uint32_t k = 0; size && items && k < l->count; k++)
@@ -240,7 +241,7 @@ static uint32_t put_groups(struct writing *w, const struct cw_limit *l)
             items[n++] = l->members[k];
     if (n)
         put_each(w, &(struct cw_list){n, items});
-    for (uint32_t g = 0; g < groups && cw_mend_ok(m); g++) {
+    for (uint32_t g = 0; g < groups && cw_ask_ok(&m->ask); g++) {
         n = 0;
         for (uint32_t k = 0; k < l->count; k++)
             if (l->groups[k] == g && size[g] > 1)
@@ -274,7 +275,7 @@ static uint8_t *mark_lines(struct writing *w, const struct cw_writer *text)
     uint32_t lines = 2;
     for (size_t i = 0; i < text->size; i++)
         lines += text->data[i] == '\n';
-    uint8_t *marks = cw_mend_array(w->m, lines, 1);
+    uint8_t *marks = cw_ask_array(&w->m->ask, lines, 1);
     for (uint32_t i = 0; marks && i < w->m->count; i++)
         if (w->m->limits[i].limit.line && w->m->limits[i].limit.line < lines)
             marks[w->m->limits[i].limit.line] = w->m->limits[i].gone ? 2 : 1;
@@ -313,16 +314,16 @@ void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct
                    struct cw_writer *classes, struct cw_writer *limits)
 {
     struct writing w = {.m = m, .classes = classes, .limits = limits};
-    w.inside = cw_mend_array(m, m->chip->placement_count, sizeof *w.inside);
-    if (cw_mend_ok(m))
+    w.inside = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.inside);
+    if (cw_ask_ok(&m->ask))
         read_names(&w, root);
-    if (cw_mend_ok(m))
+    if (cw_ask_ok(&m->ask))
         copy_text(&w, text);
     w.out = limits;
     w.column = 0;
-    for (uint32_t i = 0; i < m->count && cw_mend_ok(m); i++)
+    for (uint32_t i = 0; i < m->count && cw_ask_ok(&m->ask); i++)
         if (!m->limits[i].gone && !m->limits[i].limit.line)
             put_limit(&w, &m->limits[i]);
-    if (cw_mend_ok(m) && (classes->status != CW_OK || limits->status != CW_OK))
-        m->status = cw_error_nomem(m->err);
+    if (cw_ask_ok(&m->ask) && (classes->status != CW_OK || limits->status != CW_OK))
+        m->ask.status = cw_error_nomem(m->ask.err);
 }
