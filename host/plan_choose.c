@@ -58,19 +58,6 @@ enum cw_status cw_plan_choose(bool *kept, const struct cw_chip *chip, const char
     return status;
 }
 
-static uint32_t find_raw(const struct cw_chip *chip, uint64_t id)
-{
-    uint32_t low = 0, high = chip->raw_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (chip->raws[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const struct cw_chip *chip,
                              struct cw_arena *arena, struct cw_error *err)
 {
@@ -89,7 +76,7 @@ enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const 
                 if (image->passes[p].placements[k].domain != d || seen[raw])
                     continue;
                 seen[raw] = true;
-                raws[raw] = find_raw(chip, image->raws[raw]);
+                raws[raw] = cw_chip_find_raw(chip, image->raws[raw]);
                 groups[n++] = (struct cw_list){1, &raws[raw]};
             }
         status = cw_schedule_make(&alone, chip, groups, n, arena, err);

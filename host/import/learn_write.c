@@ -1,41 +1,19 @@
 /* The model as the text of a chip file's sections 'classes' and 'limits' (data/schema.md). */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/import/learn_model.h"
-
-enum { WIDTH = 118 };
+#include "host/import/limits_text.h"
 
 struct writing {
     struct cw_model *m;
-    struct cw_writer *out;
+    struct cw_limits_text text;
     const char *prefix;     /* of the names of classes */
     char (*names)[64];      /* by class */
     char (*kind_names)[64]; /* by kind */
     uint32_t *kind_first;   /* by kind: a placement */
-    uint32_t column;
 };
-
-__attribute__((format(printf, 2, 3))) static void put(struct writing *w, const char *format, ...)
-{
-    size_t start = w->out->size;
-    va_list args;
-    va_start(args, format);
-    cw_write_vformat(w->out, format, args);
-    va_end(args);
-    for (; start < w->out->size; start++)
-        w->column = w->out->data[start] == '\n' ? 0 : w->column + 1;
-}
-
-/* An item of a list, on a new line when the old one is full. */
-static void put_item(struct writing *w, bool first, const char *text)
-{
-    if (!first)
-        put(w, w->column + strlen(text) + 2 > WIDTH ? ",\n      " : ", ");
-    put(w, "%s", text);
-}
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
@@ -99,11 +77,11 @@ static void put_kinds(struct writing *w)
             if (m->kind[m->classes[c].items[0]] != k || strcmp(w->names[c], w->kind_names[k]) == 0)
                 continue;
             if (!n)
-                put(w, "  %s: {of: [", w->kind_names[k]);
-            put_item(w, n++ == 0, w->names[c]);
+                cw_limits_put(&w->text, "  %s: {of: [", w->kind_names[k]);
+            cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
         }
         if (n)
-            put(w, "]}\n");
+            cw_limits_put(&w->text, "]}\n");
     }
 }
 
@@ -115,13 +93,13 @@ static void put_classes(struct writing *w)
         const char *domain = chip->domains[chip->placements[items->items[0]].domain].name;
         if (strcmp(domain, w->names[c]) == 0)
             continue;
-        put(w, "  %s: {domain: %s, raw: [", w->names[c], domain);
+        cw_limits_put(&w->text, "  %s: {domain: %s, raw: [", w->names[c], domain);
         for (uint32_t k = 0; k < items->count; k++) {
             char id[24];
             snprintf(id, sizeof id, "0x%016" PRIx64, chip->raws[chip->placements[items->items[k]].raw].id);
-            put_item(w, k == 0, id);
+            cw_limits_put_item(&w->text, k == 0, id);
         }
-        put(w, "]}\n");
+        cw_limits_put(&w->text, "]}\n");
     }
 }
 
@@ -133,11 +111,11 @@ static void put_own_passes(struct writing *w)
     for (uint32_t d = 0; d < chip->domain_count; d++) {
         if (!w->m->own_pass[d])
             continue;
-        put(w, "  - {max: 1, groups: [[%s], [", chip->domains[d].name);
+        cw_limits_put(&w->text, "  - {max: 1, groups: [[%s], [", chip->domains[d].name);
         for (uint32_t e = 0, n = 0; e < chip->domain_count; e++)
             if (e != d)
-                put_item(w, n++ == 0, chip->domains[e].name);
-        put(w, "]]}\n");
+                cw_limits_put_item(&w->text, n++ == 0, chip->domains[e].name);
+        cw_limits_put(&w->text, "]]}\n");
     }
 }
 
@@ -147,11 +125,11 @@ static void put_unusable(struct writing *w)
     for (uint32_t c = 0; c < w->m->class_count; c++)
         if (!w->m->usable[w->m->classes[c].items[0]]) {
             if (!n)
-                put(w, "  - {max: 0, each: [");
-            put_item(w, n++ == 0, w->names[c]);
+                cw_limits_put(&w->text, "  - {max: 0, each: [");
+            cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
         }
     if (n)
-        put(w, "]}\n");
+        cw_limits_put(&w->text, "]}\n");
 }
 
 static void put_rule(struct writing *w, const struct cw_rule *rule)
@@ -166,30 +144,30 @@ static void put_rule(struct writing *w, const struct cw_rule *rule)
     }
     if (!cw_ask_ok(&m->ask))
         return;
-    put(w, "  - {max: %" PRIu32, rule->max);
+    cw_limits_put(&w->text, "  - {max: %" PRIu32, rule->max);
     for (uint32_t c = 0; c < m->class_count; c++) {
         uint32_t p = m->classes[c].items[0];
         if (rule->group[p] == CW_NONE || size[rule->group[p]] > 1)
             continue;
         if (!n)
-            put(w, ", each: [");
-        put_item(w, n++ == 0, w->names[c]);
+            cw_limits_put(&w->text, ", each: [");
+        cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
     }
-    put(w, n ? "]" : "");
+    cw_limits_put(&w->text, n ? "]" : "");
     n = 0;
     for (uint32_t g = 0; g < rule->group_count; g++) {
         if (size[g] < 2 && !(rule->second && rule->helper == g))
             continue;
-        put(w, n++ ? "%s" : ", groups: [%s", "");
-        put(w, n == 1 ? "[" : w->column > WIDTH - 30 ? ",\n      [" : ", [");
+        cw_limits_put(&w->text, n++ ? "%s" : ", groups: [%s", "");
+        cw_limits_put(&w->text, n == 1 ? "[" : w->text.column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
         for (uint32_t c = 0, k = 0; c < m->class_count; c++) {
             uint32_t p = m->classes[c].items[0];
             if (rule->group[p] == g || (rule->second && rule->second[p] == g))
-                put_item(w, k++ == 0, w->names[c]);
+                cw_limits_put_item(&w->text, k++ == 0, w->names[c]);
         }
-        put(w, "]");
+        cw_limits_put(&w->text, "]");
     }
-    put(w, n ? "]}\n" : "}\n");
+    cw_limits_put(&w->text, n ? "]}\n" : "}\n");
 }
 
 /* What a kind excludes of one domain: the kinds after it, or the domain and what it does not exclude, whichever is
@@ -207,13 +185,13 @@ static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain, ui
     bool whole = left_out < listed;
     char text[80];
     if (whole)
-        put_item(w, (*n)++ == 0, m->chip->domains[domain].name);
+        cw_limits_put_item(&w->text, (*n)++ == 0, m->chip->domains[domain].name);
     for (uint32_t b = 0; b < m->kind_count; b++) {
         bool conflict = m->conflict[(size_t)kind * m->kind_room + b];
         if (m->chip->placements[w->kind_first[b]].domain != domain || conflict == whole || (!whole && b < kind))
             continue;
         snprintf(text, sizeof text, "%s%s", whole ? "-" : "", w->kind_names[b]);
-        put_item(w, (*n)++ == 0, text);
+        cw_limits_put_item(&w->text, (*n)++ == 0, text);
     }
 }
 
@@ -228,11 +206,11 @@ static void put_pairs(struct writing *w)
             some = m->conflict[(size_t)a * m->kind_room + b];
         if (!some)
             continue;
-        put(w, any ? "      %s: [" : "  - max: 1\n    pairs:\n      %s: [", w->kind_names[a]);
+        cw_limits_put(&w->text, any ? "      %s: [" : "  - max: 1\n    pairs:\n      %s: [", w->kind_names[a]);
         any = true;
         for (uint32_t d = 0; d < m->chip->domain_count; d++)
             put_pairs_with(w, a, d, &n);
-        put(w, "]\n");
+        cw_limits_put(&w->text, "]\n");
     }
 }
 
@@ -243,21 +221,21 @@ static void put_bans(struct writing *w)
     const struct cw_model *m = w->m;
     for (uint32_t i = 0; i < m->ban_count; i++) {
         uint32_t count = (uint32_t)__builtin_popcount(m->ban_parts[i]);
-        put(w, "  - {max: %" PRIu32 ", groups: [", count - 1);
+        cw_limits_put(&w->text, "  - {max: %" PRIu32 ", groups: [", count - 1);
         for (uint32_t k = 0; k < count; k++) {
-            put(w, k ? ", [" : "[");
+            cw_limits_put(&w->text, k ? ", [" : "[");
             for (uint32_t c = 0, n = 0; c < m->class_count; c++)
                 if (m->bans[(size_t)c * m->ban_room + i] == 1u << k)
-                    put_item(w, n++ == 0, w->names[c]);
-            put(w, "]");
+                    cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
+            cw_limits_put(&w->text, "]");
         }
-        put(w, "]}\n");
+        cw_limits_put(&w->text, "]}\n");
     }
 }
 
 void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits)
 {
-    struct writing w = {.m = m, .out = classes, .prefix = prefix};
+    struct writing w = {.m = m, .text = {classes, 0}, .prefix = prefix};
     name_classes(&w);
     if (cw_ask_ok(&m->ask))
         name_kinds(&w);
@@ -265,8 +243,7 @@ void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *cl
         return;
     put_classes(&w);
     put_kinds(&w);
-    w.out = limits;
-    w.column = 0;
+    w.text = (struct cw_limits_text){limits, 0};
     put_own_passes(&w);
     put_unusable(&w);
     for (uint32_t r = 0; r < m->rule_count; r++)

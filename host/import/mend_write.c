@@ -1,13 +1,11 @@
 /* Mended limits as the text of a chip file. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/import/limits_text.h"
 #include "host/import/mend_limits.h"
-
-enum { WIDTH = 118 };
 
 struct named { /* placements that have a name in the file, or are to get one */
     const char *name;
@@ -16,29 +14,12 @@ struct named { /* placements that have a name in the file, or are to get one */
 
 struct writing {
     struct cw_mend *m;
-    struct cw_writer *classes, *limits, *out; /* `out` is one of the two */
-    struct named *names;                      /* large ones first, new ones at the end */
-    uint32_t count, room, column, number;
+    struct cw_limits_text text; /* one of the two that follow */
+    struct cw_writer *classes, *limits;
+    struct named *names; /* large ones first, new ones at the end */
+    uint32_t count, room, number;
     bool *inside; /* by placement, of cover */
 };
-
-__attribute__((format(printf, 2, 3))) static void put(struct writing *w, const char *format, ...)
-{
-    size_t start = w->out->size;
-    va_list args;
-    va_start(args, format);
-    cw_write_vformat(w->out, format, args);
-    va_end(args);
-    for (; start < w->out->size; start++)
-        w->column = w->out->data[start] == '\n' ? 0 : w->column + 1;
-}
-
-static void put_item(struct writing *w, bool first, const char *text)
-{
-    if (!first)
-        put(w, w->column + strlen(text) + 2 > WIDTH ? ",\n      " : ", ");
-    put(w, "%s", text);
-}
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
@@ -137,22 +118,22 @@ static const char *new_class(struct writing *w, uint32_t first)
         m->ask.status = cw_error_nomem(m->ask.err);
         return "";
     }
-    struct cw_writer *out = w->out;
-    uint32_t column = w->column;
-    w->out = w->classes;
-    put(w, "  %s: {domain: %s, raw: [", name, domain);
+    struct cw_writer *out = w->text.out;
+    uint32_t column = w->text.column;
+    w->text.out = w->classes;
+    cw_limits_put(&w->text, "  %s: {domain: %s, raw: [", name, domain);
     for (uint32_t p = first; p < chip->placement_count; p++) {
         char id[24];
         if (!w->inside[p] || chip->placements[p].domain != chip->placements[first].domain)
             continue;
         w->inside[p] = false;
         snprintf(id, sizeof id, "0x%016" PRIx64, chip->raws[chip->placements[p].raw].id);
-        put_item(w, n == 0, id);
+        cw_limits_put_item(&w->text, n == 0, id);
         items[n++] = p;
     }
-    put(w, "]}\n");
-    w->out = out;
-    w->column = column;
+    cw_limits_put(&w->text, "]}\n");
+    w->text.out = out;
+    w->text.column = column;
     add_name(w, name, (struct cw_list){n, items});
     return name;
 }
@@ -173,7 +154,7 @@ static void put_names(struct writing *w, const struct cw_list *list)
         }
         if (!all || !some)
             continue;
-        put_item(w, first, w->names[i].name);
+        cw_limits_put_item(&w->text, first, w->names[i].name);
         first = false;
         for (uint32_t k = 0; k < named->count; k++)
             w->inside[named->items[k]] = false;
@@ -183,7 +164,7 @@ static void put_names(struct writing *w, const struct cw_list *list)
             uint32_t p = 0;
             while (!w->inside[p])
                 p++;
-            put_item(w, first, new_class(w, p));
+            cw_limits_put_item(&w->text, first, new_class(w, p));
             first = false;
         }
 }
@@ -192,9 +173,9 @@ static void put_names(struct writing *w, const struct cw_list *list)
 
 static void put_group(struct writing *w, const struct cw_list *list, bool first)
 {
-    put(w, first ? ", groups: [[" : w->column > WIDTH - 30 ? ",\n      [" : ", [");
+    cw_limits_put(&w->text, first ? ", groups: [[" : w->text.column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
     put_names(w, list);
-    put(w, "]");
+    cw_limits_put(&w->text, "]");
 }
 
 /* Placements that are a group each: most of a domain is written as the domain but for some. */
@@ -212,16 +193,16 @@ static void put_each(struct writing *w, const struct cw_list *list)
         if (p[i].domain == p[list->items[0]].domain && !listed[i])
             rest[n++] = i;
     one = one && cw_ask_ok(&m->ask) && 2 * n < list->count;
-    put(w, ", each: [");
+    cw_limits_put(&w->text, ", each: [");
     if (one)
-        put(w, "%s", m->chip->domains[p[list->items[0]].domain].name);
+        cw_limits_put(&w->text, "%s", m->chip->domains[p[list->items[0]].domain].name);
     else
         put_names(w, list);
-    put(w, "]");
+    cw_limits_put(&w->text, "]");
     if (one && n) {
-        put(w, ", except: [");
+        cw_limits_put(&w->text, ", except: [");
         put_names(w, &(struct cw_list){n, rest});
-        put(w, "]");
+        cw_limits_put(&w->text, "]");
     }
 }
 
@@ -259,12 +240,12 @@ static void put_limit(struct writing *w, const struct cw_mend_limit *l)
                                    : ban->count                        ? NULL
                                                                        : &l->limit;
     uint32_t weight = ban->count && slots ? slots->max - ban->filled + 1 : 1;
-    put(w, "  - {max: %" PRIu32, l->limit.max);
+    cw_limits_put(&w->text, "  - {max: %" PRIu32, l->limit.max);
     uint32_t listed = slots ? put_groups(w, slots) : 0;
     for (uint32_t k = 0; k < ban->count; k++)
         for (uint32_t i = 0; i < weight; i++)
             put_group(w, &ban->parts[k], listed++ == 0);
-    put(w, listed ? "]}\n" : "}\n");
+    cw_limits_put(&w->text, listed ? "]}\n" : "}\n");
 }
 
 /* ---- the text that was read ------------------------------------------------------------------------------------- */
@@ -289,24 +270,24 @@ static void copy_text(struct writing *w, const struct cw_writer *text)
     const uint8_t *marks = mark_lines(w, text);
     const char *p = (const char *)text->data, *end = p + text->size, *head = NULL;
     bool gone = false;
-    w->out = w->classes;
+    w->text.out = w->classes;
     for (unsigned line = 1; marks && p < end; line++) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((newline ? newline + 1 : end) - p);
-        bool entry = w->out == w->limits && length > 4 && memcmp(p, "  - ", 4) == 0;
+        bool entry = w->text.out == w->limits && length > 4 && memcmp(p, "  - ", 4) == 0;
         if (length > 7 && memcmp(p, "limits:", 7) == 0)
-            w->out = w->limits;
+            w->text.out = w->limits;
         if (entry)
             head = marks[line] ? NULL : p;
         if (marks[line])
             gone = marks[line] == 2;
         if (head && marks[line] == 1) {
-            cw_write_bytes(w->out, head, (size_t)(p - head));
+            cw_write_bytes(w->text.out, head, (size_t)(p - head));
             head = NULL;
         }
         p += length;
-        if (p[-(ptrdiff_t)length] == ' ' && !head && !(gone && w->out == w->limits))
-            cw_write_bytes(w->out, p - length, length);
+        if (p[-(ptrdiff_t)length] == ' ' && !head && !(gone && w->text.out == w->limits))
+            cw_write_bytes(w->text.out, p - length, length);
     }
 }
 
@@ -319,8 +300,7 @@ void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct
         read_names(&w, root);
     if (cw_ask_ok(&m->ask))
         copy_text(&w, text);
-    w.out = limits;
-    w.column = 0;
+    w.text = (struct cw_limits_text){limits, 0};
     for (uint32_t i = 0; i < m->count && cw_ask_ok(&m->ask); i++)
         if (!m->limits[i].gone && !m->limits[i].limit.line)
             put_limit(&w, &m->limits[i]);
