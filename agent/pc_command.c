@@ -152,8 +152,7 @@ int cw_pc_command(int argc, char **argv)
         parse_pc,
         "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and samples the program counters of its kernels, with what each warp waits for. "
-        "The "
-        "code that samples point into is kept in the file. The program's exit status is passed on.\v"
+        "The code that samples point into is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
         "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
         "  capture-agent pc -o run.cwd --range '^step' -- python train.py\n"

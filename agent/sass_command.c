@@ -109,9 +109,8 @@ int cw_sass_command(int argc, char **argv)
         parse_sass,
         "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and counts for each instruction of its kernels, which CUPTI patches for that. "
-        "Counts "
-        "are fetched when a context or the program ends: a program that is killed leaves none. The code is kept in the "
-        "file. The program's exit status is passed on.\v"
+        "Counts are fetched when a context or the program ends: a program that is killed leaves none. The code is "
+        "kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent sass --list\n"
         "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app",
         NULL,

@@ -251,12 +251,9 @@ int main(int argc, char **argv)
         option_list,
         parse,
         "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC\nmerge A.cwd B.cwd... -o ALL.cwd",
-        "Evaluates the metrics of a capture (those of the plan, unless others are named): a table on standard output, "
-        "HDF5, CSV and JSON. Needs no GPU and no "
-        "NVIDIA "
-        "software. 'show' prints what the capture holds, 'explain' how a value came about: its formula with the "
-        "numbers "
-        "in it, down to the counters.\v"
+        "Evaluates the metrics of a capture (those of the plan, unless others are named): a table on standard "
+        "output, HDF5, CSV and JSON. Needs no GPU and no NVIDIA software. 'show' prints what the capture holds, "
+        "'explain' how a value came about: its formula with the numbers in it, down to the counters.\v"
         "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
         "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
         "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"

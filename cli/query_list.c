@@ -86,9 +86,8 @@ static const struct argp_option option_list[] = {
     {"type", KEY_TYPE, "TYPE", 0, "counter, ratio, throughput or formula only", 0},
     {"unit", KEY_UNIT, "UNIT", 0, "metrics of one unit only, as in its name before the two underscores (sm)", 0},
     {"search", KEY_SEARCH, "TEXT", 0,
-     "what has all these words in its name or description, the best match first; or a regular expression, where there "
-     "is "
-     "one of ^ $ * + ? ( ) [ ] { } | \\ in it",
+     "what has all these words in its name or description, the best match first; or a regular expression, where "
+     "there is one of ^ $ * + ? ( ) [ ] { } | \\ in it",
      0},
     {"all-submetrics", KEY_ALL, 0, 0,
      "every full name, not one for each counter, ratio and throughput; as text, names alone", 0},
