@@ -139,7 +139,8 @@ struct draft {
     struct cw_facts *facts;
     const struct cw_chip *earlier; /* the file that is there already, or NULL */
     const char *limits_from;
-    bool may_drop_limits; /* of the earlier file, where the library changed */
+    bool may_drop_limits;   /* of the earlier file, where the library changed */
+    const char *pass_costs; /* the earlier file's line about them, or NULL */
     char formulas[SOURCE_LINE];
     struct cw_limit_table limits[2]; /* by activity */
 };
@@ -205,12 +206,14 @@ static enum cw_status limits(const struct job *j, struct draft *d)
     return status == CW_OK && j->o->mend ? mend(j, d) : status;
 }
 
-/* The line that an earlier file has about what was measured. */
+/* The lines that an earlier file has about what was measured. */
 static void quote_measured(struct draft *d)
 {
     for (uint32_t i = 0; i < d->earlier->source_count; i++)
         if (strncmp(d->earlier->source[i], "peaks", 5) == 0)
             snprintf(d->formulas, sizeof d->formulas, "%s", d->earlier->source[i]);
+        else if (strncmp(d->earlier->source[i], "pass_costs", 10) == 0)
+            d->pass_costs = d->earlier->source[i];
 }
 
 /* Formulas, peaks and the like, and the line that says where they come from. */
@@ -244,13 +247,22 @@ static enum cw_status write_chip(const struct job *j, struct draft *d, struct cw
     enum cw_status status = formulas(j, d);
     if (status == CW_OK)
         status = limits(j, d);
-    const char *const source[] = {
+    const char *source[] = {
         d->facts->chip.domain_count
             ? "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library"
             : "names, units, dimensions, raw counters, throughputs: imported from NVIDIA's host library, which makes "
               "no "
               "passes for this chip",
-        d->formulas, *range->source ? range->source : "limits: none", *pm->source ? pm->source : NULL, NULL};
+        d->formulas,
+        *range->source ? range->source : "limits: none",
+        NULL,
+        NULL,
+        NULL};
+    size_t n = 3;
+    if (*pm->source)
+        source[n++] = pm->source;
+    if (d->pass_costs)
+        source[n] = d->pass_costs;
     if (status == CW_OK) {
         cw_chip_write(&d->facts->chip, source, text);
         cw_limit_tables_write(range, pm, text);

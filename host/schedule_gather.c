@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/schedule_cost.h"
 #include "host/schedule_whole.h"
 
 enum {
@@ -207,7 +208,7 @@ static void align_all(struct gather *g, const struct cw_packing *packings)
 
 enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *problems,
                          const struct cw_packing *packings, uint32_t *pass_counts, const struct cw_place *places,
-                         const struct cw_list *groups, size_t group_count, uint32_t raw_count, bool copies,
+                         const struct cw_list *groups, size_t group_count, const struct cw_chip *chip, bool copies,
                          struct cw_arena *arena, struct cw_error *err)
 {
     struct gather g = {
@@ -220,9 +221,12 @@ enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *pr
         room[s] = copies ? 2 * pass_counts[s] + g.group_count : pass_counts[s];
     g.room = room;
     align_all(&g, packings);
+    enum cw_status status = CW_OK;
     if (!g.failed && copies)
-        return cw_keep_whole(&g.moves, g.groups, g.group_count, raw_count, pass_counts, room, arena, err);
-    if (!g.failed)
+        status = cw_keep_whole(&g.moves, g.groups, g.group_count, chip->raw_count, pass_counts, room, arena, err);
+    else if (!g.failed)
         gather_all(&g);
-    return g.failed ? cw_error_nomem(err) : CW_OK;
+    if (!g.failed && status == CW_OK && chip->pass_cost_count)
+        status = cw_make_cheap(&g.moves, chip, g.groups, g.group_count, pass_counts, arena, err);
+    return g.failed ? cw_error_nomem(err) : status;
 }

@@ -11,7 +11,7 @@
  * Deterministic; a number of steps limits the work. `packed` has room for each problem. */
 enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *problems,
                          const struct cw_packing *packings, uint32_t *pass_counts, const struct cw_place *places,
-                         const struct cw_list *groups, size_t group_count, uint32_t raw_count, bool copies,
+                         const struct cw_list *groups, size_t group_count, const struct cw_chip *chip, bool copies,
                          struct cw_arena *arena, struct cw_error *err);
 
 #endif

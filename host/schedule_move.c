@@ -26,7 +26,7 @@ bool cw_moves_add(struct cw_moves *m, uint32_t problem, uint32_t item, uint32_t 
     m->steps++;
     if (m->count == m->room || !cw_packed_add(m->packed[problem], item, pass))
         return false;
-    m->changes[m->count++] = (struct cw_change){problem, item, pass, 0};
+    m->changes[m->count++] = (struct cw_change){problem, item, pass, 0, cw_packed_has(m->packed[problem], item, pass)};
     return true;
 }
 
@@ -34,7 +34,7 @@ bool cw_moves_take(struct cw_moves *m, uint32_t problem, uint32_t item, uint32_t
 {
     if (m->count == m->room)
         return false;
-    m->changes[m->count++] = (struct cw_change){problem, item, pass, cw_packed_has(m->packed[problem], item, pass)};
+    m->changes[m->count++] = (struct cw_change){problem, item, pass, cw_packed_has(m->packed[problem], item, pass), 0};
     cw_packed_take(m->packed[problem], item, pass);
     return true;
 }
@@ -81,7 +81,7 @@ static bool seat_from(struct cw_moves *m, const struct cw_list *group, uint32_t 
         if (!cw_filling_fits(&p->passes[pass], p->problem, item->choices[c].class_))
             continue;
         cw_packed_put(p, at.item, pass, 1 + c);
-        m->changes[m->count++] = (struct cw_change){at.problem, at.item, pass, 0};
+        m->changes[m->count++] = (struct cw_change){at.problem, at.item, pass, 0, 1 + c};
         if (seat_from(m, group, k + 1, pass, tries))
             return true;
         cw_moves_undo(m, mark);

@@ -12,9 +12,9 @@ struct cw_place {
 struct cw_moves {
     struct cw_packed **packed; /* by problem */
     const struct cw_problems *problems;
-    const struct cw_place *places;         /* by raw counter */
-    struct cw_change {                     /* an item that was put into a pass, or taken out of it */
-        uint32_t problem, item, pass, had; /* `had` 0: it was put there */
+    const struct cw_place *places;              /* by raw counter */
+    struct cw_change {                          /* an item that was put into a pass, or taken out of it */
+        uint32_t problem, item, pass, had, has; /* 1 + how it was collected there, and is; 0: not */
     } * changes;
     uint32_t count, room;
     uint32_t *together;         /* of cw_moves_reseat */

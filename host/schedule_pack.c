@@ -10,6 +10,8 @@ enum {
     CHAIN_STEPS = 60000, /* placements tried in ejection chains for one eliminated pass */
     MOST_ORDERS = 32,
     CHAIN_DEPTH = 2,
+    CHOICE_STEPS = 2000, /* placements tried while the items of one pass choose anew */
+    MOST_CHOOSING = 16,  /* items that may be collected otherwise */
 };
 
 struct pack {
@@ -20,6 +22,8 @@ struct pack {
     uint32_t *pass_of, *choice_of; /* by item */
     uint32_t *order, *start;       /* items; by class: passes before it have no place */
     double *weight;                /* by class: how much of what is asked for it excludes */
+    uint64_t *brought;             /* by pass: costs */
+    bool cheap;                    /* of the ways to collect an item that fit, the one that adds least cost */
     uint64_t random;
     uint32_t steps;
     bool failed;
@@ -67,26 +71,42 @@ static uint32_t open_pass(struct pack *p)
 
 /* ---- first fit -------------------------------------------------------------------------------------------------- */
 
-static void place_first(struct pack *p, uint32_t item)
+/* The way to collect an item in a pass, or the number of its ways where none fits. */
+static uint32_t way_in(struct pack *p, uint32_t item, uint32_t to)
 {
     const struct cw_item *it = &p->problem->items[item];
-    for (uint32_t to = 0; to < p->pass_count; to++)
-        for (uint32_t k = 0; k < it->choice_count; k++) {
-            uint32_t class_ = it->choices[k].class_;
-            if (to < p->start[class_])
-                continue;
-            p->steps++;
-            if (fits(p, to, class_)) {
-                put(p, to, item, k);
-                return;
-            }
+    uint32_t best = it->choice_count;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = 0; k < it->choice_count && (p->cheap || best == it->choice_count); k++) {
+        uint32_t class_ = it->choices[k].class_;
+        if (to < p->start[class_])
+            continue;
+        p->steps++;
+        if (fits(p, to, class_)) {
+            uint64_t cost = cw_problem_cost(p->problem, it->choices[k].costs & ~p->brought[to]);
+            best = cost < least ? k : best;
+            least = cost < least ? cost : least;
+        } else if (p->start[class_] == to) {
             /* a pass only fills up, so what does not fit now never will */
-            if (p->start[class_] == to)
-                p->start[class_] = to + 1;
+            p->start[class_] = to + 1;
         }
-    uint32_t fresh = open_pass(p);
-    if (!p->failed)
-        put(p, fresh, item, 0);
+    }
+    return best;
+}
+
+static void place_first(struct pack *p, uint32_t item)
+{
+    uint32_t to = 0, way = 0, ways = p->problem->items[item].choice_count;
+    while (to < p->pass_count && (way = way_in(p, item, to)) == ways)
+        to++;
+    if (to == p->pass_count) {
+        p->brought[open_pass(p)] = 0;
+        way = way_in(p, item, to);
+    }
+    if (!p->failed) {
+        put(p, to, item, way);
+        p->brought[to] |= p->problem->items[item].choices[way].costs;
+    }
 }
 
 static void first_fit(struct pack *p)
@@ -181,6 +201,47 @@ static void make_order(struct pack *p, struct ranked *ranked, uint32_t attempt)
 
 static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *banned, int banned_count);
 
+struct choosing { /* items of one pass, the first one is new */
+    uint32_t count, items[MOST_CHOOSING], steps;
+};
+
+static bool choose(struct pack *p, struct choosing *c, uint32_t to, uint32_t at)
+{
+    if (at == c->count)
+        return true;
+    const struct cw_item *it = &p->problem->items[c->items[at]];
+    for (uint32_t k = 0; k < it->choice_count && c->steps++ < CHOICE_STEPS; k++) {
+        if (!fits(p, to, it->choices[k].class_))
+            continue;
+        put(p, to, c->items[at], k);
+        if (choose(p, c, to, at + 1))
+            return true;
+        take(p, c->items[at]);
+    }
+    return false;
+}
+
+/* Puts an item into a pass of which others are collected otherwise than before. */
+static bool choose_anew(struct pack *p, uint32_t item, uint32_t to)
+{
+    struct choosing c = {.count = 1, .items = {item}};
+    uint32_t old[MOST_CHOOSING];
+    for (uint32_t k = 0; k < p->passes[to].count; k++)
+        if (p->problem->items[p->passes[to].items[k]].choice_count > 1) {
+            if (c.count == MOST_CHOOSING)
+                return false;
+            old[c.count] = p->choice_of[p->passes[to].items[k]];
+            c.items[c.count++] = p->passes[to].items[k];
+        }
+    for (uint32_t k = 1; k < c.count; k++)
+        take(p, c.items[k]);
+    bool found = choose(p, &c, to, 0);
+    p->steps += c.steps;
+    for (uint32_t k = 1; k < c.count && !found; k++)
+        put(p, to, c.items[k], old[k]);
+    return found;
+}
+
 static bool is_banned(uint32_t pass, const uint32_t *banned, int count)
 {
     for (int k = 0; k < count; k++)
@@ -227,6 +288,9 @@ static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *ban
                 return true;
             }
         }
+    for (uint32_t to = 0; depth == CHAIN_DEPTH && to < p->pass_count && p->steps < CHAIN_STEPS; to++)
+        if (choose_anew(p, item, to))
+            return true;
     for (uint32_t to = 0; depth && to < p->pass_count; to++)
         for (uint32_t k = 0; k < it->choice_count && !is_banned(to, banned, banned_count); k++) {
             if (p->steps >= CHAIN_STEPS)
@@ -238,6 +302,15 @@ static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *ban
 }
 
 /* ---- the search ------------------------------------------------------------------------------------------------- */
+
+/* What all passes cost that first fit made. */
+static uint64_t cost(const struct pack *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < p->pass_count; k++)
+        sum += cw_problem_cost(p->problem, p->brought[k]);
+    return sum;
+}
 
 static void keep(const struct pack *p, struct cw_packing *best)
 {
@@ -325,6 +398,8 @@ enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *prob
     *packing = (struct cw_packing){.pass_of = array(&p, items, sizeof *packing->pass_of),
                                    .choice_of = array(&p, items, sizeof *packing->choice_of)};
     struct ranked *ranked = array(&p, items, sizeof *ranked);
+    uint64_t least = UINT64_MAX;
+    p.brought = array(&p, (size_t)items + 1, sizeof *p.brought);
     weigh(&p);
     if (!p.failed)
         sort_choices(&p);
@@ -332,9 +407,14 @@ enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *prob
         if (attempt >= 2 && (p.steps > ORDER_STEPS || packing->pass_count <= enough))
             break;
         make_order(&p, ranked, attempt);
+        p.cheap = attempt % 4 > 1;
         first_fit(&p);
-        if (!p.failed && (attempt == 0 || p.pass_count < packing->pass_count))
+        bool better = !p.failed && (attempt == 0 || p.pass_count < packing->pass_count ||
+                                    (p.pass_count == packing->pass_count && cost(&p) < least));
+        if (better) {
             keep(&p, packing);
+            least = cost(&p);
+        }
     }
     improve(&p, packing, enough);
     return p.failed ? cw_error_nomem(err) : CW_OK;

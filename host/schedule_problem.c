@@ -30,6 +30,7 @@ struct build {
     struct cw_use *uses; /* by local placement, see use_first; `rule` is a reduced limit */
     uint32_t *use_first; /* one more at the end */
     uint32_t *class_of;  /* local placement -> class in its problem */
+    uint64_t *costs_of;  /* by domain */
     bool failed;
 };
 
@@ -413,7 +414,8 @@ static enum cw_status make_items(struct making *m, const uint32_t *raws, struct 
         for (uint32_t k = 0; !b->failed && k < count; k++)
             if (m->classes[b->class_of[first + k]].possible)
                 items[i].choices[items[i].choice_count++] =
-                    (struct cw_choice){b->placements[first + k], b->class_of[first + k]};
+                    (struct cw_choice){b->placements[first + k], b->class_of[first + k],
+                                       b->costs_of[b->chip->placements[b->placements[first + k]].domain]};
         if (!b->failed && !items[i].choice_count)
             return cw_error_set(err, CW_ERR_UNSUPPORTED,
                                 "found no way to collect the raw counter 0x%016" PRIx64 " of %s in one pass",
@@ -459,6 +461,7 @@ static enum cw_status make_problems(struct build *b, struct cw_problems *problem
         uint32_t own_count = limit_first[p + 1] - limit_first[p];
         m.problem->item_count = item_first[p + 1] - item_first[p];
         m.problem->section = section[m.items[0]];
+        m.problem->costs = b->chip->pass_costs;
         make_classes(&m);
         judge_classes(&m);
         make_conflicts(&m, own, own_count);
@@ -470,6 +473,22 @@ static enum cw_status make_problems(struct build *b, struct cw_problems *problem
     return status;
 }
 
+static void index_costs(struct build *b)
+{
+    b->costs_of = array(b, b->chip->domain_count, sizeof *b->costs_of);
+    for (uint32_t i = 0; !b->failed && i < b->chip->pass_cost_count; i++)
+        for (uint32_t k = 0; k < b->chip->pass_costs[i].domains.count; k++)
+            b->costs_of[b->chip->pass_costs[i].domains.items[k]] |= UINT64_C(1) << i;
+}
+
+uint64_t cw_problem_cost(const struct cw_problem *problem, uint64_t costs)
+{
+    uint64_t sum = 0;
+    for (; costs; costs &= costs - 1)
+        sum += problem->costs[__builtin_ctzll(costs)].cost;
+    return sum;
+}
+
 enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip, const uint32_t *raws,
                                 uint32_t raw_count, struct cw_arena *arena, struct cw_error *err)
 {
@@ -478,5 +497,6 @@ enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_ch
     list_placements(&b, raws);
     reduce_limits(&b);
     collect_uses(&b);
+    index_costs(&b);
     return b.failed ? cw_error_nomem(err) : make_problems(&b, problems, raws, err);
 }

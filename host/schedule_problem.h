@@ -22,6 +22,7 @@ struct cw_problem_class {
 struct cw_choice {      /* one way to collect an item */
     uint32_t placement; /* of the chip */
     uint32_t class_;
+    uint64_t costs; /* the chip's pass costs that it brings, a bit each */
 };
 
 struct cw_item {
@@ -36,7 +37,11 @@ struct cw_problem {
     struct cw_item *items;
     const struct cw_problem_class *classes;
     const uint32_t *max; /* by rule */
+    const struct cw_pass_cost *costs;
 };
+
+/* What a pass costs that brings these costs. */
+uint64_t cw_problem_cost(const struct cw_problem *problem, uint64_t costs);
 
 /* Everything asked for, cut into problems that do not disturb one another. */
 struct cw_problems {

@@ -234,6 +234,23 @@ static void load_domains(struct load *l, const struct cw_yaml *node)
     l->chip->domains = l->domains;
 }
 
+static void load_pass_costs(struct load *l, const struct cw_yaml *node)
+{
+    static const char *const keys[] = {"cost", "domains", NULL};
+    if (l->chip->pass_cost_count > CW_MOST_PASS_COSTS)
+        cw_yaml_fail(&l->in, node, "found %u pass costs, expected at most %d", l->chip->pass_cost_count,
+                     CW_MOST_PASS_COSTS);
+    struct cw_pass_cost *costs = array(l, l->chip->pass_cost_count, sizeof *costs);
+    for (uint32_t i = 0; ok(l) && i < l->chip->pass_cost_count; i++) {
+        const struct cw_yaml *item = &node->items[i];
+        cw_yaml_only(&l->in, item, keys);
+        const struct cw_yaml *cost = cw_yaml_get(&l->in, item, "cost", true);
+        costs[i] = (struct cw_pass_cost){.cost = cost ? (uint32_t)cw_yaml_integer(&l->in, cost, UINT32_MAX) : 0,
+                                         .domains = load_list(l, item, "domains", true, find_domain)};
+    }
+    l->chip->pass_costs = costs;
+}
+
 static void load_raws(struct load *l, const struct cw_yaml *node)
 {
     uint32_t total = 0;
@@ -378,9 +395,10 @@ static void load_throughputs(struct load *l)
 
 static void load_root(struct load *l, const struct cw_yaml *root)
 {
-    static const char *const keys[] = {"schema",    "chip",     "also",         "source",      "time",
-                                       "units",     "domains",  "raw_counters", "classes",     "limits",
-                                       "pm_limits", "counters", "ratios",       "throughputs", NULL};
+    static const char *const keys[] = {"schema",         "chip",   "also",      "source",     "time",
+                                       "device_counter", "units",  "domains",   "pass_costs", "raw_counters",
+                                       "classes",        "limits", "pm_limits", "counters",   "ratios",
+                                       "throughputs",    NULL};
     struct cw_chip *chip = l->chip;
     cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
     cw_yaml_schema(&l->in, root, SCHEMA);
@@ -394,8 +412,11 @@ static void load_root(struct load *l, const struct cw_yaml *root)
     load_units(l, units);
     const struct cw_yaml *domains = section(l, root, "domains", CW_YAML_MAPPING, true, &chip->domain_count);
     load_domains(l, domains);
+    load_pass_costs(l, section(l, root, "pass_costs", CW_YAML_SEQUENCE, false, &chip->pass_cost_count));
     const struct cw_yaml *raws = section(l, root, "raw_counters", CW_YAML_MAPPING, true, &chip->raw_count);
     load_raws(l, raws);
+    const struct cw_yaml *device_counter = cw_yaml_get(&l->in, root, "device_counter", false);
+    chip->device_counter = device_counter && ok(l) ? find_raw(l, device_counter) : CW_NONE;
     if (ok(l))
         cw_limits_load(chip, &l->in, cw_yaml_get(&l->in, root, "classes", false),
                        cw_yaml_get(&l->in, root, "limits", false), cw_yaml_get(&l->in, root, "pm_limits", false));

@@ -13,6 +13,8 @@
 
 #define CW_NONE UINT32_MAX
 
+enum { CW_MOST_PASS_COSTS = 64 };
+
 /* CW_METRIC_TYPE_COUNT is the number of the chip's own types; formulas are the users' (metricdb/formula.h). */
 enum cw_metric_type { CW_COUNTER, CW_RATIO, CW_THROUGHPUT, CW_METRIC_TYPE_COUNT, CW_FORMULA = CW_METRIC_TYPE_COUNT };
 
@@ -36,6 +38,12 @@ struct cw_domain {
  * preferred one first. */
 struct cw_chip_placement {
     uint32_t raw, domain;
+};
+
+/* What a pass costs more, in microseconds of setting it up and reading it, where it uses any of these domains. */
+struct cw_pass_cost {
+    uint32_t cost;
+    struct cw_list domains;
 };
 
 struct cw_raw_counter {
@@ -93,11 +101,13 @@ struct cw_chip {
     const char *const *source; /* where its facts come from, a line each */
     uint8_t hash[16];          /* XXH3 (128 bits, big-endian) of the file */
     uint32_t time;             /* the counter of nanoseconds that per-second values divide by */
-    uint32_t unit_count, domain_count, raw_count, placement_count, limit_count, pm_limit_count, counter_count,
-        ratio_count, throughput_count;
+    uint32_t device_counter;   /* a raw counter; passes that collect it count for the device, not for one context */
+    uint32_t unit_count, domain_count, pass_cost_count, raw_count, placement_count, limit_count, pm_limit_count,
+        counter_count, ratio_count, throughput_count;
     const struct cw_unit *units;
     const struct cw_domain *domains;
-    const struct cw_raw_counter *raws; /* ascending by id */
+    const struct cw_pass_cost *pass_costs; /* at most CW_MOST_PASS_COSTS; none: not known */
+    const struct cw_raw_counter *raws;     /* ascending by id */
     const struct cw_chip_placement *placements;
     const struct cw_limit *limits;    /* of a pass of range profiling */
     const struct cw_limit *pm_limits; /* of the one pass of PM sampling; the same array where the file has no others */

@@ -71,6 +71,19 @@ static void put_raw_section(struct cw_writer *out, const struct cw_chip *chip)
     }
 }
 
+static void put_pass_costs(struct cw_writer *out, const struct cw_chip *chip)
+{
+    if (chip->pass_cost_count)
+        cw_write_format(out, "\npass_costs:\n");
+    for (uint32_t i = 0; i < chip->pass_cost_count; i++) {
+        const struct cw_pass_cost *cost = &chip->pass_costs[i];
+        cw_write_format(out, "  - {cost: %" PRIu32 ", domains: [", cost->cost);
+        for (uint32_t k = 0; k < cost->domains.count; k++)
+            cw_write_format(out, "%s%s", k ? ", " : "", chip->domains[cost->domains.items[k]].name);
+        cw_write_format(out, "]}\n");
+    }
+}
+
 static void put_terms(struct cw_writer *out, const struct cw_chip *chip, const struct cw_counter *c)
 {
     for (uint32_t i = 0; i < c->terms.count; i++)
@@ -155,10 +168,13 @@ void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct
         cw_write_format(out, "  - %s\n", *source);
     if (chip->time != CW_NONE)
         cw_write_format(out, "time: %s\n", counter_name(chip, chip->time));
+    if (chip->device_counter != CW_NONE)
+        cw_write_format(out, "device_counter: 0x%016" PRIx64 "\n", chip->raws[chip->device_counter].id);
     put_units(out, chip);
     cw_write_format(out, "\ndomains:\n");
     for (uint32_t i = 0; i < chip->domain_count; i++)
         cw_write_format(out, "  %s: %" PRIu32 "\n", chip->domains[i].name, chip->domains[i].id);
+    put_pass_costs(out, chip);
     put_raw_section(out, chip);
     put_counters(out, chip);
     put_ratios(out, chip);

@@ -372,6 +372,7 @@ static void check_meaning(struct reading *r)
         r->in.bad |= raw->placement > chip->placement_count ||
                      raw->placement_count > chip->placement_count - raw->placement || (i && raw->id <= raw[-1].id);
     }
+    r->in.bad |= chip->pass_cost_count > CW_MOST_PASS_COSTS;
     uint32_t names = chip->counter_count + chip->ratio_count + chip->throughput_count;
     bool free_slot = false; /* where a search for an unknown name ends */
     for (uint32_t i = 0; i < chip->name_slot_count; i++) {

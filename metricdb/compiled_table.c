@@ -21,11 +21,14 @@
 
 /* Every member of the structures in chip.h stands here or below, in the table of tables; a member of cw_chip that is
  * missing is set by the reader. */
-static const struct cw_field chip_fields[] = {FIELD(cw_chip, name, TEXT), REFERENCE(cw_chip, time, OPTION, COUNTERS)};
+static const struct cw_field chip_fields[] = {FIELD(cw_chip, name, TEXT), REFERENCE(cw_chip, time, OPTION, COUNTERS),
+                                              REFERENCE(cw_chip, device_counter, OPTION, RAWS)};
 static const struct cw_field unit_fields[] = {FIELD(cw_unit, name, TEXT), FIELD(cw_unit, instances, NUMBER),
                                               REFERENCE(cw_unit, active, OPTION, COUNTERS),
                                               REFERENCE(cw_unit, elapsed, OPTION, COUNTERS)};
 static const struct cw_field domain_fields[] = {FIELD(cw_domain, name, TEXT), FIELD(cw_domain, id, NUMBER)};
+static const struct cw_field pass_cost_fields[] = {FIELD(cw_pass_cost, cost, NUMBER),
+                                                   LIST(cw_pass_cost, domains, DOMAINS)};
 static const struct cw_field raw_fields[] = {FIELD(cw_raw_counter, id, WIDE), FIELD(cw_raw_counter, placement, NUMBER),
                                              FIELD(cw_raw_counter, placement_count, NUMBER)};
 static const struct cw_field placement_fields[] = {REFERENCE(cw_chip_placement, raw, INDEX, RAWS),
@@ -78,6 +81,7 @@ const struct cw_table cw_compiled_tables[CW_TABLE_COUNT] = {
     [CW_TABLE_CHIP] = {"chip", sizeof(struct cw_chip), 0, 0, chip_fields, sizeof chip_fields / sizeof *chip_fields},
     [CW_TABLE_UNITS] = TABLE(units, unit_count, struct cw_unit, unit_fields),
     [CW_TABLE_DOMAINS] = TABLE(domains, domain_count, struct cw_domain, domain_fields),
+    [CW_TABLE_PASS_COSTS] = TABLE(pass_costs, pass_cost_count, struct cw_pass_cost, pass_cost_fields),
     [CW_TABLE_RAWS] = TABLE(raws, raw_count, struct cw_raw_counter, raw_fields),
     [CW_TABLE_PLACEMENTS] = TABLE(placements, placement_count, struct cw_chip_placement, placement_fields),
     [CW_TABLE_LIMITS] = TABLE(limits, limit_count, struct cw_limit, limit_fields),
@@ -92,9 +96,10 @@ const struct cw_table cw_compiled_tables[CW_TABLE_COUNT] = {
 
 #if UINTPTR_MAX == UINT64_MAX
 /* A structure that grows: give its new member a line above, then set the size here. */
-_Static_assert(sizeof(struct cw_chip) == 200 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
-                   sizeof(struct cw_raw_counter) == 16 && sizeof(struct cw_chip_placement) == 8 &&
-                   sizeof(struct cw_limit) == 32 && sizeof(struct cw_counter) == 96 && sizeof(struct cw_ratio) == 80 &&
+_Static_assert(sizeof(struct cw_chip) == 216 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
+                   sizeof(struct cw_pass_cost) == 24 && sizeof(struct cw_raw_counter) == 16 &&
+                   sizeof(struct cw_chip_placement) == 8 && sizeof(struct cw_limit) == 32 &&
+                   sizeof(struct cw_counter) == 96 && sizeof(struct cw_ratio) == 80 &&
                    sizeof(struct cw_throughput) == 88,
                "a member of a structure in chip.h is missing in the tables above");
 #endif

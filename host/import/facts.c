@@ -408,6 +408,7 @@ enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *libra
     cw_nvperf_evaluator_destroy(e);
     if (status != CW_OK)
         return status;
+    f->chip.device_counter = CW_NONE;
     f->chip.time = counter_named(f, "gpu", 3, "__time_duration");
     return CW_OK;
 }

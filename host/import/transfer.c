@@ -202,7 +202,29 @@ enum cw_status cw_transfer_formulas(struct cw_facts *facts, const struct cw_chip
     return take_all(facts, other, false, err);
 }
 
+/* A domain that is not there any more costs nothing. */
+static bool take_pass_costs(struct cw_facts *facts, const struct cw_chip *earlier)
+{
+    struct cw_pass_cost *costs = cw_arena_alloc(facts->arena, earlier->pass_cost_count, sizeof *costs);
+    for (uint32_t i = 0; costs && i < earlier->pass_cost_count; i++) {
+        const struct cw_list *from = &earlier->pass_costs[i].domains;
+        uint32_t n = 0, *domains = cw_arena_alloc(facts->arena, from->count, sizeof *domains);
+        for (uint32_t k = 0; domains && k < from->count; k++)
+            for (uint32_t d = 0; d < facts->chip.domain_count; d++)
+                if (strcmp(facts->chip.domains[d].name, earlier->domains[from->items[k]].name) == 0)
+                    domains[n++] = d;
+        if (!domains)
+            return false;
+        costs[i] = (struct cw_pass_cost){earlier->pass_costs[i].cost, {n, domains}};
+    }
+    facts->chip.pass_costs = costs;
+    facts->chip.pass_cost_count = costs ? earlier->pass_cost_count : 0;
+    return costs;
+}
+
 enum cw_status cw_transfer_facts(struct cw_facts *facts, const struct cw_chip *earlier, struct cw_error *err)
 {
-    return take_all(facts, earlier, true, err);
+    if (earlier->device_counter != CW_NONE)
+        facts->chip.device_counter = cw_chip_find_raw(&facts->chip, earlier->raws[earlier->device_counter].id);
+    return take_pass_costs(facts, earlier) ? take_all(facts, earlier, true, err) : cw_error_nomem(err);
 }

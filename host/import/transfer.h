@@ -9,8 +9,8 @@
  * the library does not list. They count as inferred; peaks and instances are the other chip's own. */
 enum cw_status cw_transfer_formulas(struct cw_facts *facts, const struct cw_chip *other, struct cw_error *err);
 
-/* From an earlier file of the same chip: peaks, instances, and formulas with their evidence. Those without evidence are
- * taken over from a file that was measured; in another they were inferred, and can be again. */
+/* From an earlier file of the same chip: pass costs, peaks, instances, and formulas with their evidence. Those without
+ * evidence are taken over from a file that was measured; in another they were inferred, and can be again. */
 enum cw_status cw_transfer_facts(struct cw_facts *facts, const struct cw_chip *earlier, struct cw_error *err);
 
 #endif

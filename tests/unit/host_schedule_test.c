@@ -182,6 +182,50 @@ Test(schedule, a_counter_stands_in_several_passes_where_that_keeps_groups_whole)
     cr_expect_eq(s.pass_count, 2);
 }
 
+/* What costs much is used in few passes, where that takes no more of them and breaks no group. */
+Test(schedule, cheap_ways_to_collect_come_first)
+{
+    static const uint32_t fourth[] = {3}, tied[] = {2, 3};
+    const struct {
+        int line;
+        const char *rest, *passes;
+        struct cw_list groups[2];
+    } cases[] = {
+        {__LINE__, "", "4@a", {{1, fourth}}},
+        {__LINE__, "pass_costs: [{cost: 3, domains: [a]}]\n", "4@b", {{1, fourth}}},
+        {__LINE__, "pass_costs: [{cost: 3, domains: [a, b]}, {cost: 1, domains: [b]}]\n", "4@a", {{1, fourth}}},
+        /* a pass of 'a' is there anyway */
+        {__LINE__, "pass_costs: [{cost: 3, domains: [a]}, {cost: 1, domains: [b]}]\n", "3@a 4@a", {{2, tied}}},
+        {__LINE__, "pass_costs: [{cost: 3, domains: [b]}]\nlimits: [{max: 1, each: [a]}]\n", "3@a 4@b", {{2, tied}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cw_chip *chip = chip_with(cases[i].rest);
+        struct cw_schedule s = make(chip, cases[i].groups, 1);
+        cr_expect_str_eq(describe(chip, &s), cases[i].passes, "line %d: found %s", cases[i].line, describe(chip, &s));
+    }
+}
+
+/* 1, 2 and 6 cannot share a pass, and what 4 and 5 are collected in decides how many passes use 'a'. */
+Test(schedule, costly_domains_are_left_to_few_passes)
+{
+    static const char rest[] = "pass_costs: [{cost: 10, domains: [a]}, {cost: 1, domains: [b]}]\n"
+                               "classes: {k: {domain: a, raw: [0x01]}, m: {domain: b, raw: [0x06]}}\n"
+                               "limits: [{max: 1, each: [k, m]}, {max: 2, each: [a]}, {max: 2, each: [b]}]\n";
+    static const uint32_t one[] = {0}, two[] = {3}, three[] = {4}, four[] = {5};
+    const struct cw_list groups[] = {{1, one}, {1, two}, {1, three}, {1, four}};
+    const struct cw_chip *chip = chip_with(rest);
+    struct cw_schedule s = make(chip, groups, 4);
+    uint32_t costly = 0;
+    for (uint32_t k = 0; k < s.pass_count; k++) {
+        bool uses = false;
+        for (uint32_t i = 0; i < s.passes[k].count; i++)
+            uses |= chip->placements[s.passes[k].placements[i]].domain == 0;
+        costly += uses;
+    }
+    cr_expect_eq(s.pass_count, 2);
+    cr_expect_eq(costly, 1, "found %s", describe(chip, &s));
+}
+
 Test(schedule, says_which_raw_counter_cannot_be_collected)
 {
     const struct cw_chip *chip = chip_with("classes:\n  x: {domain: a, raw: [3]}\nlimits:\n  - {max: 0, each: [x]}\n");

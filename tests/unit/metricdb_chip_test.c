@@ -66,6 +66,32 @@ static const struct cw_chip *with(const char *from, const char *to)
     return chip;
 }
 
+Test(chip, costs_of_passes)
+{
+    cr_expect_eq(small()->device_counter, CW_NONE);
+    cr_expect_eq(small()->pass_cost_count, 0);
+    const struct cw_chip *chip =
+        with("time:", "device_counter: 0x22\npass_costs: [{cost: 5, domains: [gpu_sm_a, trace]}]\ntime:");
+    cr_expect_eq(chip->device_counter, 1);
+    cr_assert_eq(chip->pass_cost_count, 1);
+    cr_expect_eq(chip->pass_costs[0].cost, 5);
+    cr_assert_eq(chip->pass_costs[0].domains.count, 2);
+    cr_expect_eq(chip->pass_costs[0].domains.items[0], 1);
+
+    struct cw_writer many;
+    struct cw_error err = CW_ERROR_INIT;
+    cw_writer_init(&many);
+    cw_write_format(&many, "pass_costs:\n");
+    for (int i = 0; i <= CW_MOST_PASS_COSTS; i++)
+        cw_write_format(&many, "  - {cost: 5, domains: [trace]}\n");
+    cw_write_format(&many, "time:%c", 0);
+    char *text = cw_text_with(cw_small_chip, "time:", (const char *)many.data);
+    cr_expect_eq(cw_chip_parse(&chip, text, strlen(text), "tiny.yaml", arena, &err), CW_ERR_INPUT);
+    cr_expect_str_eq(err.message, "found 65 pass costs, expected at most 64");
+    free(text);
+    cw_writer_free(&many);
+}
+
 Test(chip, derived_counters)
 {
     const struct cw_chip *chip = with("peak: 1, instances: 2,", "of: {sm__inst_executed: 0.5, gpu__time_duration: -3}, "
@@ -193,6 +219,12 @@ Test(chip, errors_name_the_place)
         {__LINE__, "dim: percent", "dim: '%'", 25, 35,
          "found '%', expected a name of letters, digits, '_' and '.', at most 200"},
         {__LINE__, "throughputs:\n", "throughput:\n", 24, 1, "found the unknown key 'throughput'"},
+        {__LINE__, "time:", "device_counter: 0x34\ntime:", 5, 17,
+         "found the raw counter '0x34', expected one of the 'raw_counters' section"},
+        {__LINE__, "time:", "pass_costs: [{cost: 5, domains: [tracer]}]\ntime:", 5, 34,
+         "found 'tracer', expected a domain of the 'domains' section"},
+        {__LINE__, "time:", "pass_costs: [{domains: [trace]}]\ntime:", 5, 14, "found no 'cost', which is required"},
+        {__LINE__, "time:", "pass_costs: {trace: 5}\ntime:", 5, 13, "found a mapping for pass_costs, expected a list"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct cw_chip *chip;
