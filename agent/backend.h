@@ -14,11 +14,21 @@ struct cw_range_options {
     char *const *argv; /* the program and its arguments */
     struct cw_filter_options filter;
     enum cw_replay replay;
-    bool user;       /* user ranges rather than launches */
-    uint32_t levels; /* of nested user ranges */
+    bool user;         /* user ranges rather than launches */
+    bool device_scope; /* counters count what the whole device does, not only the program's context */
+    uint32_t levels;   /* of nested user ranges */
     uint64_t sim_seed;
     uint32_t sim_kernels, sim_drop;
 };
+
+/* The raw counter that every pass is to collect so that it counts for the device, 0 where it counts for the context. */
+enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err);
+
+/* What a range's attributes say: how it was replayed, whose work counted where it was not the context's, and the path
+ * of user ranges. Returns how many; the texts are borrowed. */
+enum { CW_RANGE_ATTRIBUTES = 3 };
+uint32_t cw_range_attributes(struct cw_pair attributes[CW_RANGE_ATTRIBUTES], const struct cw_range_options *options,
+                             enum cw_replay replay, const char *nvtx);
 
 /* Runs the program and captures it. On success *exit_status is the program's own; errors of the capture come after the
  * program has ended by itself, what was complete is in the file. */

@@ -194,7 +194,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status == CW_OK && plan->native)
         cw_write_bytes(&c->native, plan->native, plan->native_size);
     else if (status == CW_OK && (status = cw_nvperf_open(&library, NULL, err)) == CW_OK)
-        status = cw_nvperf_lower(library, plan, &c->native, err);
+        status = cw_nvperf_lower(library, plan, 0, &c->native, err);
     if (status == CW_OK)
         status = cw_schema_of_plan(&c->schema, plan, c->arena);
     if (status == CW_ERR_NOMEM || (status == CW_OK && c->native.status != CW_OK))

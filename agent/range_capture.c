@@ -32,6 +32,7 @@ struct capture {
     struct cw_filter filter;
     struct cw_range_output out;
     struct cw_session session;
+    uint64_t beside;       /* the raw counter that makes passes count for the device; 0: for the context */
     bool one_pass;         /* application replay: a run collects one part, which is one pass */
     uint32_t first, count; /* the parts that this run collects */
     uint32_t added, kept;
@@ -58,8 +59,8 @@ static uint32_t ranges_at_once(const struct capture *c)
 static enum cw_status lower(struct capture *c, const struct cw_config_image *plan, struct cw_writer *native,
                             struct cw_error *err)
 {
-    if (!plan->native)
-        return cw_nvperf_lower(c->library, plan, native, err);
+    if (!plan->native || c->beside)
+        return cw_nvperf_lower(c->library, plan, c->beside, native, err);
     cw_write_bytes(native, plan->native, plan->native_size);
     return CW_OK;
 }
@@ -140,7 +141,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                                   size_t range, struct cw_range_images *images, struct cw_error *err)
 {
     char *readable = cw_demangle(l->kernel);
-    const struct cw_pair attributes[] = {{"replay", cw_replay_names[l->replay]}, {"nvtx", l->nvtx}};
+    struct cw_pair attributes[CW_RANGE_ATTRIBUTES];
     struct cw_range r = {.name = l->user      ? l->nvtx
                                  : readable   ? readable
                                  : *l->kernel ? l->kernel
@@ -151,7 +152,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                          .start_ns = l->start_ns,
                          .end_ns = l->end_ns,
                          .durations = c->durations,
-                         .attribute_count = l->nvtx && *l->nvtx ? 2 : 1,
+                         .attribute_count = cw_range_attributes(attributes, c->options, l->replay, l->nvtx),
                          .attributes = attributes};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
@@ -299,7 +300,9 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
                                                             : CW_PARTS_FEW,
                                          .fits = fits,
                                          .user = c};
-    enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
+    enum cw_status status = cw_range_beside(c->options, &c->beside, err);
+    if (status == CW_OK)
+        status = cw_filter_open(&c->filter, &c->options->filter, err);
     if (status == CW_OK)
         status = cw_nvperf_open(&c->library, NULL, err);
     if (status == CW_OK)

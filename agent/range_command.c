@@ -21,7 +21,8 @@ enum {
     KEY_RANGE,
     KEY_DEVICE,
     KEY_PROCESS,
-    KEY_CHILDREN
+    KEY_CHILDREN,
+    KEY_SCOPE
 };
 
 struct range_arguments {
@@ -43,6 +44,10 @@ static const struct argp_option range_options[] = {
      0},
     {"ranges", KEY_RANGES, "auto|user", 0,
      "one range for each launch, or the program's own (NVTX, counterworks.h); default: auto", 0},
+    {"scope", KEY_SCOPE, "context|device", 0,
+     "whose work counts: the context's that launched it (default), or all that the GPU does meanwhile, which is "
+     "collected faster and the same where nothing else uses the GPU",
+     0},
     {"levels", KEY_LEVELS, "N", 0, "how many levels of nested user ranges, each in passes of its own (default: 1)", 0},
     {"kernel", KEY_KERNEL, "REGEX", 0, "only launches of kernels whose name matches, mangled or readable", 0},
     {"launch-skip", KEY_SKIP, "N", 0, "leave out the first N that match everything else", 0},
@@ -120,7 +125,7 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
 
 static error_t parse_range(int key, char *arg, struct argp_state *state)
 {
-    static const char *const kinds[] = {"auto", "user"};
+    static const char *const kinds[] = {"auto", "user"}, *const scopes[] = {"context", "device"};
     struct range_arguments *a = state->input;
     switch (key) {
     case 'c':
@@ -141,6 +146,9 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_RANGES:
         a->options.user = word(state, "ranges", arg, kinds, 2) == 1;
+        return 0;
+    case KEY_SCOPE:
+        a->options.device_scope = word(state, "scope", arg, scopes, 2) == 1;
         return 0;
     case KEY_LEVELS:
         a->options.levels = (uint32_t)cw_command_number(state, arg, 16);

@@ -72,7 +72,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                                            {"seed", seed},
                                            {"pci", s->pci},
                                            {"rank", s->rank}};
-    const struct cw_pair about[] = {{"replay", cw_replay_names[s->options->replay]}, {"nvtx", path}};
+    struct cw_pair about[CW_RANGE_ATTRIBUTES];
     struct cw_device device = {.index = s->device,
                                .attribute_count = sizeof about_device / sizeof *about_device - !*s->rank,
                                .attributes = about_device,
@@ -83,7 +83,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                              .stream = 1 + key % 2,
                              .start_ns = begin ? begin : s->clock,
                              .durations = s->gpu.durations,
-                             .attribute_count = 1 + (*path != 0),
+                             .attribute_count = cw_range_attributes(about, s->options, s->options->replay, path),
                              .attributes = about};
     if (*kernel) {
         range.grid[0] = 1 + (uint32_t)(key % 1024);
@@ -274,7 +274,10 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
                                                                                 : CW_PARTS_FEW,
                                          .fits = cw_sim_gpu_fits};
     uint32_t count = 1, added = 0;
-    enum cw_status status = cw_filter_open(&s->filter, &o->filter, err);
+    uint64_t beside;
+    enum cw_status status = cw_range_beside(o, &beside, err);
+    if (status == CW_OK)
+        status = cw_filter_open(&s->filter, &o->filter, err);
     s->plan = *o->plan;
     if (status == CW_OK && s->one_pass)
         status = cw_parts_complete(&s->plan, cw_sim_gpu_fits, NULL, &added, s->arena, err);

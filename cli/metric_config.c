@@ -181,7 +181,7 @@ static enum cw_status prove(const struct options *o, struct cw_plan *plan, struc
         status = cw_plan_explain(plan, arena, err);
     }
     if (status == CW_OK)
-        status = cw_nvperf_lower(library, image, native, err);
+        status = cw_nvperf_lower(library, image, 0, native, err);
     image->native_library = "libnvperf_host";
     image->native = native->data;
     image->native_size = native->size;

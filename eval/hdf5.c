@@ -88,11 +88,11 @@ static void put_sizes(struct cw_hdf5 *f, const struct cw_result *r, cw_hdf5_obje
 }
 
 static void put_range_attribute(struct cw_hdf5 *f, const struct cw_result *r, cw_hdf5_object group, cw_hdf5_object axis,
-                                const char *name, const char **room)
+                                const char *name, const char *otherwise, const char **room)
 {
     for (uint32_t i = 0; i < r->range_count; i++) {
         room[i] = cw_range_attribute(cw_result_range(r, i), name);
-        room[i] = room[i] ? room[i] : "";
+        room[i] = room[i] ? room[i] : otherwise;
     }
     cw_hdf5_along(f, group, axis, name, CW_HDF5_TEXT, r->range_count, room);
 }
@@ -121,9 +121,10 @@ static void put_range_facts(struct cw_hdf5 *f, const struct cw_result *r, cw_hdf
     for (uint32_t i = 0; i < n; i++)
         narrow[i] = cw_result_passes(r, cw_result_range(r, i));
     cw_hdf5_along(f, group, axis, "pass_count", CW_HDF5_U32, n, narrow);
-    put_range_attribute(f, r, group, axis, "nvtx", texts);
-    put_range_attribute(f, r, group, axis, "replay", texts);
-    put_range_attribute(f, r, group, axis, "rank", texts);
+    put_range_attribute(f, r, group, axis, "nvtx", "", texts);
+    put_range_attribute(f, r, group, axis, "replay", "", texts);
+    put_range_attribute(f, r, group, axis, "scope", "context", texts);
+    put_range_attribute(f, r, group, axis, "rank", "", texts);
     static const char *const letters[] = {"x", "y", "z"};
     cw_hdf5_object xyz = cw_hdf5_scale(f, group, "xyz", CW_HDF5_TEXT, 3, letters);
     put_sizes(f, r, group, axis, xyz, false, narrow);

@@ -1,6 +1,7 @@
 #include "host/plan.h"
 
 #include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -389,6 +390,23 @@ static enum cw_status fill_limits(struct planner *p)
     return status;
 }
 
+/* What the plan tells whoever collects it. */
+static enum cw_status fill_parameters(struct planner *p)
+{
+    const struct cw_chip *chip = p->chip;
+    enum cw_status status = CW_OK;
+    if (p->options->profiler != CW_PROFILER_RANGE || chip->device_counter == CW_NONE)
+        return CW_OK;
+    struct cw_pair *pair = array(p, 1, sizeof *pair, &status);
+    char *id = cw_arena_printf(p->arena, "0x%016" PRIx64, chip->raws[chip->device_counter].id);
+    if (!pair || !id)
+        return cw_error_nomem(p->err);
+    *pair = (struct cw_pair){CW_CONFIG_DEVICE_COUNTER, id};
+    p->plan->image.parameters = pair;
+    p->plan->image.parameter_count = 1;
+    return CW_OK;
+}
+
 /* The groups of raw counters that each metric is computed from, in the image's numbers. */
 static enum cw_status fill_metrics(struct planner *p, struct cw_list *groups)
 {
@@ -439,6 +457,8 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
         status = fill_passes(&p);
     if (status == CW_OK)
         status = fill_limits(&p);
+    if (status == CW_OK)
+        status = fill_parameters(&p);
     if (status == CW_OK)
         status = fill_metrics(&p, groups);
     return status == CW_OK ? cw_plan_explain(plan, arena, err) : status;

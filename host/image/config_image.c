@@ -467,3 +467,11 @@ uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t 
     *whole = some > 0 && all == some && (some == 1 || !c->raw_count);
     return some;
 }
+
+const char *cw_config_parameter(const struct cw_config_image *image, const char *key)
+{
+    for (uint32_t i = 0; i < image->parameter_count; i++)
+        if (strcmp(image->parameters[i].key, key) == 0)
+            return image->parameters[i].value;
+    return NULL;
+}

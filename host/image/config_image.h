@@ -63,6 +63,10 @@ struct cw_meaning {
     uint64_t raws, formula; /* 0: no formula was known */
 };
 
+/* The parameter that names a raw counter, as 0x and 16 digits: where a pass collects it too, the pass counts what the
+ * whole device does rather than one context. */
+#define CW_CONFIG_DEVICE_COUNTER "device_counter"
+
 struct cw_config_image {
     const char *chip, *producer;
     enum cw_profiler profiler;
@@ -93,6 +97,9 @@ void cw_config_image_write(const struct cw_config_image *image, struct cw_writer
  * `native`, which points into `data`. */
 enum cw_status cw_config_image_read(struct cw_config_image *image, const void *data, size_t size, const char *source,
                                     struct cw_arena *arena, struct cw_error *err);
+
+/* The value of a parameter, or NULL. */
+const char *cw_config_parameter(const struct cw_config_image *image, const char *key);
 
 /* The counter-data prefix that belongs to the image: file header and schema chunk. */
 void cw_config_image_prefix(const struct cw_config_image *image, struct cw_writer *out);

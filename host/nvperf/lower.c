@@ -10,25 +10,38 @@ static enum cw_nvperf_activity activity(const struct cw_config_image *plan)
     return plan->profiler == CW_PROFILER_RANGE ? CW_NVPERF_PROFILER : CW_NVPERF_PM_SAMPLING;
 }
 
-enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan,
+/* The placements of a pass, and `beside` where the library collects it in the same pass. */
+static enum cw_status list_pass(struct cw_nvperf_scheduler *scheduler, const struct cw_config_image *plan,
+                                const struct cw_config_pass *pass, uint64_t beside,
+                                struct cw_nvperf_placement *placements, size_t *count, struct cw_error *err)
+{
+    bool fits = beside != 0;
+    *count = pass->count;
+    for (uint32_t k = 0; k < pass->count; k++) {
+        const struct cw_placement *at = &pass->placements[k];
+        placements[k] = (struct cw_nvperf_placement){plan->raws[at->raw], plan->domains[at->domain].id};
+        fits &= plan->raws[at->raw] != beside;
+    }
+    placements[pass->count] = (struct cw_nvperf_placement){.raw = beside};
+    enum cw_status status = fits ? cw_nvperf_fits(scheduler, placements, *count + 1, &fits, err) : CW_OK;
+    *count += fits;
+    return status;
+}
+
+enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan, uint64_t beside,
                                struct cw_writer *native, struct cw_error *err)
 {
     size_t total = 0, n = 0;
     for (uint32_t i = 0; i < plan->pass_count; i++)
-        total += plan->passes[i].count;
+        total += plan->passes[i].count + 1;
     struct cw_nvperf_placement *placements = calloc(total + 1, sizeof *placements);
     size_t *counts = calloc((size_t)plan->pass_count + 1, sizeof *counts);
     struct cw_nvperf_scheduler *scheduler = NULL;
     enum cw_status status = placements && counts ? CW_OK : cw_error_nomem(err);
-    for (uint32_t i = 0; status == CW_OK && i < plan->pass_count; i++) {
-        counts[i] = plan->passes[i].count;
-        for (uint32_t k = 0; k < plan->passes[i].count; k++) {
-            const struct cw_placement *at = &plan->passes[i].placements[k];
-            placements[n++] = (struct cw_nvperf_placement){plan->raws[at->raw], plan->domains[at->domain].id};
-        }
-    }
     if (status == CW_OK)
         status = cw_nvperf_scheduler_create(&scheduler, library, plan->chip, activity(plan), err);
+    for (uint32_t i = 0; status == CW_OK && i < plan->pass_count; n += counts[i++])
+        status = list_pass(scheduler, plan, &plan->passes[i], beside, placements + n, &counts[i], err);
     if (status == CW_OK)
         status = cw_nvperf_config_image(scheduler, placements, counts, plan->pass_count, native, NULL, err);
     if (scheduler)

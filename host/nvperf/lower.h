@@ -20,8 +20,8 @@ enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf_prover *prover, cons
                                      const struct cw_config_pass *pass, bool *answer, struct cw_error *err);
 
 /* NVIDIA's config image with exactly the passes of `plan`, appended to `native`. A pass that the library would split is
- * CW_ERR_UNSUPPORTED. */
-enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan,
+ * CW_ERR_UNSUPPORTED. With a raw counter `beside` (0: none) every pass that has room collects that one too. */
+enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan, uint64_t beside,
                                struct cw_writer *native, struct cw_error *err);
 
 /* A native counter-data image opened for decoding into the counters of a schema. */
