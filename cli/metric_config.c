@@ -39,7 +39,8 @@ enum {
     KEY_SINGLE_PASS,
     KEY_DROP,
     KEY_TOGETHER,
-    KEY_WHOLE
+    KEY_WHOLE,
+    KEY_PREFER
 };
 
 static const struct argp_option option_list[] = {
@@ -58,6 +59,11 @@ static const struct argp_option option_list[] = {
     {"drop", KEY_DROP, 0, 0,
      "instead of refusing leave metrics out: they are taken in the order given, each that needs no pass too many", 0},
     {"keep-together", KEY_TOGETHER, "A,B,...", 0, "plan these metrics too, with all their counters in one pass", 0},
+    {"prefer", KEY_PREFER, "passes|time", 0,
+     "of plans choose the one with fewest passes (default), or the one whose passes cost least time at a launch that "
+     "is "
+     "replayed, where the chip's file knows what they cost",
+     0},
     {"whole", KEY_WHOLE, 0, 0,
      "let counters stand in several passes, so that each value that fits a pass has one with all its counters; "
      "batched, "
@@ -124,6 +130,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_WHOLE:
         o->plan.whole = true;
+        return 0;
+    case KEY_PREFER:
+        o->plan.quick = strcmp(arg, "time") == 0;
+        if (strcmp(arg, "passes") != 0 && strcmp(arg, "time") != 0)
+            argp_error(state, "found --prefer '%s', expected passes or time", arg);
         return 0;
     case 'o':
         o->output = arg;

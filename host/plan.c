@@ -253,16 +253,16 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
 {
     const struct cw_list *together = groups + group_count - p->options->together_count;
     bool done = true;
-    enum cw_status status = p->options->whole
-                                ? cw_schedule_make_whole(&p->schedule, p->chip, groups, group_count, p->arena, p->err)
-                                : cw_schedule_make(&p->schedule, p->chip, groups, group_count, p->arena, p->err);
+    unsigned quick = p->options->quick ? CW_SCHEDULE_QUICK : 0, whole = p->options->whole ? CW_SCHEDULE_WHOLE : 0;
+    enum cw_status status =
+        cw_schedule_make(&p->schedule, p->chip, groups, group_count, quick | whole, p->arena, p->err);
     for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
         done &= in_one_pass(p, &together[i]);
     if (!done) {
         size_t count;
         const struct cw_list *list = only_together(p, groups, group_count, &count, &status);
         if (status == CW_OK)
-            status = cw_schedule_make(&p->schedule, p->chip, list, count, p->arena, p->err);
+            status = cw_schedule_make(&p->schedule, p->chip, list, count, quick, p->arena, p->err);
     }
     for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
         if (!in_one_pass(p, &together[i]))

@@ -29,6 +29,7 @@ struct cw_names {
 
 struct cw_plan_options {
     enum cw_profiler profiler;
+    bool quick; /* the least time to set passes up and to read them, rather than the fewest passes */
     bool whole; /* raw counters may stand in several passes, so that every value that fits one pass has one */
     size_t together_count;
     const struct cw_names *together; /* metrics of the plan, all counters of which are to share a pass */

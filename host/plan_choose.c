@@ -79,7 +79,7 @@ enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const 
                 raws[raw] = cw_chip_find_raw(chip, image->raws[raw]);
                 groups[n++] = (struct cw_list){1, &raws[raw]};
             }
-        status = cw_schedule_make(&alone, chip, groups, n, arena, err);
+        status = cw_schedule_make(&alone, chip, groups, n, 0, arena, err);
         loads[d] = alone.pass_count;
     }
     return status;

@@ -71,8 +71,8 @@ static enum cw_status combine(struct cw_schedule *schedule, const struct cw_prob
 }
 
 /* Packs every problem. The problem with most passes decides, so the others need not be better than that one's bound. */
-static enum cw_status pack_all(struct cw_packing *packings, const struct cw_problems *problems, uint32_t *enough,
-                               uint32_t *lowest, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status pack_all(struct cw_packing *packings, const struct cw_problems *problems, bool quick,
+                               uint32_t *enough, uint32_t *lowest, struct cw_arena *arena, struct cw_error *err)
 {
     uint32_t *most = cw_arena_alloc(arena, problems->section_count, sizeof *most);
     if (!most)
@@ -88,7 +88,7 @@ static enum cw_status pack_all(struct cw_packing *packings, const struct cw_prob
     enum cw_status status = CW_OK;
     for (uint32_t p = 0; status == CW_OK && p < problems->count; p++) {
         uint32_t *section_most = &most[problems->items[p].section];
-        status = cw_pack(&packings[p], &problems->items[p], *section_most, arena, err);
+        status = cw_pack(&packings[p], &problems->items[p], *section_most, quick, arena, err);
         if (status == CW_OK && packings[p].pass_count > *section_most)
             *section_most = packings[p].pass_count;
     }
@@ -97,7 +97,7 @@ static enum cw_status pack_all(struct cw_packing *packings, const struct cw_prob
 }
 
 static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                           size_t group_count, bool copies, struct cw_arena *arena, struct cw_arena *scratch,
+                           size_t group_count, unsigned flags, struct cw_arena *arena, struct cw_arena *scratch,
                            struct cw_error *err)
 {
     struct cw_problems problems;
@@ -117,7 +117,7 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     uint32_t *first = cw_arena_alloc(scratch, (size_t)problems.section_count + 1, sizeof *first);
     if (!packings || !first)
         return cw_error_nomem(err);
-    status = pack_all(packings, &problems, first + 1, &schedule->bound, scratch, err);
+    status = pack_all(packings, &problems, flags & CW_SCHEDULE_QUICK, first + 1, &schedule->bound, scratch, err);
     if (status != CW_OK)
         return status;
     struct cw_packed **packed = cw_arena_alloc(scratch, problems.count, sizeof *packed);
@@ -127,7 +127,8 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     for (uint32_t p = 0; p < problems.count; p++)
         for (uint32_t i = 0; i < problems.items[p].item_count; i++)
             places[problems.items[p].items[i].raw] = (struct cw_place){p, i};
-    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, chip, copies, scratch, err);
+    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, chip,
+                       flags & CW_SCHEDULE_WHOLE, scratch, err);
     if (status != CW_OK)
         return status;
     for (uint32_t s = 1; s <= problems.section_count; s++)
@@ -135,32 +136,19 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     return combine(schedule, &problems, packed, first, first[problems.section_count], arena, err);
 }
 
-static enum cw_status with_scratch(struct cw_schedule *schedule, const struct cw_chip *chip,
-                                   const struct cw_list *groups, size_t group_count, bool copies,
-                                   struct cw_arena *arena, struct cw_error *err)
-{
-    *schedule = (struct cw_schedule){0};
-    struct cw_arena *scratch = cw_arena_create();
-    enum cw_status status =
-        scratch ? make(schedule, chip, groups, group_count, copies, arena, scratch, err) : cw_error_nomem(err);
-    cw_arena_destroy(scratch);
-    return status;
-}
-
 enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                                size_t group_count, struct cw_arena *arena, struct cw_error *err)
-{
-    return with_scratch(schedule, chip, groups, group_count, false, arena, err);
-}
-
-enum cw_status cw_schedule_make_whole(struct cw_schedule *schedule, const struct cw_chip *chip,
-                                      const struct cw_list *groups, size_t group_count, struct cw_arena *arena,
-                                      struct cw_error *err)
+                                size_t group_count, unsigned flags, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_error reason = CW_ERROR_INIT;
-    enum cw_status status = with_scratch(schedule, chip, groups, group_count, true, arena, &reason);
-    /* what no pass can hold is refused again, with its reason */
-    return status == CW_ERR_UNSUPPORTED ? cw_schedule_make(schedule, chip, groups, group_count, arena, err)
-           : status == CW_OK            ? CW_OK
-                                        : cw_error_nomem(err);
+    struct cw_arena *scratch = cw_arena_create();
+    *schedule = (struct cw_schedule){0};
+    enum cw_status status =
+        scratch ? make(schedule, chip, groups, group_count, flags, arena, scratch, &reason) : cw_error_nomem(&reason);
+    cw_arena_destroy(scratch);
+    if (status == CW_ERR_UNSUPPORTED && flags & CW_SCHEDULE_WHOLE)
+        /* what no pass can hold is refused again, with its reason */
+        return cw_schedule_make(schedule, chip, groups, group_count, flags & ~CW_SCHEDULE_WHOLE, arena, err);
+    if (status != CW_OK && err)
+        *err = reason;
+    return status;
 }

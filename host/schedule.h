@@ -18,15 +18,17 @@ struct cw_schedule {
     const struct cw_pass *passes;
 };
 
-/* Every raw counter stands in exactly one pass. Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain
- * collects. `schedule` lives in `arena`. */
-enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                                size_t group_count, struct cw_arena *arena, struct cw_error *err);
+enum cw_schedule_flags {
+    /* Raw counters may stand in several passes, and each group that fits one pass has a pass with all of it, if need be
+     * one pass more. Without it every raw counter stands in exactly one. */
+    CW_SCHEDULE_WHOLE = 1,
+    /* The least time to set passes up and to read them, by the chip's pass costs, rather than the fewest passes. */
+    CW_SCHEDULE_QUICK = 2,
+};
 
-/* As before, but raw counters may stand in several passes, and each group that fits one pass has a pass with all of it,
- * if need be one more than cw_schedule_make would use. */
-enum cw_status cw_schedule_make_whole(struct cw_schedule *schedule, const struct cw_chip *chip,
-                                      const struct cw_list *groups, size_t group_count, struct cw_arena *arena,
-                                      struct cw_error *err);
+/* `flags`: a sum of the above. Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. `schedule`
+ * lives in `arena`. */
+enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
+                                size_t group_count, unsigned flags, struct cw_arena *arena, struct cw_error *err);
 
 #endif

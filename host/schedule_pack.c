@@ -7,6 +7,7 @@
 
 enum {
     ORDER_STEPS = 40000, /* placements tried in all orders together, about */
+    CHEAP_STEPS = 8000,  /* and where cheap ways to collect come first */
     CHAIN_STEPS = 60000, /* placements tried in ejection chains for one eliminated pass */
     MOST_ORDERS = 32,
     CHAIN_DEPTH = 2,
@@ -22,8 +23,8 @@ struct pack {
     uint32_t *pass_of, *choice_of; /* by item */
     uint32_t *order, *start;       /* items; by class: passes before it have no place */
     double *weight;                /* by class: how much of what is asked for it excludes */
-    uint64_t *brought;             /* by pass: costs */
-    bool cheap;                    /* of the ways to collect an item that fit, the one that adds least cost */
+    uint64_t *brought, least;      /* by pass: costs; what the best packing costs */
+    bool quick, cheap;             /* of the ways to collect an item that fit, the one that adds least cost */
     uint64_t random;
     uint32_t steps;
     bool failed;
@@ -94,19 +95,38 @@ static uint32_t way_in(struct pack *p, uint32_t item, uint32_t to)
     return best;
 }
 
+static uint64_t added(const struct pack *p, uint32_t item, uint32_t to, uint32_t way)
+{
+    return cw_problem_cost(p->problem, p->problem->items[item].choices[way].costs & ~p->brought[to]);
+}
+
+/* The first pass that has room for an item; where a quick packing is looked for the one that costs least more, which
+ * may be a new one. */
 static void place_first(struct pack *p, uint32_t item)
 {
-    uint32_t to = 0, way = 0, ways = p->problem->items[item].choice_count;
-    while (to < p->pass_count && (way = way_in(p, item, to)) == ways)
-        to++;
-    if (to == p->pass_count) {
-        p->brought[open_pass(p)] = 0;
-        way = way_in(p, item, to);
+    uint32_t ways = p->problem->items[item].choice_count, best = p->pass_count, way = 0;
+    bool anywhere = p->quick && p->cheap;
+    uint64_t least = UINT64_MAX;
+    p->brought[p->pass_count] = 0;
+    for (uint32_t k = 0; k < ways && anywhere; k++)
+        least = added(p, item, p->pass_count, k) < least ? added(p, item, p->pass_count, k) : least;
+    for (uint32_t to = 0; to < p->pass_count && (anywhere || best == p->pass_count); to++) {
+        uint32_t found = way_in(p, item, to);
+        uint64_t cost = found == ways ? UINT64_MAX : added(p, item, to, found);
+        if (found == ways || cost > least || (cost == least && best < p->pass_count))
+            continue;
+        best = to;
+        way = found;
+        least = anywhere ? cost : least;
     }
-    if (!p->failed) {
-        put(p, to, item, way);
-        p->brought[to] |= p->problem->items[item].choices[way].costs;
+    if (best == p->pass_count) {
+        open_pass(p);
+        way = p->failed ? 0 : way_in(p, item, best);
     }
+    if (p->failed)
+        return;
+    put(p, best, item, way);
+    p->brought[best] |= p->problem->items[item].choices[way].costs;
 }
 
 static void first_fit(struct pack *p)
@@ -363,6 +383,35 @@ static void improve(struct pack *p, struct cw_packing *best, uint32_t enough)
     }
 }
 
+/* Whether it matters how items are collected. */
+static bool costs_differ(const struct cw_problem *problem)
+{
+    for (uint32_t i = 0; i < problem->item_count; i++)
+        for (uint32_t k = 1; k < problem->items[i].choice_count; k++)
+            if (problem->items[i].choices[k].costs != problem->items[i].choices[0].costs)
+                return true;
+    return false;
+}
+
+/* Whether what was made is better than the best so far. */
+static bool is_better(const struct pack *p, const struct cw_packing *best)
+{
+    uint64_t now = cost(p);
+    if (p->quick && now != p->least)
+        return now < p->least;
+    return p->pass_count < best->pass_count || (p->pass_count == best->pass_count && now < p->least);
+}
+
+static void try_order(struct pack *p, struct ranked *ranked, uint32_t attempt, struct cw_packing *best)
+{
+    make_order(p, ranked, attempt);
+    first_fit(p);
+    if (p->failed || !is_better(p, best))
+        return;
+    keep(p, best);
+    p->least = cost(p);
+}
+
 uint32_t cw_pack_bound(const struct cw_problem *pr)
 {
     uint32_t bound = pr->item_count != 0;
@@ -384,10 +433,10 @@ uint32_t cw_pack_bound(const struct cw_problem *pr)
     return bound;
 }
 
-enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *problem, uint32_t enough,
+enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *problem, uint32_t enough, bool quick,
                        struct cw_arena *arena, struct cw_error *err)
 {
-    struct pack p = {.problem = problem, .arena = arena, .random = 0x2545f4914f6cdd1d};
+    struct pack p = {.problem = problem, .arena = arena, .quick = quick, .random = 0x2545f4914f6cdd1d};
     uint32_t items = problem->item_count;
     p.passes = array(&p, items, sizeof *p.passes);
     p.pass_of = array(&p, items, sizeof *p.pass_of);
@@ -398,24 +447,22 @@ enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *prob
     *packing = (struct cw_packing){.pass_of = array(&p, items, sizeof *packing->pass_of),
                                    .choice_of = array(&p, items, sizeof *packing->choice_of)};
     struct ranked *ranked = array(&p, items, sizeof *ranked);
-    uint64_t least = UINT64_MAX;
     p.brought = array(&p, (size_t)items + 1, sizeof *p.brought);
+    p.least = UINT64_MAX;
+    packing->pass_count = UINT32_MAX;
     weigh(&p);
     if (!p.failed)
         sort_choices(&p);
     for (uint32_t attempt = 0; !p.failed && attempt < MOST_ORDERS; attempt++) {
         if (attempt >= 2 && (p.steps > ORDER_STEPS || packing->pass_count <= enough))
             break;
-        make_order(&p, ranked, attempt);
-        p.cheap = attempt % 4 > 1;
-        first_fit(&p);
-        bool better = !p.failed && (attempt == 0 || p.pass_count < packing->pass_count ||
-                                    (p.pass_count == packing->pass_count && cost(&p) < least));
-        if (better) {
-            keep(&p, packing);
-            least = cost(&p);
-        }
+        try_order(&p, ranked, attempt, packing);
     }
-    improve(&p, packing, enough);
+    p.cheap = costs_differ(problem);
+    p.steps = 0;
+    for (uint32_t attempt = 0; !p.failed && p.cheap && attempt < MOST_ORDERS && p.steps < CHEAP_STEPS; attempt++)
+        try_order(&p, ranked, attempt, packing);
+    if (!quick)
+        improve(&p, packing, enough);
     return p.failed ? cw_error_nomem(err) : CW_OK;
 }

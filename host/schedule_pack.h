@@ -12,9 +12,10 @@ struct cw_packing {
 /* A number of passes below which the problem cannot be packed. */
 uint32_t cw_pack_bound(const struct cw_problem *problem);
 
-/* Packs the problem; stops looking for better once there are no more than `enough` passes. Deterministic: what limits
+/* Packs the problem; stops looking for better once there are no more than `enough` passes. With `quick` the packing that
+ * costs least is better, else the one with fewest passes. Deterministic: what limits
  * the search is a number of steps, not time. CW_ERR_NOMEM is the only failure. */
 enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *problem, uint32_t enough,
-                       struct cw_arena *arena, struct cw_error *err);
+                       bool quick, struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    STEPS_EACH = 256,    /* placements tried, about, for each group before a pass is added, */
+    STEPS_EACH = 256,     /* placements tried, about, for each group before a pass is added, */
     FEWEST_STEPS = 12000, /* and at least */
 };
 

@@ -58,7 +58,7 @@ static void judge_set(void *context, const struct cw_list *raws, bool natural)
     if (!arena)
         return;
     c->count = natural ? &c->check->natural : &c->check->random;
-    c->m->ask.status = cw_schedule_make(&schedule, c->chip, raws, 1, arena, c->m->ask.err);
+    c->m->ask.status = cw_schedule_make(&schedule, c->chip, raws, 1, 0, arena, c->m->ask.err);
     c->count->sets++;
     for (uint32_t k = 0; cw_ask_ok(&c->m->ask) && k < schedule.pass_count; k++)
         judge_pass(c, &schedule.passes[k]);

@@ -75,7 +75,7 @@ static bool is_allowed(struct mending *g, const uint32_t *raws, uint32_t count)
     if (!arena)
         m->ask.status = cw_error_nomem(m->ask.err);
     else
-        m->ask.status = cw_schedule_make(&schedule, m->chip, &(struct cw_list){count, raws}, 1, arena, m->ask.err);
+        m->ask.status = cw_schedule_make(&schedule, m->chip, &(struct cw_list){count, raws}, 1, 0, arena, m->ask.err);
     bool allowed = cw_ask_ok(&m->ask) && schedule.pass_count == 1;
     cw_arena_destroy(arena);
     return allowed;
@@ -153,8 +153,8 @@ static void judge_ours(struct mending *g, const struct cw_list *raws)
             return; /* the same again */
         }
         m->ask.status = !groups ? cw_error_nomem(m->ask.err)
-                        : whole ? cw_schedule_make_whole(&schedule, m->chip, groups, count, arena, m->ask.err)
-                                : cw_schedule_make(&schedule, m->chip, groups, count, arena, m->ask.err);
+                                : cw_schedule_make(&schedule, m->chip, groups, count, whole ? CW_SCHEDULE_WHOLE : 0,
+                                                   arena, m->ask.err);
         if (cw_ask_ok(&m->ask))
             judge_schedule(g, &schedule);
         cw_arena_destroy(arena);

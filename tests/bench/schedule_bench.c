@@ -178,10 +178,10 @@ static void measure(struct bench *b, struct row *row)
         groups[count++] = (struct cw_list){1, &b->raws[k]};
     }
     double start = now();
-    if (cw_schedule_make(&fewest, b->chip, groups, count, arena, &err) != CW_OK)
+    if (cw_schedule_make(&fewest, b->chip, groups, count, 0, arena, &err) != CW_OK)
         die(&err);
     double middle = now();
-    if (cw_schedule_make_whole(&whole, b->chip, groups, count, arena, &err) != CW_OK)
+    if (cw_schedule_make(&whole, b->chip, groups, count, CW_SCHEDULE_WHOLE, arena, &err) != CW_OK)
         die(&err);
     double late = now();
     uint32_t theirs = (uint32_t)their_passes(b, b->raw_count);

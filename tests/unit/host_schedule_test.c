@@ -41,7 +41,7 @@ static struct cw_schedule make(const struct cw_chip *chip, const struct cw_list 
 {
     struct cw_schedule schedule;
     struct cw_error err = CW_ERROR_INIT;
-    cr_assert_eq(cw_schedule_make(&schedule, chip, groups, count, arena, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_schedule_make(&schedule, chip, groups, count, 0, arena, &err), CW_OK, "%s", err.message);
     return schedule;
 }
 
@@ -167,7 +167,7 @@ Test(schedule, a_counter_stands_in_several_passes_where_that_keeps_groups_whole)
     struct cw_list groups[] = {{2, pairs[0]}, {2, pairs[1]}};
     struct cw_schedule s;
     struct cw_error err = CW_ERROR_INIT;
-    cr_assert_eq(cw_schedule_make_whole(&s, chip, groups, 2, arena, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_schedule_make(&s, chip, groups, 2, CW_SCHEDULE_WHOLE, arena, &err), CW_OK, "%s", err.message);
     for (int g = 0; g < 2; g++) {
         uint32_t most = 0;
         for (uint32_t p = 0; p < s.pass_count; p++) {
@@ -226,13 +226,31 @@ Test(schedule, costly_domains_are_left_to_few_passes)
     cr_expect_eq(costly, 1, "found %s", describe(chip, &s));
 }
 
+/* With the only way in that costs little, two passes; with the other, one. */
+Test(schedule, the_quick_schedule_may_take_more_passes)
+{
+    static const char rest[] = "pass_costs: [{cost: 10, domains: [a]}, {cost: 1, domains: [b]}]\n"
+                               "limits: [{max: 1, each: [b]}]\n";
+    static const uint32_t both[] = {3, 4};
+    const struct cw_list group = {2, both};
+    const struct cw_list alone[] = {{1, both}, {1, both + 1}};
+    const struct cw_chip *chip = chip_with(rest);
+    struct cw_schedule s;
+    cr_assert_eq(cw_schedule_make(&s, chip, alone, 2, 0, arena, NULL), CW_OK);
+    cr_expect_eq(s.pass_count, 1, "found %s", describe(chip, &s));
+    cr_assert_eq(cw_schedule_make(&s, chip, alone, 2, CW_SCHEDULE_QUICK, arena, NULL), CW_OK);
+    cr_expect_str_eq(describe(chip, &s), "4@b | 5@b", "found %s", describe(chip, &s));
+    cr_assert_eq(cw_schedule_make(&s, chip, &group, 1, CW_SCHEDULE_QUICK, arena, NULL), CW_OK);
+    cr_expect_eq(s.pass_count, 1, "what belongs together comes first: found %s", describe(chip, &s));
+}
+
 Test(schedule, says_which_raw_counter_cannot_be_collected)
 {
     const struct cw_chip *chip = chip_with("classes:\n  x: {domain: a, raw: [3]}\nlimits:\n  - {max: 0, each: [x]}\n");
     struct cw_schedule s;
     struct cw_error err = CW_ERROR_INIT;
     struct cw_list all = {8, every};
-    cr_expect_eq(cw_schedule_make(&s, chip, &all, 1, arena, &err), CW_ERR_UNSUPPORTED);
+    cr_expect_eq(cw_schedule_make(&s, chip, &all, 1, 0, arena, &err), CW_ERR_UNSUPPORTED);
     cr_expect_str_eq(err.message, "found no way to collect the raw counter 0x0000000000000003 of TINY in one pass");
 }
 
@@ -356,7 +374,8 @@ Test(schedule, every_ratio_of_a_real_chip_that_fits_one_pass_is_whole)
     struct cw_error err = CW_ERROR_INIT;
     for (uint32_t r = 0; r < chip->ratio_count; r++)
         groups[r] = chip->ratios[r].raws;
-    cr_assert_eq(cw_schedule_make_whole(&s, chip, groups, chip->ratio_count, arena, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_schedule_make(&s, chip, groups, chip->ratio_count, CW_SCHEDULE_WHOLE, arena, &err), CW_OK, "%s",
+                 err.message);
     for (uint32_t r = 0; r < chip->ratio_count; r++)
         if (make(chip, &groups[r], 1).pass_count == 1)
             cr_expect(holds(chip, &s, &groups[r]), "%s", chip->ratios[r].name);
