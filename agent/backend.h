@@ -24,11 +24,15 @@ struct cw_range_options {
 /* The raw counter that every pass is to collect so that it counts for the device, 0 where it counts for the context. */
 enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err);
 
-/* What a range's attributes say: how it was replayed, whose work counted where it was not the context's, and the path
- * of user ranges. Returns how many; the texts are borrowed. */
-enum { CW_RANGE_ATTRIBUTES = 3 };
-uint32_t cw_range_attributes(struct cw_pair attributes[CW_RANGE_ATTRIBUTES], const struct cw_range_options *options,
-                             enum cw_replay replay, const char *nvtx);
+/* What a range's attributes say: how it was replayed, whose work counted where it was not the context's, the path of
+ * user ranges, and how many graphs were launched in it. Texts are borrowed. */
+struct cw_range_attributes {
+    struct cw_pair pairs[4];
+    uint32_t count;
+    char graphs[16];
+};
+void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_range_options *options,
+                              enum cw_replay replay, const char *nvtx, uint32_t graphs);
 
 /* Runs the program and captures it. On success *exit_status is the program's own; errors of the capture come after the
  * program has ended by itself, what was complete is in the file. */

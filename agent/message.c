@@ -2,6 +2,8 @@
 #include "agent/message.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -76,6 +78,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
     cw_write_u8(out, launch->user);
     cw_write_u8(out, launch->unwanted);
     cw_write_u32(out, launch->replay);
+    cw_write_u32(out, launch->graphs);
     cw_write_u64(out, launch->context);
     cw_write_u64(out, launch->stream);
     cw_write_u64(out, launch->start_ns);
@@ -94,6 +97,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
     launch->unwanted = cw_read_u8(in);
     uint32_t replay = cw_read_u32(in);
     launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay)replay : CW_REPLAY_BATCH;
+    launch->graphs = cw_read_u32(in);
     launch->context = cw_read_u64(in);
     launch->stream = cw_read_u64(in);
     launch->start_ns = cw_read_u64(in);
@@ -102,4 +106,12 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
         launch->grid[i] = cw_read_u32(in);
         launch->block[i] = cw_read_u32(in);
     }
+}
+
+void cw_graph_name(uint32_t kernels, char *text, size_t size)
+{
+    if (kernels)
+        snprintf(text, size, "graph (%" PRIu32 " kernel%s)", kernels, kernels == 1 ? "" : "s");
+    else
+        snprintf(text, size, "graph");
 }

@@ -16,14 +16,14 @@ enum cw_message_type {
     CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
-    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, launches: list<launch>, native counter data: list<u32 and bytes>
-                             of each part, none where there are no ranges */
-    CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
-    CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
-    CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
-    CW_MESSAGE_SASS,      /* kernels not counted: u32, one of them: string, the payload of a SASS chunk */
-    CW_MESSAGE_LAUNCHES,  /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
-                             stream: u64, start_ns: u64, end_ns: u64}> */
+    CW_MESSAGE_RANGES,   /* device: u32, dropped: u32, why: string ("": unknown), launches: list<launch>, native counter
+                            data: list<u32 and bytes> of each part, none where there are no ranges */
+    CW_MESSAGE_FAIL,     /* status: u32, text: string; the capture of this process is over */
+    CW_MESSAGE_MODULE,   /* crc: u64, code: to the end */
+    CW_MESSAGE_PC,       /* the payload of a PCSM chunk */
+    CW_MESSAGE_SASS,     /* kernels not counted: u32, one of them: string, the payload of a SASS chunk */
+    CW_MESSAGE_LAUNCHES, /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
+                            stream: u64, start_ns: u64, end_ns: u64}> */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, whole chunks of counter data */
@@ -56,17 +56,22 @@ enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };
 
 /* A launch, or a user range. */
 struct cw_launch {
-    const char *kernel; /* "" for a graph or a user range */
+    const char *kernel; /* "" for a user range; of a graph as cw_graph_name has it */
     const char *nvtx;   /* the user ranges around it as "outer/inner"; of a user range its own path */
     bool user;          /* a user range */
     bool unwanted;      /* left out by the filter, but launched while another could not be stopped */
     enum cw_replay replay;
-    uint64_t graph; /* the executable graph, 0 for a kernel; not sent, for graphs are left out */
+    uint32_t graphs; /* how many CUDA graphs were launched in it */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];
 };
 void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch);
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena);
+
+/* "graph (12 kernels)", or "graph" for 0: their number is not known. */
+void cw_graph_name(uint32_t kernels, char *text, size_t size);
+/* Why kernel replay skips launches, as a phrase for "not collected, such as". */
+#define CW_WHY_GRAPHS "what follows a program's first CUDA graph; --replay batch collects that"
 
 /* Sends one message. False when the other end is gone. */
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);

@@ -8,6 +8,7 @@
 
 #include "agent/backend.h"
 #include "agent/parts.h"
+#include "agent/patched.h"
 #include "agent/range_decode.h"
 #include "agent/range_output.h"
 #include "agent/session.h"
@@ -39,6 +40,7 @@ struct capture {
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
+    const bool *patched;
 };
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
@@ -134,6 +136,7 @@ static enum cw_status keep_native(struct capture *c, const struct cw_range_image
 struct batch {
     const struct cw_device *device;
     uint32_t count, dropped;
+    const char *why; /* dropped */
     struct cw_launch *launches;
 };
 
@@ -141,7 +144,8 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                                   size_t range, struct cw_range_images *images, struct cw_error *err)
 {
     char *readable = cw_demangle(l->kernel);
-    struct cw_pair attributes[CW_RANGE_ATTRIBUTES];
+    struct cw_range_attributes about;
+    cw_range_attributes_make(&about, c->options, l->replay, l->nvtx, l->graphs);
     struct cw_range r = {.name = l->user      ? l->nvtx
                                  : readable   ? readable
                                  : *l->kernel ? l->kernel
@@ -152,32 +156,30 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                          .start_ns = l->start_ns,
                          .end_ns = l->end_ns,
                          .durations = c->durations,
-                         .attribute_count = cw_range_attributes(attributes, c->options, l->replay, l->nvtx),
-                         .attributes = attributes};
+                         .attribute_count = about.count,
+                         .attributes = about.pairs};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
     enum cw_status status = cw_range_images_decode(images, range, c->values, c->durations, err);
+    if (l->graphs)
+        cw_patched_leave_out(c->patched, &c->parts.schema, c->values);
     if (status == CW_OK)
         status = cw_range_output_add(&c->out, source, &r, c->values, err);
     free(readable);
     return status;
 }
 
-/* Under application replay a launch that cannot be collected is met in every run. */
-static void note_dropped(struct capture *c, uint32_t dropped)
-{
-    c->out.dropped += c->first == 0 ? dropped : 0;
-}
-
 static enum cw_status write_ranges(struct capture *c, const struct cw_process *p, struct batch *b,
                                    struct cw_range_images *images, struct cw_error *err)
 {
-    static const struct cw_launch unknown = {.kernel = ""};
+    struct cw_launch unknown = {.kernel = ""};
     struct cw_device device = *b->device;
     const struct cw_range_source source = {p->pid, p->program, &device};
     size_t ranges = images->ranges;
     bool known = ranges == b->count;
-    note_dropped(c, b->dropped);
+    cw_range_output_drop(&c->out, b->dropped, b->why);
+    for (uint32_t i = 0; i < b->count; i++)
+        unknown.graphs += b->launches[i].graphs;
     if (!known)
         fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
                 b->count);
@@ -197,6 +199,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         return cw_error_nomem(err);
     struct batch b = {.device = cw_process_device(p, cw_read_u32(in))};
     b.dropped = cw_read_u32(in);
+    b.why = cw_read_string(in, arena);
     b.count = cw_read_count(in, 4, "launches");
     b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
     for (uint32_t i = 0; b.launches && i < b.count; i++)
@@ -215,7 +218,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     if (status == CW_OK && images.count)
         status = write_ranges(c, p, &b, &images, err);
     else if (status == CW_OK) /* only launches that were not collected */
-        note_dropped(c, b.dropped);
+        cw_range_output_drop(&c->out, b.dropped, b.why);
     cw_range_images_close(&images);
     cw_arena_destroy(arena);
     return status;
@@ -323,7 +326,8 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     c->values = cw_arena_alloc(c->arena, cw_schema_columns(schema), sizeof *c->values);
     c->facts = cw_arena_alloc(c->arena, schema->counter_count, sizeof *c->facts);
     c->durations = cw_arena_alloc(c->arena, schema->pass_count, sizeof *c->durations);
-    return c->values && c->facts && c->durations ? CW_OK : cw_error_nomem(err);
+    c->patched = cw_patched_columns(&c->parts.plan, schema, c->arena);
+    return c->values && c->facts && c->durations && c->patched ? CW_OK : cw_error_nomem(err);
 }
 
 static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)
@@ -335,13 +339,7 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     status = cw_range_output_open(&c->out, c->options->output, &c->parts.schema, count, groups, err);
     if (status == CW_OK)
         status = run_all(c, count, err);
-    if (c->out.dropped)
-        fprintf(stderr, "capture-agent: %" PRIu64 " launches or ranges were not collected%s\n", c->out.dropped,
-                c->options->user ? ""
-                : c->options->replay == CW_REPLAY_KERNEL
-                    ? "; from its first CUDA graph on a program's launches never are: "
-                      "CUPTI's replay of graphs changed a program's results"
-                    : "; launches of CUDA graphs never are");
+    cw_range_output_report(&c->out);
     /* a program that was never started says nothing */
     if (c->session.program.over)
         status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);

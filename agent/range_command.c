@@ -39,8 +39,8 @@ static const struct argp_option range_options[] = {
      0},
     {"replay", KEY_REPLAY, "batch|kernel|application|user", 0,
      "how all passes come about: launches are repeated together, or each for itself (slower, but nothing is assumed of "
-     "the program), or the program runs once a pass, or repeats a piece of its work (counterworks.h). Default: batch "
-     "for launches, application for user ranges",
+     "the program; ends at its first CUDA graph), or the program runs once a pass, or repeats a piece of its work "
+     "(counterworks.h). Default: batch for launches, application for user ranges",
      0},
     {"ranges", KEY_RANGES, "auto|user", 0,
      "one range for each launch, or the program's own (NVTX, counterworks.h); default: auto", 0},
@@ -49,7 +49,8 @@ static const struct argp_option range_options[] = {
      "collected faster and the same where nothing else uses the GPU",
      0},
     {"levels", KEY_LEVELS, "N", 0, "how many levels of nested user ranges, each in passes of its own (default: 1)", 0},
-    {"kernel", KEY_KERNEL, "REGEX", 0, "only launches of kernels whose name matches, mangled or readable", 0},
+    {"kernel", KEY_KERNEL, "REGEX", 0,
+     "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'", 0},
     {"launch-skip", KEY_SKIP, "N", 0, "leave out the first N that match everything else", 0},
     {"launch-count", KEY_COUNT, "N", 0, "collect N of them at most", 0},
     {"range", KEY_RANGE, "REGEX", 0, "only user ranges whose name matches, or launches within them", 0},

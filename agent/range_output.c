@@ -168,6 +168,24 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
     return status;
 }
 
+/* Under application replay what cannot be collected is met in every run. */
+void cw_range_output_drop(struct cw_range_output *o, uint64_t count, const char *why)
+{
+    if (o->run > o->groups)
+        return;
+    o->dropped += count;
+    if (count && !o->why && why && *why)
+        o->why = cw_arena_strdup(o->arena, why);
+}
+
+void cw_range_output_report(const struct cw_range_output *o)
+{
+    if (o->dropped)
+        fprintf(stderr, "capture-agent: %" PRIu64 " %s not collected%s%s\n", o->dropped,
+                o->dropped == 1 ? "launch or range was" : "launches or ranges were", o->why ? ", such as " : "",
+                o->why ? o->why : "");
+}
+
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
 void cw_range_output_begin(struct cw_range_output *o)

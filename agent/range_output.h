@@ -29,6 +29,7 @@ struct cw_range_output {
     struct cw_runs *runs;            /* NULL: no application replay */
     uint32_t run_count, run, groups; /* groups: of runs that see other ranges */
     uint64_t ranges, dropped;
+    const char *why; /* the first of them was dropped; NULL: unknown */
     uint32_t file_count;
     struct cw_output_file *files[CW_MOST_FILES];
 };
@@ -48,6 +49,10 @@ void cw_range_output_begin(struct cw_range_output *output);
 /* The attributes `rank` (where known) and `runs` are added here. */
 enum cw_status cw_range_output_add(struct cw_range_output *output, const struct cw_range_source *source,
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err);
+/* Launches or ranges that were not collected; why: of the first, "" or NULL for unknown. */
+void cw_range_output_drop(struct cw_range_output *output, uint64_t count, const char *why);
+/* Tells on stderr how many were dropped. */
+void cw_range_output_report(const struct cw_range_output *output);
 /* A run is over: tells on stderr how it differs from the first. */
 void cw_range_output_compare(const struct cw_range_output *output);
 /* Writes what application replay gathered. */

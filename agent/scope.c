@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/backend.h"
@@ -16,14 +18,21 @@ enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t 
     return CW_OK;
 }
 
-uint32_t cw_range_attributes(struct cw_pair attributes[CW_RANGE_ATTRIBUTES], const struct cw_range_options *options,
-                             enum cw_replay replay, const char *nvtx)
+static void add(struct cw_range_attributes *a, const char *key, const char *value)
 {
-    uint32_t n = 0;
-    attributes[n++] = (struct cw_pair){"replay", cw_replay_names[replay]};
+    a->pairs[a->count++] = (struct cw_pair){key, value};
+}
+
+void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_range_options *options,
+                              enum cw_replay replay, const char *nvtx, uint32_t graphs)
+{
+    a->count = 0;
+    add(a, "replay", cw_replay_names[replay]);
     if (options->device_scope)
-        attributes[n++] = (struct cw_pair){"scope", "device"};
+        add(a, "scope", "device");
     if (nvtx && *nvtx)
-        attributes[n++] = (struct cw_pair){"nvtx", nvtx};
-    return n;
+        add(a, "nvtx", nvtx);
+    snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, graphs);
+    if (graphs)
+        add(a, "graphs", a->graphs);
 }

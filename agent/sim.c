@@ -2,6 +2,7 @@
  * each event, written to the file that COUNTERWORKS_SIM names,
  *
  *     launch KERNEL               push NAME      pop      start NAME      end NAME
+ *     graph KERNELS [OBSTACLE]    launches a CUDA graph; what stands behind the number is why it cannot run twice
  *     device NUMBER [PCI]         later launches are on this device, at an address of its own
  *     process NUMBER NAME [RANK]  later lines are of this process
  *
@@ -16,6 +17,7 @@
 
 #include "agent/nesting.h"
 #include "agent/parts.h"
+#include "agent/patched.h"
 #include "agent/range_output.h"
 #include "agent/sim_gpu.h"
 #include "agent/sim_program.h"
@@ -29,6 +31,7 @@ struct simulation {
     struct cw_filter filter;
     struct cw_range_output out;
     struct cw_program program;
+    const bool *patched;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     /* of this run */
     bool one_pass;
@@ -37,7 +40,8 @@ struct simulation {
     struct cw_nesting nesting;
     uint64_t
         begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
-    bool spoken;
+    uint32_t graphs[CW_MOST_OPEN_RANGES]; /* launched in them */
+    bool spoken, met_graph;
     uint32_t process, device;
     char process_name[256], rank[64], pci[32];
 };
@@ -59,7 +63,8 @@ static void keep_own_part(struct simulation *s)
 }
 
 /* A range of the current process that ends now, having begun at `begin` (0: it begins now). */
-static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin)
+static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin,
+                 uint32_t graphs)
 {
     uint32_t number = s->numbers++;
     uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_text_key(s->options->argv[0]) ^ number);
@@ -72,7 +77,8 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                                            {"seed", seed},
                                            {"pci", s->pci},
                                            {"rank", s->rank}};
-    struct cw_pair about[CW_RANGE_ATTRIBUTES];
+    struct cw_range_attributes about;
+    cw_range_attributes_make(&about, s->options, s->options->replay, path, graphs);
     struct cw_device device = {.index = s->device,
                                .attribute_count = sizeof about_device / sizeof *about_device - !*s->rank,
                                .attributes = about_device,
@@ -83,9 +89,9 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                              .stream = 1 + key % 2,
                              .start_ns = begin ? begin : s->clock,
                              .durations = s->gpu.durations,
-                             .attribute_count = cw_range_attributes(about, s->options, s->options->replay, path),
-                             .attributes = about};
-    if (*kernel) {
+                             .attribute_count = about.count,
+                             .attributes = about.pairs};
+    if (*kernel && !graphs) {
         range.grid[0] = 1 + (uint32_t)(key % 1024);
         range.block[0] = 128;
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
@@ -96,6 +102,8 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
     range.end_ns = s->clock;
     if (s->one_pass)
         keep_own_part(s);
+    if (graphs)
+        cw_patched_leave_out(s->patched, &s->parts.schema, s->gpu.values);
     struct cw_range_source source = {s->process, s->process_name, &device};
     /* after the first failure the program only runs to its end */
     if (s->trouble.code == CW_OK)
@@ -114,13 +122,30 @@ static char *path_to(const struct simulation *s, uint64_t id)
     return text;
 }
 
-static void launch(struct simulation *s, const char *kernel)
+/* `graphs` is 1 for a CUDA graph; why: it is left out, NULL: it is not. */
+static void launch(struct simulation *s, const char *kernel, uint32_t graphs, const char *why)
 {
     bool wanted = !s->options->user && cw_filter_launch(&s->filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
-    char *path = wanted ? path_to(s, 0) : NULL;
+    s->met_graph = s->met_graph || graphs;
+    if (s->met_graph && s->options->replay == CW_REPLAY_KERNEL)
+        why = CW_WHY_GRAPHS;
+    if (wanted && why)
+        cw_range_output_drop(&s->out, 1, why);
+    char *path = wanted && !why ? path_to(s, 0) : NULL;
     if (path)
-        emit(s, kernel, kernel, path, 0);
+        emit(s, kernel, kernel, path, 0, graphs);
     free(path);
+}
+
+static void launch_graph(struct simulation *s, const char *text)
+{
+    char name[64], why[200], *obstacle;
+    uint32_t kernels = (uint32_t)strtoul(text, &obstacle, 10);
+    cw_graph_name(kernels, name, sizeof name);
+    snprintf(why, sizeof why, "a CUDA graph with%s", obstacle);
+    launch(s, name, 1, *obstacle ? why : NULL);
+    for (uint32_t i = 0; i < s->nesting.count; i++)
+        s->graphs[s->nesting.open[i].id % CW_MOST_OPEN_RANGES] += s->nesting.open[i].thread == s->process;
 }
 
 static bool is_level_wanted(const struct simulation *s, uint32_t level)
@@ -136,6 +161,7 @@ static void open_range(struct simulation *s, const char *name, bool process_wide
         return;
     bool begins = s->options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->filter, "", true);
     s->begun[range->id % CW_MOST_OPEN_RANGES] = begins ? s->clock : 0;
+    s->graphs[range->id % CW_MOST_OPEN_RANGES] = 0;
 }
 
 static void end_range(struct simulation *s, const struct cw_open_range *range)
@@ -143,7 +169,7 @@ static void end_range(struct simulation *s, const struct cw_open_range *range)
     uint64_t begin = range ? s->begun[range->id % CW_MOST_OPEN_RANGES] : 0;
     char *path = begin ? path_to(s, range->id) : NULL;
     if (path)
-        emit(s, path, "", path, begin);
+        emit(s, path, "", path, begin, s->graphs[range->id % CW_MOST_OPEN_RANGES]);
     free(path);
     if (range)
         cw_nesting_close(&s->nesting, range->id);
@@ -193,7 +219,9 @@ static void take_line(void *user, const char *line)
     } else if (!is_collected(s)) {
         return;
     } else if (IS("launch")) {
-        launch(s, rest);
+        launch(s, rest, 0, NULL);
+    } else if (IS("graph")) {
+        launch_graph(s, rest);
     } else if (IS("push")) {
         open_range(s, rest, false);
     } else if (IS("pop")) {
@@ -204,7 +232,8 @@ static void take_line(void *user, const char *line)
         end_range(s, started(s, rest));
     } else {
         cw_error_set(&s->trouble, CW_ERR_INPUT,
-                     "found the event '%.100s', expected launch, push, pop, start, end, device or process", line);
+                     "found the event '%.100s', expected launch, graph, push, pop, start, end, device or process",
+                     line);
     }
 #undef IS
 }
@@ -217,9 +246,9 @@ static void pretend_launches(struct simulation *s)
         char name[32];
         snprintf(name, sizeof name, "sim_kernel_%u", i);
         if (s->options->sim_kernels - i > s->options->sim_drop)
-            launch(s, name);
+            launch(s, name, 0, NULL);
         else
-            s->out.dropped++;
+            cw_range_output_drop(&s->out, 1, NULL);
     }
 }
 
@@ -228,7 +257,7 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
     s->filter.launches = 0;
     s->numbers = 0;
     s->clock = 1000;
-    s->spoken = false;
+    s->spoken = s->met_graph = false;
     cw_range_output_begin(&s->out);
     const char *name = strrchr(s->options->argv[0], '/');
     snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->argv[0]);
@@ -288,10 +317,14 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     if (status == CW_OK) {
         count = s->one_pass ? s->parts.count * o->levels : 1;
         cw_parts_report(&s->parts, rules.how, added);
+        s->patched = cw_patched_columns(&s->parts.plan, &s->parts.schema, s->arena);
+        if (!s->patched)
+            return cw_error_nomem(err);
         status = cw_range_output_open(&s->out, o->output, &s->parts.schema, count, o->levels, err);
     }
     if (status == CW_OK)
         status = run_all(s, count, err);
+    cw_range_output_report(&s->out);
     if (s->program.over)
         status = cw_capture_verdict(o, &s->program, s->out.ranges, status, exit_status, err);
     return status;

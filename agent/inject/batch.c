@@ -3,9 +3,11 @@
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
  * The program sees the results of the first pass when it reads, and of the last in later kernels. A kernel that is
- * given memory that the host shares is a batch of its own. Graphs are left out: CUPTI fails to stop behind one that was
- * launched under user replay. */
+ * given memory that the host shares is a batch of its own. So is a graph, whose passes all come before the program's
+ * own launch of it. */
 #include "agent/inject/checkpoint.h"
+#include "agent/inject/graph.h"
+#include "agent/inject/graph_range.h"
 #include "agent/inject/range.h"
 #include "agent/inject/record.h"
 
@@ -48,37 +50,27 @@ static bool setup(struct cw_reader *in)
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
 
-static bool stop(struct cw_collection *c, bool *more)
-{
-    PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-    params.pRangeProfilerObject = c->object;
-    if (!CALL(cuptiRangeProfilerStop, params))
-        return false;
-    *more = !params.isAllPassSubmitted;
-    return true;
-}
-
-static bool start(struct cw_collection *c)
-{
-    PARAMS(CUpti_RangeProfiler_Start_Params, params);
-    params.pRangeProfilerObject = c->object;
-    return CALL(cuptiRangeProfilerStart, params);
-}
-
 /* The passes after the program's own: of the first part, then of the others. Memory is as the program expects it behind
  * each of them, also after a failure. */
 static bool replay(struct cw_collection *c, struct batch *b)
 {
-    bool more = false, done = stop(c, &more);
+    bool more = false, done = cw_collection_stop_pass(c, &more);
     while (done && (more || (cw_collection_next_part(c, &more) && more))) {
-        bool restored = cw_checkpoint_restore(&b->checkpoint), started = restored && start(c);
+        bool restored = cw_checkpoint_restore(&b->checkpoint), started = restored && cw_collection_start_pass(c);
         bool played = restored && cw_record_play(&b->record);
-        done = started && played && stop(c, &more);
+        done = started && played && cw_collection_stop_pass(c, &more);
         if (!played)
             cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
                            restored ? "a launch failed" : "device memory was not restored");
     }
     return done && !cw_inject.over;
+}
+
+/* A copy to the host that is under way still wants this memory; a call that waits for ever does not. */
+static void wait_for_others(const struct cw_collection *c)
+{
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; (in_flight || c->pending) && cw_inject_now_ns() < until;)
+        cw_inject_wait();
 }
 
 /* Ends whatever runs and sends its ranges. */
@@ -87,9 +79,7 @@ static void end_collection(struct cw_collection *c)
     struct batch *b = find(c->context);
     if (!c->running)
         return;
-    /* a copy to the host that is under way still wants this memory; a call that waits for ever does not */
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; (in_flight || c->pending) && cw_inject_now_ns() < until;)
-        cw_inject_wait();
+    wait_for_others(c);
     if (!b->open) {
         cw_collection_flush(c);
         return;
@@ -103,6 +93,9 @@ static void end_collection(struct cw_collection *c)
 
 static bool open_batch(struct cw_collection *c, struct batch *b)
 {
+    if (c->met_graph) /* CUPTI must not see it, where it still runs */
+        cw_inject_synchronize(c->context);
+    c->met_graph = false;
     if (!cw_checkpoint_save(&b->checkpoint, c->context))
         return false;
     b->open = cw_collection_arm(c, CUPTI_UserReplay);
@@ -156,17 +149,32 @@ static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackI
     return false;
 }
 
+static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const char *why = NULL;
+    end_collection(c);
+    wait_for_others(c);
+    if (!cw_inject.over)
+        why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
+    if (why)
+        cw_collection_skip(c, why);
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !cw_inject_launch_runs(id, call))
         return;
-    if (!cw_range_wants(id, call))
+    bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
+    c->met_graph = c->met_graph || graph;
+    if (!wanted)
         end_collection(c);
+    else if (graph)
+        collect_graph(c, id, call);
     else if (add_launch(c, find(c->context), id, call))
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
     else
-        c->skipped++;
+        cw_collection_skip(c, "a launch that cannot be done again, or for which memory could not be saved");
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -177,7 +185,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     cw_collection_launched(c, call);
     struct batch *b = find(c->context);
-    if (b->open && b->record.shared)
+    if (b->open && b->record.shared.first)
         end_collection(c);
 }
 
@@ -190,6 +198,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct batch *b = c ? find(c->context) : NULL;
+    cw_graph_follow(id, call);
     enum cw_effect effect = cw_record_effect(id);
     if (b && b->open &&
         (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
@@ -199,8 +208,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)id;
-    (void)call;
+    cw_graph_follow(id, call);
     in_flight -= in_flight > 0;
 }
 

@@ -13,6 +13,8 @@ bool cw_checkpoint_init(void)
 {
     Dl_info cupti;
     char path[1024] = "";
+    if (save)
+        return restore && release;
     if (dladdr(*(void **)&cw_inject.api.cuptiGetVersion, &cupti) && cupti.dli_fname)
         snprintf(path, sizeof path, "%s", cupti.dli_fname);
     char *slash = strrchr(path, '/');

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "agent/inject/collection.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/inject/user_ranges.h"
@@ -170,11 +171,12 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
-/* An object goes on collecting what it was configured for first, so another part takes another object. */
+/* An object goes on collecting what it was configured for first, so another part or kind of range takes another
+ * object. */
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
-    if (c->configured != NO_PART && c->configured != c->part) {
+    if (c->configured != NO_PART && (c->configured != c->part || c->configured_range != c->range)) {
         cw_collection_release(c);
         if (!enable(c))
             return false;
@@ -205,7 +207,42 @@ static bool configure(struct cw_collection *c)
     config.minNestingLevel = 1;
     config.targetNestingLevel = 1;
     c->configured = c->part;
+    c->configured_range = c->range;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
+}
+
+bool cw_collection_start_pass(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Start_Params, params);
+    params.pRangeProfilerObject = c->object;
+    return CALL(cuptiRangeProfilerStart, params);
+}
+
+bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+    params.pRangeProfilerObject = c->object;
+    if (!CALL(cuptiRangeProfilerStop, params))
+        return false;
+    *more = !params.isAllPassSubmitted;
+    return true;
+}
+
+bool cw_collection_push(struct cw_collection *c)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%u", c->count);
+    PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
+    push.pRangeProfilerObject = c->object;
+    push.pRangeName = name;
+    return CALL(cuptiRangeProfilerPushRange, push);
+}
+
+bool cw_collection_pop(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
+    pop.pRangeProfilerObject = c->object;
+    return CALL(cuptiRangeProfilerPopRange, pop);
 }
 
 /* Begins with the part that the object is there for. */
@@ -216,10 +253,7 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
     c->dropped = 0;
     c->range = range;
     c->replay = replay;
-    bool configured = configure(c);
-    PARAMS(CUpti_RangeProfiler_Start_Params, start);
-    start.pRangeProfilerObject = c->object;
-    c->running = configured && CALL(cuptiRangeProfilerStart, start);
+    c->running = configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -251,6 +285,7 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     cw_writer_init(&out);
     cw_write_u32(&out, c->device);
     cw_write_u32(&out, (uint32_t)dropped + c->skipped);
+    cw_write_string(&out, c->why ? c->why : "");
     cw_write_u32(&out, c->count);
     for (uint32_t i = 0; i < c->count; i++)
         cw_launch_write(&out, &c->launches[i].data);
@@ -261,6 +296,13 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     }
     cw_inject_send(CW_MESSAGE_RANGES, &out);
     c->skipped = 0;
+    c->why = NULL;
+}
+
+void cw_collection_skip(struct cw_collection *c, const char *why)
+{
+    c->why = c->why ? c->why : why;
+    c->skipped++;
 }
 
 void cw_collection_report_skipped(struct cw_collection *c)
@@ -297,10 +339,8 @@ void cw_collection_flush(struct cw_collection *c)
     if (!c->running)
         return;
     c->running = false;
-    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-    stop.pRangeProfilerObject = c->object;
     bool more;
-    if (CALL(cuptiRangeProfilerStop, stop) && cw_collection_next_part(c, &more))
+    if (cw_collection_stop_pass(c, &more) && cw_collection_next_part(c, &more))
         cw_collection_deliver(c);
     else
         cw_collection_forget(c);
@@ -340,14 +380,20 @@ bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *ra
     return true;
 }
 
-bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
 {
     struct cw_seen_launch l = {.correlation = call->correlationId};
     if (c->count == self.at_once || !cw_inject_launch_shape(&l.data, id, call->functionParams))
         return false;
-    note(c, &l, !l.data.graph && call->symbolName ? call->symbolName : "", 0);
-    c->pending++;
+    note(c, &l, name ? name : "", 0);
     return true;
+}
+
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    bool noted = cw_collection_graph(c, id, call, call->symbolName);
+    c->pending += noted;
+    return noted;
 }
 
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *data)

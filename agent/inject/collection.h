@@ -23,15 +23,17 @@ struct cw_collection {
     struct cw_collection_image *images; /* one for each part */
     uint32_t part, parts_left;          /* the one that is being collected, and how many come after it */
     uint32_t chosen, configured;        /* the parts that CUPTI makes counter data for, and that it collects */
-    size_t dropped;                     /* ranges, by the parts so far */
-    CUpti_ProfilerRange range;          /* what ranges and passes are, since the start */
+    CUpti_ProfilerRange configured_range;
+    size_t dropped;            /* ranges, by the parts so far */
+    CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
     CUpti_ProfilerReplayMode replay;
     bool running;   /* between arm and flush */
-    bool met_graph; /* the program launched a graph, which was left out */
+    bool met_graph; /* the program launched a graph while nothing was collected */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
     uint32_t skipped;                /* launches that could not be collected, not yet reported */
+    const char *why;                 /* the first of them was skipped */
     struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
 };
 
@@ -60,6 +62,13 @@ void cw_collection_each(void (*each)(struct cw_collection *c));
 bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
 /* The same for user ranges. */
 bool cw_collection_arm_user(struct cw_collection *c);
+/* Each is true on success. Begins another pass; ends one, *more where the part has another. */
+bool cw_collection_start_pass(struct cw_collection *c);
+bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
+/* A range of the program's under user ranges, from here on; CUPTI would add up ranges of one name, so each gets its
+ * own. */
+bool cw_collection_push(struct cw_collection *c);
+bool cw_collection_pop(struct cw_collection *c);
 /* Ends what is running, which has one part, decodes it, and sends the ranges if there are any. */
 void cw_collection_flush(struct cw_collection *c);
 /* After the last pass of a part was stopped: decodes it and configures the next part, whose first pass is then to be
@@ -73,11 +82,16 @@ void cw_collection_forget(struct cw_collection *c);
 
 /* Notes a user range that begins now. False when there is no room. */
 bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range);
+/* Counts a launch that is not collected; why: a phrase for "not collected, such as". */
+void cw_collection_skip(struct cw_collection *c, const char *why);
 /* Tells the agent of skipped launches that no ranges came after. */
 void cw_collection_report_skipped(struct cw_collection *c);
 
 /* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The same for a graph of this name that is collected before the program launches it. */
+bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                         const char *name);
 /* Notes its return; a launch that the driver refused is forgotten. False for a launch that was not noted. */
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);
 

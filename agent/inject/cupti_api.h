@@ -76,7 +76,15 @@
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(cuLaunchKernelEx)                                                                                                \
     X(cuFuncGetParamInfo)                                                                                              \
-    X(cuKernelGetParamInfo)
+    X(cuKernelGetParamInfo)                                                                                            \
+    X(cuGraphLaunch)                                                                                                   \
+    X(cuGraphGetNodes)                                                                                                 \
+    X(cuGraphNodeGetType)                                                                                              \
+    X(cuGraphChildGraphNodeGetGraph)                                                                                   \
+    X(cuGraphKernelNodeGetParams_v2)                                                                                   \
+    X(cuGraphKernelNodeGetAttribute)                                                                                   \
+    X(cuGraphMemcpyNodeGetParams)                                                                                      \
+    X(cuGraphMemsetNodeGetParams)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;

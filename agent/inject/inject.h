@@ -74,9 +74,15 @@ bool cw_inject_synchronize(CUcontext context);
 
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
+/* True for a launch of a graph. */
+bool cw_inject_launches_graph(CUpti_CallbackId id);
 /* True for a launch that runs now, and does not become a node of a graph. Asks the driver: not to be called between
  * the start of a collection and the return of the launch that it was started for. */
 bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The size of a kernel's parameter; false behind the last. */
+bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
+/* The stream that a call means: some mean the calling thread's own by 0. */
+CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream);
 /* The calls that launch. */
 extern const CUpti_CallbackId cw_inject_launches[];
 extern const size_t cw_inject_launch_count;

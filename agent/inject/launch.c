@@ -24,12 +24,17 @@ bool cw_inject_launch_shape(struct cw_launch *l, CUpti_CallbackId id, const void
     }
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-        *l = (struct cw_launch){.graph = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hGraph,
+        *l = (struct cw_launch){.graphs = 1,
                                 .stream = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hStream};
         return true;
     default:
         return false;
     }
+}
+
+bool cw_inject_launches_graph(CUpti_CallbackId id)
+{
+    return id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
 }
 
 bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -39,6 +44,25 @@ bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return cw_inject_launch_shape(&launch, id, call->functionParams) &&
            (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch.stream, &status) != CUDA_SUCCESS ||
             status == CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size)
+{
+    size_t offset;
+    return cw_inject.api.cuFuncGetParamInfo(function, index, &offset, size) == CUDA_SUCCESS ||
+           (cw_inject.api.cuKernelGetParamInfo &&
+            cw_inject.api.cuKernelGetParamInfo((CUkernel)function, index, &offset, size) == CUDA_SUCCESS);
+}
+
+CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
+{
+    const char *name = NULL;
+    size_t n =
+        !stream && cw_inject.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name
+            ? strlen(name)
+            : 0;
+    bool of_thread = n > 5 && (strcmp(name + n - 5, "_ptsz") == 0 || strcmp(name + n - 5, "_ptds") == 0);
+    return of_thread ? CU_STREAM_PER_THREAD : stream;
 }
 
 const CUpti_CallbackId cw_inject_launches[] = {

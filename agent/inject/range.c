@@ -1,8 +1,8 @@
 /* Ranges of the first context of each device: launches by CUPTI's kernel replay or one pass a run, or user ranges. */
 #include "agent/inject/range.h"
 
-#include <stdio.h>
-
+#include "agent/inject/graph.h"
+#include "agent/inject/graph_range.h"
 #include "agent/inject/user_ranges.h"
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. */
@@ -39,9 +39,11 @@ bool cw_range_setup(struct cw_reader *in)
 
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_launch launch;
-    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
-           cw_filter_launch(&self.filter, !launch.graph && call->symbolName ? call->symbolName : "",
+    char graph[64] = "";
+    if (cw_inject_launches_graph(id))
+        cw_graph_name(cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph)->kernels, graph,
+                      sizeof graph);
+    return cw_filter_launch(&self.filter, !*graph && call->symbolName ? call->symbolName : graph,
                             cw_user_ranges_wanted());
 }
 
@@ -90,11 +92,22 @@ static bool is_wait(CUpti_CallbackId id)
     return false;
 }
 
-static void waited(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static bool collects_graphs(void)
 {
-    (void)id;
+    return self.replay == CW_REPLAY_APPLICATION && !self.user;
+}
+
+static bool wants_call(CUpti_CallbackId id)
+{
+    return is_wait(id) || (collects_graphs() && cw_graph_follows(id));
+}
+
+static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
     struct cw_collection *c = cw_collection_find(call->context);
-    if (c && is_ours_to_stop(c) && c->count && self.spent_ns < free_ns + (cw_inject_now_ns() - self.first_ns) / SHARE)
+    cw_graph_follow(id, call);
+    if (c && is_wait(id) && is_ours_to_stop(c) && c->count &&
+        self.spent_ns < free_ns + (cw_inject_now_ns() - self.first_ns) / SHARE)
         flush(c);
 }
 
@@ -110,22 +123,20 @@ static void wait_for_gpu(void)
     cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
-static bool is_graph(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    struct cw_launch launch;
-    return cw_inject_launch_shape(&launch, id, call->functionParams) && launch.graph;
-}
-
-/* CUPTI 13.0 cannot do with graphs: its kernel replay changed what a program computed by them, and behind one that was
- * launched under user replay it fails to stop. So they run while nothing is collected, and kernel replay ends there. */
-static void leave_out(struct cw_collection *c, bool wanted)
+/* A graph runs while nothing is collected: CUPTI 13.0's kernel replay changed what a program computed by one, and ends
+ * there. Under application replay its pass comes before. */
+static void met_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
 {
     c->met_graph = true;
     for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
         cw_inject_wait();
     if (is_ours_to_stop(c))
         flush(c);
-    c->skipped += wanted;
+    const char *why = !wanted || cw_inject.over ? NULL
+                      : collects_graphs()       ? cw_graph_collect(c, id, call, self.replay)
+                                                : CW_WHY_GRAPHS;
+    if (why)
+        cw_collection_skip(c, why);
 }
 
 /* Whether launches behind a graph are collected; it has to be done before they are. */
@@ -138,21 +149,39 @@ static bool goes_on(struct cw_collection *c)
     return true;
 }
 
+/* Behind a graph in a range for each launch the profiler fails to stop. */
+static void refuse_graph(const struct cw_collection *c)
+{
+    if (!c->running)
+        return;
+    cw_collection_stop_all();
+    cw_inject_fail(CW_ERR_UNSUPPORTED, "found a CUDA graph launched under user replay with a range for each launch, "
+                                       "which CUPTI cannot stop behind; expected --ranges user");
+}
+
 /* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
  * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
  */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
+    bool graph = cw_inject_launches_graph(id);
+    if (c && graph && c->open_range)
+        c->launches[c->count - 1].data.graphs++;
     if (!c || self.user || !cw_inject_launch_runs(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
-    if (is_graph(id, call) && self.replay != CW_REPLAY_USER) {
-        leave_out(c, wanted);
+    if (graph && self.replay == CW_REPLAY_USER) {
+        refuse_graph(c);
+        return;
+    }
+    if (graph) {
+        met_graph(c, id, call, wanted);
         return;
     }
     if (c->met_graph && !goes_on(c)) {
-        c->skipped += wanted;
+        if (wanted)
+            cw_collection_skip(c, CW_WHY_GRAPHS);
         return;
     }
     if (is_ours_to_stop(c) && (!wanted || is_due(c)))
@@ -184,19 +213,13 @@ struct cw_collection *cw_range_current(void)
     return c ? c : cw_collection_only();
 }
 
-/* CUPTI would add up ranges of one name, so each gets its own. */
 void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 {
     if (is_ours_to_stop(c) && is_due(c))
         flush(c);
     if (c->open_range || cw_inject.over || (!c->running && (self.replay == CW_REPLAY_USER || !arm(c))))
         return;
-    char name[32];
-    snprintf(name, sizeof name, "%u", c->count);
-    PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
-    push.pRangeProfilerObject = c->object;
-    push.pRangeName = name;
-    if (!cw_collection_range(c, range) || !CALL(cuptiRangeProfilerPushRange, push))
+    if (!cw_collection_range(c, range) || !cw_collection_push(c))
         return;
     c->launches[c->count - 1].data.replay = self.replay;
     c->open_range = range->id;
@@ -204,11 +227,9 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 
 void cw_range_end(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
-    pop.pRangeProfilerObject = c->object;
     wait_for_gpu();
     c->open_range = 0;
-    if (c->running && CALL(cuptiRangeProfilerPopRange, pop))
+    if (c->running && cw_collection_pop(c))
         c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
 }
 
@@ -267,8 +288,9 @@ const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
                                                .launch_entered = launch_entered,
                                                .launch_left = launch_left,
                                                .finish = finish,
-                                               .wants = is_wait,
-                                               .call_left = waited,
+                                               .wants = wants_call,
+                                               .call_entered = cw_graph_follow,
+                                               .call_left = call_left,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,
                                                .abandoned = cw_collection_stop_all};

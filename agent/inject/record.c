@@ -1,9 +1,6 @@
 #include "agent/inject/record.h"
 
-#include "host/base/arena.h"
-
-enum { MOST_PARAMETERS = 4096, SHARED_FROM = 1 << 16 };
-static const size_t most_bytes = (size_t)256 << 20;
+enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
     enum { LAUNCH, SET, COPY } kind;
@@ -74,6 +71,8 @@ bool cw_record_init(void)
         for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
             if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
                 effects[id] = CW_EFFECT_NONE;
+        if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
+            effects[id] = CW_EFFECT_NONE;
         if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
             effects[id] = CW_EFFECT_READ;
     }
@@ -91,65 +90,10 @@ enum cw_effect cw_record_effect(CUpti_CallbackId id)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-struct cw_shared {
-    struct cw_shared *next;
-    uint8_t *memory;
-    const void *bytes; /* what it held */
-    size_t size;
-};
-
-/* True for an address of memory that the host sees too: managed, or pinned. */
-static bool shared_with_host(uint64_t address)
-{
-    unsigned type = 0, managed = 0;
-    if (address < SHARED_FROM ||
-        cw_inject.api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS)
-        return false;
-    return type == CU_MEMORYTYPE_HOST ||
-           (cw_inject.api.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS &&
-            managed);
-}
-
-static const void *keep_host_bytes(struct cw_record *r, const void *from, size_t size)
-{
-    void *copy = size <= most_bytes - r->bytes ? cw_arena_alloc(r->arena, size, 1) : NULL;
-    if (copy) {
-        memcpy(copy, from, size);
-        r->bytes += size;
-    }
-    return copy;
-}
-
-/* Keeps the whole allocation that an address is in. */
-static bool keep_shared(struct cw_record *r, uint64_t address)
-{
-    struct cw_shared *s = r->shared, range = {.next = r->shared};
-    while (s && (address < (uintptr_t)s->memory || address - (uintptr_t)s->memory >= s->size))
-        s = s->next;
-    if (s)
-        return true;
-    void *host = NULL;
-    CUdeviceptr start = 0;
-    const struct cw_cupti *api = &cw_inject.api;
-    if (api->cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, address) != CUDA_SUCCESS ||
-        api->cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
-        api->cuPointerGetAttribute(&range.size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS ||
-        api->cuCtxSynchronize() != CUDA_SUCCESS) /* earlier kernels may still write it */
-        return false;
-    range.memory = (uint8_t *)host - (address - start);
-    range.bytes = keep_host_bytes(r, range.memory, range.size);
-    s = cw_arena_alloc(r->arena, 1, sizeof *s);
-    if (!s || !range.bytes)
-        return false;
-    *s = range;
-    r->shared = s;
-    return true;
-}
-
 /* Copies one parameter, and the shared memory that it names. */
 static void *keep_parameter(struct cw_record *r, const void *parameter, size_t size)
 {
-    uint8_t *copy = cw_arena_alloc(r->arena, size + 16, 1);
+    uint8_t *copy = cw_arena_alloc(r->shared.arena, size + 16, 1);
     if (!copy)
         return NULL;
     copy += -(uintptr_t)copy & 15;
@@ -157,30 +101,22 @@ static void *keep_parameter(struct cw_record *r, const void *parameter, size_t s
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, copy + at, sizeof word);
-        if (shared_with_host(word) && (r->first || !keep_shared(r, word)))
+        if (cw_shared_with_host(word) && (r->first || !cw_shared_keep(&r->shared, word)))
             return NULL;
     }
     return copy;
 }
 
-static bool parameter_size(CUfunction function, size_t index, size_t *size)
-{
-    size_t offset;
-    return cw_inject.api.cuFuncGetParamInfo(function, index, &offset, size) == CUDA_SUCCESS ||
-           (cw_inject.api.cuKernelGetParamInfo &&
-            cw_inject.api.cuKernelGetParamInfo((CUkernel)function, index, &offset, size) == CUDA_SUCCESS);
-}
-
 static bool keep_parameters(struct cw_record *r, struct cw_operation *op, void **parameters)
 {
     size_t count = 0, size;
-    while (count < MOST_PARAMETERS && parameter_size(op->function, count, &size))
+    while (count < MOST_PARAMETERS && cw_inject_parameter_size(op->function, count, &size))
         count++;
-    op->parameters = cw_arena_alloc(r->arena, count + 1, sizeof *op->parameters);
+    op->parameters = cw_arena_alloc(r->shared.arena, count + 1, sizeof *op->parameters);
     if (!op->parameters || (count && !parameters))
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!parameter_size(op->function, i, &size))
+        if (!cw_inject_parameter_size(op->function, i, &size))
             return false;
         op->parameters[i] = keep_parameter(r, parameters[i], size);
         if (!op->parameters[i])
@@ -214,7 +150,7 @@ static bool keep_arguments(struct cw_record *r, struct cw_operation *op, void **
 static bool keep_config(struct cw_record *r, struct cw_operation *op, const CUlaunchConfig *config)
 {
     op->config = *config;
-    op->config.attrs = cw_arena_alloc(r->arena, config->numAttrs + 1u, sizeof *config->attrs);
+    op->config.attrs = cw_arena_alloc(r->shared.arena, config->numAttrs + 1u, sizeof *config->attrs);
     if (op->config.attrs && config->numAttrs)
         memcpy(op->config.attrs, config->attrs, config->numAttrs * sizeof *config->attrs);
     return op->config.attrs != NULL;
@@ -260,7 +196,7 @@ static bool keep_bytes(struct cw_record *r, struct cw_operation *op, CUdeviceptr
 {
     op->kind = COPY;
     op->to = to;
-    op->bytes = shared_with_host(to) ? NULL : keep_host_bytes(r, from, size);
+    op->bytes = cw_shared_with_host(to) ? NULL : cw_shared_copy(&r->shared, from, size);
     op->count = size;
     return op->bytes != NULL;
 }
@@ -272,7 +208,7 @@ static bool keep_set(struct cw_operation *op, CUdeviceptr to, unsigned value, un
     op->value = value;
     op->width = width;
     op->count = count;
-    return !shared_with_host(to);
+    return !cw_shared_with_host(to);
 }
 
 static bool keep_copy(struct cw_operation *op, CUdeviceptr to, CUdeviceptr from, size_t size)
@@ -281,7 +217,7 @@ static bool keep_copy(struct cw_operation *op, CUdeviceptr to, CUdeviceptr from,
     op->to = to;
     op->from = from;
     op->count = size;
-    return !shared_with_host(to) && !shared_with_host(from);
+    return !cw_shared_with_host(to) && !cw_shared_with_host(from);
 }
 
 static bool keep_memory(struct cw_record *r, struct cw_operation *op, CUpti_CallbackId id, const void *params)
@@ -327,24 +263,14 @@ static bool keep_memory(struct cw_record *r, struct cw_operation *op, CUpti_Call
 
 /* ---- recording and playing -------------------------------------------------------------------------------------- */
 
-/* The calls that mean the calling thread's own stream by the stream 0. */
-static bool of_thread_stream(CUpti_CallbackId id)
-{
-    const char *name = NULL;
-    size_t n = cw_inject.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name
-                   ? strlen(name)
-                   : 0;
-    return n > 5 && (strcmp(name + n - 5, "_ptsz") == 0 || strcmp(name + n - 5, "_ptds") == 0);
-}
-
 bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_launch shape;
-    if (!r->arena) {
-        *r = (struct cw_record){.arena = cw_arena_create()};
+    if (!r->shared.arena) {
+        *r = (struct cw_record){.shared = {.arena = cw_arena_create()}};
         r->next = &r->first;
     }
-    struct cw_operation *op = r->arena ? cw_arena_alloc(r->arena, 1, sizeof *op) : NULL;
+    struct cw_operation *op = r->shared.arena ? cw_arena_alloc(r->shared.arena, 1, sizeof *op) : NULL;
     if (!op)
         return false;
     *op = (struct cw_operation){.kind = LAUNCH};
@@ -352,8 +278,7 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
                                                                          : keep_memory(r, op, id, call->functionParams);
     if (!kept)
         return false;
-    if (!op->stream && of_thread_stream(id))
-        op->stream = op->config.hStream = CU_STREAM_PER_THREAD;
+    op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
     *r->next = op;
     r->next = &op->next;
     return true;
@@ -386,8 +311,7 @@ bool cw_record_play(const struct cw_record *r)
 {
     CUresult result = CUDA_SUCCESS;
     const struct cw_operation *last = NULL;
-    for (const struct cw_shared *s = r->shared; s; s = s->next)
-        memcpy(s->memory, s->bytes, s->size);
+    cw_shared_restore(&r->shared);
     for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
             result = cw_inject.api.cuCtxSynchronize();
@@ -400,6 +324,6 @@ bool cw_record_play(const struct cw_record *r)
 
 void cw_record_clear(struct cw_record *r)
 {
-    cw_arena_destroy(r->arena);
+    cw_arena_destroy(r->shared.arena);
     *r = (struct cw_record){0};
 }

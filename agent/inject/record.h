@@ -4,7 +4,7 @@
 #ifndef CW_INJECT_RECORD_H
 #define CW_INJECT_RECORD_H
 
-#include "agent/inject/inject.h"
+#include "agent/inject/shared.h"
 
 /* What a call of the driver means for a record. */
 enum cw_effect {
@@ -15,13 +15,11 @@ enum cw_effect {
 };
 
 struct cw_operation;
-struct cw_shared;
 
 struct cw_record {
-    struct cw_arena *arena; /* NULL while nothing is recorded */
     struct cw_operation *first, **next;
-    struct cw_shared *shared; /* memory that the host sees too, as it was */
-    size_t bytes;             /* copied from the host */
+    struct cw_shared
+        shared; /* as it was, and what was copied from the host; without an arena while nothing is recorded */
 };
 
 /* Learns the names of the driver's calls; false where the driver cannot tell a kernel's parameters. */

@@ -61,24 +61,17 @@ static void free_memory(void)
 
 static bool start_pass(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_Start_Params, start);
-    start.pRangeProfilerObject = c->object;
     cw_collection_forget(c);
     cw_range_settings.filter.launches = self.launches;
-    c->running = CALL(cuptiRangeProfilerStart, start);
+    c->running = cw_collection_start_pass(c);
     return c->running;
 }
 
 /* Stops the pass; *more where another is to come, of the same part of the plan or of the next. */
 static bool stop_pass(struct cw_collection *c, bool *more)
 {
-    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-    stop.pRangeProfilerObject = c->object;
     c->running = false;
-    if (!CALL(cuptiRangeProfilerStop, stop))
-        return false;
-    *more = !stop.isAllPassSubmitted;
-    return *more || cw_collection_next_part(c, more);
+    return cw_collection_stop_pass(c, more) && (*more || cw_collection_next_part(c, more));
 }
 
 static bool arm(struct cw_collection *c)

@@ -1,0 +1,27 @@
+# Launches of CUDA graphs: each is one range, without the counters that CUPTI counts by patching code; on the simulated GPU.
+metric-config --chip GH100 -m smsp__inst_executed.sum,gpu__time_duration.sum \
+    -m smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --no-native -o plan.cwc
+cat >program <<'END'
+exec >$COUNTERWORKS_SIM
+echo launch gemm
+echo push step; echo graph 12; echo launch gemm; echo push inner; echo graph 1; echo pop; echo pop
+echo push quiet; echo launch add; echo pop
+echo graph 3 a host node
+echo launch gemm
+END
+ranges() { # name, range around it, graphs in it; of each metric whether there is a value
+    capture-agent range -c plan.cwc -o run.cwd "$@" -- sh program || { echo "status $?"; return; }
+    metric-eval run.cwd --json run.json >/dev/null
+    python3 -c '
+import json
+for r in json.load(open("run.json"))["ranges"]:
+    a = r["attributes"]
+    print("  %s; nvtx %s; graphs %s;" % (r["name"], a.get("nvtx", "-"), a.get("graphs", "-")), end=" ")
+    print(", ".join(m["status"] if m["value"] is None else m["status"] + " with a value" for m in r["metrics"]))'
+    metric-eval show run.cwd | grep -E '^end'
+}
+for replay in batch application kernel; do echo $replay; ranges --replay $replay; done
+echo graphs alone; ranges --kernel '^graph'
+echo user ranges; ranges --ranges user --levels 2
+# nothing but a graph that cannot be launched again
+echo 'echo graph 2 a host node >$COUNTERWORKS_SIM' >program; ranges
