@@ -1,10 +1,7 @@
-#define _GNU_SOURCE
 #include "agent/inject/collection.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "agent/inject/user_ranges.h"
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS };
 
@@ -268,15 +265,6 @@ bool cw_collection_arm_user(struct cw_collection *c)
     return start(c, CUPTI_UserRange, CUPTI_UserReplay);
 }
 
-void cw_collection_forget(struct cw_collection *c)
-{
-    for (uint32_t i = 0; i < c->count; i++) {
-        free(c->launches[i].kernel);
-        free(c->launches[i].nvtx);
-    }
-    c->count = c->pending = 0;
-}
-
 /* Sends the launches with the counter data of `parts` parts, all or none; without it only how many there are none of.
  */
 static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
@@ -297,12 +285,6 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     cw_inject_send(CW_MESSAGE_RANGES, &out);
     c->skipped = 0;
     c->why = NULL;
-}
-
-void cw_collection_skip(struct cw_collection *c, const char *why)
-{
-    c->why = c->why ? c->why : why;
-    c->skipped++;
 }
 
 void cw_collection_report_skipped(struct cw_collection *c)
@@ -356,60 +338,4 @@ void cw_collection_stop_all(void)
         self.contexts[i].running = false;
         cw_collection_forget(&self.contexts[i]);
     }
-}
-
-/* ---- launches --------------------------------------------------------------------------------------------------- */
-
-static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *kernel, uint64_t range)
-{
-    l->kernel = strdup(kernel);
-    l->nvtx = cw_user_ranges_path(range);
-    l->data.kernel = l->kernel ? l->kernel : "";
-    l->data.nvtx = l->nvtx ? l->nvtx : "";
-    l->data.context = (uint64_t)(uintptr_t)c->context;
-    l->data.start_ns = cw_inject_now_ns();
-    c->launches[c->count++] = *l;
-}
-
-bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range)
-{
-    struct cw_seen_launch l = {.data.user = true};
-    if (c->count == self.at_once)
-        return false;
-    note(c, &l, "", range->id);
-    return true;
-}
-
-bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
-{
-    struct cw_seen_launch l = {.correlation = call->correlationId};
-    if (c->count == self.at_once || !cw_inject_launch_shape(&l.data, id, call->functionParams))
-        return false;
-    note(c, &l, name ? name : "", 0);
-    return true;
-}
-
-bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    bool noted = cw_collection_graph(c, id, call, call->symbolName);
-    c->pending += noted;
-    return noted;
-}
-
-bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *data)
-{
-    uint32_t i = c->count;
-    while (i > 0 && c->launches[i - 1].correlation != data->correlationId)
-        i--;
-    if (i-- == 0 || c->launches[i].data.end_ns)
-        return false;
-    c->pending--;
-    c->launches[i].data.end_ns = cw_inject_now_ns();
-    /* a launch that the driver refused makes no range */
-    if (data->functionReturnValue && *(const CUresult *)data->functionReturnValue != CUDA_SUCCESS) {
-        free(c->launches[i].kernel);
-        free(c->launches[i].nvtx);
-        memmove(&c->launches[i], &c->launches[i + 1], (--c->count - i) * sizeof *c->launches);
-    }
-    return true;
 }

@@ -1,198 +1,8 @@
-#include "agent/inject/graph.h"
+#include "agent/inject/graph_nodes.h"
 
 #include <stdlib.h>
 
-enum { MOST_DEPTH = 64 };
-static const char unknown[] = "a CUDA graph whose contents are not known";
-
-struct cw_graph_node {
-    struct cw_graph_node *next;
-    CUgraphNode handle;
-    uint32_t count, room;
-    uint64_t *words; /* that may be addresses: a kernel's parameters, or where a set writes */
-    uint64_t to;     /* where a copy writes, unless in an array */
-    size_t size;
-};
-
 static struct cw_graph *graphs;
-
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
-
-static void hinder(struct cw_graph *g, const char *obstacle)
-{
-    if (!g->obstacle)
-        g->obstacle = obstacle;
-}
-
-static void add_word(struct cw_graph *g, struct cw_graph_node *n, uint64_t word)
-{
-    if (word < CW_LOWEST_ADDRESS)
-        return;
-    if (n->count == n->room) {
-        uint32_t room = n->room ? 2 * n->room : 8;
-        uint64_t *words = cw_arena_alloc(g->arena, room, sizeof *words);
-        if (!words) {
-            hinder(g, unknown);
-            return;
-        }
-        if (n->count)
-            memcpy(words, n->words, n->count * sizeof *words);
-        n->words = words;
-        n->room = room;
-    }
-    n->words[n->count++] = word;
-}
-
-static void add_words(struct cw_graph *g, struct cw_graph_node *n, const void *parameter, size_t size)
-{
-    for (size_t at = 0; at + 8 <= size; at += 8) {
-        uint64_t word;
-        memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
-        add_word(g, n, word);
-    }
-}
-
-/* Arguments that are packed into one buffer. */
-static void add_packed(struct cw_graph *g, struct cw_graph_node *n, void **extra)
-{
-    const void *buffer = NULL;
-    size_t size = 0;
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            size = *(const size_t *)extra[1];
-        else
-            return hinder(g, unknown);
-    }
-    if (buffer)
-        add_words(g, n, buffer, size);
-}
-
-static void set_kernel(struct cw_graph *g, struct cw_graph_node *n, CUfunction function, void **parameters,
-                       void **extra)
-{
-    size_t count = 0, size;
-    for (; !extra && cw_inject_parameter_size(function, count, &size); count++) {
-        if (!parameters)
-            return hinder(g, unknown);
-        add_words(g, n, parameters[count], size);
-    }
-    if (extra)
-        add_packed(g, n, extra);
-}
-
-static void set_copy(struct cw_graph_node *n, const CUDA_MEMCPY3D *copy)
-{
-    bool writes = copy->dstMemoryType != CU_MEMORYTYPE_ARRAY && copy->Height && copy->Depth;
-    uint64_t start = copy->dstMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)copy->dstHost : copy->dstDevice;
-    n->to = start + (copy->dstZ * copy->dstHeight + copy->dstY) * copy->dstPitch + copy->dstXInBytes;
-    n->size =
-        writes ? ((copy->Depth - 1) * copy->dstHeight + copy->Height - 1) * copy->dstPitch + copy->WidthInBytes : 0;
-}
-
-static struct cw_graph_node *add_node(struct cw_graph *g, CUgraphNode handle)
-{
-    struct cw_graph_node *n = cw_arena_alloc(g->arena, 1, sizeof *n);
-    if (!n) {
-        hinder(g, unknown);
-        return NULL;
-    }
-    *n = (struct cw_graph_node){.next = g->nodes, .handle = handle};
-    g->nodes = n;
-    return n;
-}
-
-static bool read_kernel(struct cw_graph *g, CUgraphNode handle)
-{
-    CUDA_KERNEL_NODE_PARAMS p = {0};
-    CUkernelNodeAttrValue value = {0};
-    struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject.api.cuGraphKernelNodeGetParams_v2(handle, &p) != CUDA_SUCCESS)
-        return false;
-    g->kernels++;
-    set_kernel(g, n, p.func ? p.func : (CUfunction)p.kern, p.kernelParams, p.extra);
-    if (cw_inject.api.cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value) ==
-            CUDA_SUCCESS &&
-        value.deviceUpdatableKernelNode.deviceUpdatable)
-        hinder(g, "a CUDA graph that kernels may change");
-    return true;
-}
-
-static bool read_copy(struct cw_graph *g, CUgraphNode handle)
-{
-    CUDA_MEMCPY3D copy = {0};
-    struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject.api.cuGraphMemcpyNodeGetParams(handle, &copy) != CUDA_SUCCESS)
-        return false;
-    set_copy(n, &copy);
-    return true;
-}
-
-static bool read_set(struct cw_graph *g, CUgraphNode handle)
-{
-    CUDA_MEMSET_NODE_PARAMS set = {0};
-    struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject.api.cuGraphMemsetNodeGetParams(handle, &set) != CUDA_SUCCESS)
-        return false;
-    add_word(g, n, set.dst);
-    return true;
-}
-
-static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth);
-
-static bool read_child(struct cw_graph *g, CUgraphNode handle, int depth)
-{
-    CUgraph child = NULL;
-    return depth < MOST_DEPTH && cw_inject.api.cuGraphChildGraphNodeGetGraph(handle, &child) == CUDA_SUCCESS &&
-           read_nodes(g, child, depth + 1);
-}
-
-static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
-{
-    CUgraphNodeType type;
-    if (cw_inject.api.cuGraphNodeGetType(handle, &type) != CUDA_SUCCESS)
-        return false;
-    switch (type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        return read_kernel(g, handle);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return read_copy(g, handle);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        return read_set(g, handle);
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        return read_child(g, handle, depth);
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return true;
-    case CU_GRAPH_NODE_TYPE_HOST:
-        hinder(g, "a CUDA graph with a host node, whose function would run again in each pass");
-        return true;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        hinder(g, "a CUDA graph that allocates or frees memory");
-        return true;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        hinder(g, "a CUDA graph with a conditional node");
-        return true;
-    default: /* semaphores, and operations on memory that others wait for */
-        hinder(g, "a CUDA graph with nodes that cannot run twice");
-        return true;
-    }
-}
-
-static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
-{
-    size_t count = 0;
-    if (cw_inject.api.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS)
-        return false;
-    CUgraphNode *handles = cw_arena_alloc(g->arena, count, sizeof(CUgraphNode));
-    bool good = handles && (!count || cw_inject.api.cuGraphGetNodes(graph, handles, &count) == CUDA_SUCCESS);
-    for (size_t i = 0; i < count && good; i++)
-        good = read_node(g, handles[i], depth);
-    return good;
-}
 
 /* ---- graphs ----------------------------------------------------------------------------------------------------- */
 
@@ -217,74 +27,32 @@ static void forget(CUgraphExec exec)
 /* An executable graph that is as this graph now. */
 static void remember(CUgraphExec exec, CUgraph graph)
 {
-    const struct cw_cupti *api = &cw_inject.api;
     forget(exec);
     struct cw_graph *g = calloc(1, sizeof *g);
-    if (!g)
+    struct cw_arena *arena = cw_arena_create();
+    if (!g || !arena) {
+        cw_arena_destroy(arena);
+        free(g);
         return;
-    *g = (struct cw_graph){.next = graphs, .exec = exec, .arena = cw_arena_create()};
-    graphs = g;
-    if (!g->arena || !api->cuGraphGetNodes || !api->cuGraphNodeGetType || !api->cuGraphChildGraphNodeGetGraph ||
-        !api->cuGraphKernelNodeGetParams_v2 || !api->cuGraphKernelNodeGetAttribute ||
-        !api->cuGraphMemcpyNodeGetParams || !api->cuGraphMemsetNodeGetParams || !api->cuFuncGetParamInfo ||
-        !read_nodes(g, graph, 0)) {
-        g->kernels = 0;
-        g->obstacle = unknown;
     }
+    *g = (struct cw_graph){.next = graphs, .exec = exec, .arena = arena};
+    graphs = g;
+    cw_graph_read(g, graph);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* Where a call changes one node; NULL for a graph that is not known. */
-static struct cw_graph_node *changed_node(CUgraphExec exec, CUgraphNode handle, struct cw_graph **graph)
+/* A node of an executable graph. Of child graphs it is not known which of their nodes take the place of which. */
+static void change(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, const void *params)
 {
-    *graph = *place_of(exec);
-    if (!*graph)
-        return NULL;
-    struct cw_graph_node *n = (*graph)->nodes;
-    while (n && n->handle != handle)
-        n = n->next;
-    if (!n)
-        n = add_node(*graph, handle);
-    if (n)
-        n->count = 0;
-    return n;
-}
-
-static void change_kernel(CUgraphExec exec, CUgraphNode handle, CUfunction function, void **parameters, void **extra)
-{
-    struct cw_graph *g;
-    struct cw_graph_node *n = changed_node(exec, handle, &g);
-    if (n)
-        set_kernel(g, n, function, parameters, extra);
-}
-
-static void change_copy(CUgraphExec exec, CUgraphNode handle, const CUDA_MEMCPY3D *copy)
-{
-    struct cw_graph *g;
-    struct cw_graph_node *n = changed_node(exec, handle, &g);
-    if (n)
-        set_copy(n, copy);
-}
-
-static void change_set(CUgraphExec exec, CUgraphNode handle, CUdeviceptr to)
-{
-    struct cw_graph *g;
-    struct cw_graph_node *n = changed_node(exec, handle, &g);
-    if (n)
-        add_word(g, n, to);
-}
-
-static void change_node(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams *p)
-{
-    if (p->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        change_kernel(exec, handle, p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern,
-                      p->kernel.kernelParams, p->kernel.extra);
-    else if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        change_copy(exec, handle, &p->memcpy.copyParams);
-    else if (p->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        change_set(exec, handle, p->memset.dst);
-    else
+    struct cw_graph *g = *place_of(exec);
+    if (g && type == CU_GRAPH_NODE_TYPE_KERNEL)
+        cw_graph_set_kernel(g, node, params);
+    else if (g && type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        cw_graph_set_copy(g, node, params);
+    else if (g && type == CU_GRAPH_NODE_TYPE_MEMSET)
+        cw_graph_set_memory(g, node, params);
+    else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
         forget(exec);
 }
 
@@ -311,52 +79,35 @@ bool cw_graph_follows(CUpti_CallbackId id)
     }
 }
 
-static bool is_update(CUpti_CallbackId id)
-{
-    return id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate || id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2;
-}
-
+/* The parameters of calls of a kind begin alike, and so do the versions of a structure. */
 static void returned(CUpti_CallbackId id, const void *params)
 {
+    const cuGraphInstantiateWithFlags_params *made = params;
+    const cuGraphExecUpdate_params *updated = params;
+    const cuGraphExecNodeSetParams_params *set = params;
     switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate_v2:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz: {
-        const cuGraphInstantiateWithFlags_params *p = params; /* the others begin alike */
-        return remember(*p->phGraphExec, p->hGraph);
-    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz:
+        return remember(*made->phGraphExec, made->hGraph);
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2: {
-        const cuGraphExecUpdate_params *p = params; /* the other begins alike */
-        return remember(p->hGraphExec, p->hGraph);
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams: {
-        const cuGraphExecKernelNodeSetParams_params *p = params;
-        return change_kernel(p->hGraphExec, p->hNode, p->nodeParams->func, p->nodeParams->kernelParams,
-                             p->nodeParams->extra);
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2: {
-        const cuGraphExecKernelNodeSetParams_v2_params *p = params;
-        return change_kernel(p->hGraphExec, p->hNode,
-                             p->nodeParams->func ? p->nodeParams->func : (CUfunction)p->nodeParams->kern,
-                             p->nodeParams->kernelParams, p->nodeParams->extra);
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams: {
-        const cuGraphExecMemcpyNodeSetParams_params *p = params;
-        return change_copy(p->hGraphExec, p->hNode, p->copyParams);
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams: {
-        const cuGraphExecMemsetNodeSetParams_params *p = params;
-        return change_set(p->hGraphExec, p->hNode, p->memsetParams->dst);
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams: {
-        const cuGraphExecNodeSetParams_params *p = params;
-        return change_node(p->hGraphExec, p->hNode, p->nodeParams);
-    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2:
+        return remember(updated->hGraphExec, updated->hGraph);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams:
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2:
+        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_KERNEL, set->nodeParams);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams:
+        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_MEMCPY, set->nodeParams);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams:
+        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_MEMSET, set->nodeParams);
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecChildGraphNodeSetParams:
-        return forget(((const cuGraphExecChildGraphNodeSetParams_params *)params)->hGraphExec);
+        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_GRAPH, set->nodeParams);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams:
+        return change(set->hGraphExec, set->hNode, set->nodeParams->type,
+                      set->nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY ? &set->nodeParams->memcpy.copyParams
+                                                                         : (const void *)&set->nodeParams->kernel);
     default:
         return;
     }
@@ -364,60 +115,20 @@ static void returned(CUpti_CallbackId id, const void *params)
 
 void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    const void *params = call->functionParams;
-    bool left = call->callbackSite == CUPTI_API_EXIT;
     if (!cw_graph_follows(id))
         return;
+    bool left = call->callbackSite == CUPTI_API_EXIT, ends = id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy,
+         updates =
+             id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate || id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2;
     if (left && *(const CUresult *)call->functionReturnValue == CUDA_SUCCESS)
-        returned(id, params);
-    else if (left ? is_update(id) : id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy)
-        forget(
-            ((const cuGraphExecDestroy_params *)params)->hGraphExec); /* updates begin alike; they may fail half done */
+        returned(id, call->functionParams);
+    else if (left ? updates : ends) /* an update that failed may have changed some nodes */
+        forget(*(const CUgraphExec *)call->functionParams);
 }
-
-/* ---- for launching again ---------------------------------------------------------------------------------------- */
 
 const struct cw_graph *cw_graph_find(CUgraphExec exec)
 {
-    static const struct cw_graph none = {.obstacle = unknown};
+    static const struct cw_graph none = {.obstacle = cw_graph_unknown};
     const struct cw_graph *g = *place_of(exec);
     return g ? g : &none;
-}
-
-/* Device memory of another device than the one whose memory is put back. */
-static bool is_elsewhere(uint64_t address, uint32_t device)
-{
-    int owner = 0;
-    return cw_inject.api.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
-           owner >= 0 && (uint32_t)owner != device;
-}
-
-static bool keep_words(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)
-{
-    bool good = true;
-    for (uint32_t i = 0; i < n->count && good; i++)
-        good =
-            cw_shared_with_host(n->words[i]) ? cw_shared_keep(shared, n->words[i]) : !is_elsewhere(n->words[i], device);
-    return good;
-}
-
-/* Memory of a copy that the driver knows nothing of is the host's. */
-static bool keep_destination(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)
-{
-    unsigned type = 0;
-    if (!n->size)
-        return true;
-    bool known = cw_inject.api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, n->to) == CUDA_SUCCESS;
-    return known && !cw_shared_with_host(n->to) ? !is_elsewhere(n->to, device)
-                                                : cw_shared_keep_bytes(shared, (void *)(uintptr_t)n->to, n->size);
-}
-
-bool cw_graph_keep(const struct cw_graph *g, uint32_t device, struct cw_shared *shared)
-{
-    bool good = true;
-    for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next) /* whole allocations before pieces of them */
-        good = keep_words(n, device, shared);
-    for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next)
-        good = keep_destination(n, device, shared);
-    return good;
 }

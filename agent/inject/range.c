@@ -123,8 +123,8 @@ static void wait_for_gpu(void)
     cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
-/* A graph runs while nothing is collected: CUPTI 13.0's kernel replay changed what a program computed by one, and ends
- * there. Under application replay its pass comes before. */
+/* A graph of the program's runs while nothing is collected (graph_range.c says why). Under application replay its pass
+ * comes before; kernel replay ends there, for what it would do behind a graph is not known. */
 static void met_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
 {
     c->met_graph = true;
@@ -133,8 +133,9 @@ static void met_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_
     if (is_ours_to_stop(c))
         flush(c);
     const char *why = !wanted || cw_inject.over ? NULL
-                      : collects_graphs()       ? cw_graph_collect(c, id, call, self.replay)
-                                                : CW_WHY_GRAPHS;
+                      : !collects_graphs()      ? CW_WHY_GRAPHS
+                      : c->running              ? "a CUDA graph that was launched during another launch"
+                                                : cw_graph_collect(c, id, call, self.replay);
     if (why)
         cw_collection_skip(c, why);
 }

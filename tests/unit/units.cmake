@@ -62,3 +62,15 @@ cw_unit(image_merge_test cw_test_image cw_test_alloc_fail)
 if(CUDA_INCLUDE_DIR)
   cw_unit(import_derive_test cw_import)
 endif()
+
+# Parts of the injection library, with a driver that has no GPU.
+if(CUPTI_INCLUDE_DIR)
+  set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
+  add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/graph.c ${inject}/graph_nodes.c ${inject}/shared.c ${inject}/launch.c)
+  target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
+  target_link_libraries(cw_test_inject PUBLIC cw_agent)
+  cw_unit(agent_graph_test cw_test_inject)
+  cw_unit(agent_graph_range_test cw_test_inject)
+  target_sources(agent_graph_range_test PRIVATE ${inject}/graph_range.c ${inject}/collection.c
+                 ${inject}/collection_launches.c)
+endif()

@@ -1,0 +1,140 @@
+#include "tests/support/fake_driver.h"
+
+struct cw_inject cw_inject;
+struct fake_memory fake_memory[FAKE_MOST];
+
+static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+    struct fake_graph *g = (struct fake_graph *)graph;
+    for (size_t i = 0; nodes && i < g->count; i++)
+        nodes[i] = (CUgraphNode)&g->nodes[i];
+    *count = g->count;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_type(CUgraphNode node, CUgraphNodeType *type)
+{
+    *type = ((struct fake_node *)node)->type;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_child(CUgraphNode node, CUgraph *graph)
+{
+    *graph = (CUgraph)((struct fake_node *)node)->child;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_kernel(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    *params = ((struct fake_node *)node)->kernel;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
+{
+    if (id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+        return CUDA_ERROR_INVALID_VALUE;
+    value->deviceUpdatableKernelNode.deviceUpdatable = ((struct fake_node *)node)->updatable;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_copy(CUgraphNode node, CUDA_MEMCPY3D *params)
+{
+    *params = ((struct fake_node *)node)->copy;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_set(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *params)
+{
+    *params = ((struct fake_node *)node)->set;
+    return CUDA_SUCCESS;
+}
+
+static CUresult parameter_info(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    *offset = 8 * index;
+    *size = 8;
+    return index < (size_t)(uintptr_t)function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult pointer_attribute(void *to, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    struct fake_memory *m = fake_memory;
+    while (m < fake_memory + FAKE_MOST && address - (uintptr_t)m->start >= m->size)
+        m++;
+    if (m == fake_memory + FAKE_MOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)to = m->type;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned *)to = m->managed;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *(void **)to = (void *)(uintptr_t)address;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *(CUdeviceptr *)to = (uintptr_t)m->start;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        *(size_t *)to = m->size;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)to = m->device;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult synchronize(void)
+{
+    return CUDA_SUCCESS;
+}
+
+void fake_driver(void)
+{
+    memset(fake_memory, 0, sizeof fake_memory);
+    cw_inject = (struct cw_inject){.api = {.cuGraphGetNodes = get_nodes,
+                                           .cuGraphNodeGetType = get_type,
+                                           .cuGraphChildGraphNodeGetGraph = get_child,
+                                           .cuGraphKernelNodeGetParams_v2 = get_kernel,
+                                           .cuGraphKernelNodeGetAttribute = get_attribute,
+                                           .cuGraphMemcpyNodeGetParams = get_copy,
+                                           .cuGraphMemsetNodeGetParams = get_set,
+                                           .cuFuncGetParamInfo = parameter_info,
+                                           .cuPointerGetAttribute = pointer_attribute,
+                                           .cuCtxSynchronize = synchronize}};
+}
+
+struct fake_node *fake_other(struct fake_graph *g, CUgraphNodeType type)
+{
+    g->nodes[g->count] = (struct fake_node){.type = type};
+    return &g->nodes[g->count++];
+}
+
+struct fake_node *fake_kernel(struct fake_graph *g, void **parameters, size_t count)
+{
+    struct fake_node *n = fake_other(g, CU_GRAPH_NODE_TYPE_KERNEL);
+    n->kernel = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)(uintptr_t)count, .kernelParams = parameters};
+    return n;
+}
+
+struct fake_node *fake_copy(struct fake_graph *g, void *to, size_t size)
+{
+    struct fake_node *n = fake_other(g, CU_GRAPH_NODE_TYPE_MEMCPY);
+    n->copy = (CUDA_MEMCPY3D){
+        .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to, .WidthInBytes = size, .Height = 1, .Depth = 1};
+    return n;
+}
+
+void fake_call(void (*follow)(CUpti_CallbackId, const CUpti_CallbackData *), CUpti_CallbackId id, const void *params,
+               CUresult result)
+{
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = params};
+    follow(id, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    follow(id, &call);
+}

@@ -1,0 +1,47 @@
+/* A driver with graphs and memory but without a GPU, behind the function pointers of the injection library. */
+#ifndef CW_TEST_FAKE_DRIVER_H
+#define CW_TEST_FAKE_DRIVER_H
+
+#include "agent/inject/inject.h"
+
+enum { FAKE_MOST = 16 };
+
+struct fake_graph;
+
+struct fake_node {
+    CUgraphNodeType type;
+    CUDA_KERNEL_NODE_PARAMS kernel; /* its function is the number of its parameters, each of a word */
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS set;
+    struct fake_graph *child;
+    bool updatable; /* by kernels */
+};
+
+struct fake_graph {
+    size_t count;
+    struct fake_node nodes[FAKE_MOST];
+};
+
+/* Memory that the driver knows. */
+struct fake_memory {
+    void *start;
+    size_t size;
+    CUmemorytype type;
+    bool managed;
+    int device;
+};
+extern struct fake_memory fake_memory[FAKE_MOST];
+
+/* Fills in cw_inject.api. */
+void fake_driver(void);
+
+/* Nodes of a graph. The parameters must outlive it. */
+struct fake_node *fake_kernel(struct fake_graph *graph, void **parameters, size_t count);
+struct fake_node *fake_copy(struct fake_graph *graph, void *to, size_t size);
+struct fake_node *fake_other(struct fake_graph *graph, CUgraphNodeType type);
+
+/* What CUPTI would say of these calls, when they begin and when they have returned with this result. */
+void fake_call(void (*follow)(CUpti_CallbackId id, const CUpti_CallbackData *call), CUpti_CallbackId id,
+               const void *params, CUresult result);
+
+#endif
