@@ -71,7 +71,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
 /* "graph (12 kernels)", or "graph" for 0: their number is not known. */
 void cw_graph_name(uint32_t kernels, char *text, size_t size);
 /* Why kernel replay skips launches, as a phrase for "not collected, such as". */
-#define CW_WHY_GRAPHS "what follows a program's first CUDA graph; --replay batch collects that"
+#define CW_WHY_GRAPHS "what follows a program's first CUDA graph, where kernel replay ends"
 
 /* Sends one message. False when the other end is gone. */
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);

@@ -17,11 +17,21 @@ import json
 for r in json.load(open("run.json"))["ranges"]:
     a = r["attributes"]
     print("  %s; nvtx %s; graphs %s;" % (r["name"], a.get("nvtx", "-"), a.get("graphs", "-")), end=" ")
-    print(", ".join(m["status"] if m["value"] is None else m["status"] + " with a value" for m in r["metrics"]))'
+    print(", ".join("%s%s" % (m["status"], "" if m["value"] == "nan" else " with a value") for m in r["metrics"]))'
     metric-eval show run.cwd | grep -E '^end'
 }
 for replay in batch application kernel; do echo $replay; ranges --replay $replay; done
 echo graphs alone; ranges --kernel '^graph'
 echo user ranges; ranges --ranges user --levels 2
+# counters that stand in several passes, and what is computed from several: in a graph, what a launch has and it has not
+metric-config --chip GH100 --set demo --whole --no-native -o whole.cwc
+echo 'exec >$COUNTERWORKS_SIM; echo launch gemm; echo graph 1' >program
+capture-agent range -c whole.cwc -o whole.cwd -- sh program
+metric-eval whole.cwd --json - | python3 -c '
+import json, sys
+launch, graph = json.load(sys.stdin)["ranges"]
+for a, b in zip(launch["metrics"], graph["metrics"]):
+    if (a["status"] == "not collected") != (b["status"] == "not collected"):
+        print(a["name"])'
 # nothing but a graph that cannot be launched again
 echo 'echo graph 2 a host node >$COUNTERWORKS_SIM' >program; ranges
