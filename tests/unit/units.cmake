@@ -63,14 +63,18 @@ if(CUDA_INCLUDE_DIR)
   cw_unit(import_derive_test cw_import)
 endif()
 
-# Parts of the injection library, with a driver that has no GPU.
+# Parts of the injection library, with a driver and a profiler that have no GPU.
 if(CUPTI_INCLUDE_DIR)
   set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
-  add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/graph.c ${inject}/graph_nodes.c ${inject}/shared.c ${inject}/launch.c)
+  add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/graph.c ${inject}/graph_nodes.c ${inject}/shared.c
+              ${inject}/launch.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent)
+  add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/graph_range.c ${inject}/collection.c
+              ${inject}/collection_launches.c ${inject}/user_ranges.c)
+  target_link_libraries(cw_test_profiler PUBLIC cw_test_inject PkgConfig::CRITERION)
   cw_unit(agent_graph_test cw_test_inject)
-  cw_unit(agent_graph_range_test cw_test_inject)
-  target_sources(agent_graph_range_test PRIVATE ${inject}/graph_range.c ${inject}/collection.c
-                 ${inject}/collection_launches.c)
+  cw_unit(agent_graph_range_test cw_test_profiler)
+  cw_unit(agent_batch_test cw_test_profiler)
+  target_sources(agent_batch_test PRIVATE ${inject}/batch.c ${inject}/record.c ${inject}/range.c)
 endif()

@@ -1,0 +1,207 @@
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "agent/inject/checkpoint.h"
+#include "agent/inject/user_ranges.h"
+#include "host/base/arena.h"
+#include "tests/support/fake_profiler.h"
+
+enum { IMAGE = 16 };
+
+struct fake_profiler fake_profiler;
+static struct cw_arena *arena;
+
+static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
+{
+    fake_profiler.objects++;
+    fake_profiler.config = NULL;
+    p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&fake_profiler;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult disable(CUpti_RangeProfiler_Disable_Params *p)
+{
+    (void)p;
+    cr_expect(!fake_profiler.running);
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult data_size(CUpti_RangeProfiler_GetCounterDataSize_Params *p)
+{
+    p->counterDataSize = IMAGE;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult initialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params *p)
+{
+    memset(p->pCounterData, 0, IMAGE);
+    return CUPTI_SUCCESS;
+}
+
+/* An object goes on with what it was configured for first. */
+static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
+{
+    cr_expect(!fake_profiler.config || (p->range == fake_profiler.range && p->pConfig == fake_profiler.config));
+    fake_profiler.config = p->pConfig;
+    fake_profiler.range = p->range;
+    fake_profiler.passes = 0;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
+{
+    (void)p;
+    cr_expect(fake_profiler.config && !fake_profiler.running);
+    fake_profiler.running = true;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
+{
+    cr_expect(fake_profiler.running && !fake_profiler.open);
+    fake_profiler.running = false;
+    p->isAllPassSubmitted = ++fake_profiler.passes == FAKE_PASSES;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult push(CUpti_RangeProfiler_PushRange_Params *p)
+{
+    (void)p;
+    cr_expect(fake_profiler.running && !fake_profiler.open && fake_profiler.range == CUPTI_UserRange);
+    fake_profiler.open = true;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult pop(CUpti_RangeProfiler_PopRange_Params *p)
+{
+    (void)p;
+    cr_expect(fake_profiler.open);
+    fake_profiler.open = false;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
+{
+    (void)p;
+    cr_expect(!fake_profiler.running && fake_profiler.passes == FAKE_PASSES);
+    return CUPTI_SUCCESS;
+}
+
+bool cw_checkpoint_init(void)
+{
+    return true;
+}
+
+bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context)
+{
+    checkpoint->context = context;
+    fake_profiler.saved = fake_profiler.device;
+    return true;
+}
+
+bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint)
+{
+    (void)checkpoint;
+    fake_profiler.device = fake_profiler.saved;
+    return true;
+}
+
+void cw_checkpoint_free(struct cw_checkpoint *checkpoint)
+{
+    checkpoint->context = NULL;
+}
+
+bool cw_inject_synchronize(CUcontext context)
+{
+    return context != NULL;
+}
+
+uint64_t cw_inject_now_ns(void)
+{
+    return 1;
+}
+
+uint64_t cw_inject_thread(void)
+{
+    return 1;
+}
+
+bool cw_inject_lock(void)
+{
+    return true;
+}
+
+void cw_inject_unlock(void)
+{
+}
+
+void cw_inject_wait(void)
+{
+}
+
+void cw_inject_fail(enum cw_status status, const char *format, ...)
+{
+    (void)status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fake_profiler.failure, sizeof fake_profiler.failure, format, args);
+    va_end(args);
+    cw_inject.over = true;
+}
+
+bool cw_inject_good(CUptiResult result, const char *call)
+{
+    cr_expect_eq(result, CUPTI_SUCCESS, "%s", call);
+    return true;
+}
+
+bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
+{
+    struct fake_profiler *f = &fake_profiler;
+    struct cw_reader in;
+    cw_reader_init(&in, out->data, out->size, "message", 0, NULL);
+    cr_expect_eq(type, CW_MESSAGE_RANGES);
+    cw_read_u32(&in);
+    f->skipped += cw_read_u32(&in);
+    const char *why = cw_read_string(&in, arena);
+    if (*why)
+        snprintf(f->why, sizeof f->why, "%s", why);
+    for (uint32_t n = cw_read_count(&in, 4, "launches"); n && f->sent_count < FAKE_MOST; n--)
+        cw_launch_read(&in, &f->sent[f->sent_count++], arena);
+    f->sent_parts = cw_read_u32(&in);
+    cw_writer_free(out);
+    return true;
+}
+
+void fake_profiler_begin(struct cw_writer *setup)
+{
+    fake_driver();
+    fake_profiler = (struct fake_profiler){0};
+    arena = cw_inject.arena = cw_arena_create();
+    struct cw_cupti *api = &cw_inject.api;
+    api->cuptiRangeProfilerEnable = enable;
+    api->cuptiRangeProfilerDisable = disable;
+    api->cuptiRangeProfilerGetCounterDataSize = data_size;
+    api->cuptiRangeProfilerCounterDataImageInitialize = initialize;
+    api->cuptiRangeProfilerSetConfig = set_config;
+    api->cuptiRangeProfilerStart = start;
+    api->cuptiRangeProfilerStop = stop;
+    api->cuptiRangeProfilerPushRange = push;
+    api->cuptiRangeProfilerPopRange = pop;
+    api->cuptiRangeProfilerDecodeData = decode;
+    cw_writer_init(setup);
+    cw_write_u32(setup, 4);
+    cw_write_u32(setup, FAKE_PARTS);
+    for (int i = 0; i < FAKE_PARTS; i++) {
+        cw_write_u32(setup, 1);
+        cw_write_string(setup, "smsp__inst_executed.sum");
+        cw_write_u32(setup, 8);
+        cw_write_u64(setup, 0);
+    }
+}
+
+void fake_profiler_end(void)
+{
+    cw_arena_destroy(arena);
+}

@@ -1,0 +1,29 @@
+/* A range profiler without a GPU, which insists on what CUPTI does, and the rest that parts of the injection library
+ * need: saved memory, messages to the agent. The device's memory is one number. */
+#ifndef CW_TEST_FAKE_PROFILER_H
+#define CW_TEST_FAKE_PROFILER_H
+
+#include "tests/support/fake_driver.h"
+
+enum { FAKE_PARTS = 2, FAKE_PASSES = 3 };
+
+struct fake_profiler {
+    int objects, passes; /* enabled so far; of the part so far */
+    bool running, open;
+    const void *config;
+    CUpti_ProfilerRange range;
+    uint32_t device, saved; /* memory */
+    char failure[200];
+    /* what the agent was told */
+    uint32_t sent_count, sent_parts, skipped;
+    struct cw_launch sent[FAKE_MOST];
+    char why[200];
+};
+extern struct fake_profiler fake_profiler;
+
+/* Begins anew, also fake_driver(). The setup of a plan of FAKE_PARTS parts follows in `setup`, for the caller to free.
+ */
+void fake_profiler_begin(struct cw_writer *setup);
+void fake_profiler_end(void);
+
+#endif

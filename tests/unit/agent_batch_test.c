@@ -1,0 +1,202 @@
+/* Batched replay of a program whose memory is one number: what it reads is what it would without a profiler. */
+#include <criterion/criterion.h>
+
+#include "agent/inject/graph.h"
+#include "agent/inject/range.h"
+#include "tests/support/fake_profiler.h"
+
+static const struct cw_inject_mode *const mode = &cw_inject_batch;
+static CUcontext context = (CUcontext)0x10;
+static CUgraphExec exec = (CUgraphExec)0x1000, host_exec = (CUgraphExec)0x2000;
+static uint32_t counter; /* in pinned memory, which the graph counts up */
+static uint64_t word;
+static void *parameters[] = {&word};
+static uint32_t expected = 1, correlation;
+static int replays;
+
+/* ---- what the device does --------------------------------------------------------------------------------------- */
+
+static void run_kernel(uint32_t *memory)
+{
+    *memory = *memory * 3 + 1;
+}
+
+static void run_graph(uint32_t *memory)
+{
+    *memory = *memory * 5 + 2;
+}
+
+static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function, void **given, void **extra)
+{
+    cr_expect(config && !function && given && !extra && fake_profiler.running);
+    run_kernel(&fake_profiler.device);
+    replays++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch_graph(CUgraphExec which, CUstream stream)
+{
+    cr_expect(which == exec && !stream && fake_profiler.open, "only one that can run twice, in a range");
+    run_graph(&fake_profiler.device);
+    counter++;
+    replays++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    (void)stream;
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    (void)domain;
+    *name = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 ? "cuMemcpyDtoH_v2" : NULL;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static void enter(CUpti_CallbackId id, const void *params)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                                     .functionParams = params,
+                                     .context = context,
+                                     .symbolName = "step",
+                                     .correlationId = ++correlation};
+    mode->launch_entered(id, &call);
+}
+
+static void leave(CUpti_CallbackId id, const void *params)
+{
+    CUresult result = CUDA_SUCCESS;
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
+                                     .functionParams = params,
+                                     .functionReturnValue = &result,
+                                     .context = context,
+                                     .correlationId = correlation};
+    mode->launch_left(id, &call);
+}
+
+static void kernel(void)
+{
+    const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1};
+    enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+    run_kernel(&fake_profiler.device);
+    run_kernel(&expected);
+    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+}
+
+static void graph(CUgraphExec which)
+{
+    const cuGraphLaunch_params params = {.hGraph = which};
+    enter(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params);
+    run_graph(&fake_profiler.device);
+    run_graph(&expected);
+    counter++;
+    leave(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params);
+}
+
+static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (call->callbackSite == CUPTI_API_ENTER ? mode->call_entered : mode->call_left)(id, call);
+}
+
+static void instantiate(CUgraphExec *which, struct fake_graph *from)
+{
+    const cuGraphInstantiateWithFlags_params params = {.phGraphExec = which, .hGraph = (CUgraph)from};
+    cr_expect(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags));
+    fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &params, CUDA_SUCCESS);
+}
+
+static void read_back(void)
+{
+    fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, NULL, CUDA_SUCCESS);
+    cr_expect_eq(fake_profiler.device, expected);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------ */
+
+static void begin(void)
+{
+    struct cw_writer setup;
+    struct cw_reader in;
+    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
+    fake_profiler_begin(&setup);
+    cw_write_u32(&setup, CW_REPLAY_BATCH);
+    cw_write_u8(&setup, false);
+    cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, 1);
+    cw_filter_write(&setup, &all);
+    cw_inject.mode = mode;
+    cw_inject.api.cuLaunchKernelEx = launch_kernel;
+    cw_inject.api.cuGraphLaunch = launch_graph;
+    cw_inject.api.cuStreamIsCapturing = is_capturing;
+    cw_inject.api.cuptiGetCallbackName = callback_name;
+    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+    cr_assert(mode->setup(&in));
+    cw_writer_free(&setup);
+    fake_profiler.device = expected;
+    mode->context_created(context, 0);
+}
+
+Test(batch, a_graph_is_a_batch_of_its_own)
+{
+    static struct fake_graph one, host;
+    begin();
+    fake_memory[0] = (struct fake_memory){&counter, sizeof counter, CU_MEMORYTYPE_HOST, false, 0};
+    word = (uintptr_t)&counter;
+    fake_kernel(&one, parameters, 1);
+    fake_other(&host, CU_GRAPH_NODE_TYPE_HOST);
+    instantiate(&exec, &one);
+    instantiate(&host_exec, &host);
+
+    kernel();
+    kernel();
+    read_back();
+    graph(exec);
+    read_back();
+    graph(exec);
+    kernel();
+    read_back();
+    graph(host_exec);
+    read_back();
+    kernel();
+    mode->finish();
+    read_back();
+    cr_expect_eq(counter, 3, "each graph was launched once");
+
+    static const char *const names[] = {"step", "step", "graph (1 kernel)", "graph (1 kernel)", "step", "step"};
+    cr_assert_eq(fake_profiler.sent_count, sizeof names / sizeof *names);
+    for (uint32_t i = 0; i < fake_profiler.sent_count; i++) {
+        cr_expect_str_eq(fake_profiler.sent[i].kernel, names[i]);
+        cr_expect_eq(fake_profiler.sent[i].graphs, *names[i] == 'g');
+    }
+    /* of four launches the program's own was the first pass; two graphs had all passes before it */
+    cr_expect_eq(replays, 4 * (FAKE_PARTS * FAKE_PASSES - 1) + 2 * FAKE_PARTS * FAKE_PASSES);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect_str_eq(fake_profiler.why, "a CUDA graph with a host node, whose function would run again in each pass");
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, a_graph_that_nobody_wants_runs_between_batches)
+{
+    static struct fake_graph one;
+    begin();
+    cw_range_settings.filter.options.launch_count = 1;
+    fake_kernel(&one, NULL, 0);
+    instantiate(&exec, &one);
+    kernel();
+    graph(exec);
+    read_back();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
