@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What a range for each launch costs, beside ncu: replay_cost.py BIN [TIMES [WAY...]], on a node with a GPU, PyTorch and ncu.
 
-One program, about 300 launches of a PyTorch loop, and one list of metrics. The ways take turns, TIMES times (3 unless given);
-medians of the whole program's seconds are printed, and what deterministic metrics differ between a way and ncu.
+One program, about 300 launches of a PyTorch loop, and one list of metrics. A way is plain, ncu, or a kind of replay with what
+is added to it: kernel, kernel+time (a plan that prefers time), kernel+time+device (and the scope of the device). The ways take
+turns, TIMES times (3 unless given); medians of the whole program's seconds are printed, and what deterministic metrics differ
+between a way and ncu.
 """
 import csv
 import io
@@ -78,12 +80,13 @@ def ncu_values(text):
 def main():
     binaries = sys.argv[1]
     times = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    ways = sys.argv[3:] or ["plain", "batch", "kernel", "application", "ncu"]
+    ways = sys.argv[3:] or ["plain", "batch", "kernel", "kernel+time+device", "application", "ncu"]
     program = [sys.executable, os.path.abspath(__file__), "loop"]
     seconds, values = {way: [] for way in ways}, {}
     with tempfile.TemporaryDirectory() as folder:
-        plan = f"{folder}/plan.cwc"
-        subprocess.run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "-o", plan], check=True)
+        for prefer in ("passes", "time"):
+            subprocess.run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "--prefer", prefer, "-o",
+                            f"{folder}/{prefer}.cwc"], check=True)
         for _ in range(times):
             for way in ways:
                 capture = f"{folder}/{way}.cwd"
@@ -93,7 +96,9 @@ def main():
                     command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
                                "--print-units", "base", "--metrics", ",".join(METRICS)] + program
                 else:
-                    command = [f"{binaries}/capture-agent", "range", "-c", plan, "-o", capture, "--replay", way,
+                    replay, *more = way.split("+")
+                    command = [f"{binaries}/capture-agent", "range", "-c", f"{folder}/{'time' if 'time' in more else 'passes'}.cwc",
+                               "-o", capture, "--replay", replay, "--scope", "device" if "device" in more else "context",
                                "--"] + program
                 whole, inside, text = run(command)
                 seconds[way].append((whole, inside))
