@@ -71,7 +71,8 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
 /* "graph (12 kernels)", or "graph" for 0: their number is not known. */
 void cw_graph_name(uint32_t kernels, char *text, size_t size);
 /* Why kernel replay skips launches, as a phrase for "not collected, such as". */
-#define CW_WHY_GRAPHS "what follows a program's first CUDA graph, where kernel replay ends"
+#define CW_WHY_AFTER_GRAPH "what follows a program's first CUDA graph, where kernel replay ends"
+#define CW_WHY_GRAPH "a CUDA graph, which only batched replay collects"
 
 /* Sends one message. False when the other end is gone. */
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);

@@ -128,7 +128,9 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
     bool wanted = !s->options->user && cw_filter_launch(&s->filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
     s->met_graph = s->met_graph || graphs;
     if (s->met_graph && s->options->replay == CW_REPLAY_KERNEL)
-        why = CW_WHY_GRAPHS;
+        why = CW_WHY_AFTER_GRAPH;
+    else if (graphs && s->options->replay == CW_REPLAY_APPLICATION)
+        why = CW_WHY_GRAPH;
     if (wanted && why)
         cw_range_output_drop(&s->out, 1, why);
     char *path = wanted && !why ? path_to(s, 0) : NULL;

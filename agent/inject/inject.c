@@ -121,12 +121,17 @@ static bool enable(CUpti_CallbackDomain domain, const CUpti_CallbackId *ids, siz
     return ok;
 }
 
-/* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. */
+/* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
+ * not know the newest calls, nor does the program that runs under it make them. */
 static bool enable_wanted(void)
 {
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
-        ok = !cw_inject.mode->wants(id) || enable(CUPTI_CB_DOMAIN_DRIVER_API, &id, 1);
+        if (cw_inject.mode->wants(id)) {
+            CUptiResult result =
+                cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+            ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
+        }
     return ok;
 }
 

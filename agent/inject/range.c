@@ -2,7 +2,6 @@
 #include "agent/inject/range.h"
 
 #include "agent/inject/graph.h"
-#include "agent/inject/graph_range.h"
 #include "agent/inject/user_ranges.h"
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. */
@@ -82,9 +81,15 @@ static bool is_due(const struct cw_collection *c)
 static bool is_wait(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId waits[] = {
-        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,   CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-        CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
-        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
+        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+#if CUDA_VERSION >= 13000
+        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2,
+#endif
+        CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
     };
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (waits[i] == id)
@@ -92,22 +97,11 @@ static bool is_wait(CUpti_CallbackId id)
     return false;
 }
 
-static bool collects_graphs(void)
-{
-    return self.replay == CW_REPLAY_APPLICATION && !self.user;
-}
-
-static bool wants_call(CUpti_CallbackId id)
-{
-    return is_wait(id) || (collects_graphs() && cw_graph_follows(id));
-}
-
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    cw_graph_follow(id, call);
-    if (c && is_wait(id) && is_ours_to_stop(c) && c->count &&
-        self.spent_ns < free_ns + (cw_inject_now_ns() - self.first_ns) / SHARE)
+    (void)id;
+    if (c && is_ours_to_stop(c) && c->count && self.spent_ns < free_ns + (cw_inject_now_ns() - self.first_ns) / SHARE)
         flush(c);
 }
 
@@ -123,21 +117,18 @@ static void wait_for_gpu(void)
     cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
-/* A graph of the program's runs while nothing is collected (graph_range.c says why). Under application replay its pass
- * comes before; kernel replay ends there, for what it would do behind a graph is not known. */
-static void met_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
+/* A graph of the program's runs while nothing is collected (graph_range.c says why). Kernel replay ends there, for what
+ * it would do behind a graph is not known; under application replay CUPTI fails to decode the pass of a graph that
+ * follows several collections of launches. */
+static void met_graph(struct cw_collection *c, bool wanted)
 {
     c->met_graph = true;
     for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
         cw_inject_wait();
     if (is_ours_to_stop(c))
         flush(c);
-    const char *why = !wanted || cw_inject.over ? NULL
-                      : !collects_graphs()      ? CW_WHY_GRAPHS
-                      : c->running              ? "a CUDA graph that was launched during another launch"
-                                                : cw_graph_collect(c, id, call, self.replay);
-    if (why)
-        cw_collection_skip(c, why);
+    if (wanted && !cw_inject.over)
+        cw_collection_skip(c, self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
 }
 
 /* Whether launches behind a graph are collected; it has to be done before they are. */
@@ -177,12 +168,12 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     }
     if (graph) {
-        met_graph(c, id, call, wanted);
+        met_graph(c, wanted);
         return;
     }
     if (c->met_graph && !goes_on(c)) {
         if (wanted)
-            cw_collection_skip(c, CW_WHY_GRAPHS);
+            cw_collection_skip(c, CW_WHY_AFTER_GRAPH);
         return;
     }
     if (is_ours_to_stop(c) && (!wanted || is_due(c)))
@@ -289,8 +280,7 @@ const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
                                                .launch_entered = launch_entered,
                                                .launch_left = launch_left,
                                                .finish = finish,
-                                               .wants = wants_call,
-                                               .call_entered = cw_graph_follow,
+                                               .wants = is_wait,
                                                .call_left = call_left,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,

@@ -79,7 +79,8 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **out, const char *path, st
     *(void **)&library.name = dlsym(handle, "NVPW_" #name);                                                            \
     if (!library.name)                                                                                                 \
         return cw_error_set(err, CW_ERR_UNSUPPORTED,                                                                   \
-                            "NVIDIA's host library lacks NVPW_" #name ": CUDA 12.6 or newer is expected");
+                            "NVIDIA's host library lacks NVPW_" #name ", expected that of CUDA 13.0, which an older "  \
+                            "CUPTI works with too; CW_NVPERF_HOST may name it");
         CW_NVPERF_FUNCTIONS(X)
 #undef X
         *(void **)&library.CounterData_GetNumRanges = dlsym(handle, "NVPW_CounterData_GetNumRanges");
