@@ -101,7 +101,7 @@ struct cw_mend_limit *cw_mend_add_copy(struct cw_mend *m, uint32_t limit)
     return to;
 }
 
-static uint32_t group_count(const struct cw_limit *limit)
+uint32_t cw_mend_group_count(const struct cw_limit *limit)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < limit->count; k++)
@@ -121,7 +121,7 @@ static void index_uses(struct cw_mend *m)
         const struct cw_limit *l = &m->limits[i].limit;
         for (uint32_t k = 0; !m->limits[i].gone && k < l->count; k++)
             m->uses[m->use_first[l->members[k] + 1]++] = (struct cw_mend_use){i, base + l->groups[k]};
-        base += m->limits[i].gone ? 0 : group_count(l);
+        base += m->limits[i].gone ? 0 : cw_mend_group_count(l);
     }
 }
 
@@ -140,7 +140,7 @@ void cw_mend_refresh(struct cw_mend *m)
     m->tables = cw_arena_create();
     for (uint32_t i = 0; i < m->count; i++) {
         total += m->limits[i].gone ? 0 : m->limits[i].limit.count;
-        groups += m->limits[i].gone ? 0 : group_count(&m->limits[i].limit);
+        groups += m->limits[i].gone ? 0 : cw_mend_group_count(&m->limits[i].limit);
     }
     struct cw_limit *limits = table(m, m->count, sizeof *limits);
     m->use_first = table(m, (size_t)m->chip->placement_count + 2, sizeof *m->use_first);

@@ -22,6 +22,7 @@ struct cw_mend_ban {
 struct cw_mend_limit {
     struct cw_limit limit;
     bool gone;
+    uint32_t tried; /* how often something else was looked for in its place */
     struct cw_mend_ban ban;
 };
 
@@ -55,7 +56,9 @@ void cw_mend_refresh(struct cw_mend *m);
 uint32_t cw_mend_broken(struct cw_mend *m, const uint32_t *set, uint32_t count, uint32_t from);
 /* The group of a placement in a limit, the first if there are several; CW_NONE: none. */
 uint32_t cw_mend_group(const struct cw_mend *m, uint32_t limit, uint32_t placement);
-/* The groups of a limit that a set uses. */
+/* The groups of a limit, numbered without gaps, that there are, */
+uint32_t cw_mend_group_count(const struct cw_limit *limit);
+/* and those that a set uses. */
 uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count);
 
 /* Appends the lines of both sections as they were read, without what is gone and with what is new. `text` is what was

@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/import/mend_light.h"
+#include "host/import/mend_sets.h"
+#include "host/import/mend_share.h"
+
 enum {
     SAMPLES = 24,  /* sets drawn to see how often a limit is wrong, */
     SURE = 16,     /* or whether a limit that replaces it is right */
@@ -12,11 +16,7 @@ enum {
     FEWEST_MET = 4,
     SMALL_POOL = 64,
     MOST_BROKEN = 64, /* limits narrowed for one set */
-};
-
-/* A set that is being put together. */
-struct set {
-    uint32_t count, items[CW_MEND_SET];
+    MOST_TRIED = 3,   /* times that a rule is tried to be narrowed */
 };
 
 static bool has(const struct cw_list *list, uint32_t item)
@@ -32,45 +32,26 @@ static bool same_raw(const struct cw_mend *m, uint32_t a, uint32_t b)
     return m->chip->placements[a].raw == m->chip->placements[b].raw;
 }
 
-/* Whether the limits let `more` join; where they do, it joins. */
-static bool join(struct cw_mend *m, struct set *set, uint32_t more)
-{
-    if (!m->usable[more] || set->count == CW_MEND_SET)
-        return false;
-    for (uint32_t i = 0; i < set->count; i++)
-        if (same_raw(m, set->items[i], more))
-            return false;
-    set->items[set->count++] = more;
-    if (cw_mend_broken(m, set->items, set->count, 0) == CW_NONE)
-        return true;
-    set->count--;
-    return false;
-}
-
 /* ---- drawing sets that a ban forbids ---------------------------------------------------------------------------- */
 
 /* Adds placements of the ban's slots until as many are filled as it takes. */
-static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct set *set)
+static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_mend_set *set)
 {
     if (ban->slots == CW_NONE)
         return true;
     const struct cw_limit *slots = &m->limits[ban->slots].limit;
-    uint32_t used = cw_mend_used(m, ban->slots, set->items, set->count);
-    for (uint32_t draws = 0; used < ban->filled && draws < DRAWS && cw_ask_ok(&m->ask); draws++)
-        if (join(m, set, slots->members[cw_ask_random(&m->ask, slots->count)]))
-            used = cw_mend_used(m, ban->slots, set->items, set->count);
-    return used >= ban->filled;
+    return cw_mend_fill(m, set, ban->slots, &(struct cw_list){slots->count, slots->members}, ban->filled);
 }
 
 /* One placement of each part, the given ones where they are not CW_NONE, and what fills it up; the ban itself must not
  * be among the limits. */
-static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *given, struct set *set)
+static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *given, struct cw_mend_set *set)
 {
     set->count = 0;
     for (uint32_t k = 0; k < ban->count; k++) {
         const struct cw_list *part = &ban->parts[k];
         uint32_t p = given && given[k] != CW_NONE ? given[k] : part->items[cw_ask_random(&m->ask, part->count)];
-        if (!join(m, set, p))
+        if (!cw_mend_join(m, set, p))
             return false;
     }
     return fill(m, ban, set);
@@ -80,7 +61,7 @@ static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_
 static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_t wanted, uint32_t *met)
 {
     uint32_t fit = 0;
-    struct set set;
+    struct cw_mend_set set;
     *met = 0;
     for (uint32_t t = 0; t < 4 * wanted && *met < wanted && cw_ask_ok(&m->ask); t++)
         if (draw(m, ban, NULL, &set)) {
@@ -92,21 +73,13 @@ static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_
 
 /* ---- slots ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t group_count(const struct cw_limit *limit)
-{
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < limit->count; k++)
-        n = limit->groups[k] >= n ? limit->groups[k] + 1 : n;
-    return n;
-}
-
 /* The limit that counts slots of the domain in which most of some placements are: each is a group of it. */
 static uint32_t find_slots(const struct cw_mend *m, const uint32_t *set, uint32_t count)
 {
     uint32_t best = CW_NONE, most = 0, largest = 0;
     for (uint32_t i = 0; i < m->count; i++) {
         const struct cw_mend_limit *l = &m->limits[i];
-        if (l->gone || l->ban.count || l->limit.max < 2 || group_count(&l->limit) <= 2 * l->limit.max)
+        if (l->gone || l->ban.count || l->limit.max < 2 || cw_mend_group_count(&l->limit) <= 2 * l->limit.max)
             continue;
         uint32_t used = cw_mend_used(m, i, set, count);
         if (used && (used > most || (used == most && l->limit.max > largest))) {
@@ -167,7 +140,7 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
             for (uint32_t k = 0; k < box->count; k++)
                 alike &= !has(&box->parts[k], p);
             for (uint32_t t = 0; t < tests && alike; t++) {
-                struct set set;
+                struct cw_mend_set set;
                 for (uint32_t k = 0; k < box->count; k++)
                     given[k] = k == at ? p : CW_NONE;
                 /* the first is known for what needs no filling */
@@ -182,12 +155,12 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
 
 /* Members of a part with which in place of its own the set still fits, or still does not. `at` is the place in the set
  * of the part's own member. */
-static struct cw_list likes(struct cw_mend *m, const struct set *set, uint32_t at, const struct cw_list *part,
+static struct cw_list likes(struct cw_mend *m, const struct cw_mend_set *set, uint32_t at, const struct cw_list *part,
                             bool fitting, bool allowed)
 {
     uint32_t *items = cw_ask_array(&m->ask, part->count, sizeof *items), n = 0;
     for (uint32_t i = 0; i < part->count && cw_ask_ok(&m->ask); i++) {
-        struct set other = *set;
+        struct cw_mend_set other = *set;
         uint32_t p = part->items[i];
         bool twice = !m->usable[p];
         other.items[at] = p;
@@ -226,7 +199,7 @@ static bool as_ban(struct cw_mend *m, uint32_t limit, struct cw_mend_ban *ban)
     *ban = m->limits[limit].ban;
     if (ban->count)
         return true;
-    if (l->max + 1 > CW_MEND_PARTS || group_count(l) != l->max + 1)
+    if (l->max + 1 > CW_MEND_PARTS || cw_mend_group_count(l) != l->max + 1)
         return false;
     *ban = (struct cw_mend_ban){.count = l->max + 1, .slots = CW_NONE};
     for (uint32_t g = 0; g < ban->count; g++) {
@@ -242,7 +215,7 @@ static bool as_ban(struct cw_mend *m, uint32_t limit, struct cw_mend_ban *ban)
 static void relax_ban(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *set, uint32_t count)
 {
     uint32_t tuple[CW_MEND_PARTS], at[CW_MEND_PARTS], met, fit;
-    struct set accepted = {.count = 0};
+    struct cw_mend_set accepted = {.count = 0};
     for (uint32_t k = 0; k < ban->count; k++) {
         tuple[k] = CW_NONE;
         for (uint32_t i = 0; i < count && tuple[k] == CW_NONE; i++)
@@ -307,14 +280,10 @@ static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set,
 /* Whether sets that only a changed rule allows fit. Both must be in the index. */
 static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
 {
-    const struct cw_limit *l = &m->limits[rule].limit;
     uint32_t met = 0, fit = 0;
-    for (uint32_t t = 0; t < 4 * SURE && met < SURE && met - fit < 2 && cw_ask_ok(&m->ask); t++) {
-        struct set set = {.count = 1, .items = {with}};
-        uint32_t draws = 0;
-        while (draws++ < DRAWS && cw_mend_used(m, rule, set.items, set.count) <= l->max)
-            join(m, &set, l->members[cw_ask_random(&m->ask, l->count)]);
-        if (cw_mend_used(m, rule, set.items, set.count) <= l->max)
+    for (uint32_t t = 0; t < DRAWS * SURE && met < SURE && met - fit < 2 && cw_ask_ok(&m->ask); t++) {
+        struct cw_mend_set set = {.count = 1, .items = {with}};
+        if (!cw_mend_overfill(m, &set, rule))
             continue;
         met++;
         fit += cw_ask_fits(&m->ask, m->chip, set.items, set.count);
@@ -322,16 +291,13 @@ static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
     return met >= SURE / 2 && met - fit < 2;
 }
 
-/* A rule with many groups: a member of two may belong to one only. False where that is not so; then nothing is changed.
- */
+/* A rule with many groups: a member of two may belong to one only, and one that is free to none. False where that is
+ * not so; then nothing is changed. */
 static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit l = m->limits[rule].limit;
     for (uint32_t k = 0; k < l.count && cw_ask_ok(&m->ask); k++) {
-        uint32_t stands = 0;
-        for (uint32_t i = 0; i < l.count; i++)
-            stands += l.members[i] == l.members[k];
-        bool tried = stands > 1 && has(&(struct cw_list){count, set}, l.members[k]);
+        bool tried = has(&(struct cw_list){count, set}, l.members[k]);
         struct cw_mend_limit *copy = tried ? cw_mend_add_copy(m, rule) : NULL;
         if (!copy)
             continue;
@@ -354,10 +320,8 @@ static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, ui
     const struct cw_limit l = m->limits[rule].limit;
     uint32_t met = 0, fit = 0, tries = l.count <= SMALL_POOL ? 4 * SAMPLES : 0;
     for (uint32_t t = 0; t < tries && met < SAMPLES && cw_ask_ok(&m->ask); t++) {
-        struct set drawn = {.count = 0};
-        for (uint32_t draws = 0; draws < DRAWS && cw_mend_used(m, rule, drawn.items, drawn.count) <= l.max; draws++)
-            join(m, &drawn, l.members[cw_ask_random(&m->ask, l.count)]);
-        if (cw_mend_used(m, rule, drawn.items, drawn.count) <= l.max)
+        struct cw_mend_set drawn = {.count = 0};
+        if (!cw_mend_overfill(m, &drawn, rule))
             continue;
         met++;
         fit += cw_ask_fits(&m->ask, m->chip, drawn.items, drawn.count);
@@ -369,6 +333,13 @@ static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, ui
     if (copy)
         copy->limit.max = used > l.max + 1 ? used : l.max + 1;
     return copy != NULL;
+}
+
+/* What looks inside the rule comes before what only raises it. */
+static bool relax_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
+{
+    return leave_group(m, rule, set, count) || cw_mend_share(m, rule, set, count) ||
+           cw_mend_lighten(m, rule, set, count) || raise_rule(m, rule, set, count);
 }
 
 void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
@@ -385,26 +356,12 @@ void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
             relax_ban(m, &ban, set, count);
         else if (m->limits[limit].limit.max == 1)
             relax_one_of(m, limit, set, count);
-        else
-            /* else the limit stays */
-            m->limits[limit].gone = leave_group(m, limit, set, count) || raise_rule(m, limit, set, count);
+        else if (m->limits[limit].tried++ >= MOST_TRIED || !relax_rule(m, limit, set, count))
+            m->limits[limit].gone = false;
     }
 }
 
 /* ---- forbidding ------------------------------------------------------------------------------------------------- */
-
-static void minimize(struct cw_mend *m, struct set *set)
-{
-    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask);) {
-        struct set fewer = *set;
-        memmove(fewer.items + i, fewer.items + i + 1, (fewer.count - i - 1) * sizeof *fewer.items);
-        fewer.count--;
-        if (!cw_ask_fits(&m->ask, m->chip, fewer.items, fewer.count))
-            *set = fewer;
-        else
-            i++;
-    }
-}
 
 /* All placements of a domain. */
 static struct cw_list domain_of(struct cw_mend *m, uint32_t placement)
@@ -418,14 +375,14 @@ static struct cw_list domain_of(struct cw_mend *m, uint32_t placement)
 }
 
 /* Whether nearly anything of the same domain in place of a member makes a set fit. */
-static bool is_special(struct cw_mend *m, const struct set *set, uint32_t at)
+static bool is_special(struct cw_mend *m, const struct cw_mend_set *set, uint32_t at)
 {
     struct cw_list domain = domain_of(m, set->items[at]);
     uint32_t met = 0, fit = 0;
     for (uint32_t t = 0; t < DRAWS * SPECIALS && met < SPECIALS && cw_ask_ok(&m->ask); t++) {
-        struct set other = *set;
+        struct cw_mend_set other = *set;
         other.items[at] = other.items[--other.count];
-        if (!join(m, &other, domain.items[cw_ask_random(&m->ask, domain.count)]))
+        if (!cw_mend_join(m, &other, domain.items[cw_ask_random(&m->ask, domain.count)]))
             continue;
         met++;
         fit += cw_ask_fits(&m->ask, m->chip, other.items, other.count);
@@ -434,8 +391,8 @@ static bool is_special(struct cw_mend *m, const struct set *set, uint32_t at)
 }
 
 /* The ban of a minimal set: members that only fill slots are left out where that proves right. */
-static bool make_ban(struct cw_mend *m, const struct set *set, struct cw_mend_ban *ban, uint32_t *tuple,
-                     struct set *ordered)
+static bool make_ban(struct cw_mend *m, const struct cw_mend_set *set, struct cw_mend_ban *ban, uint32_t *tuple,
+                     struct cw_mend_set *ordered)
 {
     uint32_t fillers[CW_MEND_SET], filler_count = 0, met;
     *ban = (struct cw_mend_ban){.slots = CW_NONE};
@@ -474,14 +431,14 @@ static bool make_ban(struct cw_mend *m, const struct set *set, struct cw_mend_ba
 
 void cw_mend_forbid(struct cw_mend *m, const uint32_t *items, uint32_t count)
 {
-    struct set set = {.count = count};
+    struct cw_mend_set set = {.count = count};
     memcpy(set.items, items, count * sizeof *items);
     while (set.count > 1 && cw_ask_ok(&m->ask) && !cw_ask_fits(&m->ask, m->chip, set.items, set.count)) {
-        struct set smallest = set, ordered;
+        struct cw_mend_set smallest = set, ordered;
         struct cw_mend_ban ban;
         struct cw_list candidates[CW_MEND_PARTS];
         uint32_t tuple[CW_MEND_PARTS], n = 0;
-        minimize(m, &smallest);
+        cw_mend_minimize(m, &smallest);
         if (smallest.count > 1 && cw_ask_ok(&m->ask) && make_ban(m, &smallest, &ban, tuple, &ordered)) {
             for (uint32_t k = 0; k < ban.count; k++) {
                 struct cw_list domain = domain_of(m, tuple[k]);
