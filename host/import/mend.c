@@ -179,6 +179,7 @@ static void judge(void *context, const struct cw_list *raws, bool natural)
 static void run_round(struct mending *g, uint32_t number)
 {
     struct cw_mend *m = g->m;
+    m->round = number;
     struct cw_check_sets sets = {.chip = m->chip, .usable = m->usable, .judge = judge, .context = g};
     enum cw_status status = cw_check_sets(&sets, number, m->ask.arena, m->ask.err);
     if (cw_ask_ok(&m->ask))

@@ -22,7 +22,7 @@ struct cw_mend_ban {
 struct cw_mend_limit {
     struct cw_limit limit;
     bool gone;
-    uint32_t tried; /* how often something else was looked for in its place */
+    uint32_t tries, tried_in; /* at replacing it; the round of the last one */
     struct cw_mend_ban ban;
 };
 
@@ -34,7 +34,8 @@ struct cw_mend {
 
     struct cw_mend_limit *limits;
     uint32_t count, room;
-    bool changed; /* since cw_mend_refresh */
+    bool changed;   /* since cw_mend_refresh */
+    uint32_t round; /* of check sets */
 
     /* by placement: where it stands in the limits */
     uint32_t *use_first;

@@ -16,7 +16,7 @@ enum {
     FEWEST_MET = 4,
     SMALL_POOL = 64,
     MOST_BROKEN = 64, /* limits narrowed for one set */
-    MOST_TRIED = 3,   /* times that a rule is tried to be narrowed */
+    MOST_TRIES = 8,   /* at replacing a rule */
 };
 
 static bool has(const struct cw_list *list, uint32_t item)
@@ -285,8 +285,11 @@ static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
         struct cw_mend_set set = {.count = 1, .items = {with}};
         if (!cw_mend_overfill(m, &set, rule))
             continue;
+        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+            fit++;
+        else if (!cw_ask_fits(&m->ask, m->chip, set.items + 1, set.count - 1))
+            continue; /* something else is in the way */
         met++;
-        fit += cw_ask_fits(&m->ask, m->chip, set.items, set.count);
     }
     return met >= SURE / 2 && met - fit < 2;
 }
@@ -335,9 +338,15 @@ static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, ui
     return copy != NULL;
 }
 
-/* What looks inside the rule comes before what only raises it. */
+/* What looks inside the rule comes before what only raises it. What was tried in vain is tried again in later rounds,
+ * when less is in the way. */
 static bool relax_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
+    struct cw_mend_limit *l = &m->limits[rule];
+    if (l->tries == MOST_TRIES || (l->tries && l->tried_in == m->round))
+        return false;
+    l->tries++;
+    l->tried_in = m->round;
     return leave_group(m, rule, set, count) || cw_mend_share(m, rule, set, count) ||
            cw_mend_lighten(m, rule, set, count) || raise_rule(m, rule, set, count);
 }
@@ -356,7 +365,7 @@ void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
             relax_ban(m, &ban, set, count);
         else if (m->limits[limit].limit.max == 1)
             relax_one_of(m, limit, set, count);
-        else if (m->limits[limit].tried++ >= MOST_TRIED || !relax_rule(m, limit, set, count))
+        else if (!relax_rule(m, limit, set, count))
             m->limits[limit].gone = false;
     }
 }
