@@ -84,9 +84,11 @@ static void end_collection(struct cw_collection *c)
         cw_collection_flush(c);
         return;
     }
+    uint64_t begin = cw_inject_now_ns();
     c->running = b->open = false;
     if (replay(c, b))
         cw_collection_deliver(c);
+    cw_range_spend(begin);
     cw_checkpoint_free(&b->checkpoint);
     cw_record_clear(&b->record);
 }
@@ -206,10 +208,16 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     in_flight++;
 }
 
+/* A program that has read what it computed may be about to end, and its exit is a bad time to launch kernels again:
+ * libraries have begun to take their code down. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    struct cw_collection *c = cw_collection_find(call->context);
     cw_graph_follow(id, call);
     in_flight -= in_flight > 0;
+    bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
+    if (c && c->running && read && !in_flight && !c->pending && cw_range_affords_end())
+        end_collection(c);
 }
 
 static void finish(void)

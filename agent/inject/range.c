@@ -6,8 +6,8 @@
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. */
 static const uint64_t flush_ns = 5000000000;
-/* And where the program waits for the GPU, for what comes next may be its end: as often as costs no more than this, and
- * a tenth of its time. Stopping and starting is most of a second when software counters are in the plan. */
+/* cw_range_affords_end: as often as costs no more than this, and a tenth of the program's time. Stopping and starting
+ * is most of a second when software counters are in the plan. */
 static const uint64_t free_ns = 3000000000;
 enum { SHARE = 10 };
 static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
@@ -46,6 +46,17 @@ bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
                             cw_user_ranges_wanted());
 }
 
+void cw_range_spend(uint64_t begin_ns)
+{
+    self.first_ns = self.first_ns ? self.first_ns : begin_ns;
+    self.spent_ns += cw_inject_now_ns() - begin_ns;
+}
+
+bool cw_range_affords_end(void)
+{
+    return self.spent_ns < free_ns + (self.first_ns ? (cw_inject_now_ns() - self.first_ns) / SHARE : 0);
+}
+
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
 
 static bool arm(struct cw_collection *c)
@@ -54,8 +65,7 @@ static bool arm(struct cw_collection *c)
     bool armed = self.user
                      ? cw_collection_arm_user(c)
                      : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
-    self.first_ns = self.first_ns ? self.first_ns : begin;
-    self.spent_ns += cw_inject_now_ns() - begin;
+    cw_range_spend(begin);
     return armed;
 }
 
@@ -63,7 +73,7 @@ static void flush(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
     cw_collection_flush(c);
-    self.spent_ns += cw_inject_now_ns() - begin;
+    cw_range_spend(begin);
 }
 
 /* User replay starts and stops where the program says. */
@@ -101,7 +111,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     (void)id;
-    if (c && is_ours_to_stop(c) && c->count && self.spent_ns < free_ns + (cw_inject_now_ns() - self.first_ns) / SHARE)
+    if (c && is_ours_to_stop(c) && c->count && cw_range_affords_end())
         flush(c);
 }
 

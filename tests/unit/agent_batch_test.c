@@ -113,7 +113,12 @@ static void instantiate(CUgraphExec *which, struct fake_graph *from)
 
 static void read_back(void)
 {
-    fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, NULL, CUDA_SUCCESS);
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = context};
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    mode->call_left(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
     cr_expect_eq(fake_profiler.device, expected);
 }
 
@@ -197,6 +202,27 @@ Test(batch, a_graph_that_nobody_wants_runs_between_batches)
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped, 0);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* What it has read may be its last act, but ending at each read must stay cheap beside the program. */
+Test(batch, ends_where_the_program_has_read_what_it_computed)
+{
+    begin();
+    kernel();
+    kernel();
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cw_range_settings.spent_ns = UINT64_MAX / 2;
+    kernel();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
