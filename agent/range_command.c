@@ -189,8 +189,8 @@ int cw_range_command(int argc, char **argv)
         "Runs an unmodified program and collects the plan's counters for each kernel launch, or for its own ranges. "
         "The program's exit status is passed on.\v"
         "Example:\n  capture-agent range -c plan.cwc -o run.cwd -- ./app --size 4096\n"
-        "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm --launch-count 10 -- python train.py\n"
-        "  capture-agent range -c plan.cwc -o run.cwd --ranges user --range '^step' -- python train.py\n"
+        "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
+        "  capture-agent range -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
         "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true",
         NULL,
         NULL,
