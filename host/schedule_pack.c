@@ -3,34 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/schedule_pass.h"
+#include "host/schedule_chain.h"
 
 enum {
     ORDER_STEPS = 40000, /* placements tried in all orders together, about */
     CHEAP_STEPS = 8000,  /* and where cheap ways to collect come first */
-    CHAIN_STEPS = 60000, /* placements tried in ejection chains for one eliminated pass */
     MOST_ORDERS = 32,
-    CHAIN_DEPTH = 2,
-    CHOICE_STEPS = 2000, /* placements tried while the items of one pass choose anew */
-    MOST_CHOOSING = 16,  /* items that may be collected otherwise */
 };
 
-struct pack {
-    const struct cw_problem *problem;
-    struct cw_arena *arena;
-    struct cw_filling *passes;
-    uint32_t pass_count, room;     /* `room` passes have memory */
-    uint32_t *pass_of, *choice_of; /* by item */
-    uint32_t *order, *start;       /* items; by class: passes before it have no place */
-    double *weight;                /* by class: how much of what is asked for it excludes */
-    uint64_t *brought, least;      /* by pass: costs; what the best packing costs */
-    bool quick, cheap;             /* of the ways to collect an item that fit, the one that adds least cost */
-    uint64_t random;
-    uint32_t steps;
-    bool failed;
-};
-
-static void *array(struct pack *p, size_t count, size_t size)
+static void *array(struct cw_pack *p, size_t count, size_t size)
 {
     void *block = p->failed ? NULL : cw_arena_alloc(p->arena, count, size);
     p->failed |= !block;
@@ -39,25 +20,7 @@ static void *array(struct pack *p, size_t count, size_t size)
 
 /* ---- one pass --------------------------------------------------------------------------------------------------- */
 
-static bool fits(const struct pack *p, uint32_t to, uint32_t class_)
-{
-    return cw_filling_fits(&p->passes[to], p->problem, class_);
-}
-
-static void put(struct pack *p, uint32_t to, uint32_t item, uint32_t choice)
-{
-    cw_filling_put(&p->passes[to], p->problem, item, choice);
-    p->pass_of[item] = to;
-    p->choice_of[item] = choice;
-}
-
-static void take(struct pack *p, uint32_t item)
-{
-    cw_filling_take(&p->passes[p->pass_of[item]], p->problem, item, p->choice_of[item]);
-    p->pass_of[item] = CW_NONE;
-}
-
-static uint32_t open_pass(struct pack *p)
+static uint32_t open_pass(struct cw_pack *p)
 {
     if (p->pass_count < p->room) {
         cw_filling_clear(&p->passes[p->pass_count], p->problem);
@@ -73,7 +36,7 @@ static uint32_t open_pass(struct pack *p)
 /* ---- first fit -------------------------------------------------------------------------------------------------- */
 
 /* The way to collect an item in a pass, or the number of its ways where none fits. */
-static uint32_t way_in(struct pack *p, uint32_t item, uint32_t to)
+static uint32_t way_in(struct cw_pack *p, uint32_t item, uint32_t to)
 {
     const struct cw_item *it = &p->problem->items[item];
     uint32_t best = it->choice_count;
@@ -83,7 +46,7 @@ static uint32_t way_in(struct pack *p, uint32_t item, uint32_t to)
         if (to < p->start[class_])
             continue;
         p->steps++;
-        if (fits(p, to, class_)) {
+        if (cw_pack_fits(p, to, class_)) {
             uint64_t cost = cw_problem_cost(p->problem, it->choices[k].costs & ~p->brought[to]);
             best = cost < least ? k : best;
             least = cost < least ? cost : least;
@@ -95,14 +58,14 @@ static uint32_t way_in(struct pack *p, uint32_t item, uint32_t to)
     return best;
 }
 
-static uint64_t added(const struct pack *p, uint32_t item, uint32_t to, uint32_t way)
+static uint64_t added(const struct cw_pack *p, uint32_t item, uint32_t to, uint32_t way)
 {
     return cw_problem_cost(p->problem, p->problem->items[item].choices[way].costs & ~p->brought[to]);
 }
 
 /* The first pass that has room for an item; where a quick packing is looked for the one that costs least more, which
  * may be a new one. */
-static void place_first(struct pack *p, uint32_t item)
+static void place_first(struct cw_pack *p, uint32_t item)
 {
     uint32_t ways = p->problem->items[item].choice_count, best = p->pass_count, way = 0;
     bool anywhere = p->quick && p->cheap;
@@ -125,11 +88,11 @@ static void place_first(struct pack *p, uint32_t item)
     }
     if (p->failed)
         return;
-    put(p, best, item, way);
+    cw_pack_put(p, best, item, way);
     p->brought[best] |= p->problem->items[item].choices[way].costs;
 }
 
-static void first_fit(struct pack *p)
+static void first_fit(struct cw_pack *p)
 {
     p->pass_count = 0;
     memset(p->start, 0, p->problem->class_count * sizeof *p->start);
@@ -137,7 +100,7 @@ static void first_fit(struct pack *p)
         place_first(p, p->order[i]);
 }
 
-static double random_unit(struct pack *p)
+static double random_unit(struct cw_pack *p)
 {
     p->random ^= p->random << 13;
     p->random ^= p->random >> 7;
@@ -146,7 +109,7 @@ static double random_unit(struct pack *p)
 }
 
 /* What a class excludes: the items that conflict with it and its share of the rules it uses. */
-static void weigh(struct pack *p)
+static void weigh(struct cw_pack *p)
 {
     const struct cw_problem *pr = p->problem;
     double *demand = array(p, pr->class_count, sizeof *demand), *load = array(p, pr->rule_count, sizeof *load);
@@ -170,7 +133,7 @@ static void weigh(struct pack *p)
 }
 
 /* The choices of an item, the least excluding first; the database's order decides between equals. */
-static void sort_choices(struct pack *p)
+static void sort_choices(struct cw_pack *p)
 {
     for (uint32_t i = 0; i < p->problem->item_count; i++) {
         struct cw_item *it = &p->problem->items[i];
@@ -198,7 +161,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Difficult items first: the two plain orders (by weight; by few choices, then weight), then disturbed ones. */
-static void make_order(struct pack *p, struct ranked *ranked, uint32_t attempt)
+static void make_order(struct cw_pack *p, struct ranked *ranked, uint32_t attempt)
 {
     const struct cw_problem *pr = p->problem;
     double largest = 1;
@@ -217,114 +180,10 @@ static void make_order(struct pack *p, struct ranked *ranked, uint32_t attempt)
         p->order[i] = ranked[i].item;
 }
 
-/* ---- ejection chains -------------------------------------------------------------------------------------------- */
-
-static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *banned, int banned_count);
-
-struct choosing { /* items of one pass, the first one is new */
-    uint32_t count, items[MOST_CHOOSING], steps;
-};
-
-static bool choose(struct pack *p, struct choosing *c, uint32_t to, uint32_t at)
-{
-    if (at == c->count)
-        return true;
-    const struct cw_item *it = &p->problem->items[c->items[at]];
-    for (uint32_t k = 0; k < it->choice_count && c->steps++ < CHOICE_STEPS; k++) {
-        if (!fits(p, to, it->choices[k].class_))
-            continue;
-        put(p, to, c->items[at], k);
-        if (choose(p, c, to, at + 1))
-            return true;
-        take(p, c->items[at]);
-    }
-    return false;
-}
-
-/* Puts an item into a pass of which others are collected otherwise than before. */
-static bool choose_anew(struct pack *p, uint32_t item, uint32_t to)
-{
-    struct choosing c = {.count = 1, .items = {item}};
-    uint32_t old[MOST_CHOOSING];
-    for (uint32_t k = 0; k < p->passes[to].count; k++)
-        if (p->problem->items[p->passes[to].items[k]].choice_count > 1) {
-            if (c.count == MOST_CHOOSING)
-                return false;
-            old[c.count] = p->choice_of[p->passes[to].items[k]];
-            c.items[c.count++] = p->passes[to].items[k];
-        }
-    for (uint32_t k = 1; k < c.count; k++)
-        take(p, c.items[k]);
-    bool found = choose(p, &c, to, 0);
-    p->steps += c.steps;
-    for (uint32_t k = 1; k < c.count && !found; k++)
-        put(p, to, c.items[k], old[k]);
-    return found;
-}
-
-static bool is_banned(uint32_t pass, const uint32_t *banned, int count)
-{
-    for (int k = 0; k < count; k++)
-        if (banned[k] == pass)
-            return true;
-    return false;
-}
-
-/* Puts an item in the place of one other, if that one finds a place elsewhere. */
-static bool swap_in(struct pack *p, uint32_t item, uint32_t choice, uint32_t to, int depth, const uint32_t *banned,
-                    int banned_count)
-{
-    uint32_t class_ = p->problem->items[item].choices[choice].class_;
-    uint32_t next[CHAIN_DEPTH + 2];
-    if (banned_count)
-        memcpy(next, banned, (size_t)banned_count * sizeof *next);
-    next[banned_count] = to;
-    for (uint32_t k = 0; k < p->passes[to].count && p->steps < CHAIN_STEPS; k++) {
-        uint32_t victim = p->passes[to].items[k], old = p->choice_of[victim];
-        p->steps++;
-        take(p, victim);
-        if (fits(p, to, class_)) {
-            put(p, to, item, choice);
-            if (insert(p, victim, depth - 1, next, banned_count + 1))
-                return true;
-            take(p, item);
-        }
-        put(p, to, victim, old); /* goes to the end of the list: count the others from the start again */
-        uint32_t *items = p->passes[to].items, last = p->passes[to].count - 1;
-        memmove(items + k + 1, items + k, (last - k) * sizeof *items);
-        items[k] = victim;
-    }
-    return false;
-}
-
-static bool insert(struct pack *p, uint32_t item, int depth, const uint32_t *banned, int banned_count)
-{
-    const struct cw_item *it = &p->problem->items[item];
-    for (uint32_t to = 0; to < p->pass_count; to++)
-        for (uint32_t k = 0; k < it->choice_count && !is_banned(to, banned, banned_count); k++) {
-            p->steps++;
-            if (fits(p, to, it->choices[k].class_)) {
-                put(p, to, item, k);
-                return true;
-            }
-        }
-    for (uint32_t to = 0; depth == CHAIN_DEPTH && to < p->pass_count && p->steps < CHAIN_STEPS; to++)
-        if (choose_anew(p, item, to))
-            return true;
-    for (uint32_t to = 0; depth && to < p->pass_count; to++)
-        for (uint32_t k = 0; k < it->choice_count && !is_banned(to, banned, banned_count); k++) {
-            if (p->steps >= CHAIN_STEPS)
-                return false;
-            if (swap_in(p, item, k, to, depth, banned, banned_count))
-                return true;
-        }
-    return false;
-}
-
 /* ---- the search ------------------------------------------------------------------------------------------------- */
 
 /* What all passes cost that first fit made. */
-static uint64_t cost(const struct pack *p)
+static uint64_t cost(const struct cw_pack *p)
 {
     uint64_t sum = 0;
     for (uint32_t k = 0; k < p->pass_count; k++)
@@ -332,24 +191,24 @@ static uint64_t cost(const struct pack *p)
     return sum;
 }
 
-static void keep(const struct pack *p, struct cw_packing *best)
+static void keep(const struct cw_pack *p, struct cw_packing *best)
 {
     best->pass_count = p->pass_count;
     memcpy(best->pass_of, p->pass_of, p->problem->item_count * sizeof *best->pass_of);
     memcpy(best->choice_of, p->choice_of, p->problem->item_count * sizeof *best->choice_of);
 }
 
-static void restore(struct pack *p, const struct cw_packing *best)
+static void restore(struct cw_pack *p, const struct cw_packing *best)
 {
     p->pass_count = 0;
     while (!p->failed && p->pass_count < best->pass_count)
         open_pass(p);
     for (uint32_t i = 0; !p->failed && i < p->problem->item_count; i++)
-        put(p, best->pass_of[i], i, best->choice_of[i]);
+        cw_pack_put(p, best->pass_of[i], i, best->choice_of[i]);
 }
 
 /* Empties the last pass into the others. */
-static bool eliminate(struct pack *p, uint32_t victim)
+static bool eliminate(struct cw_pack *p, uint32_t victim)
 {
     uint32_t last = p->pass_count - 1;
     struct cw_filling swapped = p->passes[victim];
@@ -361,14 +220,14 @@ static bool eliminate(struct pack *p, uint32_t victim)
     p->pass_count--;
     while (p->passes[last].count) {
         uint32_t item = p->passes[last].items[0];
-        take(p, item);
-        if (!insert(p, item, CHAIN_DEPTH, NULL, 0))
+        cw_pack_take(p, item);
+        if (!cw_chain_insert(p, item))
             return false;
     }
     return true;
 }
 
-static void improve(struct pack *p, struct cw_packing *best, uint32_t enough)
+static void improve(struct cw_pack *p, struct cw_packing *best, uint32_t enough)
 {
     for (int failures = 0; !p->failed && best->pass_count > enough && best->pass_count > 1 && failures < 2;) {
         restore(p, best);
@@ -394,7 +253,7 @@ static bool costs_differ(const struct cw_problem *problem)
 }
 
 /* Whether what was made is better than the best so far. */
-static bool is_better(const struct pack *p, const struct cw_packing *best)
+static bool is_better(const struct cw_pack *p, const struct cw_packing *best)
 {
     uint64_t now = cost(p);
     if (p->quick && now != p->least)
@@ -402,7 +261,7 @@ static bool is_better(const struct pack *p, const struct cw_packing *best)
     return p->pass_count < best->pass_count || (p->pass_count == best->pass_count && now < p->least);
 }
 
-static void try_order(struct pack *p, struct ranked *ranked, uint32_t attempt, struct cw_packing *best)
+static void try_order(struct cw_pack *p, struct ranked *ranked, uint32_t attempt, struct cw_packing *best)
 {
     make_order(p, ranked, attempt);
     first_fit(p);
@@ -436,7 +295,7 @@ uint32_t cw_pack_bound(const struct cw_problem *pr)
 enum cw_status cw_pack(struct cw_packing *packing, const struct cw_problem *problem, uint32_t enough, bool quick,
                        struct cw_arena *arena, struct cw_error *err)
 {
-    struct pack p = {.problem = problem, .arena = arena, .quick = quick, .random = 0x2545f4914f6cdd1d};
+    struct cw_pack p = {.problem = problem, .arena = arena, .quick = quick, .random = 0x2545f4914f6cdd1d};
     uint32_t items = problem->item_count;
     p.passes = array(&p, items, sizeof *p.passes);
     p.pass_of = array(&p, items, sizeof *p.pass_of);
