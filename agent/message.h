@@ -70,7 +70,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
 
 /* "graph (12 kernels)", or "graph" for 0: their number is not known. */
 void cw_graph_name(uint32_t kernels, char *text, size_t size);
-/* Why kernel replay skips launches, as a phrase for "not collected, such as". */
+/* Why launches are skipped, as phrases for "not collected, such as". */
 #define CW_WHY_AFTER_GRAPH "what follows a program's first CUDA graph, where kernel replay ends"
 #define CW_WHY_GRAPH "a CUDA graph, which only batched replay collects"
 

@@ -60,9 +60,8 @@ static const struct argp_option option_list[] = {
      "instead of refusing leave metrics out: they are taken in the order given, each that needs no pass too many", 0},
     {"keep-together", KEY_TOGETHER, "A,B,...", 0, "plan these metrics too, with all their counters in one pass", 0},
     {"prefer", KEY_PREFER, "passes|time", 0,
-     "of plans choose the one with fewest passes (default), or the one whose passes cost least time at a launch that "
-     "is "
-     "replayed, where the chip's file knows what they cost",
+     "of plans choose the one with fewest passes (default), or the one whose passes cost least time at a launch "
+     "that is replayed, where the chip's file knows what they cost",
      0},
     {"whole", KEY_WHOLE, 0, 0,
      "let counters stand in several passes, so that each value that fits a pass has one with all its counters; "

@@ -56,7 +56,11 @@ static void change(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, con
         forget(exec);
 }
 
-bool cw_graph_follows(CUpti_CallbackId id)
+/* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
+ * structure. */
+enum kind { NOTHING, MAKES, UPDATES, SETS_KERNEL, SETS_COPY, SETS_MEMORY, SETS_CHILD, SETS_NODE, ENDS };
+
+static enum kind kind_of(CUpti_CallbackId id)
 {
     switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate:
@@ -64,65 +68,70 @@ bool cw_graph_follows(CUpti_CallbackId id)
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz:
+        return MAKES;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2:
+        return UPDATES;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2:
+        return SETS_KERNEL;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams:
+        return SETS_COPY;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams:
+        return SETS_MEMORY;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecChildGraphNodeSetParams:
+        return SETS_CHILD;
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams:
+        return SETS_NODE;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy:
-        return true;
+        return ENDS;
     default:
-        return false;
+        return NOTHING;
     }
 }
 
-/* The parameters of calls of a kind begin alike, and so do the versions of a structure. */
-static void returned(CUpti_CallbackId id, const void *params)
+bool cw_graph_follows(CUpti_CallbackId id)
+{
+    return kind_of(id) != NOTHING;
+}
+
+static void returned(enum kind kind, const void *params)
 {
     const cuGraphInstantiateWithFlags_params *made = params;
     const cuGraphExecUpdate_params *updated = params;
     const cuGraphExecNodeSetParams_params *set = params;
-    switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz:
+    switch (kind) {
+    case MAKES:
         return remember(*made->phGraphExec, made->hGraph);
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2:
+    case UPDATES:
         return remember(updated->hGraphExec, updated->hGraph);
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2:
+    case SETS_KERNEL:
         return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_KERNEL, set->nodeParams);
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams:
+    case SETS_COPY:
         return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_MEMCPY, set->nodeParams);
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams:
+    case SETS_MEMORY:
         return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_MEMSET, set->nodeParams);
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecChildGraphNodeSetParams:
+    case SETS_CHILD:
         return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_GRAPH, set->nodeParams);
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams:
+    case SETS_NODE:
         return change(set->hGraphExec, set->hNode, set->nodeParams->type,
                       set->nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY ? &set->nodeParams->memcpy.copyParams
                                                                          : (const void *)&set->nodeParams->kernel);
-    default:
+    case NOTHING:
+    case ENDS:
         return;
     }
 }
 
 void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    if (!cw_graph_follows(id))
+    enum kind kind = kind_of(id);
+    if (kind == NOTHING)
         return;
-    bool left = call->callbackSite == CUPTI_API_EXIT, ends = id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy,
-         updates =
-             id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate || id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2;
+    bool left = call->callbackSite == CUPTI_API_EXIT;
     if (left && *(const CUresult *)call->functionReturnValue == CUDA_SUCCESS)
-        returned(id, call->functionParams);
-    else if (left ? updates : ends) /* an update that failed may have changed some nodes */
+        returned(kind, call->functionParams);
+    else if (kind == (left ? UPDATES : ENDS)) /* an update that failed may have changed some nodes */
         forget(*(const CUgraphExec *)call->functionParams);
 }
 

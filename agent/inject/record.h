@@ -18,8 +18,8 @@ struct cw_operation;
 
 struct cw_record {
     struct cw_operation *first, **next;
-    struct cw_shared
-        shared; /* as it was, and what was copied from the host; without an arena while nothing is recorded */
+    /* memory of the host's as it was, and what was copied from there; without an arena while nothing is recorded */
+    struct cw_shared shared;
 };
 
 /* Learns the names of the driver's calls; false where the driver cannot tell a kernel's parameters. */
