@@ -21,6 +21,7 @@ if os.fork() == 0:
 os.write(f, b"launch b\n")'
 echo "status $?"; held run.cwd
 echo == the agent is killed
+rm -f run.cwd # what an earlier capture held is not to be taken for this one's
 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say until [ -e gone ]; do sleep 0.05; done; (echo launch c >&3) 2>/dev/null; echo the program ends >ended" &
 agent=$!
 until [ "$(held run.cwd | grep -c '2 whole')" = 1 ]; do sleep 0.05; done

@@ -23,7 +23,7 @@ if os.fork() == 0:
     os.close(1); os.close(2); time.sleep(30); os._exit(0)
 os.write(f, b"launch b\n")'
     echo "a child that stays: status $?; $(held)"
-    rm -f gone ended
+    rm -f gone ended run.cwd # what an earlier capture held is not to be taken for this one's
     capture-agent ${agents[$kind]} -o run.cwd -- sh -c "$say until [ -e gone ]; do sleep 0.05; done; (echo launch c >&3) 2>/dev/null; echo the program ends >ended" &
     agent=$!
     until [ "$(held | grep -cE 'samples: 32|records: 24|batches: 2')" = 1 ]; do sleep 0.05; done
