@@ -208,8 +208,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     in_flight++;
 }
 
-/* A program that has read what it computed may be about to end, and its exit is a bad time to launch kernels again:
- * libraries have begun to take their code down. */
+/* A program that has read what it computed may be about to be killed, or to leave without its exit handlers. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);

@@ -21,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages on the socket; taken last */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static _Thread_local bool inside; /* this thread's calls are our own */
+static bool abandoned;            /* what was armed when the capture ended has been stopped */
 
 static const struct cw_inject_mode *const modes[] = {
     [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
@@ -198,14 +199,29 @@ static bool hello(uint32_t *device)
     return ok && !refused;
 }
 
+static void at_exit(void)
+{
+    if (!cw_inject_lock())
+        return;
+    if (cw_inject.mode && !cw_inject.over)
+        cw_inject.mode->finish();
+    cw_inject.over = abandoned = true;
+    cw_inject_unlock();
+}
+
+/* The first context has CUPTI load libraries whose destructors run at exit. Handlers that came last run first, and ours
+ * still needs those libraries: it is installed behind them. */
 static void context_created(CUcontext context)
 {
+    static bool installed;
     CUcontext current = NULL;
     uint32_t device;
     cw_inject.api.cuCtxGetCurrent(&current);
     PARAMS(CUpti_Profiler_Initialize_Params, init);
-    if (current == context && CALL(cuptiProfilerInitialize, init) && hello(&device))
+    if (current == context && CALL(cuptiProfilerInitialize, init) && hello(&device)) {
         cw_inject.mode->context_created(context, device);
+        installed = installed || atexit(at_exit) == 0;
+    }
 }
 
 static bool is_launch(CUpti_CallbackId id)
@@ -227,8 +243,6 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     if (!entered)
         pthread_cond_broadcast(&left);
 }
-
-static bool abandoned; /* what was armed when the capture ended has been stopped */
 
 static void abandon(void)
 {
@@ -261,16 +275,6 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
         resource(mode, id, data);
     else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API)
         driver_call(mode, id, data);
-    cw_inject_unlock();
-}
-
-static void at_exit(void)
-{
-    if (!cw_inject_lock())
-        return;
-    if (cw_inject.mode && !cw_inject.over)
-        cw_inject.mode->finish();
-    cw_inject.over = abandoned = true;
     cw_inject_unlock();
 }
 
@@ -317,7 +321,6 @@ int InitializeInjection(void)
         cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject.api.missing);
         return 1;
     }
-    if (subscribe())
-        atexit(at_exit);
+    subscribe();
     return 1;
 }

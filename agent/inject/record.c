@@ -23,7 +23,7 @@ static uint8_t effects[CUPTI_DRIVER_TRACE_CBID_SIZE];
 
 /* Calls that leave alone what kernels read. Waiting is among them: the program may read results, which are the first
  * pass's, and what it writes comes by a call that is recorded. New memory is too: it holds nothing yet. Waiting for the
- * whole context is not, because programs do that at the end, and at their exit it is late to replay anything. */
+ * whole context is not, because programs do that at the end, and some leave without their exit handlers. */
 static const char *const harmless[] = {
     "cuCtxGet",          "cuCtxPush",
     "cuCtxPop",          "cuCtxSetCurrent",
