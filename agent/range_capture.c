@@ -16,11 +16,9 @@
 #include "host/base/file.h"
 
 enum {
-    IMAGE_BUDGET = 64 << 20,
-    IMAGE_BUDGET_OF_PARTS = 256 << 20,
+    IMAGE_BUDGET = 256 << 20,
     BYTES_A_RAW_COUNTER = 6 << 10,
-    MOST_AT_ONCE = 128,
-    MOST_AT_ONCE_OF_PARTS = 256
+    MOST_AT_ONCE = 256,
 };
 
 struct capture {
@@ -45,16 +43,15 @@ struct capture {
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
 
-/* Another part costs CUPTI a fifth of a second, so more launches are to share that. */
+/* A pass costs CUPTI 10 to 50 ms, another part a fifth of a second; the more launches share that, the better. */
 static uint32_t ranges_at_once(const struct capture *c)
 {
-    size_t raws = 0, budget = c->count > 1 ? (size_t)IMAGE_BUDGET_OF_PARTS : (size_t)IMAGE_BUDGET;
-    uint32_t most = c->count > 1 ? MOST_AT_ONCE_OF_PARTS : MOST_AT_ONCE;
+    size_t raws = 0;
     for (uint32_t i = c->first; i < c->first + c->count; i++)
         for (uint32_t p = 0; p < c->parts.items[i].plan.pass_count; p++)
             raws += c->parts.items[i].plan.passes[p].count;
-    uint32_t n = (uint32_t)(budget / (raws * BYTES_A_RAW_COUNTER + 1));
-    return n < 1 ? 1 : n > most ? most : n;
+    uint32_t n = (uint32_t)((size_t)IMAGE_BUDGET / (raws * BYTES_A_RAW_COUNTER + 1));
+    return n < 1 ? 1 : n > MOST_AT_ONCE ? MOST_AT_ONCE : n;
 }
 
 /* NVIDIA's config image for the passes of a part: the one in the plan, or made here. */
