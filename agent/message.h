@@ -32,9 +32,9 @@ enum cw_message_type {
 
 /* What the injection library is to do in the program. */
 enum cw_mode {
-    CW_MODE_RANGE, /* ranges at a time: u32, parts of the plan: list<{metrics: list<string>, native config image: u32
-                      and bytes}>, replay: u32, user ranges: u8, level of user ranges: u32, levels: u32, filter
-                      (cw_filter_write) */
+    CW_MODE_RANGE, /* ranges at a time: u32, parts of the plan: list<{metrics: list<string>, passes: u32}>, native
+                      config image of all their passes: u32 and bytes, replay: u32, user ranges: u8, level of user
+                      ranges: u32, levels: u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter (of ranges) */

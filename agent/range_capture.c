@@ -43,7 +43,7 @@ struct capture {
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
 
-/* A pass costs CUPTI 10 to 50 ms, another part a fifth of a second; the more launches share that, the better. */
+/* A pass costs CUPTI 10 to 50 ms; the more launches share that, the better. */
 static uint32_t ranges_at_once(const struct capture *c)
 {
     size_t raws = 0;
@@ -54,26 +54,32 @@ static uint32_t ranges_at_once(const struct capture *c)
     return n < 1 ? 1 : n > MOST_AT_ONCE ? MOST_AT_ONCE : n;
 }
 
-/* NVIDIA's config image for the passes of a part: the one in the plan, or made here. */
-static enum cw_status lower(struct capture *c, const struct cw_config_image *plan, struct cw_writer *native,
-                            struct cw_error *err)
+/* NVIDIA's config image for the passes of the run's parts, in their order: the one in the plan, or made here. */
+static enum cw_status lower(struct capture *c, struct cw_writer *native, struct cw_error *err)
 {
-    if (!plan->native || c->beside)
-        return cw_nvperf_lower(c->library, plan, c->beside, native, err);
-    cw_write_bytes(native, plan->native, plan->native_size);
-    return CW_OK;
+    struct cw_config_image plan = c->parts.items[c->first].plan;
+    if (c->count == 1 && plan.native && !c->beside) {
+        cw_write_bytes(native, plan.native, plan.native_size);
+        return CW_OK;
+    }
+    struct cw_config_pass *passes = cw_arena_alloc(c->arena, c->parts.plan.pass_count, sizeof *passes);
+    if (!passes)
+        return cw_error_nomem(err);
+    plan.passes = passes;
+    plan.pass_count = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct cw_config_image *part = &c->parts.items[c->first + i].plan;
+        for (uint32_t k = 0; k < part->pass_count; k++)
+            passes[plan.pass_count++] = part->passes[k];
+    }
+    return cw_nvperf_lower(c->library, &plan, c->beside, native, err);
 }
 
-static enum cw_status write_part(struct capture *c, const struct cw_config_image *plan, struct cw_error *err)
+static enum cw_status write_native(struct capture *c, struct cw_error *err)
 {
     struct cw_writer native, *setup = &c->session.setup;
     cw_writer_init(&native);
-    cw_write_u32(setup, plan->counter_count);
-    for (uint32_t i = 0; i < plan->counter_count; i++) {
-        char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
-        cw_write_string(setup, name ? name : "");
-    }
-    enum cw_status status = lower(c, plan, &native, err);
+    enum cw_status status = lower(c, &native, err);
     cw_write_u32(setup, (uint32_t)native.size);
     cw_write_bytes(setup, native.data, native.size);
     if (status == CW_OK && native.status != CW_OK)
@@ -82,17 +88,28 @@ static enum cw_status write_part(struct capture *c, const struct cw_config_image
     return status;
 }
 
+static void write_part(struct capture *c, const struct cw_config_image *plan)
+{
+    struct cw_writer *setup = &c->session.setup;
+    cw_write_u32(setup, plan->counter_count);
+    for (uint32_t i = 0; i < plan->counter_count; i++) {
+        char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
+        cw_write_string(setup, name ? name : "");
+    }
+    cw_write_u32(setup, plan->pass_count);
+}
+
 /* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
 static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_error *err)
 {
     const struct cw_range_options *o = c->options;
     struct cw_writer *setup = &c->session.setup;
-    enum cw_status status = CW_OK;
     cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(c));
     cw_write_u32(setup, c->count);
-    for (uint32_t i = 0; i < c->count && status == CW_OK; i++)
-        status = write_part(c, &c->parts.items[c->first + i].plan, err);
+    for (uint32_t i = 0; i < c->count; i++)
+        write_part(c, &c->parts.items[c->first + i].plan);
+    enum cw_status status = write_native(c, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, level);

@@ -6,16 +6,16 @@
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS };
 
 struct part {
-    uint32_t metric_count;
+    uint32_t metric_count, pass_count;
     const char **metrics;
-    uint8_t *config;
-    size_t config_size;
 };
 
 static struct {
     /* from SETUP */
     uint32_t at_once, part_count;
     struct part *parts;
+    uint8_t *config; /* the passes of all parts, one part's after the other's */
+    size_t config_size;
     uint32_t context_count;
     struct cw_collection contexts[MOST_CONTEXTS];
 } self;
@@ -26,12 +26,18 @@ static bool read_part(struct cw_reader *in, struct part *part)
     part->metrics = cw_arena_alloc(cw_inject.arena, part->metric_count, sizeof *part->metrics);
     for (uint32_t i = 0; part->metrics && i < part->metric_count; i++)
         part->metrics[i] = cw_read_string(in, cw_inject.arena);
-    part->config_size = cw_read_count(in, 1, "bytes");
-    const uint8_t *config = cw_read_bytes(in, part->config_size);
-    part->config = cw_arena_alloc(cw_inject.arena, part->config_size, 1);
-    if (!part->metrics || !part->config || in->status != CW_OK)
+    part->pass_count = cw_read_u32(in);
+    return part->metrics && in->status == CW_OK;
+}
+
+static bool read_config(struct cw_reader *in)
+{
+    self.config_size = cw_read_count(in, 1, "bytes");
+    const uint8_t *config = cw_read_bytes(in, self.config_size);
+    self.config = cw_arena_alloc(cw_inject.arena, self.config_size, 1);
+    if (!self.config || in->status != CW_OK)
         return false;
-    memcpy(part->config, config, part->config_size);
+    memcpy(self.config, config, self.config_size);
     return true;
 }
 
@@ -43,7 +49,7 @@ bool cw_collection_setup(struct cw_reader *in)
     bool good = self.parts && self.part_count && self.part_count <= MOST_PARTS;
     for (uint32_t i = 0; good && i < self.part_count; i++)
         good = read_part(in, &self.parts[i]);
-    return good && in->status == CW_OK && self.at_once && self.at_once <= MOST_AT_ONCE;
+    return good && read_config(in) && self.at_once && self.at_once <= MOST_AT_ONCE;
 }
 
 uint32_t cw_collection_parts(void)
@@ -113,7 +119,8 @@ static bool enable(struct cw_collection *c)
     if (!CALL(cuptiRangeProfilerEnable, enable))
         return false;
     c->object = enable.pRangeProfilerObject;
-    c->chosen = c->configured = NO_PART;
+    c->configured = false;
+    c->chosen = NO_PART;
     return true;
 }
 
@@ -168,12 +175,11 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
-/* An object goes on collecting what it was configured for first, so another part or kind of range takes another
- * object. */
+/* An object goes on with the kind of range that it was configured for first, so another takes another object. */
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
-    if (c->configured != NO_PART && (c->configured != c->part || c->configured_range != c->range)) {
+    if (c->configured && c->configured_range != c->range) {
         cw_collection_release(c);
         if (!enable(c))
             return false;
@@ -181,11 +187,11 @@ static bool prepare_object(struct cw_collection *c)
     return c->chosen == c->part || choose_metrics(c, c->part, &same);
 }
 
+/* The passes from here on go to the image of another part: what several passes count is not added up. */
 static bool configure(struct cw_collection *c)
 {
     if (!prepare_object(c))
         return false;
-    const struct part *part = &self.parts[c->part];
     const struct cw_collection_image *image = &c->images[c->part];
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
     init.pRangeProfilerObject = c->object;
@@ -193,8 +199,8 @@ static bool configure(struct cw_collection *c)
     init.pCounterData = image->bytes;
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = c->object;
-    config.configSize = part->config_size;
-    config.pConfig = part->config;
+    config.configSize = self.config_size;
+    config.pConfig = self.config;
     config.counterDataImageSize = image->size;
     config.pCounterDataImage = image->bytes;
     config.range = c->range;
@@ -203,8 +209,10 @@ static bool configure(struct cw_collection *c)
     config.numNestingLevels = 1;
     config.minNestingLevel = 1;
     config.targetNestingLevel = 1;
-    c->configured = c->part;
+    config.passIndex = c->pass;
+    c->configured = true;
     c->configured_range = c->range;
+    c->part_end = c->pass + self.parts[c->part].pass_count;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
 }
 
@@ -221,7 +229,13 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     params.pRangeProfilerObject = c->object;
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
-    *more = !params.isAllPassSubmitted;
+    *more = ++c->pass < c->part_end;
+    bool last = !*more && c->part + 1 == self.part_count;
+    if (c->replay == CUPTI_UserReplay && last != (params.isAllPassSubmitted != 0)) {
+        cw_inject_fail(CW_ERR_DEVICE, "CUPTI was done %s pass %u, expected it to be with the plan's last",
+                       last ? "behind" : "with", c->pass);
+        return false;
+    }
     return true;
 }
 
@@ -242,11 +256,9 @@ bool cw_collection_pop(struct cw_collection *c)
     return CALL(cuptiRangeProfilerPopRange, pop);
 }
 
-/* Begins with the part that the object is there for. */
 static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
 {
-    c->part = c->configured == NO_PART ? 0 : c->configured;
-    c->parts_left = self.part_count - 1;
+    c->part = c->pass = 0;
     c->dropped = 0;
     c->range = range;
     c->replay = replay;
@@ -301,11 +313,10 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerDecodeData, decode))
         return false;
     c->dropped = decode.numOfRangeDropped > c->dropped ? decode.numOfRangeDropped : c->dropped;
-    *more = c->parts_left > 0;
+    *more = c->part + 1 < self.part_count;
     if (!*more)
         return true;
-    c->parts_left--;
-    c->part = (c->part + 1) % self.part_count;
+    c->part++;
     return configure(c);
 }
 

@@ -10,7 +10,7 @@ struct cw_seen_launch { /* what is known of a range before it is sent */
     struct cw_launch data;
 };
 
-/* The counter data of one part of the plan: passes with a config image of their own. */
+/* The counter data of one part of the plan: passes that share no raw counter. */
 struct cw_collection_image {
     uint8_t *bytes;
     size_t size;
@@ -21,8 +21,10 @@ struct cw_collection {
     uint32_t device;
     CUpti_RangeProfiler_Object *object;
     struct cw_collection_image *images; /* one for each part */
-    uint32_t part, parts_left;          /* the one that is being collected, and how many come after it */
-    uint32_t chosen, configured;        /* the parts that CUPTI makes counter data for, and that it collects */
+    uint32_t part;                      /* the one that is being collected */
+    uint32_t pass, part_end;            /* passes stopped so far; how many there will be with this part's */
+    uint32_t chosen;                    /* the part that CUPTI makes counter data for */
+    bool configured;                    /* the object is, for this kind of range: */
     CUpti_ProfilerRange configured_range;
     size_t dropped;            /* ranges, by the parts so far */
     CUpti_ProfilerRange range; /* what ranges and passes are, since the start */

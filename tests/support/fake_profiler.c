@@ -15,7 +15,7 @@ static struct cw_arena *arena;
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
     fake_profiler.objects++;
-    fake_profiler.config = NULL;
+    fake_profiler.config = fake_profiler.image = NULL;
     p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&fake_profiler;
     return CUPTI_SUCCESS;
 }
@@ -39,13 +39,18 @@ static CUptiResult initialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Pa
     return CUPTI_SUCCESS;
 }
 
-/* An object goes on with what it was configured for first. */
+/* An object goes on with what it was configured for first, and behind the last pass with the first. */
 static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 {
-    cr_expect(!fake_profiler.config || (p->range == fake_profiler.range && p->pConfig == fake_profiler.config));
+    bool same = fake_profiler.config == p->pConfig;
+    cr_expect(!fake_profiler.config || (p->range == fake_profiler.range && same));
+    if (!same || fake_profiler.passes == FAKE_PARTS * FAKE_PASSES)
+        fake_profiler.passes = 0;
+    cr_expect_eq(p->passIndex, (size_t)fake_profiler.passes);
+    cr_expect_neq(p->pCounterDataImage, fake_profiler.image, "each part has its own");
+    fake_profiler.image = fake_profiler.passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
     fake_profiler.config = p->pConfig;
     fake_profiler.range = p->range;
-    fake_profiler.passes = 0;
     return CUPTI_SUCCESS;
 }
 
@@ -61,7 +66,7 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
 {
     cr_expect(fake_profiler.running && !fake_profiler.open);
     fake_profiler.running = false;
-    p->isAllPassSubmitted = ++fake_profiler.passes == FAKE_PASSES;
+    p->isAllPassSubmitted = ++fake_profiler.passes == FAKE_PARTS * FAKE_PASSES;
     return CUPTI_SUCCESS;
 }
 
@@ -84,7 +89,7 @@ static CUptiResult pop(CUpti_RangeProfiler_PopRange_Params *p)
 static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 {
     (void)p;
-    cr_expect(!fake_profiler.running && fake_profiler.passes == FAKE_PASSES);
+    cr_expect(!fake_profiler.running && fake_profiler.passes % FAKE_PASSES == 0);
     return CUPTI_SUCCESS;
 }
 
@@ -196,9 +201,10 @@ void fake_profiler_begin(struct cw_writer *setup)
     for (int i = 0; i < FAKE_PARTS; i++) {
         cw_write_u32(setup, 1);
         cw_write_string(setup, "smsp__inst_executed.sum");
-        cw_write_u32(setup, 8);
-        cw_write_u64(setup, 0);
+        cw_write_u32(setup, FAKE_PASSES);
     }
+    cw_write_u32(setup, 8);
+    cw_write_u64(setup, 0);
 }
 
 void fake_profiler_end(void)

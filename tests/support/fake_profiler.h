@@ -8,9 +8,9 @@
 enum { FAKE_PARTS = 2, FAKE_PASSES = 3 };
 
 struct fake_profiler {
-    int objects, passes; /* enabled so far; of the part so far */
+    int objects, passes; /* enabled so far; of the plan so far */
     bool running, open;
-    const void *config;
+    const void *config, *image;
     CUpti_ProfilerRange range;
     uint32_t device, saved; /* memory */
     char failure[200];
@@ -21,7 +21,8 @@ struct fake_profiler {
 };
 extern struct fake_profiler fake_profiler;
 
-/* Begins anew, also fake_driver(). The setup of a plan of FAKE_PARTS parts follows in `setup`, for the caller to free.
+/* Begins anew, also fake_driver(). The setup of a plan of FAKE_PARTS parts of FAKE_PASSES passes follows in `setup`,
+ * for the caller to free.
  */
 void fake_profiler_begin(struct cw_writer *setup);
 void fake_profiler_end(void);

@@ -205,6 +205,7 @@ static void answer(int fd)
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
     cw_write_string(&setup, "smsp__inst_executed.sum");
+    cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 8);
     cw_write_u64(&setup, 0);
     cw_write_u32(&setup, CW_REPLAY_KERNEL);
