@@ -93,7 +93,7 @@ static bool copy_passes(struct cw_parts_work *p)
     for (uint32_t i = 0; p->passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
         p->passes[i] = (struct cw_parts_pass){cw_arena_alloc(p->arena, from->count, sizeof *from->placements),
-                                              from->count, from->count, CW_PARTS_NONE};
+                                              from->count, from->count, CW_PARTS_NONE, i};
         if (!p->passes[i].placements)
             return false;
         if (from->count)
@@ -131,25 +131,81 @@ static bool any_marked(const struct cw_parts_work *p, const struct cw_parts_pass
     return false;
 }
 
-/* Fills one part after the other with the passes that still fit it, or each with a single one. */
+static uint32_t bundle(const struct cw_parts_work *p, uint32_t pass)
+{
+    while (p->passes[pass].bond != pass)
+        pass = p->passes[pass].bond;
+    return pass;
+}
+
+static bool stands(const struct cw_parts_work *p, uint32_t raw, uint32_t pass)
+{
+    const struct cw_config_pass *planned = &p->plan->passes[pass];
+    for (uint32_t k = 0; k < planned->count; k++)
+        if (planned->placements[k].raw == raw)
+            return true;
+    return false;
+}
+
+/* The passes that a counter is spread over are to be in one part; of a raw counter with copies, one in a pass that is
+ * in the bundle already will do. */
+static void bind(struct cw_parts_work *p, const struct cw_config_counter *counter)
+{
+    uint32_t with = CW_PARTS_NONE;
+    for (int copied = 0; copied < 2; copied++)
+        for (uint32_t r = 0; r < counter->raw_count; r++) {
+            uint32_t pass = CW_PARTS_NONE, places = 0;
+            for (uint32_t i = 0; i < p->plan->pass_count; i++)
+                if (stands(p, counter->raws[r], i) && (!places++ || bundle(p, i) == with))
+                    pass = bundle(p, i);
+            if (!places || (places > 1) != copied)
+                continue;
+            with = with == CW_PARTS_NONE ? pass : with;
+            p->passes[pass].bond = with;
+        }
+}
+
+/* Whether a pass, and all that are bound to it, share no raw counter with the part so far. */
+static bool joins(const struct cw_parts_work *p, uint32_t pass, uint32_t mark)
+{
+    for (uint32_t i = 0; i < p->pass_count; i++)
+        if (bundle(p, i) == bundle(p, pass) && any_marked(p, &p->passes[i], mark))
+            return false;
+    return true;
+}
+
+static void join(struct cw_parts_work *p, uint32_t pass, uint32_t mark)
+{
+    p->passes[pass].part = mark - 1;
+    for (uint32_t k = 0; k < p->passes[pass].count; k++)
+        p->marks[p->passes[pass].placements[k].raw] = mark;
+}
+
+/* Fills one part after the other with the passes that still fit it, bundles together where their passes share nothing;
+ * or each with a single one. */
 static void divide(struct cw_parts_work *p, bool single)
 {
-    uint32_t left = 0;
     clear_marks(p);
-    for (uint32_t i = 0; i < p->pass_count; i++)
-        left += p->passes[i].count > 0;
-    for (; left; p->parts->count++) {
+    for (uint32_t c = 0; !single && c < p->plan->counter_count; c++)
+        if (p->first_held[c] == CW_PARTS_NONE)
+            bind(p, &p->plan->counters[c]);
+    for (bool left = true; left;) {
         uint32_t mark = p->parts->count + 1, taken = 0;
-        for (uint32_t i = 0; i < p->pass_count && !(single && taken); i++) {
-            struct cw_parts_pass *pass = &p->passes[i];
-            if (pass->part != CW_PARTS_NONE || !pass->count || any_marked(p, pass, mark))
+        left = false;
+        for (uint32_t i = 0; i < p->pass_count; i++) {
+            if (p->passes[i].part != CW_PARTS_NONE || !p->passes[i].count)
                 continue;
-            pass->part = mark - 1;
+            if ((single && taken) || !joins(p, i, mark)) {
+                left = true;
+                continue;
+            }
+            for (uint32_t k = i; k < p->pass_count; k++)
+                if (k == i || (bundle(p, k) == bundle(p, i) && p->passes[k].part == CW_PARTS_NONE &&
+                               !any_marked(p, &p->passes[k], mark)))
+                    join(p, k, mark);
             taken++;
-            for (uint32_t k = 0; k < pass->count; k++)
-                p->marks[pass->placements[k].raw] = mark;
         }
-        left -= taken;
+        p->parts->count += taken > 0;
     }
     p->parts->count += !p->parts->count; /* also a plan that needs no counting is collected */
 }

@@ -182,9 +182,10 @@ enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fi
 
 void cw_parts_report(const struct cw_parts *parts, enum cw_parting how, uint32_t added)
 {
-    if (added + parts->added)
-        fprintf(stderr, "capture-agent: %u passes added for counters that the plan spreads over several\n",
-                added + parts->added);
+    added += parts->added;
+    if (added)
+        fprintf(stderr, "capture-agent: %u pass%s added for counters that the plan spreads over several\n", added,
+                added > 1 ? "es" : "");
     const struct cw_schema *schema = &parts->schema;
     uint32_t count = 0, first = 0;
     for (uint32_t c = schema->counter_count; how == CW_PARTS_PASSES && c-- > 0;)

@@ -9,6 +9,7 @@ enum { CW_PARTS_NONE = UINT32_MAX };
 struct cw_parts_pass {
     struct cw_placement *placements;
     uint32_t count, room, part; /* part: CW_PARTS_NONE while it is in none */
+    uint32_t bond;              /* another pass that a counter is spread over too; the last one's is its own */
     bool grown;                 /* it has what the plan does not give it */
 };
 

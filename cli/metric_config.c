@@ -64,10 +64,8 @@ static const struct argp_option option_list[] = {
      "that is replayed, where the chip's file knows what they cost",
      0},
     {"whole", KEY_WHOLE, 0, 0,
-     "let counters stand in several passes, so that each value that fits a pass has one with all its counters; "
-     "batched, "
-     "user and application replay keep the passes of such a counter apart, kernel replay leaves it to one of them; "
-     "passes that share a counter take a profiler session each",
+     "take more passes where need be, so that each value that fits a pass has one with all its counters, which then "
+     "stand in several; otherwise that is done as far as the fewest passes have room",
      0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},

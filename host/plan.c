@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/plan_copies.h"
 #include "host/plan_meanings.h"
 #include "host/schedule.h"
 #include "metricdb/formula.h"
@@ -275,6 +276,25 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
     return status;
 }
 
+/* A plan that need not be whole takes no more passes in a capture than it says. */
+static enum cw_status drop_copies(struct planner *p, const struct cw_list *groups, size_t group_count)
+{
+    enum cw_status status = CW_OK;
+    uint8_t *seen = array(p, p->chip->counter_count, 1, &status);
+    struct cw_list *raws = array(p, p->chip->counter_count, sizeof *raws, &status);
+    size_t n = 0;
+    if (status != CW_OK || p->options->whole)
+        return status;
+    for (size_t i = 0; i < p->count; i++)
+        for (uint32_t k = 0; k < p->counters[i].count; k++) {
+            uint32_t counter = p->counters[i].items[k];
+            if (!seen[counter])
+                raws[n++] = p->chip->counters[counter].raws;
+            seen[counter] = 1;
+        }
+    return cw_plan_drop_copies(&p->schedule, p->chip, raws, n, groups, group_count, p->arena, p->err);
+}
+
 /* ---- the image -------------------------------------------------------------------------------------------------- */
 
 static void mark_used(struct planner *p)
@@ -441,6 +461,8 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
         status = make_groups(&p, &groups, &group_count);
     if (status == CW_OK)
         status = schedule(&p, groups, group_count);
+    if (status == CW_OK)
+        status = drop_copies(&p, groups, group_count);
     p.counter_index = array(&p, chip->counter_count, sizeof *p.counter_index, &status);
     p.raw_index = array(&p, chip->raw_count, sizeof *p.raw_index, &status);
     p.domain_index = array(&p, chip->domain_count, sizeof *p.domain_index, &status);

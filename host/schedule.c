@@ -127,8 +127,7 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     for (uint32_t p = 0; p < problems.count; p++)
         for (uint32_t i = 0; i < problems.items[p].item_count; i++)
             places[problems.items[p].items[i].raw] = (struct cw_place){p, i};
-    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, chip,
-                       flags & CW_SCHEDULE_WHOLE, scratch, err);
+    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, chip, flags, scratch, err);
     if (status != CW_OK)
         return status;
     for (uint32_t s = 1; s <= problems.section_count; s++)

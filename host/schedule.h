@@ -18,11 +18,13 @@ struct cw_schedule {
     const struct cw_pass *passes;
 };
 
+/* By default a schedule has the fewest passes, and raw counters stand in several of them where that keeps more groups
+ * together. */
 enum cw_schedule_flags {
-    /* Raw counters may stand in several passes, and each group that fits one pass has a pass with all of it, if need be
-     * one pass more. Without it every raw counter stands in exactly one. */
+    /* Each group that fits one pass has a pass with all of it, if need be by more passes. */
     CW_SCHEDULE_WHOLE = 1,
-    /* The least time to set passes up and to read them, by the chip's pass costs, rather than the fewest passes. */
+    /* The least time to set passes up and to read them, by the chip's pass costs, rather than the fewest passes; each
+     * raw counter stands in one, unless the schedule is WHOLE too. */
     CW_SCHEDULE_QUICK = 2,
 };
 

@@ -208,9 +208,10 @@ static void align_all(struct gather *g, const struct cw_packing *packings)
 
 enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *problems,
                          const struct cw_packing *packings, uint32_t *pass_counts, const struct cw_place *places,
-                         const struct cw_list *groups, size_t group_count, const struct cw_chip *chip, bool copies,
+                         const struct cw_list *groups, size_t group_count, const struct cw_chip *chip, unsigned flags,
                          struct cw_arena *arena, struct cw_error *err)
 {
+    bool grow = flags & CW_SCHEDULE_WHOLE, once = !grow && flags & CW_SCHEDULE_QUICK;
     struct gather g = {
         .packed = packed, .problems = problems, .places = places, .pass_count = pass_counts, .arena = arena};
     choose_groups(&g, groups, group_count);
@@ -218,14 +219,14 @@ enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *pr
     g.maps = array(&g, problems->count, sizeof *g.maps);
     uint32_t *room = array(&g, problems->section_count, sizeof *room);
     for (uint32_t s = 0; !g.failed && s < problems->section_count; s++)
-        room[s] = copies ? 2 * pass_counts[s] + g.group_count : pass_counts[s];
+        room[s] = grow ? 2 * pass_counts[s] + g.group_count : pass_counts[s];
     g.room = room;
     align_all(&g, packings);
     enum cw_status status = CW_OK;
-    if (!g.failed && copies)
-        status = cw_keep_whole(&g.moves, g.groups, g.group_count, chip->raw_count, pass_counts, room, arena, err);
-    else if (!g.failed)
+    if (!g.failed && once)
         gather_all(&g);
+    else if (!g.failed)
+        status = cw_keep_whole(&g.moves, g.groups, g.group_count, chip->raw_count, grow, pass_counts, room, arena, err);
     if (!g.failed && status == CW_OK && chip->pass_cost_count)
         status = cw_make_cheap(&g.moves, chip, g.groups, g.group_count, pass_counts, arena, err);
     return g.failed ? cw_error_nomem(err) : status;

@@ -5,7 +5,8 @@
 
 enum {
     STEPS_EACH = 256,     /* placements tried, about, for each group before a pass is added, */
-    FEWEST_STEPS = 12000, /* and at least */
+    FEWEST_STEPS = 12000, /* and at least; where none may be added, that many in all */
+    PRESSED = 32,         /* passes tried for a group where counters have to give way */
 };
 
 struct whole {
@@ -73,7 +74,7 @@ static bool insert(struct whole *w, uint32_t group)
         w->candidates[p] = (struct candidate){cw_moves_missing(w->m, list, p), 0, p};
     qsort(w->candidates, width, sizeof *w->candidates, by_rank);
     for (int pressing = 0; pressing < 2; pressing++)
-        for (uint32_t k = 0; k < width; k++) {
+        for (uint32_t k = 0; k < width && (!pressing || k < PRESSED); k++) {
             w->m->count = 0;
             if (put(w, group, w->candidates[k].index, pressing))
                 return true;
@@ -234,8 +235,8 @@ static enum cw_status list_waiting(struct whole *w, struct cw_arena *arena, stru
 }
 
 enum cw_status cw_keep_whole(struct cw_moves *moves, const struct cw_list *groups, uint32_t group_count,
-                             uint32_t raw_count, uint32_t *pass_counts, const uint32_t *room, struct cw_arena *arena,
-                             struct cw_error *err)
+                             uint32_t raw_count, bool grow, uint32_t *pass_counts, const uint32_t *room,
+                             struct cw_arena *arena, struct cw_error *err)
 {
     uint32_t most = group_count;
     for (uint32_t s = 0; s < moves->problems->section_count; s++)
@@ -254,7 +255,7 @@ enum cw_status cw_keep_whole(struct cw_moves *moves, const struct cw_list *group
         return cw_error_nomem(err);
     memset(w.home, 0xff, group_count * sizeof *w.home);
     enum cw_status status = list_waiting(&w, arena, err);
-    uint32_t budget = STEPS_EACH * group_count > FEWEST_STEPS ? STEPS_EACH * group_count : FEWEST_STEPS;
+    uint32_t budget = grow && STEPS_EACH * group_count > FEWEST_STEPS ? STEPS_EACH * group_count : FEWEST_STEPS;
     moves->most_steps = moves->steps + budget;
     if (status == CW_OK)
         status = insert_clusters(&w, raw_count, arena, err);
@@ -264,7 +265,7 @@ enum cw_status cw_keep_whole(struct cw_moves *moves, const struct cw_list *group
         if (insert(&w, group))
             continue;
         w.penalty[group]++;
-        if (replace(&w, group))
+        if (replace(&w, group) || !grow)
             continue;
         w.waiting[w.waiting_count++] = group;
         status = open_pass(&w, section_of(&w, group), err);

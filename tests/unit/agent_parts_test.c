@@ -137,6 +137,9 @@ Test(parts, what_a_counter_is_spread_over_stays_together)
     make_plan(NEEDS("ab", "d"), HOLDS("ad", "bd"));
     cr_expect_str_eq(picture(CW_PARTS_FEW), "0:da 2:b [ab~02 d0] | 1:d [d1]");
     cr_expect(parts.added == 1 && parts.schema.pass_count == 3, "in a pass of its own, for d stands in both");
+    make_plan(NEEDS("ab", "x", "y", "z"), HOLDS("ax", "yz", "by"));
+    cr_expect_str_eq(picture(CW_PARTS_FEW), "0:xa 2:yb [ab~02 x0 y2] | 1:yz [y1 z1]", "though 1 would fit with 0 too");
+    cr_expect_eq(parts.added, 0);
 }
 
 /* Hardware that takes `most` raw counters a pass. */
