@@ -2,9 +2,9 @@
 """What a range for each launch costs, beside ncu: replay_cost.py BIN [TIMES [WAY...]], on a node with a GPU, PyTorch and ncu.
 
 One program, about 300 launches of a PyTorch loop, and one list of metrics. A way is plain, ncu, or a kind of replay with what
-is added to it: kernel, kernel+time (a plan that prefers time), kernel+time+device (and the scope of the device). The ways take
-turns, TIMES times (3 unless given); medians of the whole program's seconds are printed, and what deterministic metrics differ
-between a way and ncu.
+is added to it: kernel, batch+whole (a plan with --whole), kernel+time+device (one that prefers time, and the scope of the
+device). The ways take turns, TIMES times (3 unless given); medians of the whole program's seconds are printed, and what
+deterministic metrics differ between a way and ncu.
 """
 import csv
 import io
@@ -29,6 +29,7 @@ l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum lts__t_sector_hit_rate.pct lt
 dram__throughput.avg.pct_of_peak_sustained_elapsed dram__bytes_read.sum dram__bytes_write.sum dram__bytes.sum.per_second
 smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio
 """.split()
+PLANS = {"plain": [], "time": ["--prefer", "time"], "whole": ["--whole"]}
 DETERMINISTIC = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
                  "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio",
                  "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"]
@@ -84,9 +85,9 @@ def main():
     program = [sys.executable, os.path.abspath(__file__), "loop"]
     seconds, values = {way: [] for way in ways}, {}
     with tempfile.TemporaryDirectory() as folder:
-        for prefer in ("passes", "time"):
-            subprocess.run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "--prefer", prefer, "-o",
-                            f"{folder}/{prefer}.cwc"], check=True)
+        for plan, option in PLANS.items():
+            subprocess.run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "-o", f"{folder}/{plan}.cwc"] +
+                           option, check=True)
         for _ in range(times):
             for way in ways:
                 capture = f"{folder}/{way}.cwd"
@@ -97,8 +98,9 @@ def main():
                                "--print-units", "base", "--metrics", ",".join(METRICS)] + program
                 else:
                     replay, *more = way.split("+")
-                    command = [f"{binaries}/capture-agent", "range", "-c", f"{folder}/{'time' if 'time' in more else 'passes'}.cwc",
-                               "-o", capture, "--replay", replay, "--scope", "device" if "device" in more else "context",
+                    plan = next((name for name in more if name in PLANS), "plain")
+                    command = [f"{binaries}/capture-agent", "range", "-c", f"{folder}/{plan}.cwc", "-o", capture,
+                               "--replay", replay, "--scope", "device" if "device" in more else "context",
                                "--"] + program
                 whole, inside, text = run(command)
                 seconds[way].append((whole, inside))

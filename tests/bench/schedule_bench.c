@@ -2,8 +2,8 @@
  *
  *     schedule_bench [CHIP.yaml [SETS [SEED]]]
  *
- * Needs NVIDIA's host library, no GPU. First each raw counter in one pass, then with copies, so that ratios are whole;
- * "refused" counts passes of the latter that the library does not take as one. */
+ * Needs NVIDIA's host library, no GPU. First the fewest passes, then as many as it takes for every ratio that fits a pass
+ * to be whole; "refused" counts passes of the first that the library does not take as one. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct bench {
 
 struct row {
     uint32_t sets, theirs;
-    uint32_t ours, more, whole;                     /* each raw counter once; `whole`: ratios that have a common pass */
+    uint32_t ours, more, whole;                     /* fewest passes; `whole`: ratios that have a common pass */
     uint32_t whole_passes, whole_more, whole_whole; /* the same with copies */
     uint32_t groups, refused;                       /* ratios; passes that NVIDIA's library does not take as one */
     double our_time, whole_time, our_most, their_time;
@@ -199,7 +199,7 @@ static void measure(struct bench *b, struct row *row)
     row->groups += (uint32_t)ratios;
     row->whole += count_whole(b, &fewest, groups, ratios);
     row->whole_whole += count_whole(b, &whole, groups, ratios);
-    row->refused += refused(b, &whole);
+    row->refused += refused(b, &fewest);
     cw_arena_destroy(arena);
 }
 
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
         return CW_ERR_NOMEM;
     find_collectable(&b);
     printf("%-16s %5s %6s | %6s %5s %4s %-11s %7s | %6s %5s %4s %5s %7s %7s | %7s %9s\n", "", "sets", "theirs", "ours",
-           "ratio", "more", "whole", "ms", "copies", "ratio", "more", "whole", "ms", "most", "refused", "their ms");
+           "ratio", "more", "whole", "ms", "--whole", "ratio", "more", "whole", "ms", "most", "refused", "their ms");
     random_rows(&b, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 75);
     natural_rows(&b);
     cw_nvperf_scheduler_destroy(b.theirs);

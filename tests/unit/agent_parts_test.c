@@ -188,6 +188,16 @@ Test(parts, one_part_keeps_counters_whole_where_it_can)
     cr_expect(parts.schema.pass_count == 2 && parts.plan.pass_count == 2 && parts.schema.repeat_count == 0);
 }
 
+Test(parts, one_part_collects_copies_where_their_domain_is_used_anyway)
+{
+    static const struct cw_config_domain domains[] = {{1, "d"}, {2, "e"}};
+    make_plan(NEEDS("a", "b", "x"), HOLDS("ax", "bx"));
+    plan.domains = domains;
+    plan.domain_count = 2;
+    placements[0][1].domain = placements[1][0].domain = placements[1][1].domain = 1;
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:a 1:bx [a0 b1 x1]");
+}
+
 Test(parts, too_many_passes_are_refused)
 {
     make_plan(NEEDS("a"), HOLDS("a"));
