@@ -230,10 +230,12 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
     *more = ++c->pass < c->part_end;
-    bool last = !*more && c->part + 1 == self.part_count;
-    if (c->replay == CUPTI_UserReplay && last != (params.isAllPassSubmitted != 0)) {
-        cw_inject_fail(CW_ERR_DEVICE, "CUPTI was done %s pass %u, expected it to be with the plan's last",
-                       last ? "behind" : "with", c->pass);
+    bool last = !*more && c->part + 1 == self.part_count, done = params.isAllPassSubmitted;
+    if (c->replay == CUPTI_UserReplay && last != done) {
+        cw_inject_fail(CW_ERR_DEVICE,
+                       done ? "CUPTI was done after %u passes of the plan, which has more"
+                            : "CUPTI was not done after %u passes, which is all that the plan has",
+                       c->pass);
         return false;
     }
     return true;

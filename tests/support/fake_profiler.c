@@ -66,7 +66,7 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
 {
     cr_expect(fake_profiler.running && !fake_profiler.open);
     fake_profiler.running = false;
-    p->isAllPassSubmitted = ++fake_profiler.passes == FAKE_PARTS * FAKE_PASSES;
+    p->isAllPassSubmitted = ++fake_profiler.passes == FAKE_PARTS * FAKE_PASSES - fake_profiler.missing;
     return CUPTI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@ enum { FAKE_PARTS = 2, FAKE_PASSES = 3 };
 
 struct fake_profiler {
     int objects, passes; /* enabled so far; of the plan so far */
+    int missing;         /* passes of the plan that it does not know of */
     bool running, open;
     const void *config, *image;
     CUpti_ProfilerRange range;

@@ -89,6 +89,15 @@ Test(graph_range, another_kind_of_range_takes_another_object)
     cr_expect(cw_collection_stop_pass(collection, &more));
 }
 
+Test(graph_range, a_profiler_that_takes_other_passes_ends_the_capture)
+{
+    fake_profiler.missing = 1;
+    cr_expect_null(collect());
+    cr_expect_str_eq(fake_profiler.failure, "CUPTI was done after 5 passes of the plan, which has more");
+    cr_expect_eq(fake_profiler.device, 5);
+    cr_expect_eq(fake_profiler.sent_count, 0);
+}
+
 Test(graph_range, memory_is_as_it_was_after_a_launch_that_fails)
 {
     fails_at = 2;
