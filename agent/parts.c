@@ -93,7 +93,11 @@ static bool copy_passes(struct cw_parts_work *p)
     for (uint32_t i = 0; p->passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
         p->passes[i] = (struct cw_parts_pass){cw_arena_alloc(p->arena, from->count, sizeof *from->placements),
-                                              from->count, from->count, CW_PARTS_NONE, i};
+                                              from->count,
+                                              from->count,
+                                              CW_PARTS_NONE,
+                                              i,
+                                              CW_PARTS_NONE};
         if (!p->passes[i].placements)
             return false;
         if (from->count)
@@ -138,15 +142,6 @@ static uint32_t bundle(const struct cw_parts_work *p, uint32_t pass)
     return pass;
 }
 
-static bool stands(const struct cw_parts_work *p, uint32_t raw, uint32_t pass)
-{
-    const struct cw_config_pass *planned = &p->plan->passes[pass];
-    for (uint32_t k = 0; k < planned->count; k++)
-        if (planned->placements[k].raw == raw)
-            return true;
-    return false;
-}
-
 /* The passes that a counter is spread over are to be in one part; of a raw counter with copies, one in a pass that is
  * in the bundle already will do. */
 static void bind(struct cw_parts_work *p, const struct cw_config_counter *counter)
@@ -156,7 +151,8 @@ static void bind(struct cw_parts_work *p, const struct cw_config_counter *counte
         for (uint32_t r = 0; r < counter->raw_count; r++) {
             uint32_t pass = CW_PARTS_NONE, places = 0;
             for (uint32_t i = 0; i < p->plan->pass_count; i++)
-                if (stands(p, counter->raws[r], i) && (!places++ || bundle(p, i) == with))
+                if (cw_parts_find(p->plan->passes[i].placements, p->plan->passes[i].count, counter->raws[r]) &&
+                    (!places++ || bundle(p, i) == with))
                     pass = bundle(p, i);
             if (!places || (places > 1) != copied)
                 continue;
@@ -165,49 +161,72 @@ static void bind(struct cw_parts_work *p, const struct cw_config_counter *counte
         }
 }
 
-/* Whether a pass, and all that are bound to it, share no raw counter with the part so far. */
-static bool joins(const struct cw_parts_work *p, uint32_t pass, uint32_t mark)
+static void bind_all(struct cw_parts_work *p)
 {
-    for (uint32_t i = 0; i < p->pass_count; i++)
-        if (bundle(p, i) == bundle(p, pass) && any_marked(p, &p->passes[i], mark))
-            return false;
-    return true;
-}
-
-static void join(struct cw_parts_work *p, uint32_t pass, uint32_t mark)
-{
-    p->passes[pass].part = mark - 1;
-    for (uint32_t k = 0; k < p->passes[pass].count; k++)
-        p->marks[p->passes[pass].placements[k].raw] = mark;
-}
-
-/* Fills one part after the other with the passes that still fit it, bundles together where their passes share nothing;
- * or each with a single one. */
-static void divide(struct cw_parts_work *p, bool single)
-{
-    clear_marks(p);
-    for (uint32_t c = 0; !single && c < p->plan->counter_count; c++)
+    for (uint32_t c = 0; c < p->plan->counter_count; c++)
         if (p->first_held[c] == CW_PARTS_NONE)
             bind(p, &p->plan->counters[c]);
+    for (uint32_t i = 0; i < p->pass_count; i++)
+        p->passes[i].bond = bundle(p, i);
+    for (uint32_t i = p->pass_count; i-- > 0;) {
+        struct cw_parts_pass *first = &p->passes[p->passes[i].bond];
+        if (first != &p->passes[i]) {
+            p->passes[i].next = first->next;
+            first->next = i;
+        }
+    }
+}
+
+/* Whether no pass of a bundle shares a raw counter with the part so far. */
+static bool joins(const struct cw_parts_work *p, uint32_t first, uint32_t mark)
+{
+    uint32_t i = first;
+    while (i != CW_PARTS_NONE && !any_marked(p, &p->passes[i], mark))
+        i = p->passes[i].next;
+    return i == CW_PARTS_NONE;
+}
+
+/* Its passes join the part, but those that share a raw counter with an earlier one of them. */
+static void join(struct cw_parts_work *p, uint32_t first, uint32_t mark)
+{
+    for (uint32_t i = first; i != CW_PARTS_NONE; i = p->passes[i].next) {
+        if (p->passes[i].part != CW_PARTS_NONE || any_marked(p, &p->passes[i], mark))
+            continue;
+        p->passes[i].part = mark - 1;
+        for (uint32_t k = 0; k < p->passes[i].count; k++)
+            p->marks[p->passes[i].placements[k].raw] = mark;
+    }
+}
+
+/* Fills one part after the other with the bundles that still fit it, or each with a single pass. */
+static bool divide(struct cw_parts_work *p, bool single)
+{
+    uint32_t *refused = numbers(p->scratch, p->pass_count, 0); /* by bundle: the part that last did not take it */
+    if (!refused)
+        return false;
+    clear_marks(p);
+    if (!single)
+        bind_all(p);
     for (bool left = true; left;) {
         uint32_t mark = p->parts->count + 1, taken = 0;
         left = false;
         for (uint32_t i = 0; i < p->pass_count; i++) {
+            uint32_t first = p->passes[i].bond;
             if (p->passes[i].part != CW_PARTS_NONE || !p->passes[i].count)
                 continue;
-            if ((single && taken) || !joins(p, i, mark)) {
+            if ((single && taken) || refused[first] == mark || !joins(p, first, mark)) {
+                refused[first] = mark;
                 left = true;
                 continue;
             }
-            for (uint32_t k = i; k < p->pass_count; k++)
-                if (k == i || (bundle(p, k) == bundle(p, i) && p->passes[k].part == CW_PARTS_NONE &&
-                               !any_marked(p, &p->passes[k], mark)))
-                    join(p, k, mark);
+            join(p, first, mark);
+            left |= p->passes[i].part == CW_PARTS_NONE;
             taken++;
         }
         p->parts->count += taken > 0;
     }
     p->parts->count += !p->parts->count; /* also a plan that needs no counting is collected */
+    return true;
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
@@ -339,7 +358,8 @@ static enum cw_status part_plan(struct cw_parts_work *p)
     if (!p->marks || !index_users(p) || !copy_passes(p) || !find_held(p))
         return cw_error_nomem(p->err);
     trim_passes(p);
-    divide(p, apart);
+    if (!divide(p, apart))
+        return cw_error_nomem(p->err);
     enum cw_status status = apart ? CW_OK : cw_parts_place_spread(p);
     if (status != CW_OK)
         return status;

@@ -1,9 +1,9 @@
-/* A plan taken apart into what is collected at a time.
+/* A plan taken apart into passes whose counter data is one.
  *
- * NVIDIA's counter data has one value for each raw counter: of one that stands in several passes of a native config
- * image it holds the mean. Passes that share a raw counter therefore go to different parts, each with a config image of
- * its own, and a counter that several passes hold whole has a value of each. One that no pass holds whole needs all its
- * passes in one part: where those share others, it is given passes that do not. */
+ * NVIDIA's counter data has one value for each raw counter: of one that stands in several passes it holds the mean.
+ * Passes that share a raw counter therefore go to different parts, each with counter data of its own, and a counter
+ * that several passes hold whole has a value of each. One that no pass holds whole needs all its passes in one part:
+ * where those share others, it is given passes that do not. */
 #ifndef CW_AGENT_PARTS_H
 #define CW_AGENT_PARTS_H
 

@@ -1,14 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/parts.h"
+#include "agent/parts_work.h"
 
 static const struct cw_placement *find(const struct cw_config_pass *pass, uint32_t raw)
 {
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == raw)
-            return &pass->placements[i];
-    return NULL;
+    return cw_parts_find(pass->placements, pass->count, raw);
 }
 
 static bool has(const struct cw_config_pass *pass, uint32_t raw)

@@ -3,14 +3,6 @@
 
 #include "agent/parts_work.h"
 
-static const struct cw_placement *find_raw(const struct cw_placement *placements, uint32_t count, uint32_t raw)
-{
-    for (uint32_t k = 0; k < count; k++)
-        if (placements[k].raw == raw)
-            return &placements[k];
-    return NULL;
-}
-
 enum where { THERE, BACK, FREE, ELSEWHERE, NOWHERE };
 
 /* Where a part can have a raw counter from: it has it; a pass of it had it in the plan; a pass that is in no part had
@@ -23,12 +15,12 @@ static enum where look_for(const struct cw_parts_work *p, uint32_t part, uint32_
         const struct cw_parts_pass *own = &p->passes[i];
         bool planned = i < p->plan->pass_count;
         const struct cw_placement *before =
-            planned ? find_raw(p->plan->passes[i].placements, p->plan->passes[i].count, raw) : NULL;
-        enum where here = own->part == part && find_raw(own->placements, own->count, raw) ? THERE
-                          : !before                                                       ? NOWHERE
-                          : own->part == part                                             ? BACK
-                          : own->part == CW_PARTS_NONE                                    ? FREE
-                                                                                          : ELSEWHERE;
+            planned ? cw_parts_find(p->plan->passes[i].placements, p->plan->passes[i].count, raw) : NULL;
+        enum where here = own->part == part && cw_parts_find(own->placements, own->count, raw) ? THERE
+                          : !before                                                            ? NOWHERE
+                          : own->part == part                                                  ? BACK
+                          : own->part == CW_PARTS_NONE                                         ? FREE
+                                                                                               : ELSEWHERE;
         if (here < found) {
             found = here;
             *pass = i;

@@ -10,6 +10,7 @@ struct cw_parts_pass {
     struct cw_placement *placements;
     uint32_t count, room, part; /* part: CW_PARTS_NONE while it is in none */
     uint32_t bond;              /* another pass that a counter is spread over too; the last one's is its own */
+    uint32_t next;              /* the next pass of the bundle, or CW_PARTS_NONE */
     bool grown;                 /* it has what the plan does not give it */
 };
 
@@ -28,6 +29,16 @@ struct cw_parts_work {
     uint32_t *first_held;  /* of each counter: the first pass that has it, or CW_PARTS_NONE */
     uint32_t *column_part; /* of each column of the schema, or CW_PARTS_NONE */
 };
+
+/* How a raw counter is collected, or NULL where it is not among them. */
+static inline const struct cw_placement *cw_parts_find(const struct cw_placement *placements, uint32_t count,
+                                                       uint32_t raw)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (placements[k].raw == raw)
+            return &placements[k];
+    return NULL;
+}
 
 /* Puts all raw counters of each counter that no pass holds into one part. */
 enum cw_status cw_parts_place_spread(struct cw_parts_work *p);
