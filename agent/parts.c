@@ -135,37 +135,43 @@ static bool any_marked(const struct cw_parts_work *p, const struct cw_parts_pass
     return false;
 }
 
-static uint32_t bundle(const struct cw_parts_work *p, uint32_t pass)
+static uint32_t bundle(struct cw_parts_work *p, uint32_t pass)
 {
-    while (p->passes[pass].bond != pass)
-        pass = p->passes[pass].bond;
+    for (; p->passes[pass].bond != pass; pass = p->passes[pass].bond)
+        p->passes[pass].bond = p->passes[p->passes[pass].bond].bond; /* shorter the next time */
     return pass;
 }
 
 /* The passes that a counter is spread over are to be in one part; of a raw counter with copies, one in a pass that is
- * in the bundle already will do. */
-static void bind(struct cw_parts_work *p, const struct cw_config_counter *counter)
+ * in the bundle already will do. Nothing collects a counter that lacks a raw counter. */
+static void bind(struct cw_parts_work *p, const struct cw_parts_places *places, const struct cw_config_counter *counter)
 {
     uint32_t with = CW_PARTS_NONE;
+    for (uint32_t r = 0; r < counter->raw_count; r++)
+        if (places->first[counter->raws[r]] == places->first[counter->raws[r] + 1])
+            return;
     for (int copied = 0; copied < 2; copied++)
         for (uint32_t r = 0; r < counter->raw_count; r++) {
-            uint32_t pass = CW_PARTS_NONE, places = 0;
-            for (uint32_t i = 0; i < p->plan->pass_count; i++)
-                if (cw_parts_find(p->plan->passes[i].placements, p->plan->passes[i].count, counter->raws[r]) &&
-                    (!places++ || bundle(p, i) == with))
-                    pass = bundle(p, i);
-            if (!places || (places > 1) != copied)
+            uint32_t at = places->first[counter->raws[r]], end = places->first[counter->raws[r] + 1];
+            if ((end - at > 1) != copied)
                 continue;
+            uint32_t pass = bundle(p, places->items[at].pass);
+            for (; at < end && pass != with; at++)
+                if (bundle(p, places->items[at].pass) == with)
+                    pass = with;
             with = with == CW_PARTS_NONE ? pass : with;
             p->passes[pass].bond = with;
         }
 }
 
-static void bind_all(struct cw_parts_work *p)
+static bool bind_all(struct cw_parts_work *p)
 {
+    struct cw_parts_places places;
+    if (!cw_parts_list_places(&places, p->plan, p->scratch))
+        return false;
     for (uint32_t c = 0; c < p->plan->counter_count; c++)
         if (p->first_held[c] == CW_PARTS_NONE)
-            bind(p, &p->plan->counters[c]);
+            bind(p, &places, &p->plan->counters[c]);
     for (uint32_t i = 0; i < p->pass_count; i++)
         p->passes[i].bond = bundle(p, i);
     for (uint32_t i = p->pass_count; i-- > 0;) {
@@ -175,13 +181,14 @@ static void bind_all(struct cw_parts_work *p)
             first->next = i;
         }
     }
+    return true;
 }
 
-/* Whether no pass of a bundle shares a raw counter with the part so far. */
+/* Whether no pass of a bundle that is in no part yet shares a raw counter with the part so far. */
 static bool joins(const struct cw_parts_work *p, uint32_t first, uint32_t mark)
 {
     uint32_t i = first;
-    while (i != CW_PARTS_NONE && !any_marked(p, &p->passes[i], mark))
+    while (i != CW_PARTS_NONE && (p->passes[i].part != CW_PARTS_NONE || !any_marked(p, &p->passes[i], mark)))
         i = p->passes[i].next;
     return i == CW_PARTS_NONE;
 }
@@ -202,11 +209,9 @@ static void join(struct cw_parts_work *p, uint32_t first, uint32_t mark)
 static bool divide(struct cw_parts_work *p, bool single)
 {
     uint32_t *refused = numbers(p->scratch, p->pass_count, 0); /* by bundle: the part that last did not take it */
-    if (!refused)
-        return false;
     clear_marks(p);
-    if (!single)
-        bind_all(p);
+    if (!refused || (!single && !bind_all(p)))
+        return false;
     for (bool left = true; left;) {
         uint32_t mark = p->parts->count + 1, taken = 0;
         left = false;

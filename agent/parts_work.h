@@ -14,6 +14,18 @@ struct cw_parts_pass {
     bool grown;                 /* it has what the plan does not give it */
 };
 
+/* Where each raw counter stands in the passes of a plan. */
+struct cw_parts_places {
+    uint32_t *first; /* of raw counter r: its places are first[r] up to first[r + 1], one a pass, ascending */
+    struct cw_parts_place {
+        uint32_t pass, pair; /* pair: a number for this pass with this domain */
+        const struct cw_placement *at;
+    } * items;
+    uint32_t pair_count;
+};
+/* Lists live in `arena`. False when out of memory. */
+bool cw_parts_list_places(struct cw_parts_places *places, const struct cw_config_image *plan, struct cw_arena *arena);
+
 struct cw_parts_work {
     const struct cw_config_image *plan;
     struct cw_arena *arena, *scratch;

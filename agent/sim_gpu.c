@@ -1,6 +1,7 @@
 #include "agent/sim_gpu.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
 
@@ -85,6 +86,17 @@ static double raw_count(const struct cw_sim_gpu *s, uint32_t raw, uint32_t pass,
     return floor(size * spread * noise);
 }
 
+/* The first of a mixed counter's passes that has the raw counter. */
+static uint32_t mixed_pass(const struct cw_sim_gpu *s, uint32_t counter, uint32_t raw)
+{
+    const struct cw_schema_counter *c = &s->schema->counters[counter];
+    for (uint32_t i = 0; i < c->pass_count; i++)
+        for (uint32_t k = 0; k < s->plan->passes[c->passes[i]].count; k++)
+            if (s->plan->passes[c->passes[i]].placements[k].raw == raw)
+                return c->passes[i];
+    return 0;
+}
+
 /* The pass that a column is of, or MIXED: then each raw counter is of its own. */
 static uint32_t column_pass(const struct cw_schema *schema, uint32_t column)
 {
@@ -99,13 +111,14 @@ void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range, uint64_t key)
     for (uint32_t p = 0; p < s->plan->pass_count; p++)
         s->durations[p] = (double)(1000 + cw_sim_mix(key ^ p) % 50000);
     for (uint32_t c = 0; c < cw_schema_columns(s->schema); c++) {
-        const struct cw_config_counter *counter = &s->plan->counters[cw_schema_column_counter(s->schema, c)];
-        uint32_t n = instance_count(counter), pass = column_pass(s->schema, c);
-        for (uint32_t i = 0; i < n; i++) {
-            s->instances[c][i] = 0;
-            for (uint32_t r = 0; r < counter->raw_count; r++)
-                s->instances[c][i] +=
-                    raw_count(s, counter->raws[r], pass == MIXED ? s->raw_pass[counter->raws[r]] : pass, i, range);
+        uint32_t number = cw_schema_column_counter(s->schema, c), pass = column_pass(s->schema, c);
+        const struct cw_config_counter *counter = &s->plan->counters[number];
+        uint32_t n = instance_count(counter);
+        memset(s->instances[c], 0, n * sizeof *s->instances[c]);
+        for (uint32_t r = 0; r < counter->raw_count; r++) {
+            uint32_t from = pass == MIXED ? mixed_pass(s, number, counter->raws[r]) : pass;
+            for (uint32_t i = 0; i < n; i++)
+                s->instances[c][i] += raw_count(s, counter->raws[r], from, i, range);
         }
         s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
     }
@@ -119,16 +132,12 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
     enum cw_status status = cw_sim_check_limits(plan, err);
     if (status != CW_OK)
         return status;
-    s->raw_pass = cw_arena_alloc(arena, plan->raw_count, sizeof *s->raw_pass);
     s->instances = cw_arena_alloc(arena, columns, sizeof *s->instances);
     s->values = cw_arena_alloc(arena, columns, sizeof *s->values);
     s->facts = cw_arena_alloc(arena, plan->counter_count, sizeof *s->facts);
     s->durations = cw_arena_alloc(arena, plan->pass_count, sizeof *s->durations);
-    if (!s->raw_pass || !s->instances || !s->values || !s->facts || !s->durations)
+    if (!s->instances || !s->values || !s->facts || !s->durations)
         return cw_error_nomem(err);
-    for (uint32_t p = plan->pass_count; p-- > 0;)
-        for (uint32_t k = 0; k < plan->passes[p].count; k++)
-            s->raw_pass[plan->passes[p].placements[k].raw] = p;
     for (uint32_t c = 0; c < columns; c++) {
         const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, c)];
         uint32_t n = instance_count(counter);

@@ -9,7 +9,6 @@ struct cw_sim_gpu {
     uint64_t seed;
     const struct cw_config_image *plan;
     const struct cw_schema *schema;
-    uint32_t *raw_pass; /* the first pass that collects each raw counter */
     double **instances; /* for each column */
     struct cw_value *values;
     double *durations;

@@ -276,7 +276,7 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
     return status;
 }
 
-/* A plan that need not be whole takes no more passes in a capture than it says. */
+/* A plan that need not be whole takes no more passes in a capture than it says, unless for what is kept together. */
 static enum cw_status drop_copies(struct planner *p, const struct cw_list *groups, size_t group_count)
 {
     enum cw_status status = CW_OK;
@@ -292,7 +292,8 @@ static enum cw_status drop_copies(struct planner *p, const struct cw_list *group
                 raws[n++] = p->chip->counters[counter].raws;
             seen[counter] = 1;
         }
-    return cw_plan_drop_copies(&p->schedule, p->chip, raws, n, groups, group_count, p->arena, p->err);
+    return cw_plan_drop_copies(&p->schedule, p->chip, raws, n, groups, group_count, p->options->together_count,
+                               p->arena, p->err);
 }
 
 /* ---- the image -------------------------------------------------------------------------------------------------- */

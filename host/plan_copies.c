@@ -5,10 +5,10 @@ struct copies {
     struct cw_schedule *schedule;
     uint32_t *first; /* of raw counter r: its places are first[r] up to first[r + 1], by ascending passes */
     uint32_t *pass;  /* of each place */
-    uint8_t *state;  /* of each place: */
+    uint8_t *state;  /* of each place; only one that is open may still go: */
     uint32_t *bond;  /* of each pass: one that is collected with it; the last one's is its own */
 };
-enum { OPEN, KEPT, DROPPED };
+enum { OPEN, KEPT, PINNED, DROPPED };
 
 static uint32_t raw_at(const struct copies *c, uint32_t pass, uint32_t k)
 {
@@ -96,12 +96,20 @@ static void bind(struct copies *c, const struct cw_list *raws)
 
 /* ---- what stays ------------------------------------------------------------------------------------------------- */
 
-/* A raw counter stays in a pass, and in no other of its bundle. */
+/* A raw counter stays in a pass, and in no other of its bundle but where it is pinned. */
 static void keep(struct copies *c, uint32_t raw, uint32_t pass)
 {
     for (uint32_t place = c->first[raw]; place < c->first[raw + 1]; place++)
-        if (bundle(c, c->pass[place]) == bundle(c, pass))
+        if (bundle(c, c->pass[place]) == bundle(c, pass) && c->state[place] != PINNED)
             c->state[place] = c->pass[place] == pass ? KEPT : DROPPED;
+}
+
+static void pin(struct copies *c, const struct cw_list *group)
+{
+    uint32_t pass, place;
+    for (uint32_t k = 0; group->count && is_held(c, group, &pass) && k < group->count; k++)
+        if (find(c, group->items[k], pass, &place))
+            c->state[place] = PINNED;
 }
 
 static void decide(struct copies *c, const struct cw_list *groups, size_t group_count)
@@ -118,32 +126,44 @@ static void decide(struct copies *c, const struct cw_list *groups, size_t group_
                 keep(c, raw, c->pass[place]);
 }
 
-static bool rewrite(const struct copies *c, struct cw_arena *arena)
+/* Passes of what stays; one that nothing stays in is gone. *dropped says whether anything is gone. */
+static bool rewrite(struct copies *c, bool *dropped, struct cw_arena *arena)
 {
     struct cw_pass *passes = cw_arena_alloc(arena, c->schedule->pass_count, sizeof *passes);
+    uint32_t count = 0;
+    *dropped = false;
     for (uint32_t p = 0; passes && p < c->schedule->pass_count; p++) {
         const struct cw_pass *from = &c->schedule->passes[p];
-        uint32_t place, *placements = cw_arena_alloc(arena, from->count, sizeof *placements);
+        uint32_t place, kept = 0, *placements = cw_arena_alloc(arena, from->count, sizeof *placements);
         if (!placements)
             return false;
-        passes[p].placements = placements;
         for (uint32_t k = 0; k < from->count; k++)
             if (find(c, raw_at(c, p, k), p, &place) && c->state[place] != DROPPED)
-                placements[passes[p].count++] = from->placements[k];
+                placements[kept++] = from->placements[k];
+        *dropped |= kept < from->count;
+        passes[count] = (struct cw_pass){kept, placements};
+        count += kept > 0;
     }
     c->schedule->passes = passes;
+    c->schedule->pass_count = count;
     return passes != NULL;
 }
 
 enum cw_status cw_plan_drop_copies(struct cw_schedule *schedule, const struct cw_chip *chip,
                                    const struct cw_list *counters, size_t counter_count, const struct cw_list *groups,
-                                   size_t group_count, struct cw_arena *arena, struct cw_error *err)
+                                   size_t group_count, size_t pinned, struct cw_arena *arena, struct cw_error *err)
 {
-    struct copies c = {.chip = chip, .schedule = schedule};
-    if (!index_places(&c, arena))
-        return cw_error_nomem(err);
-    for (size_t i = 0; i < counter_count; i++)
-        bind(&c, &counters[i]);
-    decide(&c, groups, group_count);
-    return rewrite(&c, arena) ? CW_OK : cw_error_nomem(err);
+    for (bool dropped = true; dropped;) { /* a counter that was whole may be spread by it */
+        struct copies c = {.chip = chip, .schedule = schedule};
+        if (!index_places(&c, arena))
+            return cw_error_nomem(err);
+        for (size_t g = group_count - pinned; g < group_count; g++)
+            pin(&c, &groups[g]);
+        for (size_t i = 0; i < counter_count; i++)
+            bind(&c, &counters[i]);
+        decide(&c, groups, group_count);
+        if (!rewrite(&c, &dropped, arena))
+            return cw_error_nomem(err);
+    }
+    return CW_OK;
 }

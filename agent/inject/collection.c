@@ -179,11 +179,10 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
-    if (c->configured && c->configured_range != c->range) {
+    if (c->configured && c->configured_range != c->range)
         cw_collection_release(c);
-        if (!enable(c))
-            return false;
-    }
+    if (!c->object && !enable(c))
+        return false;
     return c->chosen == c->part || choose_metrics(c, c->part, &same);
 }
 
@@ -329,13 +328,25 @@ void cw_collection_deliver(struct cw_collection *c)
     cw_collection_forget(c);
 }
 
+/* The object goes on with the next pass; another begins anew. */
+static void give_up(struct cw_collection *c)
+{
+    c->skipped += c->count - 1;
+    cw_collection_skip(c, "what a loop of user replay repeats, where the program left it before its last pass");
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
+
 void cw_collection_flush(struct cw_collection *c)
 {
     if (!c->running)
         return;
     c->running = false;
-    bool more;
-    if (cw_collection_stop_pass(c, &more) && cw_collection_next_part(c, &more))
+    bool more, stopped = cw_collection_stop_pass(c, &more);
+    more = c->replay == CUPTI_UserReplay && (more || c->part + 1 < self.part_count);
+    if (stopped && more && c->count)
+        give_up(c);
+    else if (stopped && cw_collection_next_part(c, &more))
         cw_collection_deliver(c);
     else
         cw_collection_forget(c);

@@ -71,7 +71,8 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
  * own. */
 bool cw_collection_push(struct cw_collection *c);
 bool cw_collection_pop(struct cw_collection *c);
-/* Ends what is running, which has one part, decodes it, and sends the ranges if there are any. */
+/* Ends what is running, decodes it, and sends the ranges if there are any; of a loop of user replay that was left
+ * before its last pass there are none. */
 void cw_collection_flush(struct cw_collection *c);
 /* After the last pass of a part was stopped: decodes it and configures the next part, whose first pass is then to be
  * started; *more is false where it was the last part. False after a failure. */

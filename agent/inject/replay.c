@@ -97,8 +97,28 @@ static bool next(struct cw_collection *c)
     return !cw_inject.over && arm(c);
 }
 
+static void end(void)
+{
+    cw_range_settings.level = self.level;
+    self.thread = 0;
+    free_memory();
+}
+
+/* The program left its last loop before the last pass. */
+static void leave(void)
+{
+    struct cw_collection *c = cw_range_current();
+    if (c && c->open_range)
+        cw_range_end(c);
+    if (c)
+        cw_collection_flush(c);
+    end();
+}
+
 static bool begin(const char *name)
 {
+    if (self.thread == cw_inject_thread())
+        leave();
     struct cw_collection *c = cw_inject.mode == &cw_inject_range && !cw_inject.over &&
                                       cw_range_settings.replay == CW_REPLAY_USER && !self.thread
                                   ? cw_range_current()
@@ -121,9 +141,7 @@ static bool again(void)
     cw_inject.api.cuCtxSynchronize();
     if (c && !cw_inject.over && next(c))
         return true;
-    cw_range_settings.level = self.level;
-    self.thread = 0;
-    free_memory();
+    end();
     return false;
 }
 

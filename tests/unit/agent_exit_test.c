@@ -234,7 +234,7 @@ static int listen_to(int fd)
     return ranges;
 }
 
-Test(exit, sends_what_is_open_before_the_profiler_is_taken_down)
+Test(exit, sends_what_is_open_before_the_profiler_is_taken_down, .timeout = 60)
 {
     char folder[] = "/tmp/exit_test_XXXXXX";
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -89,6 +89,21 @@ Test(graph_range, another_kind_of_range_takes_another_object)
     cr_expect(cw_collection_stop_pass(collection, &more));
 }
 
+Test(graph_range, a_loop_that_is_left_early_has_no_ranges)
+{
+    const struct cw_open_range range = {.id = 1};
+    cr_assert(cw_collection_arm_user(collection));
+    cr_assert(cw_collection_range(collection, &range) && cw_collection_push(collection));
+    cr_assert(cw_collection_pop(collection));
+    cw_collection_flush(collection);
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect_null(collect(), "what follows is collected from the first pass on");
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect_str_eq(fake_profiler.why,
+                     "what a loop of user replay repeats, where the program left it before its last pass");
+}
+
 Test(graph_range, a_profiler_that_takes_other_passes_ends_the_capture)
 {
     fake_profiler.missing = 1;

@@ -190,12 +190,18 @@ Test(parts, one_part_keeps_counters_whole_where_it_can)
 
 Test(parts, one_part_collects_copies_where_their_domain_is_used_anyway)
 {
-    static const struct cw_config_domain domains[] = {{1, "d"}, {2, "e"}};
+    static const struct cw_config_domain domains[] = {{1, "d"}, {2, "e"}, {3, "f"}};
     make_plan(NEEDS("a", "b", "x"), HOLDS("ax", "bx"));
     plan.domains = domains;
     plan.domain_count = 2;
     placements[0][1].domain = placements[1][0].domain = placements[1][1].domain = 1;
     cr_expect_str_eq(picture(CW_PARTS_ONE), "0:a 1:bx [a0 b1 x1]");
+    make_plan(NEEDS("a", "xyz"), HOLDS("axyz", "xyz"));
+    plan.domains = domains;
+    plan.domain_count = 3;
+    placements[0][0].domain = 2;
+    placements[0][2].domain = placements[0][3].domain = 1;
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:a 1:xyz [a0 xyz1]", "one domain more rather than two");
 }
 
 Test(parts, too_many_passes_are_refused)
