@@ -107,7 +107,8 @@ static void keep(struct copies *c, uint32_t raw, uint32_t pass)
 static void pin(struct copies *c, const struct cw_list *group)
 {
     uint32_t pass, place;
-    for (uint32_t k = 0; group->count && is_held(c, group, &pass) && k < group->count; k++)
+    bool held = group->count && is_held(c, group, &pass);
+    for (uint32_t k = 0; held && k < group->count; k++)
         if (find(c, group->items[k], pass, &place))
             c->state[place] = PINNED;
 }

@@ -331,8 +331,8 @@ void cw_collection_deliver(struct cw_collection *c)
 /* The object goes on with the next pass; another begins anew. */
 static void give_up(struct cw_collection *c)
 {
-    c->skipped += c->count - 1;
-    cw_collection_skip(c, "what a loop of user replay repeats, where the program left it before its last pass");
+    for (uint32_t i = 0; i < c->count; i++)
+        cw_collection_skip(c, "what a loop of user replay repeats, where the program left it before its last pass");
     cw_collection_forget(c);
     cw_collection_release(c);
 }
@@ -344,7 +344,7 @@ void cw_collection_flush(struct cw_collection *c)
     c->running = false;
     bool more, stopped = cw_collection_stop_pass(c, &more);
     more = c->replay == CUPTI_UserReplay && (more || c->part + 1 < self.part_count);
-    if (stopped && more && c->count)
+    if (stopped && more)
         give_up(c);
     else if (stopped && cw_collection_next_part(c, &more))
         cw_collection_deliver(c);

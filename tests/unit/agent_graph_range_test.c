@@ -97,6 +97,8 @@ Test(graph_range, a_loop_that_is_left_early_has_no_ranges)
     cr_assert(cw_collection_pop(collection));
     cw_collection_flush(collection);
     cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_assert(cw_collection_arm_user(collection)); /* one without a range */
+    cw_collection_flush(collection);
     cr_expect_null(collect(), "what follows is collected from the first pass on");
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped, 1);
