@@ -92,12 +92,13 @@ static bool copy_passes(struct cw_parts_work *p)
         cw_arena_alloc(p->scratch, (size_t)plan->pass_count + p->user_start[plan->raw_count], sizeof *p->passes);
     for (uint32_t i = 0; p->passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
-        p->passes[i] = (struct cw_parts_pass){cw_arena_alloc(p->arena, from->count, sizeof *from->placements),
-                                              from->count,
-                                              from->count,
-                                              CW_PARTS_NONE,
-                                              i,
-                                              CW_PARTS_NONE};
+        p->passes[i] =
+            (struct cw_parts_pass){.placements = cw_arena_alloc(p->arena, from->count, sizeof *from->placements),
+                                   .count = from->count,
+                                   .room = from->count,
+                                   .part = CW_PARTS_NONE,
+                                   .bond = i,
+                                   .next = CW_PARTS_NONE};
         if (!p->passes[i].placements)
             return false;
         if (from->count)

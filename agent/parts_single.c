@@ -38,17 +38,17 @@ bool cw_parts_list_places(struct cw_parts_places *places, const struct cw_config
     return true;
 }
 
+static int by_pass(const void *a, const void *b)
+{
+    const struct cw_parts_place *x = a, *y = b;
+    return (x->pass > y->pass) - (x->pass < y->pass);
+}
+
 static const struct cw_parts_place *find(const struct cw_parts_places *places, uint32_t raw, uint32_t pass)
 {
-    uint32_t low = places->first[raw], end = places->first[raw + 1], high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (places->items[middle].pass < pass)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && places->items[low].pass == pass ? &places->items[low] : NULL;
+    uint32_t first = places->first[raw], count = places->first[raw + 1] - first;
+    const struct cw_parts_place wanted = {.pass = pass};
+    return count ? bsearch(&wanted, places->items + first, count, sizeof wanted, by_pass) : NULL;
 }
 
 /* ---- without repetition ----------------------------------------------------------------------------------------- */

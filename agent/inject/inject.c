@@ -280,14 +280,14 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
 
-static bool subscribe(void)
+static void subscribe(void)
 {
     static const CUpti_CallbackId resources[] = {
         CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
-    return cw_inject_good(cw_inject.api.cuptiSubscribe(&cw_inject.subscriber, (CUpti_CallbackFunc)callback, NULL),
-                          "cuptiSubscribe") &&
-           enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
+    if (cw_inject_good(cw_inject.api.cuptiSubscribe(&cw_inject.subscriber, (CUpti_CallbackFunc)callback, NULL),
+                       "cuptiSubscribe"))
+        enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
 }
 
 static bool connect_agent(const char *path)
