@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,20 +37,67 @@ static bool receive_all(int fd, uint8_t *data, size_t size)
     return true;
 }
 
-bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size)
+/* The descriptor goes with the first byte. */
+static ssize_t send_first(int fd, uint8_t *data, size_t size, int memory)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof memory)];
+    } control = {.head = {.cmsg_len = CMSG_LEN(sizeof memory), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    struct iovec bytes = {data, size};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (memory >= 0) {
+        memcpy(CMSG_DATA(&control.head), &memory, sizeof memory);
+        message.msg_control = control.room;
+        message.msg_controllen = sizeof control.room;
+    }
+    ssize_t n;
+    do
+        n = sendmsg(fd, &message, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static ssize_t receive_first(int fd, uint8_t *data, size_t size, int *memory)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof *memory)];
+    } control;
+    struct iovec bytes = {data, size};
+    /* no room for a second descriptor */
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = CMSG_LEN(sizeof *memory)};
+    ssize_t n;
+    do
+        n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    const struct cmsghdr *found = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS &&
+        found->cmsg_len == CMSG_LEN(sizeof *memory))
+        memcpy(memory, CMSG_DATA(found), sizeof *memory);
+    return n;
+}
+
+bool cw_message_send_with(int fd, enum cw_message_type type, const void *payload, size_t size, int memory)
 {
     uint8_t head[CW_MESSAGE_HEADER];
     cw_store_u32(head, type);
     cw_store_u64(head + 4, size);
-    return send_all(fd, head, sizeof head) && send_all(fd, payload, size);
+    ssize_t n = send_first(fd, head, sizeof head, memory);
+    return n > 0 && send_all(fd, head + n, sizeof head - (size_t)n) && send_all(fd, payload, size);
 }
 
-bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size)
+bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size)
+{
+    return cw_message_send_with(fd, type, payload, size, -1);
+}
+
+static bool receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory)
 {
     uint8_t head[CW_MESSAGE_HEADER];
-    *payload = NULL;
-    *size = 0;
-    if (!receive_all(fd, head, sizeof head))
+    ssize_t n = receive_first(fd, head, sizeof head, memory);
+    if (n <= 0 || !receive_all(fd, head + n, sizeof head - (size_t)n))
         return false;
     struct cw_reader in;
     cw_reader_init(&in, head, sizeof head, "message", 0, NULL);
@@ -67,6 +115,28 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
     free(*payload);
     *payload = NULL;
     return false;
+}
+
+bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory)
+{
+    *payload = NULL;
+    *size = 0;
+    *memory = -1;
+    bool received = receive(fd, type, payload, size, memory);
+    if (!received && *memory >= 0) {
+        close(*memory);
+        *memory = -1;
+    }
+    return received;
+}
+
+bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size)
+{
+    int memory;
+    bool received = cw_message_receive_with(fd, type, payload, size, &memory);
+    if (memory >= 0)
+        close(memory);
+    return received;
 }
 
 const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user"};

@@ -16,8 +16,10 @@ enum cw_message_type {
     CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
+    CW_MESSAGE_TAKEN,     /* empty, to the program: memory that came with a message has been read */
     CW_MESSAGE_RANGES,   /* device: u32, dropped: u32, why: string ("": unknown), launches: list<launch>, native counter
-                            data: list<u32 and bytes> of each part, none where there are no ranges */
+                            data of each part: list<size: u32>, none where there are no ranges. It comes as memory,
+                            each at the first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
     CW_MESSAGE_FAIL,     /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,   /* crc: u64, code: to the end */
     CW_MESSAGE_PC,       /* the payload of a PCSM chunk */
@@ -52,7 +54,7 @@ enum cw_replay {
 };
 extern const char *const cw_replay_names[CW_REPLAY__COUNT];
 
-enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30 };
+enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30, CW_MESSAGE_ALIGNMENT = 64 };
 
 /* A launch, or a user range. */
 struct cw_launch {
@@ -76,9 +78,13 @@ void cw_graph_name(uint32_t kernels, char *text, size_t size);
 
 /* Sends one message. False when the other end is gone. */
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);
+/* The same with memory, a file's descriptor, or -1 for none. */
+bool cw_message_send_with(int fd, enum cw_message_type type, const void *payload, size_t size, int memory);
 
 /* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream or
- * for a frame that makes no sense. */
+ * for a frame that makes no sense. Memory that came with it is closed. */
 bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size);
+/* The same, but it is left to the caller to close: *memory, or -1. */
+bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory);
 
 #endif

@@ -16,7 +16,7 @@
 #include "host/base/file.h"
 
 enum {
-    IMAGE_BUDGET = 256 << 20,
+    IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */
     BYTES_A_RAW_COUNTER = 6 << 10,
     MOST_AT_ONCE = 256,
 };
@@ -224,7 +224,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         status =
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK)
-        status = cw_range_images_read(&images, &c->parts, c->first, c->count, in, err);
+        status = cw_range_images_read(&images, &c->parts, c->first, c->count, in, p->memory, err);
     if (status == CW_OK)
         status = keep_native(c, &images, err);
     if (status == CW_OK)

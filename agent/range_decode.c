@@ -1,52 +1,70 @@
+#define _GNU_SOURCE
 #include "agent/range_decode.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { ALIGNMENT = 64 };
+#include "agent/message.h"
 
-static enum cw_status read_image(struct cw_range_image *image, struct cw_reader *in, struct cw_error *err)
+/* Memory of a process, which cannot shrink while it is read here. */
+static enum cw_status map(struct cw_range_images *images, int memory, size_t size, struct cw_error *err)
+{
+    struct stat file;
+    if (memory < 0 || fstat(memory, &file) != 0 || file.st_size < 0 || (size_t)file.st_size < size ||
+        !(fcntl(memory, F_GET_SEALS) & F_SEAL_SHRINK))
+        return cw_error_set(err, CW_ERR_INPUT,
+                            "a profiled process sent no memory with its counter data, expected %zu bytes", size);
+    images->memory = mmap(NULL, size, PROT_READ, MAP_SHARED, memory, 0);
+    images->memory_size = size;
+    if (images->memory == MAP_FAILED) {
+        images->memory = NULL;
+        return cw_error_nomem(err);
+    }
+    return CW_OK;
+}
+
+static enum cw_status prepare_image(struct cw_range_image *image, struct cw_error *err)
 {
     uint32_t count = image->part->plan.counter_count;
-    image->size = cw_read_count(in, 1, "bytes of counter data");
-    const uint8_t *bytes = cw_read_bytes(in, image->size);
-    image->bytes = aligned_alloc(ALIGNMENT, (image->size + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
     image->counters = calloc((size_t)count + 1, sizeof *image->counters);
-    if (!image->bytes || !image->counters)
-        return cw_error_nomem(err);
-    if (in->status == CW_OK)
-        memcpy(image->bytes, bytes, image->size);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; image->counters && i < count; i++)
         image->counters[i].name = image->part->plan.counters[i].name;
-    return in->status;
+    return image->counters ? CW_OK : cw_error_nomem(err);
 }
 
 enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *parts, uint32_t first,
-                                    uint32_t count, struct cw_reader *in, struct cw_error *err)
+                                    uint32_t count, struct cw_reader *in, int memory, struct cw_error *err)
 {
     uint32_t found = cw_read_u32(in), largest = 0;
+    size_t size = 0;
     *images = (struct cw_range_images){.parts = parts};
     if (in->status == CW_OK && found && found != count)
         cw_reader_fail(in, "found counter data of %u parts of the plan, expected %u", found, count);
     images->items = calloc((size_t)count + 1, sizeof *images->items);
     if (!images->items)
         return cw_error_nomem(err);
-    for (; images->count < found && in->status == CW_OK; images->count++) {
+    enum cw_status status = in->status;
+    for (; images->count < found && status == CW_OK; images->count++) {
         struct cw_range_image *image = &images->items[images->count];
         image->part = &parts->items[first + images->count];
         largest = image->part->plan.counter_count > largest ? image->part->plan.counter_count : largest;
-        enum cw_status status = read_image(image, in, err);
-        if (status != CW_OK && in->status == CW_OK) {
-            images->count++;
-            return status;
-        }
+        image->size = cw_read_u32(in);
+        image->offset = size;
+        size += (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
+        status = in->status == CW_OK ? prepare_image(image, err) : in->status;
     }
+    if (status == CW_OK && images->count)
+        status = map(images, memory, size, err);
+    for (uint32_t i = 0; i < images->count && status == CW_OK; i++)
+        images->items[i].bytes = (const uint8_t *)images->memory + images->items[i].offset;
     images->values = calloc((size_t)largest + 1, sizeof *images->values);
     images->facts = calloc((size_t)largest + 1, sizeof *images->facts);
-    if (!images->values || !images->facts)
-        return cw_error_nomem(err);
-    return in->status;
+    return status != CW_OK || (images->values && images->facts) ? status : cw_error_nomem(err);
 }
 
 enum cw_status cw_range_images_open(struct cw_range_images *images, const struct cw_nvperf *library,
@@ -119,8 +137,9 @@ void cw_range_images_close(struct cw_range_images *images)
     for (uint32_t i = 0; i < images->count; i++) {
         cw_nvperf_decoder_destroy(images->items[i].decoder);
         free(images->items[i].counters);
-        free(images->items[i].bytes);
     }
+    if (images->memory)
+        munmap(images->memory, images->memory_size);
     free(images->items);
     free(images->values);
     free(images->facts);

@@ -7,14 +7,16 @@
 
 struct cw_range_image { /* of one part */
     const struct cw_part *part;
-    uint8_t *bytes; /* aligned as the library wants it */
-    size_t size;
+    size_t offset, size; /* in the memory */
+    const uint8_t *bytes;
     struct cw_schema_counter *counters;
     struct cw_nvperf_decoder *decoder;
 };
 
 struct cw_range_images {
     const struct cw_parts *parts;
+    void *memory; /* of the process, all images; NULL: none */
+    size_t memory_size;
     uint32_t count; /* 0: no ranges were collected */
     struct cw_range_image *items;
     size_t ranges;
@@ -22,10 +24,10 @@ struct cw_range_images {
     struct cw_device_facts *facts;
 };
 
-/* Reads the images that end the message, which are of `count` parts from `first` on, or none. To be closed also after a
- * failure. */
+/* Reads the sizes that end the message, of images of `count` parts from `first` on, or of none, and maps the memory that
+ * came with it (a descriptor, or -1), in which they are. To be closed also after a failure. */
 enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *parts, uint32_t first,
-                                    uint32_t count, struct cw_reader *in, struct cw_error *err);
+                                    uint32_t count, struct cw_reader *in, int memory, struct cw_error *err);
 /* Opens them for decoding. */
 enum cw_status cw_range_images_open(struct cw_range_images *images, const struct cw_nvperf *library,
                                     struct cw_error *err);

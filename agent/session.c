@@ -127,7 +127,7 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
-    if (!cw_message_receive(p->fd, &type, &payload, &size))
+    if (!cw_message_receive_with(p->fd, &type, &payload, &size, &p->memory))
         return false;
     struct cw_reader in;
     struct cw_error err = CW_ERROR_INIT;
@@ -152,6 +152,10 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
         more = false;
     }
     free(payload);
+    if (p->memory >= 0) {
+        close(p->memory);
+        more = cw_message_send(p->fd, CW_MESSAGE_TAKEN, NULL, 0) && more;
+    }
     return more;
 }
 

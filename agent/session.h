@@ -11,7 +11,7 @@
 enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
 
 struct cw_process { /* a connection from a profiled process */
-    int fd;
+    int fd, memory; /* that came with the message being taken, or -1 */
     uint32_t pid, device_count;
     const char *program;       /* its name */
     struct cw_device *devices; /* of its HELLOs, room for CW_MOST_DEVICES; without facts */

@@ -1,7 +1,13 @@
+#define _GNU_SOURCE
 #include "agent/inject/collection.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS };
 
@@ -101,17 +107,6 @@ static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
     return true;
 }
 
-static bool make_image(struct cw_collection *c, uint32_t part)
-{
-    struct cw_collection_image *image = &c->images[part];
-    if (!choose_metrics(c, part, &image->size))
-        return false;
-    image->bytes = calloc(1, image->size);
-    if (!image->bytes)
-        cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-    return image->bytes;
-}
-
 static bool enable(struct cw_collection *c)
 {
     PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
@@ -124,18 +119,54 @@ static bool enable(struct cw_collection *c)
     return true;
 }
 
-static bool make_images(struct cw_collection *c)
+static bool place_images(struct cw_collection *c)
 {
     c->images = calloc(self.part_count, sizeof *c->images);
     c->launches = calloc(self.at_once, sizeof *c->launches);
-    if (!c->images || !c->launches) {
+    bool good = c->images && c->launches;
+    if (!good)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-        return false;
+    for (uint32_t i = 0; good && i < self.part_count; i++) {
+        struct cw_collection_image *image = &c->images[i];
+        good = choose_metrics(c, i, &image->size);
+        image->offset = c->memory_size;
+        c->memory_size += (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
     }
-    bool good = true;
-    for (uint32_t i = 0; good && i < self.part_count; i++)
-        good = make_image(c, i);
     return good;
+}
+
+/* A file beyond the program's limit would end it. */
+static bool may_be_that_large(size_t size)
+{
+    struct rlimit most;
+    errno = EFBIG;
+    return getrlimit(RLIMIT_FSIZE, &most) == 0 && (most.rlim_cur == RLIM_INFINITY || size <= most.rlim_cur);
+}
+
+/* The agent takes only memory that cannot shrink under it. */
+static bool make_memory(struct cw_collection_memory *m, size_t size)
+{
+    void *bytes = MAP_FAILED;
+    m->file = memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (m->file >= 0 && may_be_that_large(size) && ftruncate(m->file, (off_t)size) == 0 &&
+        fcntl(m->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
+    if (bytes != MAP_FAILED) {
+        m->bytes = bytes;
+        return true;
+    }
+    cw_inject_fail(CW_ERR_NOMEM, "found no memory for %zu bytes of counter data in the profiled program: %s", size,
+                   strerror(errno));
+    if (m->file >= 0)
+        close(m->file);
+    return false;
+}
+
+/* Memory that the agent does not read. */
+static bool take_turns(struct cw_collection *c)
+{
+    struct cw_collection_memory *m = &c->memories[c->turn = !c->turn];
+    return m->bytes ? cw_inject_wait_taken(m->handed_over) : make_memory(m, c->memory_size);
 }
 
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
@@ -144,7 +175,7 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
         return NULL;
     struct cw_collection *c = &self.contexts[self.context_count++];
     *c = (struct cw_collection){.context = context, .device = device};
-    return enable(c) && make_images(c) ? c : NULL;
+    return enable(c) && place_images(c) ? c : NULL;
 }
 
 void cw_collection_release(struct cw_collection *c)
@@ -160,8 +191,11 @@ void cw_collection_close(struct cw_collection *c)
 {
     cw_collection_release(c);
     cw_collection_forget(c);
-    for (uint32_t i = 0; c->images && i < self.part_count; i++)
-        free(c->images[i].bytes);
+    for (int i = 0; i < 2; i++)
+        if (c->memories[i].bytes) {
+            munmap(c->memories[i].bytes, c->memory_size);
+            close(c->memories[i].file);
+        }
     free(c->images);
     free(c->launches);
     *c = self.contexts[--self.context_count];
@@ -192,16 +226,17 @@ static bool configure(struct cw_collection *c)
     if (!prepare_object(c))
         return false;
     const struct cw_collection_image *image = &c->images[c->part];
+    uint8_t *bytes = c->memories[c->turn].bytes + image->offset;
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
     init.pRangeProfilerObject = c->object;
     init.counterDataSize = image->size;
-    init.pCounterData = image->bytes;
+    init.pCounterData = bytes;
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = c->object;
     config.configSize = self.config_size;
     config.pConfig = self.config;
     config.counterDataImageSize = image->size;
-    config.pCounterDataImage = image->bytes;
+    config.pCounterDataImage = bytes;
     config.range = c->range;
     config.replayMode = c->replay;
     config.maxRangesPerPass = self.at_once;
@@ -263,7 +298,7 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
     c->dropped = 0;
     c->range = range;
     c->replay = replay;
-    c->running = configure(c) && cw_collection_start_pass(c);
+    c->running = take_turns(c) && configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -291,11 +326,13 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     for (uint32_t i = 0; i < c->count; i++)
         cw_launch_write(&out, &c->launches[i].data);
     cw_write_u32(&out, parts);
-    for (uint32_t i = 0; i < parts; i++) {
+    for (uint32_t i = 0; i < parts; i++)
         cw_write_u32(&out, (uint32_t)c->images[i].size);
-        cw_write_bytes(&out, c->images[i].bytes, c->images[i].size);
-    }
-    cw_inject_send(CW_MESSAGE_RANGES, &out);
+    struct cw_collection_memory *m = &c->memories[c->turn];
+    if (parts)
+        m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, m->file);
+    else
+        cw_inject_send(CW_MESSAGE_RANGES, &out);
     c->skipped = 0;
     c->why = NULL;
 }

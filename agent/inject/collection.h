@@ -12,8 +12,14 @@ struct cw_seen_launch { /* what is known of a range before it is sent */
 
 /* The counter data of one part of the plan: passes that share no raw counter. */
 struct cw_collection_image {
-    uint8_t *bytes;
-    size_t size;
+    size_t offset, size; /* in the memory */
+};
+
+/* Counter data of all parts, which the agent reads where it is. */
+struct cw_collection_memory {
+    int file;
+    uint8_t *bytes;       /* NULL: none yet */
+    uint64_t handed_over; /* cw_inject_wait_taken() before it is used again */
 };
 
 struct cw_collection {
@@ -21,6 +27,9 @@ struct cw_collection {
     uint32_t device;
     CUpti_RangeProfiler_Object *object;
     struct cw_collection_image *images; /* one for each part */
+    struct cw_collection_memory memories[2]; /* they take turns: the agent reads one while the other fills */
+    uint32_t turn;                           /* the one that fills */
+    size_t memory_size;                      /* of each */
     uint32_t part;                      /* the one that is being collected */
     uint32_t pass, part_end;            /* passes stopped so far; how many there will be with this part's */
     uint32_t chosen;                    /* the part that CUPTI makes counter data for */

@@ -22,6 +22,7 @@ static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages on th
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static _Thread_local bool inside; /* this thread's calls are our own */
 static bool abandoned;            /* what was armed when the capture ended has been stopped */
+static uint64_t taken;            /* messages with memory that the agent has read */
 
 static const struct cw_inject_mode *const modes[] = {
     [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
@@ -66,10 +67,10 @@ void cw_inject_wait(void)
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
 
-static bool send_message(enum cw_message_type type, const struct cw_writer *out)
+static bool send_message(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
     pthread_mutex_lock(&wire);
-    bool sent = cw_message_send(cw_inject.socket, type, out->data, out->size);
+    bool sent = cw_message_send_with(cw_inject.socket, type, out->data, out->size, memory);
     pthread_mutex_unlock(&wire);
     return sent;
 }
@@ -86,7 +87,7 @@ void cw_inject_fail(enum cw_status status, const char *format, ...)
     cw_write_u32(&out, status);
     cw_write_string(&out, text);
     if (cw_inject.socket >= 0 && out.status == CW_OK)
-        send_message(CW_MESSAGE_FAIL, &out);
+        send_message(CW_MESSAGE_FAIL, &out, -1);
     cw_writer_free(&out);
     cw_inject.over = true;
 }
@@ -101,14 +102,49 @@ bool cw_inject_good(CUptiResult result, const char *call)
     return false;
 }
 
-bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
+static bool send_and_free(enum cw_message_type type, struct cw_writer *out, int memory)
 {
-    bool sent = out->status == CW_OK && send_message(type, out);
+    bool sent = out->status == CW_OK && send_message(type, out, memory);
     if (out->status != CW_OK)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
     cw_inject.over = cw_inject.over || !sent;
     cw_writer_free(out);
     return sent;
+}
+
+bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
+{
+    return send_and_free(type, out, -1);
+}
+
+uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory)
+{
+    static uint64_t number;
+    return send_and_free(type, out, memory) ? ++number : 0;
+}
+
+/* What the agent answers, but for what it says of memory meanwhile. */
+static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
+{
+    bool received;
+    while ((received = cw_message_receive(cw_inject.socket, type, payload, size)) && *type == CW_MESSAGE_TAKEN) {
+        taken++;
+        free(*payload);
+    }
+    return received;
+}
+
+bool cw_inject_wait_taken(uint64_t number)
+{
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    while (taken < number && cw_message_receive(cw_inject.socket, &type, &payload, &size)) {
+        taken += type == CW_MESSAGE_TAKEN;
+        free(payload);
+    }
+    cw_inject.over = cw_inject.over || taken < number;
+    return taken >= number;
 }
 
 /* ---- what happens in the program -------------------------------------------------------------------------------- */
@@ -177,7 +213,7 @@ static bool ask(const struct cw_writer *question, enum cw_message_type *type, ui
 {
     pthread_mutex_lock(&wire);
     bool ok = cw_message_send(cw_inject.socket, CW_MESSAGE_HELLO, question->data, question->size) &&
-              cw_message_receive(cw_inject.socket, type, payload, size);
+              receive(type, payload, size);
     pthread_mutex_unlock(&wire);
     return ok;
 }

@@ -60,6 +60,10 @@ void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute_
 bool cw_inject_good(CUptiResult result, const char *call);
 /* Sends what was written and frees the writer. Needs no lock. */
 bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
+/* The same with memory (a descriptor) that the agent reads where it is: the message's number, 0 after a failure. */
+uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory);
+/* Waits until the agent has read the memory of this number and all before; false when it is gone. */
+bool cw_inject_wait_taken(uint64_t number);
 
 #define CALL(name, params) cw_inject_good(cw_inject.api.name(&(params)), #name)
 #define PARAMS(type, variable)                                                                                         \

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/user_ranges.h"
@@ -8,6 +9,11 @@
 #include "tests/support/fake_profiler.h"
 
 enum { IMAGE = 16 };
+
+static struct fake_handed { /* memory that the agent has not read */
+    uint64_t number;
+    uint8_t *bytes, copy[(FAKE_PARTS - 1) * CW_MESSAGE_ALIGNMENT + IMAGE];
+} handed[2];
 
 struct fake_profiler fake_profiler;
 static struct cw_arena *arena;
@@ -50,6 +56,7 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     cr_expect_neq(p->pCounterDataImage, fake_profiler.image, "each part has its own");
     fake_profiler.image = fake_profiler.passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
     fake_profiler.config = p->pConfig;
+    fake_profiler.data = p->pCounterDataImage;
     fake_profiler.range = p->range;
     return CUPTI_SUCCESS;
 }
@@ -90,6 +97,7 @@ static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 {
     (void)p;
     cr_expect(!fake_profiler.running && fake_profiler.passes % FAKE_PASSES == 0);
+    *fake_profiler.data = (uint8_t)(fake_profiler.passes / FAKE_PASSES);
     return CUPTI_SUCCESS;
 }
 
@@ -159,6 +167,34 @@ bool cw_inject_good(CUptiResult result, const char *call)
 {
     cr_expect_eq(result, CUPTI_SUCCESS, "%s", call);
     return true;
+}
+
+/* Memory that the agent reads is as it was handed over. */
+bool cw_inject_wait_taken(uint64_t number)
+{
+    struct fake_handed *last = &handed[number % 2];
+    cr_expect(number == last->number || number == 0);
+    if (last->bytes) {
+        cr_expect_arr_eq(last->bytes, last->copy, sizeof last->copy);
+        munmap(last->bytes, sizeof last->copy);
+    }
+    last->bytes = NULL;
+    return true;
+}
+
+uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory)
+{
+    static uint64_t number;
+    struct fake_handed *now = &handed[++number % 2];
+    cr_expect(!now->bytes, "memory that was not waited for");
+    *now =
+        (struct fake_handed){.number = number, .bytes = mmap(NULL, sizeof now->copy, PROT_READ, MAP_SHARED, memory, 0)};
+    cr_assert_neq(now->bytes, MAP_FAILED);
+    for (int part = 0; part < FAKE_PARTS; part++)
+        cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
+    memcpy(now->copy, now->bytes, sizeof now->copy);
+    cw_inject_send(type, out);
+    return number;
 }
 
 bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)

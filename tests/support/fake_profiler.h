@@ -12,6 +12,7 @@ struct fake_profiler {
     int missing;         /* passes of the plan that it does not know of */
     bool running, open;
     const void *config, *image;
+    uint8_t *data; /* of the part */
     CUpti_ProfilerRange range;
     uint32_t device, saved; /* memory */
     char failure[200];

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -217,24 +218,25 @@ static void answer(int fd)
     cw_writer_free(&setup);
 }
 
-/* How many messages with ranges come until the program ends. */
-static int listen_to(int fd)
+/* How many messages of a type come until the program ends; besides HELLO there are no others. */
+static int listen_to(int fd, enum cw_message_type expected)
 {
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
-    int ranges = 0;
+    int count = 0;
     while (cw_message_receive(fd, &type, &payload, &size)) {
-        cr_expect(type == CW_MESSAGE_HELLO || type == CW_MESSAGE_RANGES, "%d", type);
+        cr_expect(type == CW_MESSAGE_HELLO || type == expected, "%d", type);
         if (type == CW_MESSAGE_HELLO)
             answer(fd);
-        ranges += type == CW_MESSAGE_RANGES;
+        count += type == expected;
         free(payload);
     }
-    return ranges;
+    return count;
 }
 
-Test(exit, sends_what_is_open_before_the_profiler_is_taken_down, .timeout = 60)
+/* Runs the program, whose files may not become larger, and expects one message of a type. */
+static void run(rlim_t largest_file, enum cw_message_type expected)
 {
     char folder[] = "/tmp/exit_test_XXXXXX";
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -243,13 +245,26 @@ Test(exit, sends_what_is_open_before_the_profiler_is_taken_down, .timeout = 60)
     int listener = socket(AF_UNIX, SOCK_STREAM, 0), status = -1;
     cr_assert(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 1) == 0);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){largest_file, RLIM_INFINITY});
         program(address.sun_path);
+    }
     int fd = accept(listener, NULL, NULL);
-    cr_expect_eq(listen_to(fd), 1);
+    cr_expect_eq(listen_to(fd, expected), 1);
     cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     close(fd);
     close(listener);
     unlink(address.sun_path);
     rmdir(folder);
+}
+
+Test(exit, sends_what_is_open_before_the_profiler_is_taken_down, .timeout = 60)
+{
+    run(RLIM_INFINITY, CW_MESSAGE_RANGES);
+}
+
+/* Memory that is handed over is a file, and one that is too large would end the program by a signal. */
+Test(exit, a_limit_on_files_ends_the_capture_and_not_the_program, .timeout = 60)
+{
+    run(8, CW_MESSAGE_FAIL);
 }
