@@ -19,6 +19,7 @@ enum {
     IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */
     BYTES_A_RAW_COUNTER = 6 << 10,
     MOST_AT_ONCE = 256,
+    MOST_BY_KERNEL = 16,
 };
 
 struct capture {
@@ -43,7 +44,8 @@ struct capture {
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
 
-/* A pass costs CUPTI 10 to 50 ms; the more launches share that, the better. */
+/* A pass costs CUPTI 10 to 50 ms; the more launches share that, the better. CUPTI's kernel replay shares nothing, and
+ * takes longer at each launch the more there is room for: 107 ms on an H100 with room for 16 (or 1), 128 ms for 256. */
 static uint32_t ranges_at_once(const struct capture *c)
 {
     size_t raws = 0;
@@ -51,7 +53,8 @@ static uint32_t ranges_at_once(const struct capture *c)
         for (uint32_t p = 0; p < c->parts.items[i].plan.pass_count; p++)
             raws += c->parts.items[i].plan.passes[p].count;
     uint32_t n = (uint32_t)((size_t)IMAGE_BUDGET / (raws * BYTES_A_RAW_COUNTER + 1));
-    return n < 1 ? 1 : n > MOST_AT_ONCE ? MOST_AT_ONCE : n;
+    uint32_t most = c->options->replay == CW_REPLAY_KERNEL ? MOST_BY_KERNEL : MOST_AT_ONCE;
+    return n < 1 ? 1 : n > most ? most : n;
 }
 
 /* NVIDIA's config image for the passes of the run's parts, in their order: the one in the plan, or made here. */
