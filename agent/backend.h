@@ -15,24 +15,25 @@ struct cw_range_options {
     struct cw_filter_options filter;
     enum cw_replay replay;
     bool user;         /* user ranges rather than launches */
-    bool device_scope; /* counters count what the whole device does, not only the program's context */
+    bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;   /* of nested user ranges */
     uint64_t sim_seed;
     uint32_t sim_kernels, sim_drop;
 };
 
-/* The raw counter that every pass is to collect so that it counts for the device, 0 where it counts for the context. */
+/* The raw counter that every pass is to collect so that it counts for the device; 0 where that is not wanted or, if the
+ * context's work may count too, not known. */
 enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err);
 
-/* What a range's attributes say: how it was replayed, whose work counted where it was not the context's, the path of
+/* What a range's attributes say: how it was replayed, whose work counted where that was not the context's, the path of
  * user ranges, and how many graphs were launched in it. Texts are borrowed. */
 struct cw_range_attributes {
     struct cw_pair pairs[4];
     uint32_t count;
     char graphs[16];
 };
-void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_range_options *options,
-                              enum cw_replay replay, const char *nvtx, uint32_t graphs);
+void cw_range_attributes_make(struct cw_range_attributes *a, enum cw_replay replay, enum cw_scope scope,
+                              const char *nvtx, uint32_t graphs);
 
 /* Runs the program and captures it. On success *exit_status is the program's own; errors of the capture come after the
  * program has ended by itself, what was complete is in the file. */

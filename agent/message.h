@@ -35,8 +35,9 @@ enum cw_message_type {
 /* What the injection library is to do in the program. */
 enum cw_mode {
     CW_MODE_RANGE, /* ranges at a time: u32, parts of the plan: list<{metrics: list<string>, passes: u32}>, native
-                      config image of all their passes: u32 and bytes, replay: u32, user ranges: u8, level of user
-                      ranges: u32, levels: u32, filter (cw_filter_write) */
+                      config images of all their passes, counting for the context and for the device: u32 and bytes
+                      each (of both, the device's is used while nothing else uses it; empty: never), replay: u32, user
+                      ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter (of ranges) */
@@ -54,6 +55,15 @@ enum cw_replay {
 };
 extern const char *const cw_replay_names[CW_REPLAY__COUNT];
 
+/* Whose work a range holds. */
+enum cw_scope {
+    CW_SCOPE_CONTEXT,
+    CW_SCOPE_DEVICE, /* all that the device did meanwhile */
+    CW_SCOPE_SHARED, /* the same, and something else used it */
+    CW_SCOPE__COUNT
+};
+extern const char *const cw_scope_names[CW_SCOPE__COUNT];
+
 enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30, CW_MESSAGE_ALIGNMENT = 64 };
 
 /* A launch, or a user range. */
@@ -63,6 +73,7 @@ struct cw_launch {
     bool user;          /* a user range */
     bool unwanted;      /* left out by the filter, but launched while another could not be stopped */
     enum cw_replay replay;
+    enum cw_scope scope;
     uint32_t graphs; /* how many CUDA graphs were launched in it */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];

@@ -32,10 +32,10 @@ struct capture {
     struct cw_filter filter;
     struct cw_range_output out;
     struct cw_session session;
-    uint64_t beside;       /* the raw counter that makes passes count for the device; 0: for the context */
+    uint64_t beside;       /* the raw counter that makes passes count for the device; 0: none may */
     bool one_pass;         /* application replay: a run collects one part, which is one pass */
     uint32_t first, count; /* the parts that this run collects */
-    uint32_t added, kept;
+    uint32_t added, kept, shared;
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
@@ -58,10 +58,10 @@ static uint32_t ranges_at_once(const struct capture *c)
 }
 
 /* NVIDIA's config image for the passes of the run's parts, in their order: the one in the plan, or made here. */
-static enum cw_status lower(struct capture *c, struct cw_writer *native, struct cw_error *err)
+static enum cw_status lower(struct capture *c, uint64_t beside, struct cw_writer *native, struct cw_error *err)
 {
     struct cw_config_image plan = c->parts.items[c->first].plan;
-    if (c->count == 1 && plan.native && !c->beside) {
+    if (c->count == 1 && plan.native && !beside) {
         cw_write_bytes(native, plan.native, plan.native_size);
         return CW_OK;
     }
@@ -75,14 +75,14 @@ static enum cw_status lower(struct capture *c, struct cw_writer *native, struct 
         for (uint32_t k = 0; k < part->pass_count; k++)
             passes[plan.pass_count++] = part->passes[k];
     }
-    return cw_nvperf_lower(c->library, &plan, c->beside, native, err);
+    return cw_nvperf_lower(c->library, &plan, beside, native, err);
 }
 
-static enum cw_status write_native(struct capture *c, struct cw_error *err)
+static enum cw_status write_native(struct capture *c, bool wanted, uint64_t beside, struct cw_error *err)
 {
     struct cw_writer native, *setup = &c->session.setup;
     cw_writer_init(&native);
-    enum cw_status status = lower(c, &native, err);
+    enum cw_status status = wanted ? lower(c, beside, &native, err) : CW_OK;
     cw_write_u32(setup, (uint32_t)native.size);
     cw_write_bytes(setup, native.data, native.size);
     if (status == CW_OK && native.status != CW_OK)
@@ -112,7 +112,9 @@ static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_er
     cw_write_u32(setup, c->count);
     for (uint32_t i = 0; i < c->count; i++)
         write_part(c, &c->parts.items[c->first + i].plan);
-    enum cw_status status = write_native(c, err);
+    enum cw_status status = write_native(c, o->for_context, 0, err);
+    if (status == CW_OK)
+        status = write_native(c, c->beside, c->beside, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, level);
@@ -162,7 +164,8 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
 {
     char *readable = cw_demangle(l->kernel);
     struct cw_range_attributes about;
-    cw_range_attributes_make(&about, c->options, l->replay, l->nvtx, l->graphs);
+    cw_range_attributes_make(&about, l->replay, l->scope, l->nvtx, l->graphs);
+    c->shared += l->scope == CW_SCOPE_SHARED;
     struct cw_range r = {.name = l->user      ? l->nvtx
                                  : readable   ? readable
                                  : *l->kernel ? l->kernel
@@ -357,6 +360,11 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     if (status == CW_OK)
         status = run_all(c, count, err);
     cw_range_output_report(&c->out);
+    if (c->shared)
+        fprintf(stderr,
+                "capture-agent: something else used the GPU beside %" PRIu32 " ranges that were counted for the whole "
+                "device; they may hold its work (scope 'shared device'), which --scope context leaves out\n",
+                c->shared);
     /* a program that was never started says nothing */
     if (c->session.program.over)
         status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);

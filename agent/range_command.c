@@ -44,9 +44,10 @@ static const struct argp_option range_options[] = {
      0},
     {"ranges", KEY_RANGES, "auto|user", 0,
      "one range for each launch, or the program's own (NVTX, counterworks.h); default: auto", 0},
-    {"scope", KEY_SCOPE, "context|device", 0,
-     "whose work counts: the context's that launched it (default), or all that the GPU does meanwhile, which is "
-     "collected faster and the same where nothing else uses the GPU",
+    {"scope", KEY_SCOPE, "auto|context|device", 0,
+     "whose work counts: the context's that launched it, or all that the GPU does meanwhile, which is collected "
+     "faster and the same where nothing else uses the GPU. Default: auto, the device while no other process is seen on "
+     "it, and the context otherwise and under application replay",
      0},
     {"levels", KEY_LEVELS, "N", 0, "how many levels of nested user ranges, each in passes of its own (default: 1)", 0},
     {"kernel", KEY_KERNEL, "REGEX", 0,
@@ -120,14 +121,17 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
     if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
         argp_error(state, "found --ranges user with --replay %s, expected application or user",
                    cw_replay_names[o->replay]);
+    if (o->for_context && o->replay == CW_REPLAY_APPLICATION) /* its runs would have to agree */
+        o->for_device = false;
     if (!o->user && o->levels != 1)
         argp_error(state, "found --levels with --ranges auto, expected --ranges user");
 }
 
 static error_t parse_range(int key, char *arg, struct argp_state *state)
 {
-    static const char *const kinds[] = {"auto", "user"}, *const scopes[] = {"context", "device"};
+    static const char *const kinds[] = {"auto", "user"}, *const scopes[] = {"auto", "context", "device"};
     struct range_arguments *a = state->input;
+    uint32_t scope;
     switch (key) {
     case 'c':
         a->plan = arg;
@@ -149,7 +153,9 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->options.user = word(state, "ranges", arg, kinds, 2) == 1;
         return 0;
     case KEY_SCOPE:
-        a->options.device_scope = word(state, "scope", arg, scopes, 2) == 1;
+        scope = word(state, "scope", arg, scopes, 3);
+        a->options.for_context = scope != 2;
+        a->options.for_device = scope != 1;
         return 0;
     case KEY_LEVELS:
         a->options.levels = (uint32_t)cw_command_number(state, arg, 16);
@@ -196,7 +202,11 @@ int cw_range_command(int argc, char **argv)
         NULL,
         NULL};
     struct range_arguments a = {.sim = cw_command_sim_by_default(),
-                                .options = {.sim_kernels = 3, .levels = 1, .filter = {.launch_count = UINT64_MAX}}};
+                                .options = {.for_context = true,
+                                            .for_device = true,
+                                            .sim_kernels = 3,
+                                            .levels = 1,
+                                            .filter = {.launch_count = UINT64_MAX}}};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;

@@ -78,7 +78,8 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                                            {"pci", s->pci},
                                            {"rank", s->rank}};
     struct cw_range_attributes about;
-    cw_range_attributes_make(&about, s->options, s->options->replay, path, graphs);
+    cw_range_attributes_make(&about, s->options->replay, s->options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
+                             path, graphs);
     struct cw_device device = {.index = s->device,
                                .attribute_count = sizeof about_device / sizeof *about_device - !*s->rank,
                                .attributes = about_device,

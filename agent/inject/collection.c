@@ -16,12 +16,16 @@ struct part {
     const char **metrics;
 };
 
+struct config { /* the passes of all parts, one part's after the other's */
+    uint8_t *bytes;
+    size_t size; /* 0: not to be used */
+};
+
 static struct {
     /* from SETUP */
     uint32_t at_once, part_count;
     struct part *parts;
-    uint8_t *config; /* the passes of all parts, one part's after the other's */
-    size_t config_size;
+    struct config configs[CW_SCOPE_DEVICE + 1];
     uint32_t context_count;
     struct cw_collection contexts[MOST_CONTEXTS];
 } self;
@@ -36,14 +40,14 @@ static bool read_part(struct cw_reader *in, struct part *part)
     return part->metrics && in->status == CW_OK;
 }
 
-static bool read_config(struct cw_reader *in)
+static bool read_config(struct cw_reader *in, struct config *config)
 {
-    self.config_size = cw_read_count(in, 1, "bytes");
-    const uint8_t *config = cw_read_bytes(in, self.config_size);
-    self.config = cw_arena_alloc(cw_inject.arena, self.config_size, 1);
-    if (!self.config || in->status != CW_OK)
+    config->size = cw_read_count(in, 1, "bytes");
+    const uint8_t *bytes = cw_read_bytes(in, config->size);
+    config->bytes = cw_arena_alloc(cw_inject.arena, config->size, 1);
+    if (!config->bytes || in->status != CW_OK)
         return false;
-    memcpy(self.config, config, self.config_size);
+    memcpy(config->bytes, bytes, config->size);
     return true;
 }
 
@@ -55,7 +59,9 @@ bool cw_collection_setup(struct cw_reader *in)
     bool good = self.parts && self.part_count && self.part_count <= MOST_PARTS;
     for (uint32_t i = 0; good && i < self.part_count; i++)
         good = read_part(in, &self.parts[i]);
-    return good && read_config(in) && self.at_once && self.at_once <= MOST_AT_ONCE;
+    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
+        good = read_config(in, &self.configs[scope]);
+    return good && self.at_once && self.at_once <= MOST_AT_ONCE;
 }
 
 uint32_t cw_collection_parts(void)
@@ -175,6 +181,8 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
         return NULL;
     struct cw_collection *c = &self.contexts[self.context_count++];
     *c = (struct cw_collection){.context = context, .device = device};
+    if (cw_inject.api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
+        c->pci[0] = 0;
     return enable(c) && place_images(c) ? c : NULL;
 }
 
@@ -207,13 +215,38 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
         each(&self.contexts[i]);
 }
 
+/* ---- whose work counts ------------------------------------------------------------------------------------------ */
+
+/* What has once been seen beside the context may come again, unseen. */
+static void look_around(struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < self.context_count; i++)
+        c->shared |= &self.contexts[i] != c && self.contexts[i].device == c->device;
+    c->shared = c->shared || !cw_inject_is_alone(c->pci);
+}
+
+static void choose_scope(struct cw_collection *c)
+{
+    const struct config *context = &self.configs[CW_SCOPE_CONTEXT], *device = &self.configs[CW_SCOPE_DEVICE];
+    if (device->size)
+        look_around(c);
+    c->scope = context->size && (!device->size || c->shared) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
+}
+
+static enum cw_scope scope_of_launches(struct cw_collection *c)
+{
+    if (c->scope == CW_SCOPE_DEVICE)
+        look_around(c);
+    return c->scope == CW_SCOPE_DEVICE && c->shared ? CW_SCOPE_SHARED : c->scope;
+}
+
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
-/* An object goes on with the kind of range that it was configured for first, so another takes another object. */
+/* An object goes on with what it was configured for first, so another kind of range or scope takes another object. */
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
-    if (c->configured && c->configured_range != c->range)
+    if (c->configured && (c->configured_range != c->range || c->configured_scope != c->scope))
         cw_collection_release(c);
     if (!c->object && !enable(c))
         return false;
@@ -233,8 +266,8 @@ static bool configure(struct cw_collection *c)
     init.pCounterData = bytes;
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = c->object;
-    config.configSize = self.config_size;
-    config.pConfig = self.config;
+    config.configSize = self.configs[c->scope].size;
+    config.pConfig = self.configs[c->scope].bytes;
     config.counterDataImageSize = image->size;
     config.pCounterDataImage = bytes;
     config.range = c->range;
@@ -246,6 +279,7 @@ static bool configure(struct cw_collection *c)
     config.passIndex = c->pass;
     c->configured = true;
     c->configured_range = c->range;
+    c->configured_scope = c->scope;
     c->part_end = c->pass + self.parts[c->part].pass_count;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
 }
@@ -298,6 +332,7 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
     c->dropped = 0;
     c->range = range;
     c->replay = replay;
+    choose_scope(c);
     c->running = take_turns(c) && configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
@@ -323,8 +358,11 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     cw_write_u32(&out, (uint32_t)dropped + c->skipped);
     cw_write_string(&out, c->why ? c->why : "");
     cw_write_u32(&out, c->count);
-    for (uint32_t i = 0; i < c->count; i++)
+    enum cw_scope scope = parts ? scope_of_launches(c) : CW_SCOPE_CONTEXT;
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->launches[i].data.scope = scope;
         cw_launch_write(&out, &c->launches[i].data);
+    }
     cw_write_u32(&out, parts);
     for (uint32_t i = 0; i < parts; i++)
         cw_write_u32(&out, (uint32_t)c->images[i].size);

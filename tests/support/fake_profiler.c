@@ -18,6 +18,12 @@ static struct fake_handed { /* memory that the agent has not read */
 struct fake_profiler fake_profiler;
 static struct cw_arena *arena;
 
+static CUresult pci_address(char *text, int size, CUdevice device)
+{
+    snprintf(text, (size_t)size, "0000:%02x:00.0", 10 + (unsigned)device);
+    return CUDA_SUCCESS;
+}
+
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
     fake_profiler.objects++;
@@ -56,6 +62,7 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     cr_expect_neq(p->pCounterDataImage, fake_profiler.image, "each part has its own");
     fake_profiler.image = fake_profiler.passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
     fake_profiler.config = p->pConfig;
+    fake_profiler.scope = *p->pConfig;
     fake_profiler.data = p->pCounterDataImage;
     fake_profiler.range = p->range;
     return CUPTI_SUCCESS;
@@ -123,6 +130,12 @@ bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint)
 void cw_checkpoint_free(struct cw_checkpoint *checkpoint)
 {
     checkpoint->context = NULL;
+}
+
+bool cw_inject_is_alone(const char *pci)
+{
+    cr_expect_str_eq(pci, "0000:0a:00.0");
+    return fake_profiler.alone;
 }
 
 bool cw_inject_synchronize(CUcontext context)
@@ -221,6 +234,7 @@ void fake_profiler_begin(struct cw_writer *setup)
     fake_profiler = (struct fake_profiler){0};
     arena = cw_inject.arena = cw_arena_create();
     struct cw_cupti *api = &cw_inject.api;
+    api->cuDeviceGetPCIBusId = pci_address;
     api->cuptiRangeProfilerEnable = enable;
     api->cuptiRangeProfilerDisable = disable;
     api->cuptiRangeProfilerGetCounterDataSize = data_size;
@@ -239,8 +253,10 @@ void fake_profiler_begin(struct cw_writer *setup)
         cw_write_string(setup, "smsp__inst_executed.sum");
         cw_write_u32(setup, FAKE_PASSES);
     }
-    cw_write_u32(setup, 8);
-    cw_write_u64(setup, 0);
+    for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
+        cw_write_u32(setup, 8);
+        cw_write_u64(setup, (uint64_t)scope);
+    }
 }
 
 void fake_profiler_end(void)

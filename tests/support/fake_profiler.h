@@ -14,6 +14,8 @@ struct fake_profiler {
     const void *config, *image;
     uint8_t *data; /* of the part */
     CUpti_ProfilerRange range;
+    uint8_t scope; /* of the config image */
+    bool alone;    /* nothing else uses the device */
     uint32_t device, saved; /* memory */
     char failure[200];
     /* what the agent was told */

@@ -226,3 +226,44 @@ Test(batch, ends_where_the_program_has_read_what_it_computed)
     mode->context_destroyed(context);
     fake_profiler_end();
 }
+
+/* Counting for the device is cheap, and right while nothing else uses it. */
+Test(batch, counts_for_the_device_until_something_else_uses_it)
+{
+    begin();
+    fake_profiler.alone = true;
+    kernel();
+    cr_expect_eq(fake_profiler.scope, CW_SCOPE_DEVICE);
+    read_back();
+    kernel();
+    fake_profiler.alone = false;
+    read_back();
+    fake_profiler.alone = true;
+    kernel();
+    cr_expect_eq(fake_profiler.scope, CW_SCOPE_CONTEXT, "what came once may come again");
+    mode->finish();
+    read_back();
+
+    static const enum cw_scope scopes[] = {CW_SCOPE_DEVICE, CW_SCOPE_SHARED, CW_SCOPE_CONTEXT};
+    cr_assert_eq(fake_profiler.sent_count, 3);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(fake_profiler.sent[i].scope, scopes[i], "launch %d", i);
+    cr_expect_eq(fake_profiler.objects, 2, "another scope takes another object");
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, a_second_context_on_the_device_is_something_else)
+{
+    static CUcontext other = (CUcontext)0x20;
+    begin();
+    fake_profiler.alone = true;
+    mode->context_created(other, 0);
+    kernel();
+    cr_expect_eq(fake_profiler.scope, CW_SCOPE_CONTEXT);
+    mode->finish();
+    mode->context_destroyed(other);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}

@@ -1,0 +1,71 @@
+/* Who uses a device, by the driver's management library (NVML), which every driver brings. */
+#include <dlfcn.h>
+
+#include "agent/inject/inject.h"
+
+enum { MOST_PROCESSES = 64, NO_INSTANCE = -1 };
+/* What a context of another process takes at the least is several times that; an idle device of nobody takes a few MB.
+ */
+static const unsigned long long unaccounted = 64 << 20;
+
+/* As the library's functions of these versions have them. */
+struct process {
+    unsigned pid;
+    unsigned long long memory; /* ULLONG_MAX: unknown */
+    unsigned gpu_instance, compute_instance;
+};
+struct memory {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+typedef int list_function(void *device, unsigned *count, struct process *processes);
+
+static struct {
+    bool tried;
+    int (*init)(void);
+    int (*device)(const char *pci, void **device);
+    list_function *compute, *graphics, *mps;
+    int (*memory)(void *device, struct memory *memory);
+} nvml;
+
+static void load(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    *(void **)&nvml.init = dlsym(library, "nvmlInit_v2");
+    *(void **)&nvml.device = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
+    *(void **)&nvml.compute = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
+    *(void **)&nvml.graphics = dlsym(library, "nvmlDeviceGetGraphicsRunningProcesses_v3");
+    *(void **)&nvml.mps = dlsym(library, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+    if (nvml.init && nvml.device && nvml.compute && nvml.graphics && nvml.mps && nvml.init() == 0)
+        *(void **)&nvml.memory = dlsym(library, "nvmlDeviceGetMemoryInfo_v2");
+}
+
+static bool is_there(void)
+{
+    if (!nvml.tried)
+        load();
+    nvml.tried = true;
+    return nvml.memory;
+}
+
+static bool has_none(list_function *list, void *device)
+{
+    struct process processes[MOST_PROCESSES];
+    unsigned count = MOST_PROCESSES;
+    return list(device, &count, processes) == 0 && count == 0;
+}
+
+/* Processes of other containers are not listed, but the memory that they hold is counted. */
+bool cw_inject_is_alone(const char *pci)
+{
+    struct process processes[MOST_PROCESSES], *own = &processes[0];
+    struct memory memory = {.version = (unsigned)sizeof memory | 2u << 24};
+    unsigned count = MOST_PROCESSES;
+    void *device;
+    return is_there() && nvml.device(pci, &device) == 0 && nvml.compute(device, &count, processes) == 0 && count == 1 &&
+           own->pid == (unsigned)cw_inject.process && own->gpu_instance == (unsigned)NO_INSTANCE &&
+           has_none(nvml.graphics, device) && has_none(nvml.mps, device) && nvml.memory(device, &memory) == 0 &&
+           own->memory <= memory.used && memory.used - own->memory <= unaccounted;
+}
