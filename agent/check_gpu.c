@@ -28,9 +28,6 @@ const char *cw_cupti_path(char *path, size_t size)
     return path;
 }
 
-/* Seen with the CUPTI of CUDA 12.8 and 12.9: it collects, but counter data has no range. */
-enum { CUPTI_OF_CUDA_13 = 130000 };
-
 #define PARAMS(type, variable)                                                                                         \
     type variable;                                                                                                     \
     memset(&variable, 0, sizeof variable);                                                                             \
@@ -90,13 +87,11 @@ static bool check_cupti(struct node *n)
     n->api.cuptiGetVersion(&version);
     bool known = dladdr(*(void **)&n->api.cuptiGetVersion, &info) && info.dli_fname;
     cw_answer(n->to, CW_ANSWER_OK, "CUPTI %u%s%s", version, known ? " in " : "", known ? info.dli_fname : "");
-    if (version < CUPTI_OF_CUDA_13 && (n->check->need == CW_NEED_RANGE || n->check->need == CW_NEED_ALL) &&
-        !cw_answer(
-            n->to, n->check->need == CW_NEED_RANGE ? CW_ERR_UNSUPPORTED : CW_ANSWER_NOTE,
-            "CUPTI %u is older than CUDA 13.0's and gives no ranges for our passes; PM sampling, PC sampling and "
-            "SASS metrics work; CW_CUPTI may name a newer one",
-            version))
-        return false;
+    if (version < CW_CUPTI_OF_CUDA_13 && (n->check->need == CW_NEED_RANGE || n->check->need == CW_NEED_ALL))
+        cw_answer(n->to, CW_ANSWER_NOTE,
+                  "CUPTI %u is older than CUDA 13.0's and does no kernel replay here, only batched, application and "
+                  "user replay; CW_CUPTI may name a newer one",
+                  version);
     PARAMS(CUpti_Profiler_Initialize_Params, init); /* chip names cannot be asked for before */
     CUptiResult result = n->api.cuptiProfilerInitialize(&init);
     return result == CUPTI_SUCCESS || cw_answer(n->to, CW_ERR_DEVICE, "cuptiProfilerInitialize failed: %s (%d)",

@@ -39,7 +39,7 @@ static bool setup(struct cw_reader *in)
         return false;
     if (cw_record_init() && cw_checkpoint_init())
         return true;
-    if (cw_collection_parts() > 1)
+    if (cw_collection_parts() > 1 || !cw_collection_sees_launches())
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
                        "CUDA before 12.4): --replay kernel collects this plan, but not all of its values whole");
@@ -50,14 +50,25 @@ static bool setup(struct cw_reader *in)
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
 
+static void enter(void *user, uint32_t launch)
+{
+    cw_collection_enter(user, launch);
+}
+
+static void leave(void *user)
+{
+    cw_collection_leave(user);
+}
+
 /* The passes after the program's own: of the first part, then of the others. Memory is as the program expects it behind
  * each of them, also after a failure. */
 static bool replay(struct cw_collection *c, struct batch *b)
 {
+    const struct cw_around around = {enter, leave, c};
     bool more = false, done = cw_collection_stop_pass(c, &more);
     while (done && (more || (cw_collection_next_part(c, &more) && more))) {
         bool restored = cw_checkpoint_restore(&b->checkpoint), started = restored && cw_collection_start_pass(c);
-        bool played = restored && cw_record_play(&b->record);
+        bool played = restored && cw_record_play(&b->record, &around);
         done = started && played && cw_collection_stop_pass(c, &more);
         if (!played)
             cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
@@ -173,9 +184,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         end_collection(c);
     else if (graph)
         collect_graph(c, id, call);
-    else if (add_launch(c, find(c->context), id, call))
+    else if (add_launch(c, find(c->context), id, call)) {
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
-    else
+        cw_collection_enter(c, c->count);
+    } else
         cw_collection_skip(c, "a launch that cannot be done again, or for which memory could not be saved");
 }
 
@@ -185,7 +197,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !c->running)
         return;
-    cw_collection_launched(c, call);
+    if (cw_collection_launched(c, call))
+        cw_collection_leave(c);
     struct batch *b = find(c->context);
     if (b->open && b->record.shared.first)
         end_collection(c);

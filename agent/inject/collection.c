@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -309,10 +310,10 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     return true;
 }
 
-bool cw_collection_push(struct cw_collection *c)
+bool cw_collection_push(struct cw_collection *c, uint32_t number)
 {
     char name[32];
-    snprintf(name, sizeof name, "%u", c->count);
+    snprintf(name, sizeof name, "%" PRIu32, number);
     PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
     push.pRangeProfilerObject = c->object;
     push.pRangeName = name;
@@ -324,6 +325,25 @@ bool cw_collection_pop(struct cw_collection *c)
     PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
     pop.pRangeProfilerObject = c->object;
     return CALL(cuptiRangeProfilerPopRange, pop);
+}
+
+void cw_collection_enter(struct cw_collection *c, uint32_t number)
+{
+    c->inside = c->pushed && !cw_inject.over && cw_inject_synchronize(c->context) && cw_collection_push(c, number);
+}
+
+void cw_collection_leave(struct cw_collection *c)
+{
+    if (c->inside && cw_inject_synchronize(c->context))
+        cw_collection_pop(c);
+    c->inside = false;
+}
+
+/* With the CUPTI of CUDA 12.8 and 12.9, counter data of automatic ranges has none on a driver for CUDA 13. */
+bool cw_collection_sees_launches(void)
+{
+    uint32_t version = 0;
+    return cw_inject.api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
 }
 
 static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
@@ -340,11 +360,13 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
 
 bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
 {
-    return start(c, CUPTI_AutoRange, replay);
+    c->pushed = !cw_collection_sees_launches();
+    return start(c, c->pushed ? CUPTI_UserRange : CUPTI_AutoRange, replay);
 }
 
 bool cw_collection_arm_user(struct cw_collection *c)
 {
+    c->pushed = false;
     return start(c, CUPTI_UserRange, CUPTI_UserReplay);
 }
 

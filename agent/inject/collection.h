@@ -41,6 +41,7 @@ struct cw_collection {
     enum cw_scope configured_scope;
     size_t dropped;            /* ranges, by the parts so far */
     CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
+    bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
     CUpti_ProfilerReplayMode replay;
     bool running;   /* between arm and flush */
     bool met_graph; /* the program launched a graph while nothing was collected */
@@ -80,10 +81,16 @@ bool cw_collection_arm_user(struct cw_collection *c);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
-/* A range of the program's under user ranges, from here on; CUPTI would add up ranges of one name, so each gets its
- * own. */
-bool cw_collection_push(struct cw_collection *c);
+/* A range of the program's under user ranges, from here on: the number-th, from 1. CUPTI would add up ranges of one
+ * name, so each gets its own. */
+bool cw_collection_push(struct cw_collection *c, uint32_t number);
 bool cw_collection_pop(struct cw_collection *c);
+/* Around a launch that becomes the number-th range, in every pass: an older CUPTI sees no launches by itself. Nothing
+ * but the launch counts. */
+void cw_collection_enter(struct cw_collection *c, uint32_t number);
+void cw_collection_leave(struct cw_collection *c);
+/* Whether CUPTI sees launches by itself, as kernel replay needs it. */
+bool cw_collection_sees_launches(void);
 /* Ends what is running, decodes it, and sends the ranges if there are any; of a loop of user replay that was left
  * before its last pass there are none. */
 void cw_collection_flush(struct cw_collection *c);

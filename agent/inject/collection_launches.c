@@ -65,8 +65,9 @@ bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *d
         return false;
     c->pending--;
     c->launches[i].data.end_ns = cw_inject_now_ns();
-    /* a launch that the driver refused makes no range */
-    if (data->functionReturnValue && *(const CUresult *)data->functionReturnValue != CUDA_SUCCESS) {
+    bool refused = data->functionReturnValue && *(const CUresult *)data->functionReturnValue != CUDA_SUCCESS;
+    c->launches[i].data.unwanted |= refused;
+    if (refused && !c->pushed) { /* to CUPTI, it was none */
         free(c->launches[i].kernel);
         free(c->launches[i].nvtx);
         memmove(&c->launches[i], &c->launches[i + 1], (--c->count - i) * sizeof *c->launches);

@@ -37,7 +37,7 @@ static void release(struct memory *m)
 /* One pass, which has been started. */
 static bool run(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more)
 {
-    bool pushed = cw_collection_push(c);
+    bool pushed = cw_collection_push(c, c->count);
     bool ran = pushed && cw_inject.api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_inject_synchronize(c->context);
     uint64_t end_ns = cw_inject_now_ns();
     bool popped = pushed && cw_collection_pop(c), stopped = cw_collection_stop_pass(c, more);

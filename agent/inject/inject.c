@@ -247,17 +247,27 @@ static void at_exit(void)
 
 /* The first context has CUPTI load libraries whose destructors run at exit. Handlers that came last run first, and ours
  * still needs those libraries: it is installed behind them. */
-static void context_created(CUcontext context)
+static void introduce(CUcontext context)
 {
     static bool installed;
-    CUcontext current = NULL;
     uint32_t device;
-    cw_inject.api.cuCtxGetCurrent(&current);
     PARAMS(CUpti_Profiler_Initialize_Params, init);
-    if (current == context && CALL(cuptiProfilerInitialize, init) && hello(&device)) {
+    if (CALL(cuptiProfilerInitialize, init) && hello(&device)) {
         cw_inject.mode->context_created(context, device);
         installed = installed || atexit(at_exit) == 0;
     }
+}
+
+/* A context that the program makes with the driver's own calls is not the thread's yet. */
+static void context_created(CUcontext context)
+{
+    CUcontext current = NULL;
+    cw_inject.api.cuCtxGetCurrent(&current);
+    if (current != context && cw_inject.api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+        return;
+    introduce(context);
+    if (current != context)
+        cw_inject.api.cuCtxPopCurrent_v2(&current);
 }
 
 static bool is_launch(CUpti_CallbackId id)

@@ -30,6 +30,12 @@ bool cw_range_setup(struct cw_reader *in)
     self.level = cw_read_u32(in);
     self.levels = cw_read_u32(in);
     cw_filter_read(in, &self.options, cw_inject.arena);
+    if (replay == CW_REPLAY_KERNEL && !cw_collection_sees_launches()) {
+        cw_inject_fail(CW_ERR_UNSUPPORTED,
+                       "found a CUPTI older than CUDA 13.0's, with which kernels are not replayed by "
+                       "themselves; expected --replay batch or application");
+        return false;
+    }
     if (in->status != CW_OK || replay >= CW_REPLAY__COUNT || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
         return false;
     cw_user_ranges_filter(range_wanted, &self.filter);
@@ -190,9 +196,12 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         flush(c);
     if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
         return;
+    while (c->pushed && c->pending) /* ranges that are pushed come one after another */
+        cw_inject_wait();
     if (cw_collection_launch(c, id, call)) {
         c->launches[c->count - 1].data.replay = self.replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
+        cw_collection_enter(c, c->count);
     }
 }
 
@@ -200,8 +209,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
-    if (c && c->running)
-        cw_collection_launched(c, call);
+    if (c && c->running && cw_collection_launched(c, call))
+        cw_collection_leave(c);
 }
 
 /* ---- user ranges ------------------------------------------------------------------------------------------------ */
@@ -221,7 +230,7 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
         flush(c);
     if (c->open_range || cw_inject.over || (!c->running && (self.replay == CW_REPLAY_USER || !arm(c))))
         return;
-    if (!cw_collection_range(c, range) || !cw_collection_push(c))
+    if (!cw_collection_range(c, range) || !cw_collection_push(c, c->count))
         return;
     c->launches[c->count - 1].data.replay = self.replay;
     c->open_range = range->id;

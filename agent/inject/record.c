@@ -307,19 +307,22 @@ static CUresult play(const struct cw_operation *op)
     }
 }
 
-bool cw_record_play(const struct cw_record *r)
+bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
 {
-    CUresult result = CUDA_SUCCESS;
     const struct cw_operation *last = NULL;
+    uint32_t launches = 0;
+    bool good = true;
     cw_shared_restore(&r->shared);
-    for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; op = op->next) {
+    for (const struct cw_operation *op = r->first; op && good; last = op, op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
-            result = cw_inject.api.cuCtxSynchronize();
-        if (result == CUDA_SUCCESS)
-            result = play(op);
-        last = op;
+            good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
+        if (op->kind == LAUNCH)
+            around->before(around->user, ++launches);
+        good = good && play(op) == CUDA_SUCCESS;
+        if (op->kind == LAUNCH)
+            around->after(around->user);
     }
-    return result == CUDA_SUCCESS && cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
+    return good && cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
 }
 
 void cw_record_clear(struct cw_record *r)

@@ -31,8 +31,14 @@ enum cw_effect cw_record_effect(CUpti_CallbackId id);
  * the record holds something already: it must be alone, because the host may change that memory as soon as the kernel
  * is done. */
 bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* What to do around each launch, which are numbered from 1. */
+struct cw_around {
+    void (*before)(void *user, uint32_t launch);
+    void (*after)(void *user);
+    void *user;
+};
 /* Puts shared memory back and does everything again, in order, in the current context. */
-bool cw_record_play(const struct cw_record *record);
+bool cw_record_play(const struct cw_record *record, const struct cw_around *around);
 void cw_record_clear(struct cw_record *record);
 
 #endif

@@ -24,6 +24,12 @@ static CUresult pci_address(char *text, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+static CUptiResult version(uint32_t *number)
+{
+    *number = fake_profiler.version;
+    return CUPTI_SUCCESS;
+}
+
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
     fake_profiler.objects++;
@@ -86,9 +92,10 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
 
 static CUptiResult push(CUpti_RangeProfiler_PushRange_Params *p)
 {
-    (void)p;
     cr_expect(fake_profiler.running && !fake_profiler.open && fake_profiler.range == CUPTI_UserRange);
     fake_profiler.open = true;
+    fake_profiler.pushed++;
+    cr_expect_gt(atoi(p->pRangeName), 0);
     return CUPTI_SUCCESS;
 }
 
@@ -231,10 +238,11 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
 void fake_profiler_begin(struct cw_writer *setup)
 {
     fake_driver();
-    fake_profiler = (struct fake_profiler){0};
+    fake_profiler = (struct fake_profiler){.version = 130001};
     arena = cw_inject.arena = cw_arena_create();
     struct cw_cupti *api = &cw_inject.api;
     api->cuDeviceGetPCIBusId = pci_address;
+    api->cuptiGetVersion = version;
     api->cuptiRangeProfilerEnable = enable;
     api->cuptiRangeProfilerDisable = disable;
     api->cuptiRangeProfilerGetCounterDataSize = data_size;

@@ -11,6 +11,8 @@ struct fake_profiler {
     int objects, passes; /* enabled so far; of the plan so far */
     int missing;         /* passes of the plan that it does not know of */
     bool running, open;
+    int pushed; /* ranges */
+    uint32_t version;
     const void *config, *image;
     uint8_t *data; /* of the part */
     CUpti_ProfilerRange range;

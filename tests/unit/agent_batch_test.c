@@ -16,8 +16,11 @@ static int replays;
 
 /* ---- what the device does --------------------------------------------------------------------------------------- */
 
+/* An older CUPTI sees no launch that no range was pushed for. */
 static void run_kernel(uint32_t *memory)
 {
+    if (memory == &fake_profiler.device)
+        cr_expect_eq(fake_profiler.open, fake_profiler.version < CW_CUPTI_OF_CUDA_13 && fake_profiler.running);
     *memory = *memory * 3 + 1;
 }
 
@@ -264,6 +267,28 @@ Test(batch, a_second_context_on_the_device_is_something_else)
     cr_expect_eq(fake_profiler.scope, CW_SCOPE_CONTEXT);
     mode->finish();
     mode->context_destroyed(other);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, launches_are_pushed_where_cupti_does_not_see_them)
+{
+    static struct fake_graph one;
+    begin();
+    fake_profiler.version = 26;
+    fake_kernel(&one, NULL, 0);
+    instantiate(&exec, &one);
+    kernel();
+    kernel();
+    read_back();
+    graph(exec);
+    kernel();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 4);
+    cr_expect_eq(fake_profiler.pushed, 4 * FAKE_PARTS * FAKE_PASSES);
+    cr_expect_eq(fake_profiler.objects, 1, "all ranges are of one kind");
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }

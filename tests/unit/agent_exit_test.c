@@ -18,6 +18,7 @@ int InitializeInjection(void);
 static CUpti_CallbackFunc callback;
 static bool library_is_gone;
 static const CUcontext context = (CUcontext)0x10;
+static CUcontext thread_has; /* none, as in a program that makes contexts with the driver's calls */
 
 /* ---- a CUPTI that loads a library when it is first needed ------------------------------------------------------- */
 
@@ -104,14 +105,27 @@ static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 
 static CUresult current(CUcontext *c)
 {
-    *c = context;
+    *c = thread_has;
+    return CUDA_SUCCESS;
+}
+
+static CUresult push_current(CUcontext c)
+{
+    thread_has = c;
+    return CUDA_SUCCESS;
+}
+
+static CUresult pop_current(CUcontext *c)
+{
+    *c = thread_has;
+    thread_has = NULL;
     return CUDA_SUCCESS;
 }
 
 static CUresult device_of(CUdevice *device)
 {
     *device = 0;
-    return CUDA_SUCCESS;
+    return thread_has == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static CUresult device_name(char *text, int size, CUdevice device)
@@ -154,6 +168,8 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuptiRangeProfilerStop = stop,
                              .cuptiRangeProfilerDecodeData = decode,
                              .cuCtxGetCurrent = current,
+                             .cuCtxPushCurrent_v2 = push_current,
+                             .cuCtxPopCurrent_v2 = pop_current,
                              .cuCtxGetDevice = device_of,
                              .cuDeviceGetName = device_name,
                              .cuDeviceGetAttribute = no_attribute,
@@ -192,6 +208,8 @@ static void program(const char *path)
     setenv(CW_AGENT_SOCKET_VARIABLE, path, 1);
     InitializeInjection();
     callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &created);
+    if (thread_has)
+        abort();
     launch(CUPTI_API_ENTER);
     launch(CUPTI_API_EXIT);
     exit(0);

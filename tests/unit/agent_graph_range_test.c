@@ -93,7 +93,7 @@ Test(graph_range, a_loop_that_is_left_early_has_no_ranges)
 {
     const struct cw_open_range range = {.id = 1};
     cr_assert(cw_collection_arm_user(collection));
-    cr_assert(cw_collection_range(collection, &range) && cw_collection_push(collection));
+    cr_assert(cw_collection_range(collection, &range) && cw_collection_push(collection, 1));
     cr_assert(cw_collection_pop(collection));
     cw_collection_flush(collection);
     cr_expect_eq(fake_profiler.sent_count, 0);
