@@ -7,6 +7,7 @@
 
 #include "agent/check.h"
 #include "agent/inject/cupti_api.h"
+#include "agent/message.h"
 
 static const char *const cupti_places[] = {
     "/usr/local/cuda/lib64/libcupti.so.1*",

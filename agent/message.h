@@ -12,6 +12,9 @@
 #define CW_AGENT_SOCKET_VARIABLE "COUNTERWORKS_SOCKET"
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
 
+/* CUPTI's version from CUDA 13.0 on; an older one does not see launches by itself. */
+enum { CW_CUPTI_OF_CUDA_13 = 130000 };
+
 enum cw_message_type {
     CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */

@@ -36,6 +36,7 @@ struct capture {
     bool one_pass;         /* application replay: a run collects one part, which is one pass */
     uint32_t first, count; /* the parts that this run collects */
     uint32_t added, kept, shared;
+    bool warned; /* of an older CUPTI */
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
@@ -189,6 +190,18 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     return status;
 }
 
+static void warn_of_cupti(struct capture *c, const struct cw_device *device)
+{
+    const char *version = cw_device_attribute(device, "cupti");
+    if (!c->warned && !c->options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
+        fprintf(
+            stderr,
+            "capture-agent: CUPTI %s is older than CUDA 13.0's: a launch is timed with 10 to 40 us of what surrounds "
+            "it; counts are right\n",
+            version);
+    c->warned = true;
+}
+
 static enum cw_status write_ranges(struct capture *c, const struct cw_process *p, struct batch *b,
                                    struct cw_range_images *images, struct cw_error *err)
 {
@@ -205,6 +218,7 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
                 b->count);
     enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
     device.facts = c->facts;
+    warn_of_cupti(c, &device);
     for (size_t i = 0; i < ranges && status == CW_OK; i++)
         if (!known || !b->launches[i].unwanted)
             status = write_range(c, &source, known ? &b->launches[i] : &unknown, i, images, err);

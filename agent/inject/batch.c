@@ -42,7 +42,9 @@ static bool setup(struct cw_reader *in)
     if (cw_collection_parts() > 1 || !cw_collection_sees_launches())
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
-                       "CUDA before 12.4): --replay kernel collects this plan, but not all of its values whole");
+                       "CUDA before 12.4): --replay %s",
+                       cw_collection_sees_launches() ? "kernel collects this plan, but not all of its values whole"
+                                                     : "application collects this plan");
     cw_range_settings.replay = CW_REPLAY_KERNEL;
     cw_inject.mode = &cw_inject_range;
     return !cw_inject.over;
@@ -88,6 +90,7 @@ static void wait_for_others(const struct cw_collection *c)
 static void end_collection(struct cw_collection *c)
 {
     struct batch *b = find(c->context);
+    CUcontext popped;
     if (!c->running)
         return;
     wait_for_others(c);
@@ -97,15 +100,27 @@ static void end_collection(struct cw_collection *c)
     }
     uint64_t begin = cw_inject_now_ns();
     c->running = b->open = false;
-    if (replay(c, b))
+    bool current = cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS; /* it may be another's launch */
+    if (current && replay(c, b))
         cw_collection_deliver(c);
+    if (current)
+        cw_inject.api.cuCtxPopCurrent_v2(&popped);
     cw_range_spend(begin);
     cw_checkpoint_free(&b->checkpoint);
     cw_record_clear(&b->record);
 }
 
+static void take_device(const struct cw_collection *c)
+{
+    for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        end_collection(other);
+        cw_collection_release(other);
+    }
+}
+
 static bool open_batch(struct cw_collection *c, struct batch *b)
 {
+    take_device(c);
     if (c->met_graph) /* CUPTI must not see it, where it still runs */
         cw_inject_synchronize(c->context);
     c->met_graph = false;
@@ -167,6 +182,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
     const char *why = NULL;
     end_collection(c);
     wait_for_others(c);
+    take_device(c);
     if (!cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)

@@ -85,6 +85,14 @@ struct cw_collection *cw_collection_find(CUcontext context)
     return NULL;
 }
 
+struct cw_collection *cw_collection_beside(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < self.context_count; i++)
+        if (&self.contexts[i] != c && self.contexts[i].device == c->device && self.contexts[i].object)
+            return &self.contexts[i];
+    return NULL;
+}
+
 struct cw_collection *cw_collection_only(void)
 {
     return self.context_count == 1 ? &self.contexts[0] : NULL;

@@ -66,6 +66,9 @@ void cw_collection_close(struct cw_collection *c);
 /* Gives the counters back, after the last range: a child that the program forked would keep them for as long as it
  * lives. */
 void cw_collection_release(struct cw_collection *c);
+/* Another context's collection that has the counters of the same device, which are of one context at a time; NULL where
+ * there is none. It has to be ended and released before this one is armed. */
+struct cw_collection *cw_collection_beside(const struct cw_collection *c);
 /* The only collection, NULL where there are several. The one that collects this user range, or NULL. */
 struct cw_collection *cw_collection_only(void);
 struct cw_collection *cw_collection_with_range(uint64_t range);

@@ -15,9 +15,6 @@
 
 #include "host/base/error.h"
 
-/* cuptiGetVersion() from here on. */
-enum { CW_CUPTI_OF_CUDA_13 = 130000 };
-
 #define CW_CUPTI_FUNCTIONS(X)                                                                                          \
     X(cuptiSubscribe)                                                                                                  \
     X(cuptiEnableCallback)                                                                                             \

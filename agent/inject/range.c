@@ -1,4 +1,5 @@
-/* Ranges of the first context of each device: launches by CUPTI's kernel replay or one pass a run, or user ranges. */
+/* Ranges of contexts, of which a device serves one at a time: launches by CUPTI's kernel replay or one pass a run, or
+ * user ranges. */
 #include "agent/inject/range.h"
 
 #include "agent/inject/graph.h"
@@ -65,16 +66,6 @@ bool cw_range_affords_end(void)
 
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
 
-static bool arm(struct cw_collection *c)
-{
-    uint64_t begin = cw_inject_now_ns();
-    bool armed = self.user
-                     ? cw_collection_arm_user(c)
-                     : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
-    cw_range_spend(begin);
-    return armed;
-}
-
 static void flush(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
@@ -86,6 +77,32 @@ static void flush(struct cw_collection *c)
 static bool is_ours_to_stop(const struct cw_collection *c)
 {
     return c->running && !c->pending && !c->open_range && self.replay != CW_REPLAY_USER;
+}
+
+bool cw_range_take_device(struct cw_collection *c)
+{
+    for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        if (other->running && !is_ours_to_stop(other)) {
+            cw_collection_skip(c, "what a context did while another of the same GPU was being collected");
+            return false;
+        }
+        if (other->running)
+            flush(other);
+        cw_collection_release(other);
+    }
+    return true;
+}
+
+static bool arm(struct cw_collection *c)
+{
+    uint64_t begin = cw_inject_now_ns();
+    if (!cw_range_take_device(c))
+        return false;
+    bool armed = self.user
+                     ? cw_collection_arm_user(c)
+                     : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
+    cw_range_spend(begin);
+    return armed;
 }
 
 static bool is_due(const struct cw_collection *c)

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/user_ranges.h"
@@ -10,17 +11,36 @@
 
 enum { IMAGE = 16 };
 
-static struct fake_handed { /* memory that the agent has not read */
-    uint64_t number;
+static struct fake_handed { /* by number: memory that the agent reads, NULL when it has */
+    ino_t file;
     uint8_t *bytes, copy[(FAKE_PARTS - 1) * CW_MESSAGE_ALIGNMENT + IMAGE];
-} handed[2];
+} handed[FAKE_MOST];
+static uint32_t handed_count;
 
 struct fake_profiler fake_profiler;
+static struct object {
+    bool enabled, started;
+    const void *config, *image;
+    CUpti_ProfilerRange range;
+} objects[FAKE_MOST];
 static struct cw_arena *arena;
 
 static CUresult pci_address(char *text, int size, CUdevice device)
 {
     snprintf(text, (size_t)size, "0000:%02x:00.0", 10 + (unsigned)device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult push_context(CUcontext context)
+{
+    fake_profiler.current = context;
+    return CUDA_SUCCESS;
+}
+
+static CUresult pop_context(CUcontext *context)
+{
+    *context = fake_profiler.current;
+    fake_profiler.current = NULL;
     return CUDA_SUCCESS;
 }
 
@@ -32,16 +52,17 @@ static CUptiResult version(uint32_t *number)
 
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
-    fake_profiler.objects++;
-    fake_profiler.config = fake_profiler.image = NULL;
-    p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&fake_profiler;
+    cr_assert_lt(fake_profiler.objects, FAKE_MOST);
+    objects[fake_profiler.objects] = (struct object){.enabled = true};
+    p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&objects[fake_profiler.objects++];
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult disable(CUpti_RangeProfiler_Disable_Params *p)
 {
-    (void)p;
-    cr_expect(!fake_profiler.running);
+    struct object *object = (struct object *)p->pRangeProfilerObject;
+    cr_expect(!fake_profiler.running || !object->started);
+    object->enabled = false;
     return CUPTI_SUCCESS;
 }
 
@@ -60,14 +81,16 @@ static CUptiResult initialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Pa
 /* An object goes on with what it was configured for first, and behind the last pass with the first. */
 static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 {
-    bool same = fake_profiler.config == p->pConfig;
-    cr_expect(!fake_profiler.config || (p->range == fake_profiler.range && same));
+    struct object *object = (struct object *)p->pRangeProfilerObject;
+    bool same = object->config == p->pConfig;
+    cr_expect(!object->config || (p->range == object->range && same));
     if (!same || fake_profiler.passes == FAKE_PARTS * FAKE_PASSES)
         fake_profiler.passes = 0;
     cr_expect_eq(p->passIndex, (size_t)fake_profiler.passes);
-    cr_expect_neq(p->pCounterDataImage, fake_profiler.image, "each part has its own");
-    fake_profiler.image = fake_profiler.passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
-    fake_profiler.config = p->pConfig;
+    cr_expect_neq(p->pCounterDataImage, object->image, "each part has its own");
+    object->image = fake_profiler.passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
+    object->config = p->pConfig;
+    object->range = p->range;
     fake_profiler.scope = *p->pConfig;
     fake_profiler.data = p->pCounterDataImage;
     fake_profiler.range = p->range;
@@ -76,8 +99,11 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 
 static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
 {
-    (void)p;
-    cr_expect(fake_profiler.config && !fake_profiler.running);
+    struct object *object = (struct object *)p->pRangeProfilerObject;
+    for (int i = 0; i < fake_profiler.objects; i++)
+        cr_expect(!objects[i].enabled || !objects[i].started || &objects[i] == object, "the counters are busy");
+    object->started = true;
+    cr_expect(object->config && !fake_profiler.running);
     fake_profiler.running = true;
     return CUPTI_SUCCESS;
 }
@@ -192,29 +218,30 @@ bool cw_inject_good(CUptiResult result, const char *call)
 /* Memory that the agent reads is as it was handed over. */
 bool cw_inject_wait_taken(uint64_t number)
 {
-    struct fake_handed *last = &handed[number % 2];
-    cr_expect(number == last->number || number == 0);
-    if (last->bytes) {
-        cr_expect_arr_eq(last->bytes, last->copy, sizeof last->copy);
-        munmap(last->bytes, sizeof last->copy);
+    struct fake_handed *h = &handed[number];
+    if (h->bytes) {
+        cr_expect_arr_eq(h->bytes, h->copy, sizeof h->copy);
+        munmap(h->bytes, sizeof h->copy);
     }
-    last->bytes = NULL;
+    h->bytes = NULL;
     return true;
 }
 
 uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory)
 {
-    static uint64_t number;
-    struct fake_handed *now = &handed[++number % 2];
-    cr_expect(!now->bytes, "memory that was not waited for");
-    *now =
-        (struct fake_handed){.number = number, .bytes = mmap(NULL, sizeof now->copy, PROT_READ, MAP_SHARED, memory, 0)};
+    struct stat file;
+    struct fake_handed *now = &handed[++handed_count];
+    cr_assert(handed_count < FAKE_MOST && fstat(memory, &file) == 0);
+    for (struct fake_handed *h = handed; h < now; h++)
+        cr_expect(!h->bytes || h->file != file.st_ino, "memory that was not waited for");
+    now->file = file.st_ino;
+    now->bytes = mmap(NULL, sizeof now->copy, PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);
     for (int part = 0; part < FAKE_PARTS; part++)
         cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
     memcpy(now->copy, now->bytes, sizeof now->copy);
     cw_inject_send(type, out);
-    return number;
+    return handed_count;
 }
 
 bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
@@ -242,6 +269,8 @@ void fake_profiler_begin(struct cw_writer *setup)
     arena = cw_inject.arena = cw_arena_create();
     struct cw_cupti *api = &cw_inject.api;
     api->cuDeviceGetPCIBusId = pci_address;
+    api->cuCtxPushCurrent_v2 = push_context;
+    api->cuCtxPopCurrent_v2 = pop_context;
     api->cuptiGetVersion = version;
     api->cuptiRangeProfilerEnable = enable;
     api->cuptiRangeProfilerDisable = disable;

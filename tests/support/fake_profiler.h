@@ -12,8 +12,8 @@ struct fake_profiler {
     int missing;         /* passes of the plan that it does not know of */
     bool running, open;
     int pushed; /* ranges */
+    CUcontext current;
     uint32_t version;
-    const void *config, *image;
     uint8_t *data; /* of the part */
     CUpti_ProfilerRange range;
     uint8_t scope; /* of the config image */

@@ -6,7 +6,7 @@
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_batch;
-static CUcontext context = (CUcontext)0x10;
+static CUcontext context = (CUcontext)0x10, owner = (CUcontext)0x10;
 static CUgraphExec exec = (CUgraphExec)0x1000, host_exec = (CUgraphExec)0x2000;
 static uint32_t counter; /* in pinned memory, which the graph counts up */
 static uint64_t word;
@@ -32,6 +32,7 @@ static void run_graph(uint32_t *memory)
 static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function, void **given, void **extra)
 {
     cr_expect(config && !function && given && !extra && fake_profiler.running);
+    cr_expect_eq(fake_profiler.current, owner, "launches are replayed in their own context");
     run_kernel(&fake_profiler.device);
     replays++;
     return CUDA_SUCCESS;
@@ -257,15 +258,29 @@ Test(batch, counts_for_the_device_until_something_else_uses_it)
     fake_profiler_end();
 }
 
-Test(batch, a_second_context_on_the_device_is_something_else)
+/* A device counts for one at a time; either is something else to the other. */
+Test(batch, contexts_of_a_device_take_turns)
 {
-    static CUcontext other = (CUcontext)0x20;
+    const CUcontext other = (CUcontext)0x20;
     begin();
     fake_profiler.alone = true;
+    kernel();
     mode->context_created(other, 0);
     kernel();
-    cr_expect_eq(fake_profiler.scope, CW_SCOPE_CONTEXT);
+    context = other;
+    kernel();
+    cr_expect_eq(fake_profiler.sent_count, 2, "the first context's batch ended");
+    owner = other;
+    read_back();
+    context = owner = (CUcontext)0x10;
+    kernel();
     mode->finish();
+    read_back();
+    static const enum cw_scope scopes[] = {CW_SCOPE_SHARED, CW_SCOPE_SHARED, CW_SCOPE_CONTEXT, CW_SCOPE_CONTEXT};
+    cr_assert_eq(fake_profiler.sent_count, 4);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(fake_profiler.sent[i].scope, scopes[i], "launch %d", i);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
     mode->context_destroyed(other);
     mode->context_destroyed(context);
     fake_profiler_end();
