@@ -39,7 +39,6 @@ enum {
     KEY_SINGLE_PASS,
     KEY_DROP,
     KEY_TOGETHER,
-    KEY_WHOLE,
     KEY_PREFER
 };
 
@@ -59,13 +58,11 @@ static const struct argp_option option_list[] = {
     {"drop", KEY_DROP, 0, 0,
      "instead of refusing leave metrics out: they are taken in the order given, each that needs no pass too many", 0},
     {"keep-together", KEY_TOGETHER, "A,B,...", 0, "plan these metrics too, with all their counters in one pass", 0},
-    {"prefer", KEY_PREFER, "passes|time", 0,
-     "of plans choose the one with fewest passes (default), or the one whose passes cost least time at a launch "
-     "that is replayed, where the chip's file knows what they cost",
-     0},
-    {"whole", KEY_WHOLE, 0, 0,
-     "take more passes where need be, so that each value that fits a pass has one with all its counters, which then "
-     "stand in several; otherwise that is done as far as the fewest passes have room",
+    {"prefer", KEY_PREFER, "whole|passes|time", 0,
+     "of plans choose the one with fewest passes in which each value that fits a pass has one with all its counters "
+     "(default; if that is more than --max-passes, as for passes); or the one with fewest passes, which keeps values "
+     "whole as far as there is room; or the one whose passes cost least time at a launch that is replayed, where the "
+     "chip's file knows what they cost",
      0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},
@@ -125,13 +122,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->sources.items[o->sources.count].key = 'm';
         o->sources.items[o->sources.count++].text = arg;
         return 0;
-    case KEY_WHOLE:
-        o->plan.whole = true;
-        return 0;
     case KEY_PREFER:
         o->plan.quick = strcmp(arg, "time") == 0;
-        if (strcmp(arg, "passes") != 0 && strcmp(arg, "time") != 0)
-            argp_error(state, "found --prefer '%s', expected passes or time", arg);
+        o->plan.whole = strcmp(arg, "whole") == 0;
+        if (!o->plan.quick && !o->plan.whole && strcmp(arg, "passes") != 0)
+            argp_error(state, "found --prefer '%s', expected whole, passes or time", arg);
         return 0;
     case 'o':
         o->output = arg;
@@ -252,14 +247,18 @@ static void name_dropped(const struct cw_metric_list *list, const bool *kept, ch
         }
 }
 
-/* Refuses metrics that need more passes than allowed, or leaves some out, and says which. */
-static enum cw_status limit_passes(const struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
+/* Refuses metrics that need more passes than allowed, or leaves some out, and says which. Values give way first. */
+static enum cw_status limit_passes(struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
                                    struct cw_error *err)
 {
     uint32_t passes;
     char text[700];
     enum cw_status status = cw_plan_passes(&passes, chip, list->names, list->count, &o->plan, err);
-    if (status != CW_OK || !o->most_passes || passes <= o->most_passes)
+    if (status == CW_OK && o->plan.whole && passes > o->most_passes) {
+        o->plan.whole = false;
+        status = cw_plan_passes(&passes, chip, list->names, list->count, &o->plan, err);
+    }
+    if (status != CW_OK || passes <= o->most_passes)
         return status;
     bool *kept = calloc(list->count, sizeof *kept);
     status = kept ? cw_plan_choose(kept, chip, list->names, list->count, o->most_passes, &o->plan, err)
@@ -362,7 +361,7 @@ int main(int argc, char **argv)
         children,
         NULL,
         NULL};
-    struct options options = {0};
+    struct options options = {.plan.whole = true};
     cw_cli_init();
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     struct cw_error err = CW_ERROR_INIT;

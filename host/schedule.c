@@ -74,11 +74,14 @@ static enum cw_status combine(struct cw_schedule *schedule, const struct cw_prob
 static enum cw_status pack_all(struct cw_packing *packings, const struct cw_problems *problems, bool quick,
                                uint32_t *enough, uint32_t *lowest, struct cw_arena *arena, struct cw_error *err)
 {
-    uint32_t *most = cw_arena_alloc(arena, problems->section_count, sizeof *most);
-    if (!most)
+    uint32_t *most = cw_arena_alloc(arena, problems->section_count, sizeof *most), rules = 0;
+    for (uint32_t p = 0; p < problems->count; p++)
+        rules = problems->items[p].rule_count > rules ? problems->items[p].rule_count : rules;
+    uint32_t *needs = cw_arena_alloc(arena, rules, sizeof *needs);
+    if (!most || !needs)
         return cw_error_nomem(err);
     for (uint32_t p = 0; p < problems->count; p++) {
-        uint32_t bound = cw_pack_bound(&problems->items[p]);
+        uint32_t bound = cw_pack_bound(&problems->items[p], needs);
         if (bound > most[problems->items[p].section])
             most[problems->items[p].section] = bound;
     }

@@ -271,24 +271,32 @@ static void try_order(struct cw_pack *p, struct ranked *ranked, uint32_t attempt
     p->least = cost(p);
 }
 
-uint32_t cw_pack_bound(const struct cw_problem *pr)
+/* Whether each item of a class uses a rule by itself. */
+static bool takes(const struct cw_problem_class *c, uint32_t rule)
+{
+    bool found = false;
+    for (uint32_t u = 0; u < c->use_count && c->uses[u].rule <= rule && !found; u++)
+        found = c->uses[u].rule == rule && c->uses[u].group == CW_NONE;
+    return found;
+}
+
+uint32_t cw_pack_bound(const struct cw_problem *pr, uint32_t *needs)
 {
     uint32_t bound = pr->item_count != 0;
-    for (uint32_t r = 0; r < pr->rule_count; r++) {
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < pr->item_count; i++) {
-            bool needs = true;
-            for (uint32_t k = 0; needs && k < pr->items[i].choice_count; k++) {
-                const struct cw_problem_class *c = &pr->classes[pr->items[i].choices[k].class_];
-                needs = false;
-                for (uint32_t u = 0; u < c->use_count && c->uses[u].rule <= r; u++)
-                    needs |= c->uses[u].rule == r && c->uses[u].group == CW_NONE;
-            }
-            n += needs;
+    memset(needs, 0, pr->rule_count * sizeof *needs);
+    for (uint32_t i = 0; i < pr->item_count; i++) {
+        const struct cw_item *item = &pr->items[i];
+        const struct cw_problem_class *first = &pr->classes[item->choices[0].class_];
+        for (uint32_t u = 0; u < first->use_count; u++) {
+            uint32_t rule = first->uses[u].rule, k = 0;
+            while (first->uses[u].group == CW_NONE && k < item->choice_count && takes(&pr->classes[item->choices[k].class_], rule))
+                k++;
+            needs[rule] += k == item->choice_count;
         }
-        if ((n + pr->max[r] - 1) / pr->max[r] > bound)
-            bound = (n + pr->max[r] - 1) / pr->max[r];
     }
+    for (uint32_t r = 0; r < pr->rule_count; r++)
+        if ((needs[r] + pr->max[r] - 1) / pr->max[r] > bound)
+            bound = (needs[r] + pr->max[r] - 1) / pr->max[r];
     return bound;
 }
 

@@ -9,8 +9,8 @@ struct cw_packing {
     uint32_t *pass_of, *choice_of; /* by item */
 };
 
-/* A number of passes below which the problem cannot be packed. */
-uint32_t cw_pack_bound(const struct cw_problem *problem);
+/* A number of passes below which the problem cannot be packed. `needs`: scratch for each of the problem's rules. */
+uint32_t cw_pack_bound(const struct cw_problem *problem, uint32_t *needs);
 
 /* Packs the problem; stops looking for better once there are no more than `enough` passes. With `quick` the packing that
  * costs least is better, else the one with fewest passes. Deterministic: what limits

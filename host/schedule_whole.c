@@ -4,9 +4,10 @@
 #include <string.h>
 
 enum {
-    STEPS_EACH = 256,     /* placements tried, about, for each group before a pass is added, */
-    FEWEST_STEPS = 12000, /* and at least; where none may be added, that many in all */
-    PRESSED = 32,         /* passes tried for a group where counters have to give way */
+    STEPS_EACH = 256,    /* placements tried, about, for each group before a pass is added, */
+    LEAST_STEPS = 48000, /* and at least */
+    STEPS = 12000,       /* where none may be added, in all */
+    PRESSED = 32,        /* passes tried for a group where counters have to give way */
 };
 
 struct whole {
@@ -255,7 +256,7 @@ enum cw_status cw_keep_whole(struct cw_moves *moves, const struct cw_list *group
         return cw_error_nomem(err);
     memset(w.home, 0xff, group_count * sizeof *w.home);
     enum cw_status status = list_waiting(&w, arena, err);
-    uint32_t budget = grow && STEPS_EACH * group_count > FEWEST_STEPS ? STEPS_EACH * group_count : FEWEST_STEPS;
+    uint32_t budget = !grow ? STEPS : STEPS_EACH * group_count > LEAST_STEPS ? STEPS_EACH * group_count : LEAST_STEPS;
     moves->most_steps = moves->steps + budget;
     if (status == CW_OK)
         status = insert_clusters(&w, raw_count, arena, err);

@@ -2,8 +2,8 @@
 """What a range for each launch costs, beside ncu: replay_cost.py BIN [TIMES [WAY...]], on a node with a GPU, PyTorch and ncu.
 
 One program, about 300 launches of a PyTorch loop, and one list of metrics. A way is plain, ncu, or a kind of replay with what
-is added to it: kernel, batch+whole (a plan with --whole), kernel+time+context (one that prefers time, and the scope of
-the context). The ways take turns, TIMES times (3 unless given); medians of the whole program's seconds are printed, and what
+is added to it: kernel, batch+passes (a plan of the fewest passes), kernel+time+context (one that prefers time, and the
+scope of the context). The ways take turns, TIMES times (3 unless given); medians of the whole program's seconds are printed, and what
 deterministic metrics differ between a way and ncu.
 """
 import csv
@@ -29,7 +29,7 @@ l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum lts__t_sector_hit_rate.pct lt
 dram__throughput.avg.pct_of_peak_sustained_elapsed dram__bytes_read.sum dram__bytes_write.sum dram__bytes.sum.per_second
 smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio
 """.split()
-PLANS = {"plain": [], "time": ["--prefer", "time"], "whole": ["--whole"]}
+PLANS = {"whole": [], "passes": ["--prefer", "passes"], "time": ["--prefer", "time"]}
 SCOPES = ["context", "device"]
 DETERMINISTIC = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
                  "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio",
@@ -99,7 +99,7 @@ def main():
                                "--print-units", "base", "--metrics", ",".join(METRICS)] + program
                 else:
                     replay, *more = way.split("+")
-                    plan = next((name for name in more if name in PLANS), "plain")
+                    plan = next((name for name in more if name in PLANS), "whole")
                     command = [f"{binaries}/capture-agent", "range", "-c", f"{folder}/{plan}.cwc", "-o", capture,
                                "--replay", replay, "--scope", next((name for name in more if name in SCOPES), "auto"),
                                "--"] + program

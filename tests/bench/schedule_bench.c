@@ -2,8 +2,8 @@
  *
  *     schedule_bench [CHIP.yaml [SETS [SEED]]]
  *
- * Needs NVIDIA's host library, no GPU. First the fewest passes, then as many as it takes for every ratio that fits a pass
- * to be whole; "refused" counts passes of the first that the library does not take as one. */
+ * Needs NVIDIA's host library, no GPU. First the default, the fewest passes in which every ratio that fits a pass is
+ * whole, then the fewest passes; "refused" counts passes of the default that the library does not take as one. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,12 +23,16 @@ struct bench {
     bool *seen, *collectable; /* by raw counter */
 };
 
+struct ours {
+    uint32_t passes, more, whole; /* more: sets with more than theirs; whole: ratios that have a common pass */
+    double time, most;
+};
+
 struct row {
     uint32_t sets, theirs;
-    uint32_t ours, more, whole;                     /* fewest passes; `whole`: ratios that have a common pass */
-    uint32_t whole_passes, whole_more, whole_whole; /* the same with copies */
-    uint32_t groups, refused;                       /* ratios; passes that NVIDIA's library does not take as one */
-    double our_time, whole_time, our_most, their_time;
+    struct ours whole, fewest;
+    uint32_t groups, refused; /* ratios; passes that NVIDIA's library does not take as one */
+    double their_time;
 };
 
 static double now(void)
@@ -161,10 +165,24 @@ static uint32_t count_whole(struct bench *b, const struct cw_schedule *s, const 
     return n;
 }
 
+static void schedule(struct bench *b, struct cw_schedule *s, const struct cw_list *groups, size_t count, size_t ratios,
+                     unsigned flags, uint32_t theirs, struct ours *ours, struct cw_arena *arena)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    double start = now();
+    if (cw_schedule_make(s, b->chip, groups, count, flags, arena, &err) != CW_OK)
+        die(&err);
+    double time = now() - start;
+    ours->passes += s->pass_count;
+    ours->more += s->pass_count > theirs;
+    ours->whole += count_whole(b, s, groups, ratios);
+    ours->time += time;
+    ours->most = time > ours->most ? time : ours->most;
+}
+
 /* The groups are the ratios among what is asked for, then each raw counter. */
 static void measure(struct bench *b, struct row *row)
 {
-    struct cw_error err = CW_ERROR_INIT;
     struct cw_schedule fewest, whole;
     struct cw_arena *arena = cw_arena_create();
     struct cw_list *groups = arena ? cw_arena_alloc(arena, b->chip->ratio_count + b->raw_count, sizeof *groups) : NULL;
@@ -178,38 +196,29 @@ static void measure(struct bench *b, struct row *row)
         groups[count++] = (struct cw_list){1, &b->raws[k]};
     }
     double start = now();
-    if (cw_schedule_make(&fewest, b->chip, groups, count, 0, arena, &err) != CW_OK)
-        die(&err);
-    double middle = now();
-    if (cw_schedule_make(&whole, b->chip, groups, count, CW_SCHEDULE_WHOLE, arena, &err) != CW_OK)
-        die(&err);
-    double late = now();
     uint32_t theirs = (uint32_t)their_passes(b, b->raw_count);
-    double end = now();
+    row->their_time += now() - start;
     row->sets++;
-    row->ours += fewest.pass_count;
-    row->whole_passes += whole.pass_count;
     row->theirs += theirs;
-    row->more += fewest.pass_count > theirs;
-    row->whole_more += whole.pass_count > theirs;
-    row->our_time += middle - start;
-    row->whole_time += late - middle;
-    row->their_time += end - late;
-    row->our_most = late - middle > row->our_most ? late - middle : row->our_most;
     row->groups += (uint32_t)ratios;
-    row->whole += count_whole(b, &fewest, groups, ratios);
-    row->whole_whole += count_whole(b, &whole, groups, ratios);
-    row->refused += refused(b, &fewest);
+    schedule(b, &whole, groups, count, ratios, CW_SCHEDULE_WHOLE, theirs, &row->whole, arena);
+    schedule(b, &fewest, groups, count, ratios, 0, theirs, &row->fewest, arena);
+    row->refused += refused(b, &whole);
     cw_arena_destroy(arena);
+}
+
+static void print_ours(const struct ours *o, const struct row *r)
+{
+    printf(" | %6u %.3f %4u %5u/%-5u %7.2f %7.2f", o->passes, o->passes / (r->theirs ? (double)r->theirs : 1), o->more,
+           o->whole, r->groups, 1e3 * o->time / (r->sets ? r->sets : 1), 1e3 * o->most);
 }
 
 static void print(const char *name, const struct row *r)
 {
-    double sets = r->sets ? r->sets : 1, theirs = r->theirs ? r->theirs : 1;
-    printf("%-16s %5u %6u | %6u %.3f %4u %5u/%-5u %7.2f | %6u %.3f %4u %5u %7.2f %7.2f | %7u %9.2f\n", name, r->sets,
-           r->theirs, r->ours, r->ours / theirs, r->more, r->whole, r->groups, 1e3 * r->our_time / sets,
-           r->whole_passes, r->whole_passes / theirs, r->whole_more, r->whole_whole, 1e3 * r->whole_time / sets,
-           1e3 * r->our_most, r->refused, 1e3 * r->their_time / sets);
+    printf("%-16s %5u %6u %8.2f", name, r->sets, r->theirs, 1e3 * r->their_time / (r->sets ? r->sets : 1));
+    print_ours(&r->whole, r);
+    print_ours(&r->fewest, r);
+    printf(" | %7u\n", r->refused);
 }
 
 static void random_rows(struct bench *b, uint32_t sets)
@@ -287,8 +296,9 @@ int main(int argc, char **argv)
     if (!b.placements || !b.raws || !b.seen || !b.collectable)
         return CW_ERR_NOMEM;
     find_collectable(&b);
-    printf("%-16s %5s %6s | %6s %5s %4s %-11s %7s | %6s %5s %4s %5s %7s %7s | %7s %9s\n", "", "sets", "theirs", "ours",
-           "ratio", "more", "whole", "ms", "--whole", "ratio", "more", "whole", "ms", "most", "refused", "their ms");
+    printf("%-16s %5s %6s %8s | %6s %5s %4s %-11s %7s %7s | %6s %5s %4s %-11s %7s %7s | %7s\n", "", "sets", "theirs",
+           "ms", "ours", "ratio", "more", "whole", "ms", "most", "passes", "ratio", "more", "whole", "ms", "most",
+           "refused");
     random_rows(&b, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 75);
     natural_rows(&b);
     cw_nvperf_scheduler_destroy(b.theirs);

@@ -24,7 +24,7 @@ for replay in batch application kernel; do echo $replay; ranges --replay $replay
 echo graphs alone; ranges --kernel '^graph'
 echo user ranges; ranges --ranges user --levels 2
 # counters that stand in several passes, and what is computed from several: in a graph, what a launch has and it has not
-metric-config --chip GH100 --set demo --whole --no-native -o whole.cwc
+metric-config --chip GH100 --set demo --no-native -o whole.cwc
 echo 'exec >$COUNTERWORKS_SIM; echo launch gemm; echo graph 1' >program
 capture-agent range -c whole.cwc -o whole.cwd -- sh program
 metric-eval whole.cwd --json - | python3 -c '

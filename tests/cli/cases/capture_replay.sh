@@ -25,7 +25,7 @@ capture-agent range -c plan.cwc -o fails.cwd --replay application -- sh -c 'echo
 echo "status $?"
 metric-eval show fails.cwd | grep -E 'ranges|end'
 # a counter that stands in several passes has a value of each: a value is computed within one pass
-metric-config --chip GH100 --set demo --whole --no-native -o whole.cwc
+metric-config --chip GH100 --set demo --no-native -o whole.cwc
 for replay in batch application kernel; do
     capture-agent range -c whole.cwc -o $replay.cwd --replay $replay --sim-kernels 2 -- true 2>/dev/null
     metric-eval $replay.cwd --json - >$replay.json

@@ -8,7 +8,12 @@ plan -m $M --profiler pm --drop -o plan.cwc
 plan -m $M --keep-together lts__t_sector_hit_rate.pct,dram__bytes_read.sum -o plan.cwc
 plan -m $M --keep-together dram__bytes_read.sum,l1tex__t_sector_hit_rate.pct --explain | grep -e dram__ -e l1tex__ -e status
 plan -m $M --explain --format json | grep -e '"fewest"' -e '"without"' -e '"why": "'
-plan -m $M --whole --explain | tail -6
+plan -m $M --prefer passes --explain | tail -6
+# whole where that is allowed, fewer passes where it is not
+for most in 8 7 6; do
+    plan --set warp-state --max-passes $most --explain 2>&1 | grep -e passes -e mixes -e status | cut -c1-110
+done
+plan -m $M --prefer most --explain
 plan -m $M --max-passes 0 -o plan.cwc
 plan -m $M --drop -o plan.cwc
 plan -m $M --profiler pm --max-passes 2 -o plan.cwc
