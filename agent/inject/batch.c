@@ -90,7 +90,7 @@ static void wait_for_others(const struct cw_collection *c)
 static void end_collection(struct cw_collection *c)
 {
     struct batch *b = find(c->context);
-    CUcontext popped;
+    CUcontext current = NULL;
     if (!c->running)
         return;
     wait_for_others(c);
@@ -100,11 +100,12 @@ static void end_collection(struct cw_collection *c)
     }
     uint64_t begin = cw_inject_now_ns();
     c->running = b->open = false;
-    bool current = cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS; /* it may be another's launch */
-    if (current && replay(c, b))
+    cw_inject.api.cuCtxGetCurrent(&current); /* of another context's launch, or of none at the end */
+    bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
+    if (replay(c, b))
         cw_collection_deliver(c);
-    if (current)
-        cw_inject.api.cuCtxPopCurrent_v2(&popped);
+    if (pushed)
+        cw_inject.api.cuCtxPopCurrent_v2(&current);
     cw_range_spend(begin);
     cw_checkpoint_free(&b->checkpoint);
     cw_record_clear(&b->record);

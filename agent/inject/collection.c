@@ -163,7 +163,7 @@ static bool make_memory(struct cw_collection_memory *m, size_t size)
 {
     void *bytes = MAP_FAILED;
     m->file = memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (m->file >= 0 && may_be_that_large(size) && ftruncate(m->file, (off_t)size) == 0 &&
+    if (m->file >= 0 && may_be_that_large(size) && fallocate(m->file, 0, 0, (off_t)size) == 0 &&
         fcntl(m->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
     if (bytes != MAP_FAILED) {

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -19,8 +20,10 @@ static uint32_t handed_count;
 
 struct fake_profiler fake_profiler;
 static struct object {
-    bool enabled, started;
+    uint32_t device, passes; /* passes: of the plan so far */
+    bool enabled, started, running;
     const void *config, *image;
+    uint8_t *data;
     CUpti_ProfilerRange range;
 } objects[FAKE_MOST];
 static struct cw_arena *arena;
@@ -28,6 +31,12 @@ static struct cw_arena *arena;
 static CUresult pci_address(char *text, int size, CUdevice device)
 {
     snprintf(text, (size_t)size, "0000:%02x:00.0", 10 + (unsigned)device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult current_context(CUcontext *context)
+{
+    *context = fake_profiler.current;
     return CUDA_SUCCESS;
 }
 
@@ -53,7 +62,8 @@ static CUptiResult version(uint32_t *number)
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
     cr_assert_lt(fake_profiler.objects, FAKE_MOST);
-    objects[fake_profiler.objects] = (struct object){.enabled = true};
+    objects[fake_profiler.objects] =
+        (struct object){.enabled = true, .device = p->ctx >= FAKE_CONTEXTS_OF_SECOND_DEVICE};
     p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&objects[fake_profiler.objects++];
     return CUPTI_SUCCESS;
 }
@@ -61,7 +71,7 @@ static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 static CUptiResult disable(CUpti_RangeProfiler_Disable_Params *p)
 {
     struct object *object = (struct object *)p->pRangeProfilerObject;
-    cr_expect(!fake_profiler.running || !object->started);
+    cr_expect(!object->running);
     object->enabled = false;
     return CUPTI_SUCCESS;
 }
@@ -84,15 +94,15 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     struct object *object = (struct object *)p->pRangeProfilerObject;
     bool same = object->config == p->pConfig;
     cr_expect(!object->config || (p->range == object->range && same));
-    if (!same || fake_profiler.passes == FAKE_PARTS * FAKE_PASSES)
-        fake_profiler.passes = 0;
-    cr_expect_eq(p->passIndex, (size_t)fake_profiler.passes);
+    if (!same || object->passes == FAKE_PARTS * FAKE_PASSES)
+        object->passes = 0;
+    cr_expect_eq(p->passIndex, object->passes);
     cr_expect_neq(p->pCounterDataImage, object->image, "each part has its own");
-    object->image = fake_profiler.passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
+    object->image = object->passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
     object->config = p->pConfig;
     object->range = p->range;
     fake_profiler.scope = *p->pConfig;
-    fake_profiler.data = p->pCounterDataImage;
+    object->data = p->pCounterDataImage;
     fake_profiler.range = p->range;
     return CUPTI_SUCCESS;
 }
@@ -101,18 +111,22 @@ static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
 {
     struct object *object = (struct object *)p->pRangeProfilerObject;
     for (int i = 0; i < fake_profiler.objects; i++)
-        cr_expect(!objects[i].enabled || !objects[i].started || &objects[i] == object, "the counters are busy");
-    object->started = true;
-    cr_expect(object->config && !fake_profiler.running);
-    fake_profiler.running = true;
+        cr_expect(!objects[i].enabled || !objects[i].started || objects[i].device != object->device ||
+                      &objects[i] == object,
+                  "the counters are busy");
+    cr_expect(object->config && !object->running);
+    object->started = object->running = true;
+    fake_profiler.running++;
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
 {
-    cr_expect(fake_profiler.running && !fake_profiler.open);
-    fake_profiler.running = false;
-    p->isAllPassSubmitted = ++fake_profiler.passes == FAKE_PARTS * FAKE_PASSES - fake_profiler.missing;
+    struct object *object = (struct object *)p->pRangeProfilerObject;
+    cr_expect(object->running && !fake_profiler.open);
+    object->running = false;
+    fake_profiler.running--;
+    p->isAllPassSubmitted = ++object->passes + (uint32_t)fake_profiler.missing == FAKE_PARTS * FAKE_PASSES;
     return CUPTI_SUCCESS;
 }
 
@@ -135,9 +149,9 @@ static CUptiResult pop(CUpti_RangeProfiler_PopRange_Params *p)
 
 static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 {
-    (void)p;
-    cr_expect(!fake_profiler.running && fake_profiler.passes % FAKE_PASSES == 0);
-    *fake_profiler.data = (uint8_t)(fake_profiler.passes / FAKE_PASSES);
+    const struct object *object = (struct object *)p->pRangeProfilerObject;
+    cr_expect(!object->running && object->passes % FAKE_PASSES == 0);
+    *object->data = (uint8_t)(object->passes / FAKE_PASSES);
     return CUPTI_SUCCESS;
 }
 
@@ -167,7 +181,7 @@ void cw_checkpoint_free(struct cw_checkpoint *checkpoint)
 
 bool cw_inject_is_alone(const char *pci)
 {
-    cr_expect_str_eq(pci, "0000:0a:00.0");
+    cr_expect(strcmp(pci, "0000:0a:00.0") == 0 || strcmp(pci, "0000:0b:00.0") == 0);
     return fake_profiler.alone;
 }
 
@@ -269,6 +283,7 @@ void fake_profiler_begin(struct cw_writer *setup)
     arena = cw_inject.arena = cw_arena_create();
     struct cw_cupti *api = &cw_inject.api;
     api->cuDeviceGetPCIBusId = pci_address;
+    api->cuCtxGetCurrent = current_context;
     api->cuCtxPushCurrent_v2 = push_context;
     api->cuCtxPopCurrent_v2 = pop_context;
     api->cuptiGetVersion = version;

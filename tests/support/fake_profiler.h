@@ -7,17 +7,19 @@
 
 enum { FAKE_PARTS = 2, FAKE_PASSES = 3 };
 
+#define FAKE_CONTEXTS_OF_SECOND_DEVICE ((CUcontext)0x100)
+
 struct fake_profiler {
-    int objects, passes; /* enabled so far; of the plan so far */
-    int missing;         /* passes of the plan that it does not know of */
-    bool running, open;
+    int objects; /* enabled so far */
+    int missing; /* passes of the plan that it does not know of */
+    int running; /* objects */
+    bool open;
     int pushed; /* ranges */
     CUcontext current;
     uint32_t version;
-    uint8_t *data; /* of the part */
     CUpti_ProfilerRange range;
-    uint8_t scope; /* of the config image */
-    bool alone;    /* nothing else uses the device */
+    uint8_t scope;          /* of the config image */
+    bool alone;             /* nothing else uses the device */
     uint32_t device, saved; /* memory */
     char failure[200];
     /* what the agent was told */

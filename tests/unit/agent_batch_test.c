@@ -32,7 +32,7 @@ static void run_graph(uint32_t *memory)
 static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function, void **given, void **extra)
 {
     cr_expect(config && !function && given && !extra && fake_profiler.running);
-    cr_expect_eq(fake_profiler.current, owner, "launches are replayed in their own context");
+    cr_expect(!owner || fake_profiler.current == owner, "launches are replayed in their own context");
     run_kernel(&fake_profiler.device);
     replays++;
     return CUDA_SUCCESS;
@@ -283,6 +283,31 @@ Test(batch, contexts_of_a_device_take_turns)
     cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
     mode->context_destroyed(other);
     mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, devices_count_at_the_same_time)
+{
+    const CUcontext first = context, second = FAKE_CONTEXTS_OF_SECOND_DEVICE;
+    begin();
+    fake_profiler.alone = true;
+    mode->context_created(second, 1);
+    owner = NULL; /* either, and memory is only modelled for one */
+    kernel();
+    context = second;
+    kernel();
+    context = first;
+    kernel();
+    cr_expect_eq(fake_profiler.running, 2);
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cr_expect_eq(fake_profiler.objects, 2);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(fake_profiler.sent[i].scope, CW_SCOPE_DEVICE, "launch %d", i);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(second);
+    mode->context_destroyed(first);
     fake_profiler_end();
 }
 
