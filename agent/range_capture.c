@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "agent/backend.h"
-#include "agent/parts.h"
 #include "agent/patched.h"
 #include "agent/range_decode.h"
 #include "agent/range_output.h"
 #include "agent/session.h"
 #include "host/base/demangle.h"
 #include "host/base/file.h"
+#include "host/image/parts.h"
 
 enum {
     IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */
@@ -354,7 +354,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
         status = cw_parts_make(&c->parts, &c->plan, &rules, c->arena, err);
     if (status != CW_OK)
         return status;
-    cw_parts_report(&c->parts, rules.how, c->added);
+    cw_range_output_tell(&c->parts, rules.how, c->added);
     const struct cw_schema *schema = &c->parts.schema;
     c->count = c->one_pass ? 1 : c->parts.count;
     c->values = cw_arena_alloc(c->arena, cw_schema_columns(schema), sizeof *c->values);

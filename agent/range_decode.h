@@ -2,7 +2,7 @@
 #ifndef CW_AGENT_RANGE_DECODE_H
 #define CW_AGENT_RANGE_DECODE_H
 
-#include "agent/parts.h"
+#include "host/image/parts.h"
 #include "host/nvperf/lower.h"
 
 struct cw_range_image { /* of one part */

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "agent/nesting.h"
-#include "agent/parts.h"
 #include "agent/patched.h"
 #include "agent/range_output.h"
 #include "agent/sim_gpu.h"
 #include "agent/sim_program.h"
+#include "host/image/parts.h"
 
 struct simulation {
     const struct cw_range_options *options;
@@ -304,7 +304,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     const struct cw_parts_rules rules = {.how = s->one_pass                     ? CW_PARTS_PASSES
                                                 : o->replay == CW_REPLAY_KERNEL ? CW_PARTS_ONE
                                                                                 : CW_PARTS_FEW,
-                                         .fits = cw_sim_gpu_fits};
+                                         .fits = cw_parts_fit_limits};
     uint32_t count = 1, added = 0;
     uint64_t beside;
     enum cw_status status = cw_range_beside(o, &beside, err);
@@ -312,14 +312,14 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         status = cw_filter_open(&s->filter, &o->filter, err);
     s->plan = *o->plan;
     if (status == CW_OK && s->one_pass)
-        status = cw_parts_complete(&s->plan, cw_sim_gpu_fits, NULL, &added, s->arena, err);
+        status = cw_parts_complete(&s->plan, cw_parts_fit_limits, NULL, &added, s->arena, err);
     if (status == CW_OK)
         status = cw_parts_make(&s->parts, &s->plan, &rules, s->arena, err);
     if (status == CW_OK)
         status = cw_sim_gpu_open(&s->gpu, &s->parts.plan, &s->parts.schema, o->sim_seed, s->arena, err);
     if (status == CW_OK) {
         count = s->one_pass ? s->parts.count * o->levels : 1;
-        cw_parts_report(&s->parts, rules.how, added);
+        cw_range_output_tell(&s->parts, rules.how, added);
         s->patched = cw_patched_columns(&s->parts.plan, &s->parts.schema, s->arena);
         if (!s->patched)
             return cw_error_nomem(err);

@@ -24,48 +24,17 @@ uint64_t cw_sim_text_key(const char *text)
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
 
-static bool contains(const struct cw_config_pass *pass, struct cw_placement at)
-{
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == at.raw && pass->placements[i].domain == at.domain)
-            return true;
-    return false;
-}
-
-static uint32_t groups_taken(const struct cw_config_pass *pass, const struct cw_config_limit *limit)
-{
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < limit->count; i++) {
-        bool counts = contains(pass, limit->members[i]);
-        for (uint32_t k = 0; k < i && counts; k++)
-            counts = limit->groups[k] != limit->groups[i] || !contains(pass, limit->members[k]);
-        taken += counts;
-    }
-    return taken;
-}
-
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err)
 {
     for (uint32_t p = 0; p < plan->pass_count; p++)
         for (uint32_t i = 0; i < plan->limit_count; i++) {
-            uint32_t taken = groups_taken(&plan->passes[p], &plan->limits[i]);
+            uint32_t taken = cw_config_limit_taken(&plan->limits[i], &plan->passes[p]);
             if (taken > plan->limits[i].max)
                 return cw_error_set(
                     err, CW_ERR_DEVICE,
                     "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u", p, taken,
                     i, plan->domains[plan->limits[i].members[0].domain].name, plan->limits[i].max);
         }
-    return CW_OK;
-}
-
-enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
-                               bool *answer, struct cw_error *err)
-{
-    (void)user;
-    (void)err;
-    *answer = true;
-    for (uint32_t i = 0; i < plan->limit_count && *answer; i++)
-        *answer = groups_taken(pass, &plan->limits[i]) <= plan->limits[i].max;
     return CW_OK;
 }
 

@@ -21,9 +21,6 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_im
                                struct cw_error *err);
 /* Fills in values and durations of the range with this number. */
 void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
-/* Whether a pass keeps the limits of the plan; as cw_parts_complete asks. */
-enum cw_status cw_sim_gpu_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
-                               bool *answer, struct cw_error *err);
 /* Refuses a plan whose passes break the limits, as hardware would. */
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* A well-mixed number for each key. */

@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 
+#include "host/image/parts.h"
+
 enum {
     MOST_WEIGHED = 200, /* metrics; planning without each takes a while */
     MOST_SHOWN = 5,
@@ -23,6 +25,7 @@ struct explained {
     struct saving *savings;
     uint32_t saving_count;
     bool weighed;
+    struct cw_parts parts; /* as replay collects it; none for sampling over time */
 };
 
 /* ---- finding out ------------------------------------------------------------------------------------------------ */
@@ -154,6 +157,19 @@ static void print_passes(const struct explained *e)
             printf("%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d], es(e->loads[d]));
 }
 
+/* A counter that no pass holds may need passes of its own (parts.h), which come last. */
+static void print_added(const struct explained *e)
+{
+    const struct cw_schema *schema = &e->parts.schema;
+    const struct cw_schema_counter *c = schema->counters;
+    const uint32_t planned = e->plan->image.pass_count;
+    while (e->parts.added && (!c->pass_count || c->passes[c->pass_count - 1] < planned))
+        c++;
+    if (e->parts.added)
+        printf("batched and user replay add %" PRIu32 " pass%s, for counters that no pass holds, such as %s\n",
+               e->parts.added, es(e->parts.added), c->name);
+}
+
 static void print_savings(const struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
@@ -231,8 +247,9 @@ static enum cw_status print_json(const struct explained *e, const struct cw_chip
         json_array_append_new(metrics, json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", list, "whole",
                                                  m->whole, "why", reason));
     }
-    json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "chip", image->chip, "fewest", (int)e->plan->bound,
-                             "passes", passes, "alone", loads, "savings", savings, "metrics", metrics);
+    json_t *root =
+        json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "chip", image->chip, "fewest", (int)e->plan->bound, "added",
+                  (int)e->parts.added, "passes", passes, "alone", loads, "savings", savings, "metrics", metrics);
     int failed = root ? json_dumpf(root, stdout, JSON_INDENT(1)) : -1;
     json_decref(root);
     printf("\n");
@@ -249,11 +266,15 @@ enum cw_status cw_plan_print(const struct cw_plan *plan, const struct cw_chip *c
         e.most = e.loads[d] > e.most ? e.loads[d] : e.most;
     if (status == CW_OK)
         status = weigh(&e, chip, options, arena, err);
+    const struct cw_parts_rules rules = {.how = CW_PARTS_FEW, .fits = cw_parts_fit_limits};
+    if (status == CW_OK && options->profiler == CW_PROFILER_RANGE)
+        status = cw_parts_make(&e.parts, &plan->image, &rules, arena, err);
     if (status != CW_OK)
         return status;
     if (json)
         return print_json(&e, chip, options, err);
     print_passes(&e);
+    print_added(&e);
     print_savings(&e);
     printf("\n");
     return print_metrics(&e, chip, options, err);

@@ -57,6 +57,9 @@ struct cw_config_limit {
     const uint32_t *groups; /* one for each member */
 };
 
+/* How many groups of a limit a pass takes. */
+uint32_t cw_config_limit_taken(const struct cw_config_limit *limit, const struct cw_config_pass *pass);
+
 /* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
 struct cw_meaning {
     const char *name;

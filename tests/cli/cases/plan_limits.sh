@@ -14,6 +14,11 @@ for most in 8 7 6; do
     plan --set warp-state --max-passes $most --explain 2>&1 | grep -e passes -e mixes -e status | cut -c1-110
 done
 plan -m $M --prefer most --explain
+# passes that replay adds: none where the plan says none
+plan --set demo --explain | grep 'replay add'
+capture-agent range --backend sim -c <(metric-config --chip GH100 --set demo --no-native -o /dev/stdout) -o run.cwd -- true
+plan --set demo --explain --format json | grep '"added"'
+plan --set demo --prefer passes --explain --format json | grep '"added"'
 plan -m $M --max-passes 0 -o plan.cwc
 plan -m $M --drop -o plan.cwc
 plan -m $M --profiler pm --max-passes 2 -o plan.cwc

@@ -1,8 +1,8 @@
 /* A plan while it is taken apart: what parts.c and parts_spread.c share. */
-#ifndef CW_AGENT_PARTS_WORK_H
-#define CW_AGENT_PARTS_WORK_H
+#ifndef CW_IMAGE_PARTS_WORK_H
+#define CW_IMAGE_PARTS_WORK_H
 
-#include "agent/parts.h"
+#include "host/image/parts.h"
 
 enum { CW_PARTS_NONE = UINT32_MAX };
 

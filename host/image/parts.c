@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/parts_work.h"
+#include "host/image/parts_work.h"
 
 static uint32_t *numbers(struct cw_arena *arena, size_t count, uint32_t fill)
 {

@@ -1,6 +1,4 @@
-#include <stdio.h>
-
-#include "agent/parts_work.h"
+#include "host/image/parts_work.h"
 
 static bool has(const struct cw_config_pass *pass, uint32_t raw)
 {
@@ -97,22 +95,13 @@ enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fi
     return status;
 }
 
-void cw_parts_report(const struct cw_parts *parts, enum cw_parting how, uint32_t added)
+enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                                   bool *answer, struct cw_error *err)
 {
-    added += parts->added;
-    if (added)
-        fprintf(stderr, "capture-agent: %u pass%s added for counters that the plan spreads over several\n", added,
-                added > 1 ? "es" : "");
-    const struct cw_schema *schema = &parts->schema;
-    uint32_t count = 0, first = 0;
-    for (uint32_t c = schema->counter_count; how == CW_PARTS_PASSES && c-- > 0;)
-        if (!schema->counters[c].whole) {
-            first = c;
-            count++;
-        }
-    if (count)
-        fprintf(stderr,
-                "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
-                "kernel replay does not\n",
-                schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
+    (void)user;
+    (void)err;
+    *answer = true;
+    for (uint32_t i = 0; i < plan->limit_count && *answer; i++)
+        *answer = cw_config_limit_taken(&plan->limits[i], pass) <= plan->limits[i].max;
+    return CW_OK;
 }

@@ -1,7 +1,7 @@
 /* Counters that no pass holds: all their raw counters have to be in one part. */
 #include <string.h>
 
-#include "agent/parts_work.h"
+#include "host/image/parts_work.h"
 
 enum where { THERE, BACK, FREE, ELSEWHERE, NOWHERE };
 

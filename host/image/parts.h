@@ -4,8 +4,8 @@
  * Passes that share a raw counter therefore go to different parts, each with counter data of its own, and a counter
  * that several passes hold whole has a value of each. One that no pass holds whole needs all its passes in one part:
  * where those share others, it is given passes that do not. */
-#ifndef CW_AGENT_PARTS_H
-#define CW_AGENT_PARTS_H
+#ifndef CW_IMAGE_PARTS_H
+#define CW_IMAGE_PARTS_H
 
 #include "host/image/counter_data.h"
 
@@ -55,8 +55,8 @@ bool cw_parts_single(struct cw_config_image *single, const struct cw_config_imag
  * live in `arena`. */
 enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fits, void *user, uint32_t *added,
                                  struct cw_arena *arena, struct cw_error *err);
-/* Tells on stderr how many passes were added, by cw_parts_complete or for the parts, and which counters
- * CW_PARTS_PASSES leaves out. */
-void cw_parts_report(const struct cw_parts *parts, enum cw_parting how, uint32_t added);
+/* A cw_parts_fits by the limits that the plan has, which speak only of what it collects. */
+enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                                   bool *answer, struct cw_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Where the raw counters of a plan stand, and the plan without repetition. */
 #include <stdlib.h>
 
-#include "agent/parts_work.h"
+#include "host/image/parts_work.h"
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
