@@ -289,7 +289,8 @@ uint32_t cw_pack_bound(const struct cw_problem *pr, uint32_t *needs)
         const struct cw_problem_class *first = &pr->classes[item->choices[0].class_];
         for (uint32_t u = 0; u < first->use_count; u++) {
             uint32_t rule = first->uses[u].rule, k = 0;
-            while (first->uses[u].group == CW_NONE && k < item->choice_count && takes(&pr->classes[item->choices[k].class_], rule))
+            bool again = u && first->uses[u - 1].rule == rule && first->uses[u - 1].group == CW_NONE;
+            while (!again && first->uses[u].group == CW_NONE && k < item->choice_count && takes(&pr->classes[item->choices[k].class_], rule))
                 k++;
             needs[rule] += k == item->choice_count;
         }
