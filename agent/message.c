@@ -93,6 +93,13 @@ bool cw_message_send(int fd, enum cw_message_type type, const void *payload, siz
     return cw_message_send_with(fd, type, payload, size, -1);
 }
 
+bool cw_message_tell(int fd, enum cw_message_type type)
+{
+    uint8_t head[CW_MESSAGE_HEADER] = {0};
+    cw_store_u32(head, type);
+    return send(fd, head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof head;
+}
+
 static bool receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory)
 {
     uint8_t head[CW_MESSAGE_HEADER];

@@ -74,7 +74,8 @@ struct cw_launch {
     const char *kernel; /* "" for a user range; of a graph as cw_graph_name has it */
     const char *nvtx;   /* the user ranges around it as "outer/inner"; of a user range its own path */
     bool user;          /* a user range */
-    bool unwanted;      /* left out by the filter, but launched while another could not be stopped */
+    bool unwanted;      /* left out by the filter, but launched while another could not be stopped; or refused by the
+                           driver in a range that had been pushed */
     enum cw_replay replay;
     enum cw_scope scope;
     uint32_t graphs; /* how many CUDA graphs were launched in it */
@@ -94,6 +95,8 @@ void cw_graph_name(uint32_t kernels, char *text, size_t size);
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);
 /* The same with memory, a file's descriptor, or -1 for none. */
 bool cw_message_send_with(int fd, enum cw_message_type type, const void *payload, size_t size, int memory);
+/* Sends one without a payload. False also where the other end does not read what it gets. */
+bool cw_message_tell(int fd, enum cw_message_type type);
 
 /* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream or
  * for a frame that makes no sense. Memory that came with it is closed. */

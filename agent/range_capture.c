@@ -35,8 +35,8 @@ struct capture {
     uint64_t beside;       /* the raw counter that makes passes count for the device; 0: none may */
     bool one_pass;         /* application replay: a run collects one part, which is one pass */
     uint32_t first, count; /* the parts that this run collects */
-    uint32_t added, kept, shared;
-    bool warned; /* of an older CUPTI */
+    uint32_t added, kept;
+    bool shared, warned; /* there are ranges of a shared device; of an older CUPTI */
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
@@ -166,7 +166,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     char *readable = cw_demangle(l->kernel);
     struct cw_range_attributes about;
     cw_range_attributes_make(&about, l->replay, l->scope, l->nvtx, l->graphs);
-    c->shared += l->scope == CW_SCOPE_SHARED;
+    c->shared |= l->scope == CW_SCOPE_SHARED;
     struct cw_range r = {.name = l->user      ? l->nvtx
                                  : readable   ? readable
                                  : *l->kernel ? l->kernel
@@ -376,9 +376,8 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     cw_range_output_report(&c->out);
     if (c->shared)
         fprintf(stderr,
-                "capture-agent: something else used the GPU beside %" PRIu32 " ranges that were counted for the whole "
-                "device; they may hold its work (scope 'shared device'), which --scope context leaves out\n",
-                c->shared);
+                "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "
+                "may hold its work (scope 'shared device'), which --scope context leaves out\n");
     /* a program that was never started says nothing */
     if (c->session.program.over)
         status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);

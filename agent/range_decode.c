@@ -15,8 +15,9 @@
 static enum cw_status map(struct cw_range_images *images, int memory, size_t size, struct cw_error *err)
 {
     struct stat file;
-    if (memory < 0 || fstat(memory, &file) != 0 || file.st_size < 0 || (size_t)file.st_size < size ||
-        !(fcntl(memory, F_GET_SEALS) & F_SEAL_SHRINK))
+    int seals = memory < 0 ? -1 : fcntl(memory, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(memory, &file) != 0 || file.st_size < 0 ||
+        (size_t)file.st_size < size)
         return cw_error_set(err, CW_ERR_INPUT,
                             "a profiled process sent no memory with its counter data, expected %zu bytes", size);
     images->memory = mmap(NULL, size, PROT_READ, MAP_SHARED, memory, 0);

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/message.h"
+
 struct record {
     struct cw_run_range data;
     struct cw_value *values;
     double *durations;
+    struct cw_pair *attributes;
     uint64_t key;
     uint32_t next; /* of the same key hash, by occurrence; index + 1, 0 ends */
     uint32_t group, seen, last_run;
@@ -128,7 +131,7 @@ static bool copy_range(struct cw_runs *r, struct record *to, const struct cw_run
         pairs[i].value = cw_arena_strdup(r->arena, from->range.attributes[i].value);
         good = pairs[i].key && pairs[i].value;
     }
-    range->attributes = pairs;
+    range->attributes = to->attributes = pairs;
     to->values = cw_arena_alloc(r->arena, r->columns, sizeof *to->values);
     to->durations = cw_arena_alloc(r->arena, r->passes, sizeof *to->durations);
     for (uint32_t i = 0; to->durations && i < r->passes; i++)
@@ -151,6 +154,18 @@ static struct record *append(struct cw_runs *r, const struct cw_run_range *range
     struct record *record = &r->records[r->count];
     *record = (struct record){.key = key_of(range), .group = r->group};
     return copy_range(r, record, range) ? &r->records[r->count++] : NULL;
+}
+
+/* Values of one run that hold another's work are among those of the range. */
+static void take_scope(struct record *record, const struct cw_range *range)
+{
+    const char *shared = cw_scope_names[CW_SCOPE_SHARED];
+    bool is = false;
+    for (uint32_t i = 0; i < range->attribute_count; i++)
+        is |= strcmp(range->attributes[i].key, "scope") == 0 && strcmp(range->attributes[i].value, shared) == 0;
+    for (uint32_t i = 0; is && i < record->data.range.attribute_count; i++)
+        if (strcmp(record->attributes[i].key, "scope") == 0)
+            record->attributes[i].value = shared;
 }
 
 static bool take_values(struct cw_runs *r, struct record *record, const struct cw_run_range *range)
@@ -191,6 +206,7 @@ enum cw_status cw_runs_add(struct cw_runs *r, const struct cw_run_range *range, 
     }
     record->seen++;
     record->last_run = r->run;
+    take_scope(record, &range->range);
     return take_values(r, record, range) ? CW_OK : cw_error_nomem(err);
 }
 

@@ -154,7 +154,7 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
     free(payload);
     if (p->memory >= 0) {
         close(p->memory);
-        more = cw_message_send(p->fd, CW_MESSAGE_TAKEN, NULL, 0) && more;
+        more = cw_message_tell(p->fd, CW_MESSAGE_TAKEN) && more;
     }
     return more;
 }

@@ -50,22 +50,27 @@ static bool is_there(void)
     return nvml.memory;
 }
 
-static bool has_none(list_function *list, void *device)
+/* How many processes a list has; MOST_PROCESSES + 1 where it cannot be had. */
+static unsigned list(list_function *function, void *device, struct process *processes)
 {
-    struct process processes[MOST_PROCESSES];
     unsigned count = MOST_PROCESSES;
-    return list(device, &count, processes) == 0 && count == 0;
+    return function(device, &count, processes) == 0 ? count : MOST_PROCESSES + 1;
 }
 
-/* Processes of other containers are not listed, but the memory that they hold is counted. */
-bool cw_inject_is_alone(const char *pci)
+/* Of a process that is not listed, such as one in another container, the memory that it holds is counted. */
+enum cw_company cw_inject_company(const char *pci)
 {
-    struct process processes[MOST_PROCESSES], *own = &processes[0];
+    struct process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];
     struct memory memory = {.version = (unsigned)sizeof memory | 2u << 24};
-    unsigned count = MOST_PROCESSES;
     void *device;
-    return is_there() && nvml.device(pci, &device) == 0 && nvml.compute(device, &count, processes) == 0 && count == 1 &&
-           own->pid == (unsigned)cw_inject.process && own->gpu_instance == (unsigned)NO_INSTANCE &&
-           has_none(nvml.graphics, device) && has_none(nvml.mps, device) && nvml.memory(device, &memory) == 0 &&
-           own->memory <= memory.used && memory.used - own->memory <= unaccounted;
+    if (!is_there() || nvml.device(pci, &device) != 0 || nvml.memory(device, &memory) != 0)
+        return CW_COMPANY_UNKNOWN;
+    unsigned compute = list(nvml.compute, device, processes), graphics = list(nvml.graphics, device, others),
+             mps = list(nvml.mps, device, others);
+    if (compute > MOST_PROCESSES || graphics > MOST_PROCESSES || mps > MOST_PROCESSES || compute == 0 ||
+        own->gpu_instance != (unsigned)NO_INSTANCE || own->memory > memory.used)
+        return CW_COMPANY_UNKNOWN;
+    if (compute > 1 || graphics || mps || memory.used - own->memory > unaccounted)
+        return CW_COMPANY_OTHERS;
+    return own->pid == (unsigned)cw_inject.process ? CW_COMPANY_NONE : CW_COMPANY_UNKNOWN;
 }

@@ -86,42 +86,63 @@ static void wait_for_others(const struct cw_collection *c)
         cw_inject_wait();
 }
 
-/* Ends whatever runs and sends its ranges. */
+/* Of a context that is no longer usable; what its launches computed is there. */
+static void drop_batch(struct cw_collection *c)
+{
+    bool more;
+    cw_collection_stop_pass(c, &more);
+    for (uint32_t i = 0; i < c->count; i++)
+        cw_collection_skip(c, "what a context launched that could not be made current again");
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
+
+/* In its own context, whoever's call it is that ends it. */
+static void replay_batch(struct cw_collection *c, struct batch *b)
+{
+    CUcontext current = NULL;
+    cw_inject.api.cuCtxGetCurrent(&current);
+    bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
+    if (current != c->context && !pushed)
+        drop_batch(c);
+    else if (replay(c, b))
+        cw_collection_deliver(c);
+    if (pushed)
+        cw_inject.api.cuCtxPopCurrent_v2(&current);
+}
+
+/* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. */
 static void end_collection(struct cw_collection *c)
 {
-    struct batch *b = find(c->context);
-    CUcontext current = NULL;
+    if (c->running)
+        wait_for_others(c);
     if (!c->running)
         return;
-    wait_for_others(c);
+    struct batch *b = find(c->context);
     if (!b->open) {
         cw_collection_flush(c);
         return;
     }
     uint64_t begin = cw_inject_now_ns();
     c->running = b->open = false;
-    cw_inject.api.cuCtxGetCurrent(&current); /* of another context's launch, or of none at the end */
-    bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
-    if (replay(c, b))
-        cw_collection_deliver(c);
-    if (pushed)
-        cw_inject.api.cuCtxPopCurrent_v2(&current);
+    replay_batch(c, b);
     cw_range_spend(begin);
     cw_checkpoint_free(&b->checkpoint);
     cw_record_clear(&b->record);
 }
 
+/* One step towards having the device's counters. */
 static void take_device(const struct cw_collection *c)
 {
-    for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+    struct cw_collection *other = cw_collection_beside(c);
+    if (other)
         end_collection(other);
+    if (other && !other->running)
         cw_collection_release(other);
-    }
 }
 
 static bool open_batch(struct cw_collection *c, struct batch *b)
 {
-    take_device(c);
     if (c->met_graph) /* CUPTI must not see it, where it still runs */
         cw_inject_synchronize(c->context);
     c->met_graph = false;
@@ -160,30 +181,49 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
+/* Until a launch can be noted: one comes after another, so that every pass has the same order. Each wait lets other
+ * threads in, so behind the last there is nothing left to wait for. */
+static void make_room(struct cw_collection *c)
+{
+    bool waits = true;
+    while (waits && c->context && !cw_inject.over) {
+        bool full =
+            c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
+        waits = c->pending || full || cw_collection_beside(c);
+        if (c->pending)
+            cw_inject_wait();
+        else if (full)
+            end_collection(c);
+        else if (waits)
+            take_device(c);
+    }
+}
+
 /* A launch into a batch, the open one or a new one. */
 static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    while (c->pending) /* one launch after another, so that every pass has the same order */
-        cw_inject_wait();
-    if (c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns))
-        end_collection(c);
-    bool added = cw_record_add(&b->record, id, call);
+    make_room(c);
+    bool added = !cw_inject.over && cw_record_add(&b->record, id, call);
     if (!added && b->open) { /* perhaps behind nothing else */
         end_collection(c);
-        added = cw_record_add(&b->record, id, call);
+        make_room(c);
+        added = !cw_inject.over && cw_record_add(&b->record, id, call);
     }
-    if (added && !cw_inject.over && (b->open || open_batch(c, b)))
+    if (added && (b->open || open_batch(c, b)))
         return cw_collection_launch(c, id, call);
-    cw_record_clear(&b->record);
+    if (!b->open)
+        cw_record_clear(&b->record);
     return false;
 }
 
 static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const char *why = NULL;
-    end_collection(c);
-    wait_for_others(c);
-    take_device(c);
+    do {
+        end_collection(c);
+        wait_for_others(c);
+        take_device(c);
+    } while (!cw_inject.over && (c->running || cw_collection_beside(c)));
     if (!cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
@@ -214,9 +254,13 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     if (!c || !c->running)
         return;
-    if (cw_collection_launched(c, call))
-        cw_collection_leave(c);
     struct batch *b = find(c->context);
+    const CUresult *result = call->functionReturnValue;
+    if (cw_collection_launched(c, call)) {
+        cw_collection_leave(c);
+        if (b->open && result && *result != CUDA_SUCCESS)
+            cw_record_refuse(&b->record);
+    }
     if (b->open && b->record.shared.first)
         end_collection(c);
 }
@@ -226,12 +270,24 @@ static bool wants(CUpti_CallbackId id)
     return cw_record_effect(id) != CW_EFFECT_NONE;
 }
 
+/* What another context of the device does may be to memory of this one. */
+static void end_neighbours(const struct cw_collection *c)
+{
+    for (int i = 0; i < MOST_BATCHES; i++) {
+        struct cw_collection *other = batches[i].open ? cw_collection_find(batches[i].context) : NULL;
+        if (other && other != c && other->device == c->device)
+            end_collection(other);
+    }
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct batch *b = c ? find(c->context) : NULL;
     cw_graph_follow(id, call);
     enum cw_effect effect = cw_record_effect(id);
+    if (c && (effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD))
+        end_neighbours(c);
     if (b && b->open &&
         (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
         end_collection(c);

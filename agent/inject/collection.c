@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS };
+enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
 struct part {
     uint32_t metric_count, pass_count;
@@ -27,8 +27,8 @@ static struct {
     uint32_t at_once, part_count;
     struct part *parts;
     struct config configs[CW_SCOPE_DEVICE + 1];
-    uint32_t context_count;
-    struct cw_collection contexts[MOST_CONTEXTS];
+    uint32_t slot_count;                       /* that have ever been used */
+    struct cw_collection slots[MOST_CONTEXTS]; /* one that nothing uses has no context */
 } self;
 
 static bool read_part(struct cw_reader *in, struct part *part)
@@ -79,30 +79,42 @@ uint32_t cw_collection_at_once(void)
 
 struct cw_collection *cw_collection_find(CUcontext context)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        if (self.contexts[i].context == context)
-            return &self.contexts[i];
+    for (uint32_t i = 0; context && i < self.slot_count; i++)
+        if (self.slots[i].context == context)
+            return &self.slots[i];
+    return NULL;
+}
+
+/* Another context of its device, also without a profiler's object. */
+static struct cw_collection *find_neighbour(const struct cw_collection *c, bool with_object)
+{
+    for (uint32_t i = 0; i < self.slot_count; i++) {
+        struct cw_collection *other = &self.slots[i];
+        if (other != c && other->context && other->device == c->device && (other->object || !with_object))
+            return other;
+    }
     return NULL;
 }
 
 struct cw_collection *cw_collection_beside(const struct cw_collection *c)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        if (&self.contexts[i] != c && self.contexts[i].device == c->device && self.contexts[i].object)
-            return &self.contexts[i];
-    return NULL;
+    return find_neighbour(c, true);
 }
 
 struct cw_collection *cw_collection_only(void)
 {
-    return self.context_count == 1 ? &self.contexts[0] : NULL;
+    struct cw_collection *only = NULL;
+    for (uint32_t i = 0, used = 0; i < self.slot_count; i++)
+        if (self.slots[i].context)
+            only = used++ ? NULL : &self.slots[i];
+    return only;
 }
 
 struct cw_collection *cw_collection_with_range(uint64_t range)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        if (self.contexts[i].open_range == range)
-            return &self.contexts[i];
+    for (uint32_t i = 0; i < self.slot_count; i++)
+        if (self.slots[i].context && self.slots[i].open_range == range)
+            return &self.slots[i];
     return NULL;
 }
 
@@ -158,12 +170,23 @@ static bool may_be_that_large(size_t size)
     return getrlimit(RLIMIT_FSIZE, &most) == 0 && (most.rlim_cur == RLIM_INFINITY || size <= most.rlim_cur);
 }
 
+/* Memory that is not there would end the program when it is touched. A signal undoes what was being allocated. */
+static bool allocate(int file, size_t size)
+{
+    bool good = true;
+    for (size_t at = 0; at < size && good; at += PIECE)
+        do
+            good = fallocate(file, 0, (off_t)at, (off_t)(size - at < PIECE ? size - at : PIECE)) == 0;
+        while (!good && errno == EINTR);
+    return good;
+}
+
 /* The agent takes only memory that cannot shrink under it. */
 static bool make_memory(struct cw_collection_memory *m, size_t size)
 {
     void *bytes = MAP_FAILED;
     m->file = memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (m->file >= 0 && may_be_that_large(size) && fallocate(m->file, 0, 0, (off_t)size) == 0 &&
+    if (m->file >= 0 && may_be_that_large(size) && allocate(m->file, size) &&
         fcntl(m->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
     if (bytes != MAP_FAILED) {
@@ -186,42 +209,62 @@ static bool take_turns(struct cw_collection *c)
 
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
 {
-    if (cw_collection_find(context) || self.context_count == MOST_CONTEXTS)
+    uint32_t slot = 0;
+    while (slot < self.slot_count && self.slots[slot].context)
+        slot++;
+    if (!context || cw_collection_find(context) || slot == MOST_CONTEXTS)
         return NULL;
-    struct cw_collection *c = &self.contexts[self.context_count++];
+    self.slot_count += slot == self.slot_count;
+    struct cw_collection *c = &self.slots[slot];
     *c = (struct cw_collection){.context = context, .device = device};
     if (cw_inject.api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
         c->pci[0] = 0;
-    return enable(c) && place_images(c) ? c : NULL;
+    /* not while another context's is between start and stop */
+    return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
+}
+
+/* What was handed over, the agent has for itself. */
+static void free_memories(struct cw_collection *c)
+{
+    for (int i = 0; i < 2; i++) {
+        struct cw_collection_memory *m = &c->memories[i];
+        if (m->bytes) {
+            munmap(m->bytes, c->memory_size);
+            close(m->file);
+        }
+        *m = (struct cw_collection_memory){0};
+    }
+}
+
+static void disable(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Disable_Params, params);
+    params.pRangeProfilerObject = c->object;
+    if (c->object)
+        cw_inject.api.cuptiRangeProfilerDisable(&params);
+    c->object = NULL;
 }
 
 void cw_collection_release(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_Disable_Params, disable);
-    disable.pRangeProfilerObject = c->object;
-    if (c->object)
-        cw_inject.api.cuptiRangeProfilerDisable(&disable);
-    c->object = NULL;
+    disable(c);
+    free_memories(c);
 }
 
 void cw_collection_close(struct cw_collection *c)
 {
     cw_collection_release(c);
     cw_collection_forget(c);
-    for (int i = 0; i < 2; i++)
-        if (c->memories[i].bytes) {
-            munmap(c->memories[i].bytes, c->memory_size);
-            close(c->memories[i].file);
-        }
     free(c->images);
     free(c->launches);
-    *c = self.contexts[--self.context_count];
+    *c = (struct cw_collection){0};
 }
 
 void cw_collection_each(void (*each)(struct cw_collection *c))
 {
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++)
-        each(&self.contexts[i]);
+    for (uint32_t i = 0; i < self.slot_count && !cw_inject.over; i++)
+        if (self.slots[i].context)
+            each(&self.slots[i]);
 }
 
 /* ---- whose work counts ------------------------------------------------------------------------------------------ */
@@ -229,9 +272,8 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
 /* What has once been seen beside the context may come again, unseen. */
 static void look_around(struct cw_collection *c)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        c->shared |= &self.contexts[i] != c && self.contexts[i].device == c->device;
-    c->shared = c->shared || !cw_inject_is_alone(c->pci);
+    enum cw_company company = find_neighbour(c, false) ? CW_COMPANY_OTHERS : cw_inject_company(c->pci);
+    c->company = company > c->company ? company : c->company;
 }
 
 static void choose_scope(struct cw_collection *c)
@@ -239,14 +281,14 @@ static void choose_scope(struct cw_collection *c)
     const struct config *context = &self.configs[CW_SCOPE_CONTEXT], *device = &self.configs[CW_SCOPE_DEVICE];
     if (device->size)
         look_around(c);
-    c->scope = context->size && (!device->size || c->shared) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
+    c->scope = context->size && (!device->size || c->company) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
 }
 
 static enum cw_scope scope_of_launches(struct cw_collection *c)
 {
     if (c->scope == CW_SCOPE_DEVICE)
         look_around(c);
-    return c->scope == CW_SCOPE_DEVICE && c->shared ? CW_SCOPE_SHARED : c->scope;
+    return c->scope == CW_SCOPE_DEVICE && c->company == CW_COMPANY_OTHERS ? CW_SCOPE_SHARED : c->scope;
 }
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
@@ -256,8 +298,8 @@ static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
     if (c->configured && (c->configured_range != c->range || c->configured_scope != c->scope))
-        cw_collection_release(c);
-    if (!c->object && !enable(c))
+        disable(c);
+    if ((!c->object && !enable(c)) || (!c->images && !place_images(c)))
         return false;
     return c->chosen == c->part || choose_metrics(c, c->part, &same);
 }
@@ -361,7 +403,7 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
     c->range = range;
     c->replay = replay;
     choose_scope(c);
-    c->running = take_turns(c) && configure(c) && cw_collection_start_pass(c);
+    c->running = prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -459,12 +501,12 @@ void cw_collection_flush(struct cw_collection *c)
 
 void cw_collection_stop_all(void)
 {
-    for (uint32_t i = 0; i < self.context_count; i++) {
+    for (uint32_t i = 0; i < self.slot_count; i++) {
         PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-        stop.pRangeProfilerObject = self.contexts[i].object;
-        if (self.contexts[i].running)
+        stop.pRangeProfilerObject = self.slots[i].object;
+        if (self.slots[i].running)
             cw_inject.api.cuptiRangeProfilerStop(&stop);
-        self.contexts[i].running = false;
-        cw_collection_forget(&self.contexts[i]);
+        self.slots[i].running = false;
+        cw_collection_forget(&self.slots[i]);
     }
 }

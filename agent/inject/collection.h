@@ -31,7 +31,7 @@ struct cw_collection {
     uint32_t turn;                           /* the one that fills */
     size_t memory_size;                      /* of each */
     char pci[32];                       /* the device's address */
-    bool shared;                        /* something else was seen on the device */
+    enum cw_company company;            /* the most that was seen on the device */
     enum cw_scope scope;                /* of the config image, since the start */
     uint32_t part;                      /* the one that is being collected */
     uint32_t pass, part_end;            /* passes stopped so far; how many there will be with this part's */
@@ -118,7 +118,8 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
 /* The same for a graph of this name that is collected before the program launches it. */
 bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
                          const char *name);
-/* Notes its return; a launch that the driver refused is forgotten. False for a launch that was not noted. */
+/* Notes its return; a launch that the driver refused is forgotten or, where its range was pushed, not wanted. False for
+ * a launch that was not noted. */
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);
 
 #endif

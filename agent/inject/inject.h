@@ -76,8 +76,9 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module);
 /* Waits for the context's work; false where the context is no longer usable. */
 bool cw_inject_synchronize(CUcontext context);
 
-/* Whether this process's work is all that uses the device at this PCI address. False where nobody can tell. */
-bool cw_inject_is_alone(const char *pci);
+/* Who else uses the device at a PCI address. */
+enum cw_company { CW_COMPANY_NONE, CW_COMPANY_UNKNOWN, CW_COMPANY_OTHERS };
+enum cw_company cw_inject_company(const char *pci);
 
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);

@@ -42,7 +42,8 @@ static struct {
     struct cw_filter filter; /* of ranges */
     uint32_t context_count;
     struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
-    CUcontext left_out;                      /* the last of those that are not sampled; NULL: none, or it was told */
+    CUcontext left_out[MOST_CONTEXTS];       /* that are not sampled, until one of them launches, which is told */
+    uint32_t left_out_count;
 } self;
 
 static bool range_wanted(const void *user, const char *name)
@@ -224,7 +225,8 @@ static bool is_sampled(uint32_t device)
 static void context_created(CUcontext context, uint32_t device)
 {
     if (is_sampled(device)) {
-        self.left_out = context;
+        if (self.left_out_count < MOST_CONTEXTS)
+            self.left_out[self.left_out_count++] = context;
         return;
     }
     struct sampled *s = self.context_count < MOST_CONTEXTS ? calloc(1, sizeof *s) : NULL;
@@ -384,6 +386,9 @@ static void free_buffer(struct buffer *b)
 static void context_destroyed(CUcontext context)
 {
     struct sampled *s = find(context);
+    for (uint32_t i = 0; i < self.left_out_count; i++)
+        if (self.left_out[i] == context)
+            self.left_out[i] = NULL; /* another may get its address */
     if (!s)
         return;
     stop(s);
@@ -432,10 +437,11 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct sampled *s = find(call->context);
-    if (self.left_out && call->context == self.left_out) {
-        fprintf(stderr, "counterworks: a second context of a GPU launches kernels, which are not sampled\n");
-        self.left_out = NULL;
-    }
+    for (uint32_t i = 0; !s && i < self.left_out_count; i++)
+        if (self.left_out[i] && self.left_out[i] == call->context) {
+            fprintf(stderr, "counterworks: a second context of a GPU launches kernels, which are not sampled\n");
+            self.left_out_count = 0;
+        }
     if (s && s->started && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
         flush(s);
 }

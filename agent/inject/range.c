@@ -81,7 +81,12 @@ static bool is_ours_to_stop(const struct cw_collection *c)
 
 bool cw_range_take_device(struct cw_collection *c)
 {
+    uint64_t until = cw_inject_now_ns() + patience_ns;
     for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        if (other->pending && !other->open_range && self.replay != CW_REPLAY_USER && cw_inject_now_ns() < until) {
+            cw_inject_wait();
+            continue;
+        }
         if (other->running && !is_ours_to_stop(other)) {
             cw_collection_skip(c, "what a context did while another of the same GPU was being collected");
             return false;
@@ -98,6 +103,8 @@ static bool arm(struct cw_collection *c)
     uint64_t begin = cw_inject_now_ns();
     if (!cw_range_take_device(c))
         return false;
+    if (c->running) /* meanwhile */
+        return true;
     bool armed = self.user
                      ? cw_collection_arm_user(c)
                      : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
@@ -184,6 +191,22 @@ static void refuse_graph(const struct cw_collection *c)
                                        "which CUPTI cannot stop behind; expected --ranges user");
 }
 
+/* Makes a collection run for a launch, or stop for one that nobody wants. Where ranges are pushed, they come one after
+ * another. */
+static bool make_ready(struct cw_collection *c, bool wanted)
+{
+    bool one_by_one = !cw_collection_sees_launches();
+    do {
+        while (one_by_one && c->pending)
+            cw_inject_wait();
+        if (is_ours_to_stop(c) && (!wanted || is_due(c)))
+            flush(c);
+        if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
+            return false;
+    } while (one_by_one && c->pending);
+    return true;
+}
+
 /* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
  * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
  */
@@ -209,13 +232,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
             cw_collection_skip(c, CW_WHY_AFTER_GRAPH);
         return;
     }
-    if (is_ours_to_stop(c) && (!wanted || is_due(c)))
-        flush(c);
-    if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
-        return;
-    while (c->pushed && c->pending) /* ranges that are pushed come one after another */
-        cw_inject_wait();
-    if (cw_collection_launch(c, id, call)) {
+    if (make_ready(c, wanted) && cw_collection_launch(c, id, call)) {
         c->launches[c->count - 1].data.replay = self.replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
         cw_collection_enter(c, c->count);

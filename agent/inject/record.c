@@ -4,6 +4,7 @@ enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
     enum { LAUNCH, SET, COPY } kind;
+    bool refused; /* by the driver */
     struct cw_operation *next;
     CUstream stream;
     CUfunction function;
@@ -279,9 +280,16 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!kept)
         return false;
     op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
+    r->launch = op->kind == LAUNCH ? op : r->launch;
     *r->next = op;
     r->next = &op->next;
     return true;
+}
+
+void cw_record_refuse(struct cw_record *r)
+{
+    if (r->launch)
+        r->launch->refused = true;
 }
 
 static CUresult launch(const struct cw_operation *op)
@@ -318,7 +326,7 @@ bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
             good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
         if (op->kind == LAUNCH)
             around->before(around->user, ++launches);
-        good = good && play(op) == CUDA_SUCCESS;
+        good = good && (op->refused || play(op) == CUDA_SUCCESS);
         if (op->kind == LAUNCH)
             around->after(around->user);
     }

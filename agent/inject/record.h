@@ -17,7 +17,7 @@ enum cw_effect {
 struct cw_operation;
 
 struct cw_record {
-    struct cw_operation *first, **next;
+    struct cw_operation *first, **next, *launch; /* launch: the last of them */
     /* memory of the host's as it was, and what was copied from there; without an arena while nothing is recorded */
     struct cw_shared shared;
 };
@@ -31,6 +31,8 @@ enum cw_effect cw_record_effect(CUpti_CallbackId id);
  * the record holds something already: it must be alone, because the host may change that memory as soon as the kernel
  * is done. */
 bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The last launch was refused by the driver, and would be again. */
+void cw_record_refuse(struct cw_record *record);
 /* What to do around each launch, which are numbered from 1. */
 struct cw_around {
     void (*before)(void *user, uint32_t launch);

@@ -13,6 +13,7 @@ static struct {
     uint32_t level;
     uint64_t launches; /* that the filter had counted before this pass */
     uint64_t thread;   /* whose loop is under way; one at a time */
+    CUcontext context; /* that it was begun in */
 } self;
 
 #define EXPORT __attribute__((visibility("default")))
@@ -109,7 +110,7 @@ static void end(void)
 /* The program left its last loop before the last pass. */
 static void leave(void)
 {
-    struct cw_collection *c = cw_range_current();
+    struct cw_collection *c = cw_collection_find(self.context);
     if (c && c->open_range)
         cw_range_end(c);
     if (c)
@@ -131,15 +132,19 @@ static bool begin(const char *name)
     save_memory(c);
     self.level = cw_range_settings.level;
     self.launches = cw_range_settings.filter.launches;
-    if (arm(c))
-        self.thread = cw_inject_thread();
-    return self.thread != 0;
+    if (!arm(c)) {
+        free_memory();
+        return false;
+    }
+    self.thread = cw_inject_thread();
+    self.context = c->context;
+    return true;
 }
 
 /* Whether there is another pass. */
 static bool again(void)
 {
-    struct cw_collection *c = cw_range_current();
+    struct cw_collection *c = cw_collection_find(self.context);
     cw_inject.api.cuCtxSynchronize();
     if (c && !cw_inject.over && next(c))
         return true;

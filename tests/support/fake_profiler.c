@@ -27,6 +27,8 @@ static struct object {
     CUpti_ProfilerRange range;
 } objects[FAKE_MOST];
 static struct cw_arena *arena;
+static CUcontext below[FAKE_MOST]; /* the current context, on the stack */
+static int below_count;
 
 static CUresult pci_address(char *text, int size, CUdevice device)
 {
@@ -42,14 +44,17 @@ static CUresult current_context(CUcontext *context)
 
 static CUresult push_context(CUcontext context)
 {
+    cr_assert_lt(below_count, FAKE_MOST);
+    below[below_count++] = fake_profiler.current;
     fake_profiler.current = context;
     return CUDA_SUCCESS;
 }
 
 static CUresult pop_context(CUcontext *context)
 {
+    cr_assert_gt(below_count, 0);
     *context = fake_profiler.current;
-    fake_profiler.current = NULL;
+    fake_profiler.current = below[--below_count];
     return CUDA_SUCCESS;
 }
 
@@ -179,10 +184,10 @@ void cw_checkpoint_free(struct cw_checkpoint *checkpoint)
     checkpoint->context = NULL;
 }
 
-bool cw_inject_is_alone(const char *pci)
+enum cw_company cw_inject_company(const char *pci)
 {
     cr_expect(strcmp(pci, "0000:0a:00.0") == 0 || strcmp(pci, "0000:0b:00.0") == 0);
-    return fake_profiler.alone;
+    return fake_profiler.alone ? CW_COMPANY_NONE : CW_COMPANY_OTHERS;
 }
 
 bool cw_inject_synchronize(CUcontext context)
@@ -211,6 +216,10 @@ void cw_inject_unlock(void)
 
 void cw_inject_wait(void)
 {
+    void (*meanwhile)(void) = fake_profiler.meanwhile;
+    fake_profiler.meanwhile = NULL;
+    if (meanwhile)
+        meanwhile();
 }
 
 void cw_inject_fail(enum cw_status status, const char *format, ...)

@@ -16,6 +16,7 @@ struct fake_profiler {
     bool open;
     int pushed; /* ranges */
     CUcontext current;
+    void (*meanwhile)(void); /* what another thread does while one waits, once */
     uint32_t version;
     CUpti_ProfilerRange range;
     uint8_t scope;          /* of the config image */

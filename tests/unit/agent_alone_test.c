@@ -11,7 +11,7 @@
 struct cw_inject cw_inject;
 
 /* Compute processes as "PID/MB,...", * for this one; how many there are of graphics and of MPS; all MB in use. */
-static bool is_alone(const char *compute, const char *graphics, const char *mps, const char *used)
+static enum cw_company company(const char *compute, const char *graphics, const char *mps, const char *used)
 {
     char own[16], text[100] = "";
     snprintf(own, sizeof own, "%d", getpid());
@@ -22,31 +22,30 @@ static bool is_alone(const char *compute, const char *graphics, const char *mps,
     setenv("FAKE_NVML_GRAPHICS", graphics, 1);
     setenv("FAKE_NVML_MPS", mps, 1);
     setenv("FAKE_NVML_USED", used, 1);
-    return cw_inject_is_alone("0000:0a:00.0");
+    return cw_inject_company("0000:0a:00.0");
 }
 
 Test(alone, is_who_uses_all_of_what_is_in_use)
 {
-    cr_expect(is_alone("*/518", "0", "0", "526"));
-    cr_expect_not(is_alone("", "0", "0", "3"), "processes are hidden from each other");
-    cr_expect_not(is_alone("*/518,77/518", "0", "0", "1044"));
-    cr_expect_not(is_alone("77/518", "0", "0", "526"), "somebody else is");
-    cr_expect_not(is_alone("*/518", "1", "0", "526"));
-    cr_expect_not(is_alone("*/518", "0", "1", "526"));
-    cr_expect_not(is_alone("*/518", "0", "0", "900"), "a process that is not listed holds memory");
-    cr_expect_not(is_alone("*/-1", "0", "0", "526"), "memory is not told");
-    cr_expect_not(is_alone("*/518:3", "0", "0", "526"), "a part of a GPU that is split");
-    cr_expect_not(is_alone("error", "0", "0", "526"));
+    cr_expect_eq(company("*/518", "0", "0", "526"), CW_COMPANY_NONE);
+    cr_expect_eq(company("*/518,77/518", "0", "0", "1044"), CW_COMPANY_OTHERS);
+    cr_expect_eq(company("*/518", "1", "0", "526"), CW_COMPANY_OTHERS);
+    cr_expect_eq(company("*/518", "0", "1", "526"), CW_COMPANY_OTHERS);
+    cr_expect_eq(company("*/518", "0", "0", "900"), CW_COMPANY_OTHERS, "one that is not listed holds memory");
 }
 
-Test(alone, nobody_is_without_a_known_device)
+Test(alone, nobody_knows_where_processes_are_hidden_or_renumbered)
 {
-    cw_inject.process = getpid();
-    cr_expect_not(cw_inject_is_alone(""));
+    cr_expect_eq(company("", "0", "0", "3"), CW_COMPANY_UNKNOWN);
+    cr_expect_eq(company("77/518", "0", "0", "526"), CW_COMPANY_UNKNOWN);
+    cr_expect_eq(company("*/-1", "0", "0", "526"), CW_COMPANY_UNKNOWN, "memory is not told");
+    cr_expect_eq(company("*/518:3", "0", "0", "526"), CW_COMPANY_UNKNOWN, "a part of a GPU that is split");
+    cr_expect_eq(company("error", "0", "0", "526"), CW_COMPANY_UNKNOWN);
+    cr_expect_eq(cw_inject_company(""), CW_COMPANY_UNKNOWN, "no such device");
 }
 
-Test(alone, nobody_is_without_the_library)
+Test(alone, nobody_knows_without_the_library)
 {
     setenv("FAKE_NVML_ABSENT", "1", 1);
-    cr_expect_not(is_alone("*/518", "0", "0", "526"));
+    cr_expect_eq(company("*/518", "0", "0", "526"), CW_COMPANY_UNKNOWN);
 }

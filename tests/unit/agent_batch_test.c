@@ -63,44 +63,52 @@ static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-static void enter(CUpti_CallbackId id, const void *params)
+static uint32_t enter(CUpti_CallbackId id, const void *params)
 {
+    const uint32_t number = ++correlation;
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
                                      .functionParams = params,
                                      .context = context,
                                      .symbolName = "step",
-                                     .correlationId = ++correlation};
+                                     .correlationId = number};
     mode->launch_entered(id, &call);
+    return number;
 }
 
-static void leave(CUpti_CallbackId id, const void *params)
+static void leave(CUpti_CallbackId id, const void *params, uint32_t number, CUresult result)
 {
-    CUresult result = CUDA_SUCCESS;
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
                                      .functionParams = params,
                                      .functionReturnValue = &result,
                                      .context = context,
-                                     .correlationId = correlation};
+                                     .correlationId = number};
     mode->launch_left(id, &call);
 }
 
 static void kernel(void)
 {
     const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1};
-    enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+    uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
     run_kernel(&fake_profiler.device);
     run_kernel(&expected);
-    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, number, CUDA_SUCCESS);
+}
+
+static void refused_kernel(void)
+{
+    const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1};
+    uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, number, CUDA_ERROR_INVALID_VALUE);
 }
 
 static void graph(CUgraphExec which)
 {
     const cuGraphLaunch_params params = {.hGraph = which};
-    enter(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params);
+    uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params);
     run_graph(&fake_profiler.device);
     run_graph(&expected);
     counter++;
-    leave(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params);
+    leave(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params, number, CUDA_SUCCESS);
 }
 
 static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -115,14 +123,23 @@ static void instantiate(CUgraphExec *which, struct fake_graph *from)
     fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &params, CUDA_SUCCESS);
 }
 
-static void read_back(void)
+static void read_begins(CUcontext from)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = from};
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
+}
+
+static void read_ends(CUcontext from)
 {
     CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = context};
-    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result, .context = from};
     mode->call_left(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
+}
+
+static void read_back(void)
+{
+    read_begins(context);
+    read_ends(context);
     cr_expect_eq(fake_profiler.device, expected);
 }
 
@@ -329,6 +346,101 @@ Test(batch, launches_are_pushed_where_cupti_does_not_see_them)
     cr_expect_eq(fake_profiler.pushed, 4 * FAKE_PARTS * FAKE_PASSES);
     cr_expect_eq(fake_profiler.objects, 1, "all ranges are of one kind");
     cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* ---- other threads ---------------------------------------------------------------------------------------------- */
+
+static const CUcontext second = (CUcontext)0x20, third = (CUcontext)0x30;
+
+static void launch_beside(void)
+{
+    read_ends(second);
+    kernel();
+}
+
+/* One thread waits for the other context's batch to end; another of its context launches meanwhile. */
+Test(batch, launches_of_two_threads_that_waited_are_one_batch)
+{
+    begin();
+    mode->context_created(second, 0);
+    owner = NULL;
+    context = second;
+    kernel();
+    read_begins(second);
+    context = (CUcontext)0x10;
+    fake_profiler.meanwhile = launch_beside;
+    kernel();
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(second);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+static void destroy_beside(void)
+{
+    read_ends(second);
+    mode->context_destroyed((CUcontext)0x10);
+}
+
+/* What waits goes on with its own context, whichever is gone. */
+Test(batch, a_context_may_go_while_another_waits)
+{
+    begin();
+    mode->context_created(second, 0);
+    mode->context_created(third, 0);
+    owner = NULL;
+    context = second;
+    kernel();
+    read_begins(second);
+    context = third;
+    fake_profiler.meanwhile = destroy_beside;
+    kernel();
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    kernel();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(second);
+    mode->context_destroyed(third);
+    fake_profiler_end();
+}
+
+/* A program may try a launch that is too large, and go on with a smaller one. */
+Test(batch, what_the_driver_refused_is_not_done_again)
+{
+    begin();
+    kernel();
+    refused_kernel();
+    kernel();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(replays, 2 * (FAKE_PARTS * FAKE_PASSES - 1));
+    fake_profiler.version = 26;
+    kernel();
+    refused_kernel();
+    read_back();
+    cr_assert_eq(fake_profiler.sent_count, 4);
+    cr_expect(!fake_profiler.sent[2].unwanted && fake_profiler.sent[3].unwanted, "its range was pushed");
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* Memory of this context may be what another's call writes. */
+Test(batch, a_neighbours_copy_ends_a_batch)
+{
+    begin();
+    mode->context_created(second, 0);
+    kernel();
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = second};
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &call);
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    mode->context_destroyed(second);
     mode->context_destroyed(context);
     fake_profiler_end();
 }

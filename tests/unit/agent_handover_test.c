@@ -83,8 +83,9 @@ Test(handover, launches_that_were_not_collected_have_none)
 Test(handover, memory_that_is_missing_short_or_may_shrink_is_refused)
 {
     const uint32_t sizes[] = {SIZE, SIZE}, huge[] = {UINT32_MAX, UINT32_MAX}, none[] = {0, 0};
-    int pipes[2];
-    cr_assert(pipe(pipes) == 0);
+    char path[] = "/tmp/handover_test_XXXXXX";
+    int pipes[2], on_disk = mkstemp(path);
+    cr_assert(pipe(pipes) == 0 && on_disk >= 0 && ftruncate(on_disk, 4096) == 0 && unlink(path) == 0);
     const struct {
         const uint32_t *sizes;
         uint32_t count;
@@ -93,6 +94,7 @@ Test(handover, memory_that_is_missing_short_or_may_shrink_is_refused)
                  {sizes, 2, memory(128, F_SEAL_SHRINK)},
                  {sizes, 2, memory(4096, 0)},
                  {sizes, 2, pipes[0]},
+                 {sizes, 2, on_disk},
                  {huge, 2, memory(4096, F_SEAL_SHRINK)},
                  {none, 2, memory(4096, F_SEAL_SHRINK)},
                  {sizes, 1, memory(4096, F_SEAL_SHRINK)}};

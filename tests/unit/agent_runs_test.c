@@ -24,6 +24,8 @@ static void tear_down(void)
 
 TestSuite(runs, .init = set_up, .fini = tear_down);
 
+static const char *scope = "device"; /* of what is added */
+
 /* A range with `value` for counter `counter` alone. */
 static enum cw_status add(const char *name, uint32_t counter, double value)
 {
@@ -31,10 +33,10 @@ static enum cw_status add(const char *name, uint32_t counter, double value)
     struct cw_value values[COUNTERS] = {{CW_FORM_NOT_COLLECTED}};
     values[counter] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = 1, .instances = &value};
     durations[counter % PASSES] = value;
-    const struct cw_pair about[] = {{"replay", "application"}};
+    const struct cw_pair about[] = {{"replay", "application"}, {"scope", scope}};
     const struct cw_run_range range = {
         .place = "app",
-        .range = {.name = name, .kernel = name, .durations = durations, .attribute_count = 1, .attributes = about},
+        .range = {.name = name, .kernel = name, .durations = durations, .attribute_count = 2, .attributes = about},
         .values = values};
     return cw_runs_add(runs, &range, &err);
 }
@@ -139,4 +141,20 @@ Test(runs, every_failing_allocation_is_reported)
         done = good;
     }
     cr_expect(done);
+}
+
+Test(runs, what_another_used_in_one_run_is_shared)
+{
+    cw_runs_begin(runs, 0);
+    add("a", 0, 1);
+    add("b", 0, 2);
+    cw_runs_begin(runs, 0);
+    add("a", 1, 10);
+    scope = "shared device";
+    add("b", 1, 20);
+    scope = "device";
+    cw_runs_begin(runs, 0);
+    add("b", 2, 30);
+    cr_expect_str_eq(cw_runs_get(runs, 0)->range.attributes[1].value, "device");
+    cr_expect_str_eq(cw_runs_get(runs, 1)->range.attributes[1].value, "shared device");
 }
