@@ -154,7 +154,10 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
     free(payload);
     if (p->memory >= 0) {
         close(p->memory);
-        more = cw_message_tell(p->fd, CW_MESSAGE_TAKEN) && more;
+        bool told = cw_message_tell(p->fd, CW_MESSAGE_TAKEN);
+        if (!told && errno == EAGAIN)
+            cw_error_set(&s->trouble, CW_ERR_INPUT, "a profiled process does not read what it is told");
+        more = told && more;
     }
     return more;
 }

@@ -89,10 +89,12 @@ static void wait_for_others(const struct cw_collection *c)
 /* Of a context that is no longer usable; what its launches computed is there. */
 static void drop_batch(struct cw_collection *c)
 {
-    bool more;
-    cw_collection_stop_pass(c, &more);
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
+    stop.pRangeProfilerObject = c->object;
+    cw_inject.api.cuptiRangeProfilerStop(&stop);
     for (uint32_t i = 0; i < c->count; i++)
-        cw_collection_skip(c, "what a context launched that could not be made current again");
+        if (!c->launches[i].data.unwanted)
+            cw_collection_skip(c, "what a context launched that could not be made current again");
     cw_collection_forget(c);
     cw_collection_release(c);
 }
@@ -154,10 +156,17 @@ static bool open_batch(struct cw_collection *c, struct batch *b)
     return b->open;
 }
 
-static void finish_collection(struct cw_collection *c)
+static void end_and_report(struct cw_collection *c)
 {
     end_collection(c);
     cw_collection_report_skipped(c);
+}
+
+static void finish_collection(struct cw_collection *c)
+{
+    end_and_report(c);
+    if (!c->running) /* again, by another thread */
+        cw_collection_release(c);
 }
 
 /* ---- what happens ----------------------------------------------------------------------------------------------- */
@@ -175,7 +184,7 @@ static void context_destroyed(CUcontext context)
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
         return;
-    finish_collection(c);
+    end_and_report(c);
     cw_record_clear(&find(context)->record);
     find(context)->context = NULL;
     cw_collection_close(c);
@@ -204,7 +213,7 @@ static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackI
 {
     make_room(c);
     bool added = !cw_inject.over && cw_record_add(&b->record, id, call);
-    if (!added && b->open) { /* perhaps behind nothing else */
+    while (!added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
         end_collection(c);
         make_room(c);
         added = !cw_inject.over && cw_record_add(&b->record, id, call);
@@ -219,15 +228,28 @@ static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackI
 static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const char *why = NULL;
+    uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
     do {
-        end_collection(c);
         wait_for_others(c);
+        end_collection(c);
         take_device(c);
-    } while (!cw_inject.over && (c->running || cw_collection_beside(c)));
-    if (!cw_inject.over)
+    } while (!cw_inject.over && (c->running || cw_collection_beside(c)) && cw_inject_now_ns() < until);
+    if (c->running)
+        why = "a CUDA graph between launches of other threads";
+    else if (!cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
         cw_collection_skip(c, why);
+}
+
+/* What another context of the device does may be to memory of this one. */
+static void end_neighbours(const struct cw_collection *c)
+{
+    for (int i = 0; i < MOST_BATCHES; i++) {
+        struct cw_collection *other = batches[i].open ? cw_collection_find(batches[i].context) : NULL;
+        if (other && other != c && other->device == c->device)
+            end_collection(other);
+    }
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -237,9 +259,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
     c->met_graph = c->met_graph || graph;
-    if (!wanted)
+    if (!wanted) {
+        end_neighbours(c);
         end_collection(c);
-    else if (graph)
+    } else if (graph)
         collect_graph(c, id, call);
     else if (add_launch(c, find(c->context), id, call)) {
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
@@ -270,16 +293,6 @@ static bool wants(CUpti_CallbackId id)
     return cw_record_effect(id) != CW_EFFECT_NONE;
 }
 
-/* What another context of the device does may be to memory of this one. */
-static void end_neighbours(const struct cw_collection *c)
-{
-    for (int i = 0; i < MOST_BATCHES; i++) {
-        struct cw_collection *other = batches[i].open ? cw_collection_find(batches[i].context) : NULL;
-        if (other && other != c && other->device == c->device)
-            end_collection(other);
-    }
-}
-
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -308,7 +321,17 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void finish(void)
 {
     cw_collection_each(finish_collection);
-    cw_collection_each(cw_collection_release);
+}
+
+static void abandon(void)
+{
+    cw_collection_stop_all();
+    for (int i = 0; i < MOST_BATCHES; i++) {
+        if (batches[i].open)
+            cw_checkpoint_free(&batches[i].checkpoint);
+        batches[i].open = false;
+        cw_record_clear(&batches[i].record);
+    }
 }
 
 const struct cw_inject_mode cw_inject_batch = {.setup = setup,
@@ -320,4 +343,4 @@ const struct cw_inject_mode cw_inject_batch = {.setup = setup,
                                                .wants = wants,
                                                .call_entered = call_entered,
                                                .call_left = call_left,
-                                               .abandoned = cw_collection_stop_all};
+                                               .abandoned = abandon};

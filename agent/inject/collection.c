@@ -223,11 +223,13 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
     return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
 }
 
-/* What was handed over, the agent has for itself. */
+/* Not before the agent has read what was handed over: it is not to get more than it can read. */
 static void free_memories(struct cw_collection *c)
 {
     for (int i = 0; i < 2; i++) {
         struct cw_collection_memory *m = &c->memories[i];
+        if (m->bytes && !cw_inject.over)
+            cw_inject_wait_taken(m->handed_over);
         if (m->bytes) {
             munmap(m->bytes, c->memory_size);
             close(m->file);

@@ -32,6 +32,7 @@ struct cw_collection {
     size_t memory_size;                      /* of each */
     char pci[32];                       /* the device's address */
     enum cw_company company;            /* the most that was seen on the device */
+    bool waited;                        /* in vain, for a launch of another context to return */
     enum cw_scope scope;                /* of the config image, since the start */
     uint32_t part;                      /* the one that is being collected */
     uint32_t pass, part_end;            /* passes stopped so far; how many there will be with this part's */

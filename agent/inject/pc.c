@@ -386,9 +386,9 @@ static void free_buffer(struct buffer *b)
 static void context_destroyed(CUcontext context)
 {
     struct sampled *s = find(context);
-    for (uint32_t i = 0; i < self.left_out_count; i++)
-        if (self.left_out[i] == context)
-            self.left_out[i] = NULL; /* another may get its address */
+    for (uint32_t i = self.left_out_count; i-- > 0;)
+        if (self.left_out[i] == context) /* another may get its address */
+            self.left_out[i] = self.left_out[--self.left_out_count];
     if (!s)
         return;
     stop(s);
@@ -438,7 +438,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     (void)id;
     struct sampled *s = find(call->context);
     for (uint32_t i = 0; !s && i < self.left_out_count; i++)
-        if (self.left_out[i] && self.left_out[i] == call->context) {
+        if (self.left_out[i] == call->context) {
             fprintf(stderr, "counterworks: a second context of a GPU launches kernels, which are not sampled\n");
             self.left_out_count = 0;
         }

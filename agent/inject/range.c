@@ -83,8 +83,9 @@ bool cw_range_take_device(struct cw_collection *c)
 {
     uint64_t until = cw_inject_now_ns() + patience_ns;
     for (struct cw_collection *other; (other = cw_collection_beside(c));) {
-        if (other->pending && !other->open_range && self.replay != CW_REPLAY_USER && cw_inject_now_ns() < until) {
+        if (other->pending && !other->open_range && self.replay != CW_REPLAY_USER && !c->waited) {
             cw_inject_wait();
+            c->waited = cw_inject_now_ns() >= until;
             continue;
         }
         if (other->running && !is_ours_to_stop(other)) {
@@ -147,16 +148,6 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* What was launched before a range must not count in it, nor what it launched after it. */
-static void wait_for_gpu(void)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
-        return;
-    cw_inject.api.cuCtxSynchronize();
-    cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
-}
-
 /* A graph of the program's runs while nothing is collected (graph_range.c says why). Kernel replay ends there, for what
  * it would do behind a graph is not known; under application replay CUPTI fails to decode the pass of a graph that
  * follows several collections of launches. */
@@ -176,7 +167,7 @@ static bool goes_on(struct cw_collection *c)
 {
     if (self.replay == CW_REPLAY_KERNEL)
         return false;
-    wait_for_gpu();
+    cw_inject_synchronize(c->context);
     c->met_graph = false;
     return true;
 }
@@ -272,7 +263,7 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 
 void cw_range_end(struct cw_collection *c)
 {
-    wait_for_gpu();
+    cw_inject_synchronize(c->context); /* what was launched in it must count */
     c->open_range = 0;
     if (c->running && cw_collection_pop(c))
         c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
@@ -283,7 +274,7 @@ static void range_opened(const struct cw_open_range *range)
     struct cw_collection *c = self.user && range->level == self.level ? cw_range_current() : NULL;
     if (!c || !cw_filter_launch(&self.filter, "", true))
         return;
-    wait_for_gpu();
+    cw_inject_synchronize(c->context); /* and what was launched before must not */
     cw_range_begin(c, range);
 }
 
@@ -321,10 +312,16 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
+static void finish_collection(struct cw_collection *c)
+{
+    deliver(c);
+    if (!c->running) /* again, by another thread */
+        cw_collection_release(c);
+}
+
 static void finish(void)
 {
-    cw_collection_each(deliver);
-    cw_collection_each(cw_collection_release);
+    cw_collection_each(finish_collection);
 }
 
 const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,

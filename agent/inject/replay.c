@@ -145,11 +145,16 @@ static bool begin(const char *name)
 static bool again(void)
 {
     struct cw_collection *c = cw_collection_find(self.context);
-    cw_inject.api.cuCtxSynchronize();
-    if (c && !cw_inject.over && next(c))
-        return true;
-    end();
-    return false;
+    CUcontext popped;
+    bool more = false;
+    if (c && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
+        cw_inject_synchronize(c->context);
+        more = !cw_inject.over && next(c);
+        cw_inject.api.cuCtxPopCurrent_v2(&popped);
+    }
+    if (!more)
+        end();
+    return more;
 }
 
 int counterworks_range_pass(const char *name, int pass)

@@ -254,9 +254,13 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
 {
     struct stat file;
     struct fake_handed *now = &handed[++handed_count];
+    int under_way = 0;
     cr_assert(handed_count < FAKE_MOST && fstat(memory, &file) == 0);
-    for (struct fake_handed *h = handed; h < now; h++)
+    for (struct fake_handed *h = handed; h < now; h++) {
         cr_expect(!h->bytes || h->file != file.st_ino, "memory that was not waited for");
+        under_way += h->bytes != NULL;
+    }
+    cr_expect_leq(under_way, 2, "the agent is not to get more than it can read");
     now->file = file.st_ino;
     now->bytes = mmap(NULL, sizeof now->copy, PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);

@@ -291,15 +291,20 @@ Test(batch, contexts_of_a_device_take_turns)
     read_back();
     context = owner = (CUcontext)0x10;
     kernel();
+    context = other;
+    kernel();
+    owner = other;
+    read_back();
     mode->finish();
     read_back();
-    static const enum cw_scope scopes[] = {CW_SCOPE_SHARED, CW_SCOPE_SHARED, CW_SCOPE_CONTEXT, CW_SCOPE_CONTEXT};
-    cr_assert_eq(fake_profiler.sent_count, 4);
-    for (int i = 0; i < 4; i++)
+    static const enum cw_scope scopes[] = {CW_SCOPE_SHARED, CW_SCOPE_SHARED, CW_SCOPE_CONTEXT, CW_SCOPE_CONTEXT,
+                                           CW_SCOPE_CONTEXT};
+    cr_assert_eq(fake_profiler.sent_count, 5);
+    for (int i = 0; i < 5; i++)
         cr_expect_eq(fake_profiler.sent[i].scope, scopes[i], "launch %d", i);
     cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
     mode->context_destroyed(other);
-    mode->context_destroyed(context);
+    mode->context_destroyed((CUcontext)0x10);
     fake_profiler_end();
 }
 

@@ -248,6 +248,8 @@ static int listen_to(int fd, enum cw_message_type expected)
         cr_expect(type == CW_MESSAGE_HELLO || type == expected, "%d", type);
         if (type == CW_MESSAGE_HELLO)
             answer(fd);
+        if (type == CW_MESSAGE_RANGES)
+            cr_expect(cw_message_tell(fd, CW_MESSAGE_TAKEN));
         count += type == expected;
         free(payload);
     }
