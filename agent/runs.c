@@ -159,10 +159,8 @@ static struct record *append(struct cw_runs *r, const struct cw_run_range *range
 /* Values of one run that hold another's work are among those of the range. */
 static void take_scope(struct record *record, const struct cw_range *range)
 {
-    const char *shared = cw_scope_names[CW_SCOPE_SHARED];
-    bool is = false;
-    for (uint32_t i = 0; i < range->attribute_count; i++)
-        is |= strcmp(range->attributes[i].key, "scope") == 0 && strcmp(range->attributes[i].value, shared) == 0;
+    const char *shared = cw_scope_names[CW_SCOPE_SHARED], *scope = cw_range_attribute(range, "scope");
+    bool is = scope && strcmp(scope, shared) == 0;
     for (uint32_t i = 0; is && i < record->data.range.attribute_count; i++)
         if (strcmp(record->attributes[i].key, "scope") == 0)
             record->attributes[i].value = shared;

@@ -69,22 +69,11 @@ struct slots {
 
 static uint32_t used_of(const struct cw_config_limit *limit, const struct cw_config_pass *pass, uint32_t domain)
 {
-    uint32_t used = 0;
     bool speaks = false;
-    uint32_t groups[64];
-    for (uint32_t k = 0; k < pass->count; k++)
-        for (uint32_t m = 0; m < limit->count && used < 64; m++) {
-            const struct cw_placement *at = &pass->placements[k];
-            if (limit->members[m].raw != at->raw || limit->members[m].domain != at->domain)
-                continue;
-            bool known = false;
-            for (uint32_t g = 0; g < used; g++)
-                known |= groups[g] == limit->groups[m];
-            if (!known)
-                groups[used++] = limit->groups[m];
-            speaks |= at->domain == domain;
-        }
-    return speaks ? used : 0;
+    for (uint32_t k = 0; k < pass->count && !speaks; k++)
+        for (uint32_t m = 0; m < limit->count && pass->placements[k].domain == domain && !speaks; m++)
+            speaks = limit->members[m].raw == pass->placements[k].raw && limit->members[m].domain == domain;
+    return speaks ? cw_config_limit_taken(limit, pass) : 0;
 }
 
 static struct slots slots_of(const struct cw_config_image *image, uint32_t pass, uint32_t domain)

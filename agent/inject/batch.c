@@ -278,10 +278,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || !c->running)
         return;
     struct batch *b = find(c->context);
-    const CUresult *result = call->functionReturnValue;
     if (cw_collection_launched(c, call)) {
         cw_collection_leave(c);
-        if (b->open && result && *result != CUDA_SUCCESS)
+        if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
     }
     if (b->open && b->record.shared.first)

@@ -65,7 +65,7 @@ bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *d
         return false;
     c->pending--;
     c->launches[i].data.end_ns = cw_inject_now_ns();
-    bool refused = data->functionReturnValue && *(const CUresult *)data->functionReturnValue != CUDA_SUCCESS;
+    bool refused = cw_inject_refused(data);
     c->launches[i].data.unwanted |= refused;
     if (refused && !c->pushed) { /* to CUPTI, it was none */
         free(c->launches[i].kernel);

@@ -123,14 +123,11 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     return send_and_free(type, out, memory) ? ++number : 0;
 }
 
-/* What the agent answers, but for what it says of memory meanwhile. */
+/* What the agent says of memory is counted, whatever is waited for. */
 static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
-    bool received;
-    while ((received = cw_message_receive(cw_inject.socket, type, payload, size)) && *type == CW_MESSAGE_TAKEN) {
-        taken++;
-        free(*payload);
-    }
+    bool received = cw_message_receive(cw_inject.socket, type, payload, size);
+    taken += received && *type == CW_MESSAGE_TAKEN;
     return received;
 }
 
@@ -139,10 +136,8 @@ bool cw_inject_wait_taken(uint64_t number)
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
-    while (taken < number && cw_message_receive(cw_inject.socket, &type, &payload, &size)) {
-        taken += type == CW_MESSAGE_TAKEN;
+    while (taken < number && receive(&type, &payload, &size))
         free(payload);
-    }
     cw_inject.over = cw_inject.over || taken < number;
     return taken >= number;
 }
@@ -214,6 +209,10 @@ static bool ask(const struct cw_writer *question, enum cw_message_type *type, ui
     pthread_mutex_lock(&wire);
     bool ok = cw_message_send(cw_inject.socket, CW_MESSAGE_HELLO, question->data, question->size) &&
               receive(type, payload, size);
+    while (ok && *type == CW_MESSAGE_TAKEN) {
+        free(*payload);
+        ok = receive(type, payload, size);
+    }
     pthread_mutex_unlock(&wire);
     return ok;
 }

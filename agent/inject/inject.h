@@ -80,6 +80,11 @@ bool cw_inject_synchronize(CUcontext context);
 enum cw_company { CW_COMPANY_NONE, CW_COMPANY_UNKNOWN, CW_COMPANY_OTHERS };
 enum cw_company cw_inject_company(const char *pci);
 
+/* Whether the driver refused a call that has returned. */
+static inline bool cw_inject_refused(const CUpti_CallbackData *call)
+{
+    return call->functionReturnValue && *(const CUresult *)call->functionReturnValue != CUDA_SUCCESS;
+}
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
 /* True for a launch of a graph. */
