@@ -16,13 +16,12 @@ static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program 
 static const uint64_t patience_ns = 2000000000;
 
 static struct batch {
-    CUcontext context; /* NULL: unused */
-    bool open;         /* the first pass is running */
+    CUcontext context;  /* NULL: unused */
+    bool open;          /* the first pass is running */
+    uint32_t in_flight; /* calls that have entered and not left, but for launches that are collected */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
-
-static uint32_t in_flight; /* calls of other threads that have entered and not left */
 
 static struct batch *find(CUcontext context)
 {
@@ -30,6 +29,20 @@ static struct batch *find(CUcontext context)
         if (batches[i].context == context)
             return &batches[i];
     return NULL;
+}
+
+/* A call that changes what the program means to change, and is not ours to do again; returned() says when it has. */
+static void goes_ahead(struct batch *b, const CUpti_CallbackData *call)
+{
+    *call->correlationData = (uintptr_t)b->context; /* which may not be current any more when it returns */
+    b->in_flight++;
+}
+
+static void returned(const CUpti_CallbackData *call)
+{
+    struct batch *b = find((CUcontext)(uintptr_t)*call->correlationData);
+    if (b && b->in_flight)
+        b->in_flight--;
 }
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
@@ -82,7 +95,8 @@ static bool replay(struct cw_collection *c, struct batch *b)
 /* A copy to the host that is under way still wants this memory; a call that waits for ever does not. */
 static void wait_for_others(const struct cw_collection *c)
 {
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; (in_flight || c->pending) && cw_inject_now_ns() < until;)
+    const struct batch *b = find(c->context);
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; (b->in_flight || c->pending) && cw_inject_now_ns() < until;)
         cw_inject_wait();
 }
 
@@ -190,52 +204,60 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
-/* Until a launch can be noted: one comes after another, so that every pass has the same order. Each wait lets other
- * threads in, so behind the last there is nothing left to wait for. */
-static void make_room(struct cw_collection *c)
+/* Until a launch can be noted: one comes after another, so that every pass has the same order, and none begins a batch
+ * beside a call that would be undone with it. Each wait lets other threads in, so behind the last there is nothing left
+ * to wait for. False where such a call does not return. */
+static bool make_room(struct cw_collection *c, const struct batch *b)
 {
+    uint64_t until = cw_inject_now_ns() + patience_ns;
     bool waits = true;
     while (waits && c->context && !cw_inject.over) {
         bool full =
             c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
-        waits = c->pending || full || cw_collection_beside(c);
-        if (c->pending)
+        bool others = c->pending || (!c->running && b->in_flight && cw_inject_now_ns() < until);
+        waits = others || full || cw_collection_beside(c);
+        if (others)
             cw_inject_wait();
         else if (full)
             end_collection(c);
         else if (waits)
             take_device(c);
     }
+    return !cw_inject.over && (c->running || !b->in_flight);
 }
 
-/* A launch into a batch, the open one or a new one. */
-static bool add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* A launch into a batch, the open one or a new one; why not, or NULL. */
+static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id,
+                              const CUpti_CallbackData *call)
 {
-    make_room(c);
-    bool added = !cw_inject.over && cw_record_add(&b->record, id, call);
+    bool room = make_room(c, b), added = room && cw_record_add(&b->record, id, call);
     while (!added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
         end_collection(c);
-        make_room(c);
-        added = !cw_inject.over && cw_record_add(&b->record, id, call);
+        room = make_room(c, b);
+        added = room && cw_record_add(&b->record, id, call);
     }
-    if (added && (b->open || open_batch(c, b)))
-        return cw_collection_launch(c, id, call);
+    if (added && (b->open || open_batch(c, b)) && cw_collection_launch(c, id, call))
+        return NULL;
     if (!b->open)
         cw_record_clear(&b->record);
-    return false;
+    return room ? "a launch that cannot be done again, or for which memory could not be saved"
+                : "a launch beside a call of another thread that does not return";
 }
 
-static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+static void collect_graph(struct cw_collection *c, const struct batch *b, CUpti_CallbackId id,
+                          const CUpti_CallbackData *call)
 {
     const char *why = NULL;
+    bool others;
     uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
     do {
         wait_for_others(c);
         end_collection(c);
         take_device(c);
-    } while (!cw_inject.over && (c->running || cw_collection_beside(c)) && cw_inject_now_ns() < until);
-    if (c->running)
-        why = "a CUDA graph between launches of other threads";
+        others = c->running || b->in_flight;
+    } while (!cw_inject.over && (others || cw_collection_beside(c)) && cw_inject_now_ns() < until);
+    if (others)
+        why = "a CUDA graph between calls of other threads";
     else if (!cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
@@ -252,29 +274,44 @@ static void end_neighbours(const struct cw_collection *c)
     }
 }
 
+/* True for a launch that is done again. */
+static bool collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct batch *b = find(c->context);
+    const char *why = add_launch(c, b, id, call);
+    if (why) {
+        cw_collection_skip(c, why);
+        return false;
+    }
+    c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
+    cw_collection_enter(c, c->count);
+    return true;
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
+    *call->correlationData = 0;
     if (!c || !cw_inject_launch_runs(id, call))
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
     c->met_graph = c->met_graph || graph;
+    if (wanted && !graph && collect_launch(c, id, call))
+        return;
     if (!wanted) {
         end_neighbours(c);
         end_collection(c);
     } else if (graph)
-        collect_graph(c, id, call);
-    else if (add_launch(c, find(c->context), id, call)) {
-        c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
-        cw_collection_enter(c, c->count);
-    } else
-        cw_collection_skip(c, "a launch that cannot be done again, or for which memory could not be saved");
+        collect_graph(c, find(c->context), id, call);
+    if (c->context) /* still */
+        goes_ahead(find(c->context), call);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
+    returned(call);
     if (!c || !c->running)
         return;
     struct batch *b = find(c->context);
@@ -303,7 +340,9 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (b && b->open &&
         (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
         end_collection(c);
-    in_flight++;
+    *call->correlationData = 0;
+    if (c && c->context) /* still */
+        goes_ahead(b, call);
 }
 
 /* A program that has read what it computed may be about to be killed, or to leave without its exit handlers. */
@@ -311,9 +350,9 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     cw_graph_follow(id, call);
-    in_flight -= in_flight > 0;
+    returned(call);
     bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
-    if (c && c->running && read && !in_flight && !c->pending && cw_range_affords_end())
+    if (c && c->running && read && !find(c->context)->in_flight && !c->pending && cw_range_affords_end())
         end_collection(c);
 }
 

@@ -26,18 +26,18 @@ struct cw_collection {
     CUcontext context;
     uint32_t device;
     CUpti_RangeProfiler_Object *object;
-    struct cw_collection_image *images; /* one for each part */
+    struct cw_collection_image *images;      /* one for each part */
     struct cw_collection_memory memories[2]; /* they take turns: the agent reads one while the other fills */
     uint32_t turn;                           /* the one that fills */
     size_t memory_size;                      /* of each */
-    char pci[32];                       /* the device's address */
-    enum cw_company company;            /* the most that was seen on the device */
-    bool waited;                        /* in vain, for a launch of another context to return */
-    enum cw_scope scope;                /* of the config image, since the start */
-    uint32_t part;                      /* the one that is being collected */
-    uint32_t pass, part_end;            /* passes stopped so far; how many there will be with this part's */
-    uint32_t chosen;                    /* the part that CUPTI makes counter data for */
-    bool configured;                    /* the object is, for this kind of range and with this config image: */
+    char pci[32];                            /* the device's address */
+    enum cw_company company;                 /* the most that was seen on the device */
+    bool waited;                             /* in vain, for a launch of another context to return */
+    enum cw_scope scope;                     /* of the config image, since the start */
+    uint32_t part;                           /* the one that is being collected */
+    uint32_t pass, part_end;                 /* passes stopped so far; how many there will be with this part's */
+    uint32_t chosen;                         /* the part that CUPTI makes counter data for */
+    bool configured;                         /* the object is, for this kind of range and with this config image: */
     CUpti_ProfilerRange configured_range;
     enum cw_scope configured_scope;
     size_t dropped;            /* ranges, by the parts so far */

@@ -37,15 +37,6 @@ bool cw_inject_launches_graph(CUpti_CallbackId id)
     return id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
 }
 
-bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    struct cw_launch launch;
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
-           (cw_inject.api.cuStreamIsCapturing((CUstream)(uintptr_t)launch.stream, &status) != CUDA_SUCCESS ||
-            status == CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size)
 {
     size_t offset;
@@ -63,6 +54,20 @@ CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
             : 0;
     bool of_thread = n > 5 && (strcmp(name + n - 5, "_ptsz") == 0 || strcmp(name + n - 5, "_ptds") == 0);
     return of_thread ? CU_STREAM_PER_THREAD : stream;
+}
+
+bool cw_inject_captures(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return cw_inject.api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_launch launch;
+    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
+           !cw_inject_captures(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream));
 }
 
 const CUpti_CallbackId cw_inject_launches[] = {

@@ -20,13 +20,14 @@ bool cw_range_setup(struct cw_reader *in);
 /* Whether the filter wants this launch; counts it. */
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
-/* Lets go of what collects in another context of the same device. False where that goes on: then this one is skipped. */
+/* Lets go of what collects in another context of the same device. False where that goes on: then this one is skipped.
+ */
 bool cw_range_take_device(struct cw_collection *c);
 
 /* Counts what starting, stopping or replaying took since `begin_ns`. */
 void cw_range_spend(uint64_t begin_ns);
-/* Whether a collection may end now, where the program has waited for the GPU and what comes next may be its end: only as
- * often as is cheap beside the program. */
+/* Whether a collection may end now, where the program has waited for the GPU and what comes next may be its end: only
+ * as often as is cheap beside the program. */
 bool cw_range_affords_end(void);
 
 /* The collection of the calling thread's context, or of the only one. */

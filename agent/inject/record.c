@@ -280,6 +280,8 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!kept)
         return false;
     op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
+    if (op->kind != LAUNCH && cw_inject_captures(op->stream))
+        return true; /* it changes nothing now */
     r->launch = op->kind == LAUNCH ? op : r->launch;
     *r->next = op;
     r->next = &op->next;

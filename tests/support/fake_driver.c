@@ -132,7 +132,8 @@ struct fake_node *fake_copy(struct fake_graph *g, void *to, size_t size)
 void fake_call(void (*follow)(CUpti_CallbackId, const CUpti_CallbackData *), CUpti_CallbackId id, const void *params,
                CUresult result)
 {
-    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = params};
+    uint64_t kept;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .functionParams = params};
     follow(id, &call);
     call.callbackSite = CUPTI_API_EXIT;
     call.functionReturnValue = &result;

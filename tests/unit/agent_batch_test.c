@@ -12,6 +12,8 @@ static uint32_t counter; /* in pinned memory, which the graph counts up */
 static uint64_t word;
 static void *parameters[] = {&word};
 static uint32_t expected = 1, correlation;
+static uint64_t kept[64]; /* of calls, between their begin and their end */
+static const CUstream captured = (CUstream)0x7;
 static int replays;
 
 /* ---- what the device does --------------------------------------------------------------------------------------- */
@@ -47,10 +49,16 @@ static CUresult launch_graph(CUgraphExec which, CUstream stream)
     return CUDA_SUCCESS;
 }
 
+static CUresult set_memory(CUdeviceptr to, unsigned value, size_t count, CUstream stream)
+{
+    cr_expect(!to && count == 1 && !stream);
+    fake_profiler.device = value;
+    return CUDA_SUCCESS;
+}
+
 static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-    (void)stream;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    *status = stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -67,6 +75,7 @@ static uint32_t enter(CUpti_CallbackId id, const void *params)
 {
     const uint32_t number = ++correlation;
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                                     .correlationData = &kept[number % 64],
                                      .functionParams = params,
                                      .context = context,
                                      .symbolName = "step",
@@ -78,6 +87,7 @@ static uint32_t enter(CUpti_CallbackId id, const void *params)
 static void leave(CUpti_CallbackId id, const void *params, uint32_t number, CUresult result)
 {
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
+                                     .correlationData = &kept[number % 64],
                                      .functionParams = params,
                                      .functionReturnValue = &result,
                                      .context = context,
@@ -123,17 +133,48 @@ static void instantiate(CUgraphExec *which, struct fake_graph *from)
     fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &params, CUDA_SUCCESS);
 }
 
+static uint64_t *kept_for(CUcontext from)
+{
+    static uint64_t by_context[0x200];
+    return &by_context[(uintptr_t)from];
+}
+
+static void call_begins(CUpti_CallbackId id, const void *params, CUcontext from)
+{
+    const CUpti_CallbackData call = {
+        .callbackSite = CUPTI_API_ENTER, .correlationData = kept_for(from), .functionParams = params, .context = from};
+    mode->call_entered(id, &call);
+}
+
+static void call_ends(CUpti_CallbackId id, CUcontext from)
+{
+    CUresult result = CUDA_SUCCESS;
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
+                                     .correlationData = kept_for(from),
+                                     .functionReturnValue = &result,
+                                     .context = from};
+    mode->call_left(id, &call);
+}
+
 static void read_begins(CUcontext from)
 {
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = from};
-    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, NULL, from);
 }
 
 static void read_ends(CUcontext from)
 {
-    CUresult result = CUDA_SUCCESS;
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result, .context = from};
-    mode->call_left(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, from);
+}
+
+static void set_begins(unsigned value, CUstream stream)
+{
+    const cuMemsetD32Async_params params = {.ui = value, .N = 1, .hStream = stream};
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, &params, context);
+}
+
+static void set_ends(void)
+{
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, context);
 }
 
 static void read_back(void)
@@ -160,6 +201,7 @@ static void begin(void)
     cw_inject.api.cuLaunchKernelEx = launch_kernel;
     cw_inject.api.cuGraphLaunch = launch_graph;
     cw_inject.api.cuStreamIsCapturing = is_capturing;
+    cw_inject.api.cuMemsetD32Async = set_memory;
     cw_inject.api.cuptiGetCallbackName = callback_name;
     cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
     cr_assert(mode->setup(&in));
@@ -392,6 +434,75 @@ static void destroy_beside(void)
     mode->context_destroyed((CUcontext)0x10);
 }
 
+static void set_lands(void)
+{
+    fake_profiler.device = expected = 7;
+    set_ends();
+}
+
+/* Memory is not saved before what another thread does to it is done: it would not be done again. */
+Test(batch, waits_for_what_is_under_way_when_it_begins)
+{
+    begin();
+    set_begins(7, NULL);
+    fake_profiler.meanwhile = set_lands;
+    kernel();
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    set_begins(9, NULL);
+    fake_profiler.device = expected = 9;
+    set_ends();
+    kernel();
+    read_back();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+static const cuLaunchKernel_params plain = {.gridDimX = 1, .blockDimX = 1};
+static uint32_t under_way;
+
+static void launch_lands(void)
+{
+    run_kernel(&fake_profiler.device);
+    run_kernel(&expected);
+    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &plain, under_way, CUDA_SUCCESS);
+}
+
+Test(batch, waits_for_launches_that_nobody_wants)
+{
+    begin();
+    cw_range_settings.filter.options.launch_skip = 1;
+    under_way = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &plain);
+    fake_profiler.meanwhile = launch_lands;
+    kernel();
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* It is a node of a graph then, and memory is as it was. */
+Test(batch, what_a_stream_captures_is_not_done_again)
+{
+    begin();
+    kernel();
+    set_begins(9, captured);
+    set_ends();
+    kernel();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
 /* What waits goes on with its own context, whichever is gone. */
 Test(batch, a_context_may_go_while_another_waits)
 {
@@ -442,8 +553,7 @@ Test(batch, a_neighbours_copy_ends_a_batch)
     begin();
     mode->context_created(second, 0);
     kernel();
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = second};
-    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &call);
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, NULL, second);
     cr_expect_eq(fake_profiler.sent_count, 1);
     mode->context_destroyed(second);
     mode->context_destroyed(context);

@@ -46,6 +46,14 @@ static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
     return CUPTI_SUCCESS;
 }
 
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    *name = "cuLaunchKernel";
+    return domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
+               ? CUPTI_SUCCESS
+               : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
 static CUptiResult version(uint32_t *number)
 {
     *number = 130001;
@@ -157,6 +165,7 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
     *api = (struct cw_cupti){.cuptiSubscribe = subscribe,
                              .cuptiEnableCallback = enable_callback,
                              .cuptiDeviceGetChipName = chip_name,
+                             .cuptiGetCallbackName = callback_name,
                              .cuptiGetVersion = version,
                              .cuptiProfilerInitialize = initialize,
                              .cuptiRangeProfilerEnable = enable,
