@@ -10,6 +10,7 @@
 #include "agent/inject/graph_range.h"
 #include "agent/inject/range.h"
 #include "agent/inject/record.h"
+#include "agent/inject/stream_capture.h"
 
 enum { MOST_BATCHES = 64 };
 static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program that is killed takes little with it */
@@ -206,8 +207,8 @@ static void context_destroyed(CUcontext context)
 
 /* Until a launch can be noted: one comes after another, so that every pass has the same order, and none begins a batch
  * beside a call that would be undone with it. Each wait lets other threads in, so behind the last there is nothing left
- * to wait for. False where such a call does not return. */
-static bool make_room(struct cw_collection *c, const struct batch *b)
+ * to wait for. */
+static void make_room(struct cw_collection *c, const struct batch *b)
 {
     uint64_t until = cw_inject_now_ns() + patience_ns;
     bool waits = true;
@@ -223,42 +224,50 @@ static bool make_room(struct cw_collection *c, const struct batch *b)
         else if (waits)
             take_device(c);
     }
-    return !cw_inject.over && (c->running || !b->in_flight);
+}
+
+/* Why nothing can begin now in a context, or NULL. */
+static const char *obstacle(const struct cw_collection *c, const struct batch *b)
+{
+    if (cw_stream_capture_is_under_way(c->context))
+        return CW_WHY_CAPTURED;
+    return b->in_flight && !c->running ? "what a context did beside a call of another thread that does not return"
+                                       : NULL;
 }
 
 /* A launch into a batch, the open one or a new one; why not, or NULL. */
 static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id,
                               const CUpti_CallbackData *call)
 {
-    bool room = make_room(c, b), added = room && cw_record_add(&b->record, id, call);
-    while (!added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
+    make_room(c, b);
+    const char *why = obstacle(c, b);
+    bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call);
+    while (!why && !added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
         end_collection(c);
-        room = make_room(c, b);
-        added = room && cw_record_add(&b->record, id, call);
+        make_room(c, b);
+        why = obstacle(c, b);
+        added = !why && !cw_inject.over && cw_record_add(&b->record, id, call);
     }
     if (added && (b->open || open_batch(c, b)) && cw_collection_launch(c, id, call))
         return NULL;
+    if (why) /* the launch goes ahead, and not among those that are done again */
+        end_collection(c);
     if (!b->open)
         cw_record_clear(&b->record);
-    return room ? "a launch that cannot be done again, or for which memory could not be saved"
-                : "a launch beside a call of another thread that does not return";
+    return why ? why : "a launch that cannot be done again, or for which memory could not be saved";
 }
 
 static void collect_graph(struct cw_collection *c, const struct batch *b, CUpti_CallbackId id,
                           const CUpti_CallbackData *call)
 {
-    const char *why = NULL;
-    bool others;
     uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
     do {
         wait_for_others(c);
         end_collection(c);
         take_device(c);
-        others = c->running || b->in_flight;
-    } while (!cw_inject.over && (others || cw_collection_beside(c)) && cw_inject_now_ns() < until);
-    if (others)
-        why = "a CUDA graph between calls of other threads";
-    else if (!cw_inject.over)
+    } while (!cw_inject.over && (c->running || b->in_flight || cw_collection_beside(c)) && cw_inject_now_ns() < until);
+    const char *why = c->running ? "a CUDA graph between launches of other threads" : obstacle(c, b);
+    if (!why && !cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
         cw_collection_skip(c, why);
@@ -292,7 +301,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     *call->correlationData = 0;
-    if (!c || !cw_inject_launch_runs(id, call))
+    if (!c || !cw_stream_runs_launch(id, call))
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
     c->met_graph = c->met_graph || graph;

@@ -114,7 +114,7 @@ void cw_collection_skip(struct cw_collection *c, const char *why);
 /* Tells the agent of skipped launches that no ranges came after. */
 void cw_collection_report_skipped(struct cw_collection *c);
 
-/* Notes a launch that is about to start and makes a range (cw_inject_launch_runs). False where there is no room. */
+/* Notes a launch that is about to start and makes a range (cw_stream_runs_launch). False where there is no room. */
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The same for a graph of this name that is collected before the program launches it. */
 bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "agent/inject/inject.h"
 #include "agent/inject/device.h"
+#include "agent/inject/stream_capture.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -153,13 +154,13 @@ static bool enable(CUpti_CallbackDomain domain, const CUpti_CallbackId *ids, siz
     return ok;
 }
 
-/* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
- * not know the newest calls, nor does the program that runs under it make them. */
+/* Calls that do not launch. One by one: CUPTI crashes in calls of our own from inside a callback where those are
+ * enabled too. An older CUPTI does not know the newest calls, nor does the program that runs under it make them. */
 static bool enable_wanted(void)
 {
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
-        if (cw_inject.mode->wants(id)) {
+        if (cw_stream_capture_follows(id) || (cw_inject.mode->wants && cw_inject.mode->wants(id))) {
             CUptiResult result =
                 cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
             ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
@@ -178,7 +179,7 @@ static bool take_setup(const uint8_t *payload, size_t size)
     return cw_inject.mode->setup(&in) &&
            (!cw_inject.mode->launch_entered ||
             enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count)) &&
-           (!cw_inject.mode->wants || enable_wanted());
+           enable_wanted();
 }
 
 /* Writes the HELLO of the current context's device; false after a failure. */
@@ -281,9 +282,10 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
 {
     bool entered = call->callbackSite == CUPTI_API_ENTER;
     void (*other)(CUpti_CallbackId, const CUpti_CallbackData *) = entered ? mode->call_entered : mode->call_left;
+    cw_stream_capture_follow(id, call);
     if (is_launch(id))
         (entered ? mode->launch_entered : mode->launch_left)(id, call);
-    else if (other)
+    else if (other && mode->wants(id))
         other(id, call);
     if (!entered)
         pthread_cond_broadcast(&left);

@@ -89,11 +89,6 @@ static inline bool cw_inject_refused(const CUpti_CallbackData *call)
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
 /* True for a launch of a graph. */
 bool cw_inject_launches_graph(CUpti_CallbackId id);
-/* True where calls on the stream become nodes of a graph. Asks the driver: not to be called between the start of a
- * collection and the return of the launch that it was started for. */
-bool cw_inject_captures(CUstream stream);
-/* True for a launch that runs now (cw_inject_captures). */
-bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The size of a kernel's parameter; false behind the last. */
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
 /* The stream that a call means: some mean the calling thread's own by 0. */

@@ -56,20 +56,6 @@ CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
     return of_thread ? CU_STREAM_PER_THREAD : stream;
 }
 
-bool cw_inject_captures(CUstream stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return cw_inject.api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-bool cw_inject_launch_runs(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    struct cw_launch launch;
-    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
-           !cw_inject_captures(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream));
-}
-
 const CUpti_CallbackId cw_inject_launches[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "agent/filter.h"
-#include "agent/inject/inject.h"
+#include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "host/image/pc_data.h"
+
+static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
 
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
 enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
@@ -42,6 +44,8 @@ static struct {
     struct cw_filter filter; /* of ranges */
     uint32_t context_count;
     struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
+    uint32_t in_flight;                      /* launches of the program's that have not returned */
+    bool late;                               /* sampling is to start or to stop, and could not yet */
     CUcontext left_out[MOST_CONTEXTS];       /* that are not sampled, until one of them launches, which is told */
     uint32_t left_out_count;
 } self;
@@ -367,6 +371,40 @@ static void stop(struct sampled *s)
     send_samples(s, &s->kept);
 }
 
+/* ---- when ------------------------------------------------------------------------------------------------------- */
+
+/* What CUPTI does to start, to stop and to hand out samples spoils a capture of the context's streams. And it takes
+ * locks in another order than the driver does in a launch, so that two threads would wait for each other for ever
+ * (CUPTI 13.0, cuptiPCSamplingStop and cuGraphLaunch). */
+static bool may_call(const struct sampled *s)
+{
+    return !self.in_flight && !cw_stream_capture_is_under_way(s->context);
+}
+
+static void wait_for_launches(void)
+{
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; self.in_flight && cw_inject_now_ns() < until;)
+        cw_inject_wait();
+}
+
+/* Samples are taken while there are ranges. */
+static void settle(uint32_t ranges)
+{
+    self.late = false;
+    for (uint32_t i = 0; by_range() && i < self.context_count && !cw_inject.over; i++) {
+        struct sampled *s = self.contexts[i];
+        if (s->running && s->started != (ranges > 0) && !may_call(s))
+            self.late = true;
+        else if (s->running && s->started != (ranges > 0)) {
+            cw_inject_synchronize(s->context);
+            if (ranges)
+                start(s);
+            else
+                pause(s);
+        }
+    }
+}
+
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
 static struct sampled *find(CUcontext context)
@@ -405,45 +443,55 @@ static void context_destroyed(CUcontext context)
     free(s);
 }
 
-/* The first of the ranges that are to be sampled opens; what was launched before must not be seen in it. */
+/* What was launched before the first of the ranges must not be seen in it. */
 static void range_opened(const struct cw_open_range *range)
 {
-    if (!by_range() || !range->wanted || cw_user_ranges_wanted_count() != 1)
+    if (!by_range() || !range->wanted)
         return;
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
-        cw_inject_synchronize(self.contexts[i]->context);
-        start(self.contexts[i]);
-    }
+    wait_for_launches();
+    settle(cw_user_ranges_wanted_count());
 }
 
-/* The last of them closes; what was launched in it must have run. */
+/* What was launched in the last of them must have run. */
 static void range_closing(const struct cw_open_range *range)
 {
-    if (!by_range() || !range->wanted || cw_user_ranges_wanted_count() != 1)
+    if (!by_range() || !range->wanted)
         return;
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
-        cw_inject_synchronize(self.contexts[i]->context);
-        pause(self.contexts[i]);
-    }
+    wait_for_launches();
+    settle(cw_user_ranges_wanted_count() - 1);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     (void)call;
+    self.in_flight++;
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct sampled *s = find(call->context);
+    self.in_flight -= self.in_flight > 0;
     for (uint32_t i = 0; !s && i < self.left_out_count; i++)
         if (self.left_out[i] == call->context) {
             fprintf(stderr, "counterworks: a second context of a GPU launches kernels, which are not sampled\n");
             self.left_out_count = 0;
         }
-    if (s && s->started && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
+    if (self.late)
+        settle(cw_user_ranges_wanted_count());
+    if (s && s->started && may_call(s) &&
+        (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
         flush(s);
+}
+
+/* A capture has ended, perhaps. */
+static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    (void)call;
+    if (self.late)
+        settle(cw_user_ranges_wanted_count());
 }
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
@@ -455,13 +503,15 @@ static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *mod
 
 static void module_unloading(CUcontext context)
 {
+    wait_for_launches();
     struct sampled *s = find(context);
-    if (s && s->started)
+    if (s && s->started && may_call(s))
         flush(s);
 }
 
 static void finish(void)
 {
+    wait_for_launches();
     for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
         cw_inject_synchronize(self.contexts[i]->context);
         stop(self.contexts[i]);
@@ -474,6 +524,8 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .launch_entered = launch_entered,
                                             .launch_left = launch_left,
                                             .finish = finish,
+                                            .wants = cw_stream_capture_follows,
+                                            .call_left = call_left,
                                             .range_opened = range_opened,
                                             .range_closing = range_closing,
                                             .module_loaded = module_loaded,

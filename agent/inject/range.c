@@ -3,6 +3,7 @@
 #include "agent/inject/range.h"
 
 #include "agent/inject/graph.h"
+#include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. */
@@ -106,6 +107,10 @@ static bool arm(struct cw_collection *c)
         return false;
     if (c->running) /* meanwhile */
         return true;
+    if (cw_stream_capture_is_under_way(c->context)) {
+        cw_collection_skip(c, CW_WHY_CAPTURED);
+        return false;
+    }
     bool armed = self.user
                      ? cw_collection_arm_user(c)
                      : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
@@ -118,8 +123,8 @@ static bool is_due(const struct cw_collection *c)
     return c->count == cw_collection_at_once() || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns);
 }
 
-/* Calls after which the program has waited for the GPU. */
-static bool is_wait(CUpti_CallbackId id)
+/* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
+static bool wants(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId waits[] = {
         CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
@@ -135,7 +140,7 @@ static bool is_wait(CUpti_CallbackId id)
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (waits[i] == id)
             return true;
-    return false;
+    return cw_stream_capture_begins(id);
 }
 
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -148,28 +153,61 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* Ends what is being collected, unless it is the program that ends it. */
+static void come_to_rest(struct cw_collection *c)
+{
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
+        cw_inject_wait();
+    if (is_ours_to_stop(c))
+        flush(c);
+}
+
 /* A graph of the program's runs while nothing is collected (graph_range.c says why). Kernel replay ends there, for what
  * it would do behind a graph is not known; under application replay CUPTI fails to decode the pass of a graph that
  * follows several collections of launches. */
 static void met_graph(struct cw_collection *c, bool wanted)
 {
     c->met_graph = true;
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
-        cw_inject_wait();
-    if (is_ours_to_stop(c))
-        flush(c);
+    come_to_rest(c);
     if (wanted && !cw_inject.over)
         cw_collection_skip(c, self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
 }
 
-/* Whether launches behind a graph are collected; it has to be done before they are. */
-static bool goes_on(struct cw_collection *c)
+/* Why launches are not collected now, or NULL. A graph has to be done before those behind it are. */
+static const char *obstacle(struct cw_collection *c)
 {
+    if (cw_stream_capture_is_under_way(c->context))
+        return CW_WHY_CAPTURED;
+    if (!c->met_graph)
+        return NULL;
     if (self.replay == CW_REPLAY_KERNEL)
-        return false;
+        return CW_WHY_AFTER_GRAPH;
     cw_inject_synchronize(c->context);
     c->met_graph = false;
-    return true;
+    return NULL;
+}
+
+/* Kernels that are captured under the profiler crash where their graph is launched without it. */
+static void cut_range(struct cw_collection *c)
+{
+    cw_range_end(c);
+    c->launches[c->count - 1].data.unwanted = true;
+    cw_collection_skip(c, CW_WHY_CAPTURED);
+}
+
+static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_stream_capture_begins(id) ? cw_collection_find(call->context) : NULL;
+    if (c && c->running && self.replay == CW_REPLAY_USER) {
+        cw_collection_stop_all();
+        cw_inject_fail(CW_ERR_UNSUPPORTED,
+                       "found a stream that is captured into a CUDA graph in a loop of user replay; "
+                       "expected the capture before it");
+    } else if (c) {
+        if (c->open_range)
+            cut_range(c);
+        come_to_rest(c);
+    }
 }
 
 /* Behind a graph in a range for each launch the profiler fails to stop. */
@@ -207,7 +245,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool graph = cw_inject_launches_graph(id);
     if (c && graph && c->open_range)
         c->launches[c->count - 1].data.graphs++;
-    if (!c || self.user || !cw_inject_launch_runs(id, call))
+    if (!c || self.user || !cw_stream_runs_launch(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
     if (graph && self.replay == CW_REPLAY_USER) {
@@ -218,9 +256,11 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         met_graph(c, wanted);
         return;
     }
-    if (c->met_graph && !goes_on(c)) {
+    const char *why = obstacle(c);
+    if (why) {
+        come_to_rest(c); /* CUPTI does not see this one */
         if (wanted)
-            cw_collection_skip(c, CW_WHY_AFTER_GRAPH);
+            cw_collection_skip(c, why);
         return;
     }
     if (make_ready(c, wanted) && cw_collection_launch(c, id, call)) {
@@ -274,6 +314,10 @@ static void range_opened(const struct cw_open_range *range)
     struct cw_collection *c = self.user && range->level == self.level ? cw_range_current() : NULL;
     if (!c || !cw_filter_launch(&self.filter, "", true))
         return;
+    if (cw_stream_capture_is_under_way(c->context)) {
+        cw_collection_skip(c, CW_WHY_CAPTURED);
+        return;
+    }
     cw_inject_synchronize(c->context); /* and what was launched before must not */
     cw_range_begin(c, range);
 }
@@ -330,7 +374,8 @@ const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
                                                .launch_entered = launch_entered,
                                                .launch_left = launch_left,
                                                .finish = finish,
-                                               .wants = is_wait,
+                                               .wants = wants,
+                                               .call_entered = call_entered,
                                                .call_left = call_left,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,

@@ -1,5 +1,7 @@
 #include "agent/inject/record.h"
 
+#include "agent/inject/stream_capture.h"
+
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
@@ -280,7 +282,7 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!kept)
         return false;
     op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
-    if (op->kind != LAUNCH && cw_inject_captures(op->stream))
+    if (op->kind != LAUNCH && cw_stream_is_captured(op->stream))
         return true; /* it changes nothing now */
     r->launch = op->kind == LAUNCH ? op : r->launch;
     *r->next = op;

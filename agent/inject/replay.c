@@ -5,6 +5,7 @@
 
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/range.h"
+#include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 
 static struct {
@@ -128,7 +129,11 @@ static bool begin(const char *name)
                                   : NULL;
     if (!c || !cw_filter_range(&cw_range_settings.filter, name))
         return false;
-    cw_inject.api.cuCtxSynchronize();
+    if (cw_stream_capture_is_under_way(c->context)) {
+        cw_collection_skip(c, CW_WHY_CAPTURED);
+        return false;
+    }
+    cw_inject_synchronize(c->context);
     save_memory(c);
     self.level = cw_range_settings.level;
     self.launches = cw_range_settings.filter.launches;

@@ -43,16 +43,20 @@ static uint64_t open_range(uint64_t domain, const char *name, bool process_wide)
     clean(text, name);
     const struct cw_open_range *range = cw_nesting_open(&self.open, cw_inject_thread(), domain, process_wide,
                                                         !self.wanted || self.wanted(self.user, text), text);
-    if (range && mode() && mode()->range_opened)
-        mode()->range_opened(range);
-    return range ? range->id : 0;
+    if (!range)
+        return 0;
+    const struct cw_open_range opened = *range; /* while the mode waits, other threads' come and go */
+    if (mode() && mode()->range_opened)
+        mode()->range_opened(&opened);
+    return opened.id;
 }
 
 static void end_range(const struct cw_open_range *range)
 {
+    const struct cw_open_range closing = *range;
     if (mode() && mode()->range_closing)
-        mode()->range_closing(range);
-    cw_nesting_close(&self.open, range->id);
+        mode()->range_closing(&closing);
+    cw_nesting_close(&self.open, closing.id);
 }
 
 uint64_t cw_user_range_start(uint64_t domain, const char *name)

@@ -30,6 +30,16 @@ static struct cw_arena *arena;
 static CUcontext below[FAKE_MOST]; /* the current context, on the stack */
 static int below_count;
 
+static uint32_t all_passes(void)
+{
+    return fake_profiler.parts * fake_profiler.passes;
+}
+
+static size_t data_bytes(void)
+{
+    return (fake_profiler.parts - 1) * CW_MESSAGE_ALIGNMENT + IMAGE;
+}
+
 static CUresult pci_address(char *text, int size, CUdevice device)
 {
     snprintf(text, (size_t)size, "0000:%02x:00.0", 10 + (unsigned)device);
@@ -99,11 +109,11 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     struct object *object = (struct object *)p->pRangeProfilerObject;
     bool same = object->config == p->pConfig;
     cr_expect(!object->config || (p->range == object->range && same));
-    if (!same || object->passes == FAKE_PARTS * FAKE_PASSES)
+    if (!same || object->passes == all_passes())
         object->passes = 0;
     cr_expect_eq(p->passIndex, object->passes);
     cr_expect_neq(p->pCounterDataImage, object->image, "each part has its own");
-    object->image = object->passes + FAKE_PASSES < FAKE_PARTS * FAKE_PASSES ? p->pCounterDataImage : NULL;
+    object->image = object->passes + fake_profiler.passes < all_passes() ? p->pCounterDataImage : NULL;
     object->config = p->pConfig;
     object->range = p->range;
     fake_profiler.scope = *p->pConfig;
@@ -131,7 +141,7 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
     cr_expect(object->running && !fake_profiler.open);
     object->running = false;
     fake_profiler.running--;
-    p->isAllPassSubmitted = ++object->passes + (uint32_t)fake_profiler.missing == FAKE_PARTS * FAKE_PASSES;
+    p->isAllPassSubmitted = ++object->passes + (uint32_t)fake_profiler.missing == all_passes();
     return CUPTI_SUCCESS;
 }
 
@@ -155,8 +165,8 @@ static CUptiResult pop(CUpti_RangeProfiler_PopRange_Params *p)
 static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 {
     const struct object *object = (struct object *)p->pRangeProfilerObject;
-    cr_expect(!object->running && object->passes % FAKE_PASSES == 0);
-    *object->data = (uint8_t)(object->passes / FAKE_PASSES);
+    cr_expect(!object->running && object->passes % fake_profiler.passes == 0);
+    *object->data = (uint8_t)(object->passes / fake_profiler.passes);
     return CUPTI_SUCCESS;
 }
 
@@ -193,6 +203,11 @@ enum cw_company cw_inject_company(const char *pci)
 bool cw_inject_synchronize(CUcontext context)
 {
     return context != NULL;
+}
+
+void cw_inject_send_module(const CUpti_ModuleResourceData *module)
+{
+    fake_profiler.others += module != NULL;
 }
 
 uint64_t cw_inject_now_ns(void)
@@ -243,8 +258,8 @@ bool cw_inject_wait_taken(uint64_t number)
 {
     struct fake_handed *h = &handed[number];
     if (h->bytes) {
-        cr_expect_arr_eq(h->bytes, h->copy, sizeof h->copy);
-        munmap(h->bytes, sizeof h->copy);
+        cr_expect_arr_eq(h->bytes, h->copy, data_bytes());
+        munmap(h->bytes, data_bytes());
     }
     h->bytes = NULL;
     return true;
@@ -262,11 +277,11 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     }
     cr_expect_leq(under_way, 2, "the agent is not to get more than it can read");
     now->file = file.st_ino;
-    now->bytes = mmap(NULL, sizeof now->copy, PROT_READ, MAP_SHARED, memory, 0);
+    now->bytes = mmap(NULL, data_bytes(), PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);
-    for (int part = 0; part < FAKE_PARTS; part++)
+    for (uint32_t part = 0; part < fake_profiler.parts; part++)
         cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
-    memcpy(now->copy, now->bytes, sizeof now->copy);
+    memcpy(now->copy, now->bytes, data_bytes());
     cw_inject_send(type, out);
     return handed_count;
 }
@@ -275,8 +290,12 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
 {
     struct fake_profiler *f = &fake_profiler;
     struct cw_reader in;
+    if (type != CW_MESSAGE_RANGES) {
+        f->others++;
+        cw_writer_free(out);
+        return true;
+    }
     cw_reader_init(&in, out->data, out->size, "message", 0, NULL);
-    cr_expect_eq(type, CW_MESSAGE_RANGES);
     cw_read_u32(&in);
     f->skipped += cw_read_u32(&in);
     const char *why = cw_read_string(&in, arena);
@@ -289,10 +308,10 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
     return true;
 }
 
-void fake_profiler_begin(struct cw_writer *setup)
+void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes)
 {
     fake_driver();
-    fake_profiler = (struct fake_profiler){.version = 130001};
+    fake_profiler = (struct fake_profiler){.version = 130001, .parts = parts, .passes = passes};
     arena = cw_inject.arena = cw_arena_create();
     struct cw_cupti *api = &cw_inject.api;
     api->cuDeviceGetPCIBusId = pci_address;
@@ -312,11 +331,11 @@ void fake_profiler_begin(struct cw_writer *setup)
     api->cuptiRangeProfilerDecodeData = decode;
     cw_writer_init(setup);
     cw_write_u32(setup, 4);
-    cw_write_u32(setup, FAKE_PARTS);
-    for (int i = 0; i < FAKE_PARTS; i++) {
+    cw_write_u32(setup, parts);
+    for (uint32_t i = 0; i < parts; i++) {
         cw_write_u32(setup, 1);
         cw_write_string(setup, "smsp__inst_executed.sum");
-        cw_write_u32(setup, FAKE_PASSES);
+        cw_write_u32(setup, passes);
     }
     for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
         cw_write_u32(setup, 8);

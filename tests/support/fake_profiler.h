@@ -5,14 +5,15 @@
 
 #include "tests/support/fake_driver.h"
 
-enum { FAKE_PARTS = 2, FAKE_PASSES = 3 };
+enum { FAKE_PARTS = 2, FAKE_PASSES = 3 }; /* the most */
 
 #define FAKE_CONTEXTS_OF_SECOND_DEVICE ((CUcontext)0x100)
 
 struct fake_profiler {
-    int objects; /* enabled so far */
-    int missing; /* passes of the plan that it does not know of */
-    int running; /* objects */
+    uint32_t parts, passes; /* of the plan; passes of each part */
+    int objects;            /* enabled so far */
+    int missing;            /* passes of the plan that it does not know of */
+    int running;            /* objects */
     bool open;
     int pushed; /* ranges */
     CUcontext current;
@@ -25,15 +26,15 @@ struct fake_profiler {
     char failure[200];
     /* what the agent was told */
     uint32_t sent_count, sent_parts, skipped;
+    uint32_t others; /* messages that are not of ranges */
     struct cw_launch sent[FAKE_MOST];
     char why[200];
 };
 extern struct fake_profiler fake_profiler;
 
-/* Begins anew, also fake_driver(). The setup of a plan of FAKE_PARTS parts of FAKE_PASSES passes follows in `setup`,
- * for the caller to free.
- */
-void fake_profiler_begin(struct cw_writer *setup);
+/* Begins anew, also fake_driver(). The setup of a plan of `parts` parts of `passes` passes each follows in `setup`, for
+ * the caller to free. */
+void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes);
 void fake_profiler_end(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "agent/inject/graph.h"
 #include "agent/inject/range.h"
+#include "agent/inject/stream_capture.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_batch;
@@ -13,7 +14,7 @@ static uint64_t word;
 static void *parameters[] = {&word};
 static uint32_t expected = 1, correlation;
 static uint64_t kept[64]; /* of calls, between their begin and their end */
-static const CUstream captured = (CUstream)0x7;
+static CUstream captured; /* one that is being captured */
 static int replays;
 
 /* ---- what the device does --------------------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static CUresult set_memory(CUdeviceptr to, unsigned value, size_t count, CUstrea
 
 static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-    *status = stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    *status = stream && stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -191,7 +192,7 @@ static void begin(void)
     struct cw_writer setup;
     struct cw_reader in;
     const struct cw_filter_options all = {.launch_count = UINT64_MAX};
-    fake_profiler_begin(&setup);
+    fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
     cw_write_u32(&setup, CW_REPLAY_BATCH);
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 1);
@@ -487,10 +488,65 @@ Test(batch, waits_for_launches_that_nobody_wants)
     fake_profiler_end();
 }
 
+static void capture(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    cw_stream_capture_follow(id, call);
+    follow(id, call);
+}
+
+static void capture_begins(CUstream stream)
+{
+    const cuStreamBeginCapture_v2_params params = {.hStream = stream};
+    CUpti_CallbackData call = {.correlationData = kept_for(context), .functionParams = &params, .context = context};
+    CUresult result = CUDA_SUCCESS;
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &call);
+    captured = stream;
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &call);
+}
+
+static void capture_ends(void)
+{
+    const cuStreamEndCapture_params params = {.hStream = captured};
+    CUpti_CallbackData call = {.correlationData = kept_for(context), .functionParams = &params, .context = context};
+    CUresult result = CUDA_SUCCESS;
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &call);
+    captured = NULL;
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &call);
+}
+
+/* To wait for the context would spoil the program's capture, and to replay is to wait. */
+Test(batch, nothing_is_replayed_while_a_stream_is_captured)
+{
+    begin();
+    kernel();
+    capture_begins((CUstream)0x7);
+    cr_expect_eq(fake_profiler.sent_count, 1, "what was open ends before");
+    int before = replays;
+    kernel();
+    read_back();
+    cr_expect_eq(replays, before);
+    cr_expect_eq(fake_profiler.running, 0);
+    capture_ends();
+    kernel();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_CAPTURED);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
 /* It is a node of a graph then, and memory is as it was. */
 Test(batch, what_a_stream_captures_is_not_done_again)
 {
     begin();
+    captured = (CUstream)0x7;
     kernel();
     set_begins(9, captured);
     set_ends();

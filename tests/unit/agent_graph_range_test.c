@@ -28,7 +28,7 @@ static void set_up(void)
 {
     struct cw_writer setup;
     struct cw_reader in;
-    fake_profiler_begin(&setup);
+    fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
     cw_inject.api.cuGraphLaunch = launch;
     cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
     cr_assert(cw_collection_setup(&in));

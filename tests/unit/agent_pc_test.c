@@ -1,0 +1,195 @@
+/* PC sampling within ranges: when CUPTI may be asked to start, to stop and to hand out samples. */
+#include <criterion/criterion.h>
+
+#include "agent/filter.h"
+#include "agent/inject/stream_capture.h"
+#include "agent/inject/user_ranges.h"
+#include "host/image/pc_data.h"
+#include "tests/support/fake_profiler.h"
+
+static const struct cw_inject_mode *const mode = &cw_inject_pc;
+static const CUcontext context = (CUcontext)0x10;
+static int launching, capturing, starts, stops, fetches;
+
+/* CUPTI and the driver wait for each other beside a launch, and a capture is spoilt. */
+static CUptiResult quiet(int *calls)
+{
+    cr_expect(!launching && !capturing);
+    ++*calls;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult start(CUpti_PCSamplingStartParams *p)
+{
+    cr_expect_eq(p->ctx, context);
+    return quiet(&starts);
+}
+
+static CUptiResult stop(CUpti_PCSamplingStopParams *p)
+{
+    cr_expect_eq(p->ctx, context);
+    return quiet(&stops);
+}
+
+static CUptiResult get_data(CUpti_PCSamplingGetDataParams *p)
+{
+    cr_expect_eq(p->ctx, context);
+    return quiet(&fetches);
+}
+
+static CUptiResult enable(CUpti_PCSamplingEnableParams *p)
+{
+    return p->ctx == context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult disable(CUpti_PCSamplingDisableParams *p)
+{
+    return p->ctx == context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult count_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
+{
+    *p->numStallReasons = 0;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult list_reasons(CUpti_PCSamplingGetStallReasonsParams *p)
+{
+    return p->numStallReasons ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+
+static CUptiResult attributes(CUpti_PCSamplingConfigurationInfoParams *p)
+{
+    return p->numAttributes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    *status = stream && capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    (void)domain;
+    (void)id;
+    *name = NULL;
+    return CUPTI_SUCCESS;
+}
+
+static const CUpti_CallbackData launch = {.context = context};
+
+static void launch_begins(void)
+{
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
+    launching++;
+}
+
+static void launch_ends(void)
+{
+    launching--;
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
+}
+
+static void capture(CUpti_CallbackId id, bool begins)
+{
+    const cuStreamBeginCapture_v2_params params = {.hStream = (CUstream)0x7};
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = &params, .context = context};
+    cr_expect(mode->wants(id));
+    cw_stream_capture_follow(id, &call);
+    capturing = begins;
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cw_stream_capture_follow(id, &call);
+    mode->call_left(id, &call);
+}
+
+static void begin(const char *range)
+{
+    struct cw_writer unused, setup;
+    struct cw_reader in;
+    fake_profiler_begin(&unused, 1, 1);
+    cw_writer_free(&unused);
+    struct cw_cupti *api = &cw_inject.api;
+    api->cuStreamIsCapturing = is_capturing;
+    api->cuptiGetCallbackName = callback_name;
+    api->cuptiPCSamplingEnable = enable;
+    api->cuptiPCSamplingDisable = disable;
+    api->cuptiPCSamplingStart = start;
+    api->cuptiPCSamplingStop = stop;
+    api->cuptiPCSamplingGetData = get_data;
+    api->cuptiPCSamplingGetNumStallReasons = count_reasons;
+    api->cuptiPCSamplingGetStallReasons = list_reasons;
+    api->cuptiPCSamplingSetConfigurationAttribute = attributes;
+    api->cuptiPCSamplingGetConfigurationAttribute = attributes;
+    cw_writer_init(&setup);
+    cw_write_u64(&setup, 0);
+    cw_write_u8(&setup, CW_PC_SERIALIZED);
+    cw_write_u8(&setup, 5);
+    cw_write_u64(&setup, 0);
+    cw_write_u8(&setup, false);
+    cw_write_u32(&setup, 0);
+    cw_filter_write(&setup, &(struct cw_filter_options){.range = range});
+    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+    cw_inject.mode = mode;
+    cr_assert(mode->setup(&in));
+    cw_writer_free(&setup);
+    mode->context_created(context, 0);
+}
+
+static void end(void)
+{
+    mode->context_destroyed(context);
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    fake_profiler_end();
+}
+
+Test(pc, a_range_waits_for_launches_of_other_threads)
+{
+    begin("step");
+    launch_begins();
+    fake_profiler.meanwhile = launch_ends;
+    cw_user_range_push(0, "step");
+    cr_expect_null(fake_profiler.meanwhile);
+    cr_expect_eq(starts, 1);
+    launch_begins();
+    fake_profiler.meanwhile = launch_ends;
+    cw_user_range_pop(0);
+    cr_expect_null(fake_profiler.meanwhile);
+    cr_expect_eq(stops, 1);
+    end();
+}
+
+Test(pc, ranges_that_begin_and_end_in_a_capture_are_settled_behind_it)
+{
+    begin("step");
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
+    cw_user_range_push(0, "step");
+    cr_expect_eq(starts, 0);
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
+    cr_expect_eq(starts, 1);
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
+    cw_user_range_pop(0);
+    cr_expect_eq(stops, 0);
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
+    cr_expect_eq(stops, 1);
+    end();
+}
+
+Test(pc, samples_are_fetched_between_launches)
+{
+    begin(NULL);
+    launch_begins();
+    launch_begins();
+    launch_ends();
+    cr_expect_eq(fetches, 0);
+    launch_ends();
+    cr_expect_eq(fetches, 1);
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
+    launch_begins();
+    launch_ends();
+    cr_expect_eq(fetches, 1);
+    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
+    end();
+}

@@ -1,0 +1,211 @@
+/* Ranges by kernel replay and by application replay, around a program that captures streams into graphs. */
+#include <criterion/criterion.h>
+
+#include "agent/inject/range.h"
+#include "agent/inject/stream_capture.h"
+#include "agent/inject/user_ranges.h"
+#include "tests/support/fake_profiler.h"
+
+static const struct cw_inject_mode *const mode = &cw_inject_range;
+static const CUcontext context = (CUcontext)0x10;
+static const CUstream other = (CUstream)0x8;
+static CUstream captured; /* one that is being captured */
+static uint32_t correlation;
+
+/* ---- the driver ------------------------------------------------------------------------------------------------- */
+
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    *status = stream && stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    (void)domain;
+    (void)id;
+    *name = NULL;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static void kernel_begins(CUstream stream)
+{
+    const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1, .hStream = stream};
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                                     .functionParams = &params,
+                                     .context = context,
+                                     .symbolName = "step",
+                                     .correlationId = ++correlation};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+}
+
+static void kernel_ends(uint32_t number)
+{
+    CUresult result = CUDA_SUCCESS;
+    const CUpti_CallbackData call = {
+        .callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result, .context = context, .correlationId = number};
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+}
+
+static void kernel(CUstream stream)
+{
+    kernel_begins(stream);
+    kernel_ends(correlation);
+}
+
+static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    void (*hook)(CUpti_CallbackId, const CUpti_CallbackData *) =
+        call->callbackSite == CUPTI_API_ENTER ? mode->call_entered : mode->call_left;
+    cw_stream_capture_follow(id, call);
+    if (mode->wants(id))
+        hook(id, call);
+}
+
+static void call(CUpti_CallbackId id, const void *params, CUstream captured_then, CUresult result)
+{
+    CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER, .functionParams = params, .context = context};
+    follow(id, &data);
+    captured = captured_then;
+    data.callbackSite = CUPTI_API_EXIT;
+    data.functionReturnValue = &result;
+    follow(id, &data);
+}
+
+static void capture_begins(CUstream stream)
+{
+    const cuStreamBeginCapture_v2_params params = {.hStream = stream};
+    call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &params, stream, CUDA_SUCCESS);
+}
+
+static void capture_ends(void)
+{
+    const cuStreamEndCapture_params params = {.hStream = captured};
+    call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &params, NULL, CUDA_SUCCESS);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------ */
+
+static void begin(enum cw_replay replay, bool user)
+{
+    struct cw_writer setup;
+    struct cw_reader in;
+    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
+    fake_profiler_begin(&setup, 1, 1);
+    cw_write_u32(&setup, replay);
+    cw_write_u8(&setup, user);
+    cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, 1);
+    cw_filter_write(&setup, &all);
+    cw_inject.mode = mode;
+    cw_inject.api.cuStreamIsCapturing = is_capturing;
+    cw_inject.api.cuptiGetCallbackName = callback_name;
+    fake_profiler.current = context;
+    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+    cr_assert(mode->setup(&in));
+    cw_writer_free(&setup);
+    mode->context_created(context, 0);
+}
+
+static void end(void)
+{
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* To start and to stop is to wait for the context, which would spoil the capture. */
+Test(range, nothing_is_collected_while_a_stream_is_captured)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    kernel(NULL);
+    cr_expect_eq(fake_profiler.running, 1);
+    capture_begins((CUstream)0x7);
+    cr_expect_eq(fake_profiler.running, 0);
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    kernel((CUstream)0x7); /* a node */
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 0);
+    capture_ends();
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 1);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_CAPTURED);
+    end();
+}
+
+static uint32_t under_way;
+
+static void launch_again(void)
+{
+    kernel_ends(under_way);
+    kernel_begins(other);
+    cr_expect_eq(fake_profiler.running, 0, "it is not collected, and CUPTI must not see it");
+    kernel_ends(correlation);
+}
+
+/* A thread that launches one kernel after another does not keep the collection running. */
+Test(range, a_capture_waits_for_launches_and_not_for_those_behind_them)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    kernel_begins(other);
+    under_way = correlation;
+    fake_profiler.meanwhile = launch_again;
+    capture_begins((CUstream)0x7);
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    cr_expect_eq(fake_profiler.running, 0);
+    capture_ends();
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
+/* What is captured under the profiler crashes without it. */
+Test(range, a_capture_cuts_user_ranges)
+{
+    begin(CW_REPLAY_APPLICATION, true);
+    cw_user_range_push(0, "all");
+    cr_expect(fake_profiler.open && fake_profiler.running);
+    capture_begins((CUstream)0x7);
+    cr_expect(!fake_profiler.open && !fake_profiler.running);
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect(fake_profiler.sent[0].unwanted);
+    cw_user_range_pop(0);
+    cw_user_range_push(0, "inside");
+    cw_user_range_pop(0);
+    cr_expect_eq(fake_profiler.running, 0);
+    capture_ends();
+    cw_user_range_push(0, "behind");
+    cr_expect(fake_profiler.open);
+    cw_user_range_pop(0);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect(!fake_profiler.sent[1].unwanted);
+    cr_expect_str_eq(fake_profiler.sent[1].nvtx, "behind");
+    cr_expect_eq(fake_profiler.skipped, 2);
+    end();
+}
+
+/* One that was refused, or whose stream is gone, is none. */
+Test(range, a_capture_that_is_not_under_way_is_forgotten)
+{
+    const cuStreamBeginCapture_v2_params refused = {.hStream = other};
+    const cuStreamDestroy_v2_params gone = {.hStream = (CUstream)0x7};
+    begin(CW_REPLAY_KERNEL, false);
+    call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &refused, NULL, CUDA_ERROR_INVALID_VALUE);
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 1);
+    capture_begins((CUstream)0x7);
+    call(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, &gone, NULL, CUDA_SUCCESS);
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 1);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
