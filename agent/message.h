@@ -26,7 +26,8 @@ enum cw_message_type {
     CW_MESSAGE_FAIL,     /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,   /* crc: u64, code: to the end */
     CW_MESSAGE_PC,       /* the payload of a PCSM chunk */
-    CW_MESSAGE_SASS,     /* kernels not counted: u32, one of them: string, the payload of a SASS chunk */
+    CW_MESSAGE_SASS,     /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
+                             the payload of a SASS chunk */
     CW_MESSAGE_LAUNCHES, /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
                             stream: u64, start_ns: u64, end_ns: u64}> */
     /* from the agent's own sampling process */

@@ -32,7 +32,7 @@ struct capture {
     uint64_t samples;
     uint32_t full_buffers, uncounted; /* uncounted: kernels */
     const char *uncounted_kernel;     /* one of them */
-    bool code_lost;
+    bool until_graph, code_lost;
 };
 
 /* ---- modules ---------------------------------------------------------------------------------------------------- */
@@ -149,12 +149,13 @@ static enum cw_status take_sass(struct capture *c, const struct cw_process *p, s
                                 struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_sass_batch b;
-    struct cw_uncounted uncounted = {cw_read_u32(in), cw_read_string(in, arena)};
+    struct cw_uncounted uncounted = {cw_read_u32(in), cw_read_string(in, arena), cw_read_u8(in)};
     cw_sass_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of SASS records");
     if (status == CW_OK && uncounted.count && !c->uncounted)
         c->uncounted_kernel = cw_arena_strdup(c->arena, uncounted.example);
     c->uncounted += uncounted.count;
+    c->until_graph |= uncounted.until_graph;
     if (status == CW_OK)
         status = write_device(c, p, &b.device, &uncounted, err);
     if (status == CW_OK)
@@ -224,11 +225,14 @@ static void tell_losses(const struct capture *c)
                 "capture-agent: the hardware's buffer was full %u times, and samples were lost: a larger --period or "
                 "--buffer mends that\n",
                 c->full_buffers);
+    if (c->until_graph)
+        fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, whose "
+                        "copies CUPTI may lose under them\n");
     if (c->uncounted)
         fprintf(stderr,
-                "capture-agent: %u kernels were launched and not counted, such as %s: CUPTI counts those that are "
-                "loaded at a context's first launch\n",
-                c->uncounted, c->uncounted_kernel ? c->uncounted_kernel : "?");
+                "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
+                c->uncounted_kernel ? c->uncounted_kernel : "?",
+                c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");
     if (c->code_lost)
         fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
 }

@@ -38,6 +38,7 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
 struct cw_uncounted { /* kernels that were launched and have no records */
     uint32_t count;
     const char *example;
+    bool until_graph; /* counting ended where the program began to make a CUDA graph */
 };
 /* Adds what the capture says of its devices; `uncounted` may be NULL. False when out of memory. */
 bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, const struct cw_uncounted *uncounted,

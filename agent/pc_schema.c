@@ -20,7 +20,7 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
 bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, const struct cw_uncounted *uncounted,
                     struct cw_arena *arena)
 {
-    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 2, sizeof *pairs);
+    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 3, sizeof *pairs);
     uint32_t n = device->attribute_count;
     if (!pairs)
         return false;
@@ -28,6 +28,8 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, con
         pairs[i] = device->attributes[i];
     if (o->range)
         pairs[n++] = (struct cw_pair){"sampled_ranges", o->range};
+    if (uncounted && uncounted->until_graph)
+        pairs[n++] = (struct cw_pair){"counted_until", "the first CUDA graph"};
     if (uncounted && uncounted->count) {
         char *text = cw_arena_printf(arena, "%u, such as %s", uncounted->count, uncounted->example);
         if (!text)

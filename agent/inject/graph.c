@@ -95,6 +95,11 @@ bool cw_graph_follows(CUpti_CallbackId id)
     return kind_of(id) != NOTHING;
 }
 
+bool cw_graph_makes(CUpti_CallbackId id)
+{
+    return kind_of(id) == MAKES;
+}
+
 static void returned(enum kind kind, const void *params)
 {
     const cuGraphInstantiateWithFlags_params *made = params;

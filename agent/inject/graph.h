@@ -18,6 +18,7 @@ struct cw_graph {
 
 /* Whether a call of the driver makes, changes or ends executable graphs. */
 bool cw_graph_follows(CUpti_CallbackId id);
+bool cw_graph_makes(CUpti_CallbackId id);
 /* Takes note of such a call, when it begins and when it has returned; others are ignored. */
 void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 

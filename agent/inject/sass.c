@@ -7,7 +7,8 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/graph.h"
+#include "agent/inject/stream_capture.h"
 #include "host/image/pc_data.h"
 
 enum { MOST_CONTEXTS = 64, MOST_METRICS = 256, MOST_KERNELS = 1 << 16 };
@@ -16,6 +17,7 @@ struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool launched, running;
+    bool until_graph; /* ended before the first */
     uint64_t since_ns;
 };
 
@@ -295,6 +297,7 @@ static void send_records(const struct patched *p, struct harvest *h, size_t drop
     cw_writer_init(&out);
     cw_write_u32(&out, uncounted);
     cw_write_string(&out, first ? first : "");
+    cw_write_u8(&out, p->until_graph);
     cw_sass_batch_write(&batch, &out);
     cw_inject_send(CW_MESSAGE_SASS, &out);
     free(first);
@@ -334,7 +337,8 @@ static void context_destroyed(CUcontext context)
     *p = self.contexts[--self.context_count];
 }
 
-/* Enabled at the first launch, for CUPTI patches what is loaded then: the agent has programs load their modules whole.
+/* Enabled at the first launch, for CUPTI patches what is loaded then: the agent has programs load their
+ * modules whole.
  */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
@@ -351,6 +355,25 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     (void)call;
+}
+
+static bool wants(CUpti_CallbackId id)
+{
+    return cw_stream_capture_begins(id) || cw_graph_makes(id);
+}
+
+/* CUPTI 13.0 loses copies from device to device in the first launch of a graph, so it ends before there is one: before
+ * kernels are captured, which would remain patched in the graph. */
+static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    struct patched *p = find(call->context);
+    if (!p || p->until_graph)
+        return;
+    p->launched = p->until_graph = true;
+    if (p->running)
+        cw_inject_synchronize(p->context);
+    stop(p);
 }
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
@@ -374,4 +397,6 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .launch_entered = launch_entered,
                                               .launch_left = launch_left,
                                               .finish = finish,
+                                              .wants = wants,
+                                              .call_entered = call_entered,
                                               .module_loaded = module_loaded};

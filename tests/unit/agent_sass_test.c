@@ -1,0 +1,119 @@
+/* SASS metrics of a program with CUDA graphs: they end before the first. */
+#include <criterion/criterion.h>
+
+#include "agent/inject/stream_capture.h"
+#include "tests/support/fake_profiler.h"
+
+static const struct cw_inject_mode *const mode = &cw_inject_sass;
+static const CUcontext context = (CUcontext)0x10;
+static int enabled, disabled;
+
+static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
+{
+    p->pChipName = "GH100";
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult properties(CUpti_SassMetrics_GetProperties_Params *p)
+{
+    p->metric.metricId = 1;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult set_config(CUpti_SassMetricsSetConfig_Params *p)
+{
+    return p->numOfMetricConfig == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult enable(CUpti_SassMetricsEnable_Params *p)
+{
+    cr_expect_eq(p->ctx, context);
+    enabled++;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult disable(CUpti_SassMetricsDisable_Params *p)
+{
+    cr_expect_eq(p->ctx, context);
+    disabled++;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult data_properties(CUpti_SassMetricsGetDataProperties_Params *p)
+{
+    p->numOfPatchedInstructionRecords = p->numOfInstances = 0;
+    return CUPTI_SUCCESS;
+}
+
+static void call_begins(CUpti_CallbackId id)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = context};
+    cr_expect(mode->wants(id));
+    mode->call_entered(id, &call);
+}
+
+static void kernel(const char *name)
+{
+    const CUpti_CallbackData call = {.context = context, .symbolName = name};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+}
+
+static void begin(void)
+{
+    struct cw_writer unused, setup;
+    struct cw_reader in;
+    fake_profiler_begin(&unused, 1, 1);
+    cw_writer_free(&unused);
+    struct cw_cupti *api = &cw_inject.api;
+    api->cuptiDeviceGetChipName = chip_name;
+    api->cuptiSassMetricsGetProperties = properties;
+    api->cuptiSassMetricsSetConfig = set_config;
+    api->cuptiSassMetricsEnable = enable;
+    api->cuptiSassMetricsDisable = disable;
+    api->cuptiSassMetricsGetDataProperties = data_properties;
+    cw_writer_init(&setup);
+    cw_write_u8(&setup, false);
+    cw_write_u32(&setup, 1);
+    cw_write_string(&setup, "smsp__sass_inst_executed");
+    cw_write_u8(&setup, 0);
+    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+    cw_inject.mode = mode;
+    cr_assert(mode->setup(&in));
+    cw_writer_free(&setup);
+    mode->context_created(context, 0);
+}
+
+static void end(void)
+{
+    mode->finish();
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* What is counted by then is sent then. */
+Test(sass, ends_where_a_capture_begins)
+{
+    begin();
+    kernel("first");
+    cr_expect(enabled == 1 && !disabled);
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+    cr_expect_eq(disabled, 1);
+    cr_expect_eq(fake_profiler.others, 1);
+    kernel("second");
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
+    cr_expect(enabled == 1 && disabled == 1);
+    end();
+    cr_expect(enabled == 1 && disabled == 1);
+}
+
+Test(sass, does_not_begin_behind_a_graph)
+{
+    begin();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
+    kernel("first");
+    end();
+    cr_expect_eq(enabled, 0);
+    cr_expect_gt(fake_profiler.others, 0, "that nothing was counted is told");
+}
