@@ -113,6 +113,12 @@ static void put_range_facts(struct cw_hdf5 *f, const struct cw_result *r, cw_hdf
         wide[i] = cw_result_range(r, i)->end_ns;
     cw_hdf5_along(f, group, axis, "end_ns", CW_HDF5_U64, n, wide);
     for (uint32_t i = 0; i < n; i++)
+        wide[i] = cw_result_range(r, i)->context;
+    cw_hdf5_along(f, group, axis, "context", CW_HDF5_U64, n, wide);
+    for (uint32_t i = 0; i < n; i++)
+        wide[i] = cw_result_range(r, i)->stream;
+    cw_hdf5_along(f, group, axis, "stream", CW_HDF5_U64, n, wide);
+    for (uint32_t i = 0; i < n; i++)
         narrow[i] = cw_result_device(r, cw_result_range(r, i))->index;
     cw_hdf5_along(f, group, axis, "device", CW_HDF5_U32, n, narrow);
     for (uint32_t i = 0; i < n; i++)
@@ -136,7 +142,7 @@ static void put_range_group(struct cw_hdf5 *f, const struct cw_result *r, const 
 {
     /* the other facts as coordinates of the values, by the convention that xarray follows */
     static const char coordinates[] =
-        "kernel start_ns end_ns device process pass_count nvtx replay rank unit type description";
+        "kernel start_ns end_ns device process context stream pass_count nvtx replay rank unit type description";
     const uint64_t dims[2] = {r->range_count, r->metric_count};
     cw_hdf5_object group = cw_hdf5_group(f, "range"), axes[2];
     const char **texts = room;

@@ -10,8 +10,8 @@
  *
  *     /                attributes title, conventions "counterworks-1", chip, device, tool_version, created, source,
  *                      complete and simulated ("yes" or "no")
- *     /range/name      [name] string, dimension scale; kernel, start_ns, end_ns, device, process, pass_count,
- *                      nvtx, replay, rank [name]; grid and block [name, xyz]
+ *     /range/name      [name] string, dimension scale; kernel, start_ns, end_ns, device, process, context,
+ *                      stream, pass_count, nvtx, replay, scope, rank [name]; grid and block [name, xyz]
  *     /range/metric    [metric] string, dimension scale; unit, type, description [metric]
  *     /range/value     [name, metric] float64; /range/status int8, attributes flag_values and flag_meanings
  *     /capture/manifest     string, JSON

@@ -89,12 +89,13 @@ enum cw_status cw_json_manifest(const struct cw_result *r, char **text, struct c
 static json_t *range_head(const struct cw_result *r, uint32_t index)
 {
     const struct cw_range *g = cw_result_range(r, index);
-    return json_pack("{s:I, s:s, s:s, s:I, s:I, s:[I,I,I], s:[I,I,I], s:I, s:I, s:o*}", "range",
+    return json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:[I,I,I], s:[I,I,I], s:I, s:I, s:o*}", "range",
                      (json_int_t)r->ranges[index], "name", g->name, "kernel", g->kernel, "device",
-                     (json_int_t)cw_result_device(r, g)->index, "process", (json_int_t)g->process, "grid",
-                     (json_int_t)g->grid[0], (json_int_t)g->grid[1], (json_int_t)g->grid[2], "block",
-                     (json_int_t)g->block[0], (json_int_t)g->block[1], (json_int_t)g->block[2], "start_ns",
-                     (json_int_t)g->start_ns, "end_ns", (json_int_t)g->end_ns, "attributes",
+                     (json_int_t)cw_result_device(r, g)->index, "process", (json_int_t)g->process, "context",
+                     (json_int_t)g->context, "stream", (json_int_t)g->stream, "grid", (json_int_t)g->grid[0],
+                     (json_int_t)g->grid[1], (json_int_t)g->grid[2], "block", (json_int_t)g->block[0],
+                     (json_int_t)g->block[1], (json_int_t)g->block[2], "start_ns", (json_int_t)g->start_ns, "end_ns",
+                     (json_int_t)g->end_ns, "attributes",
                      g->attribute_count ? attributes(g->attributes, g->attribute_count) : NULL);
 }
 

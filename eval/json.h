@@ -6,8 +6,8 @@
 
 /* Writes
  *
- *     {"capture": {...}, "ranges": [{"range", "name", "kernel", "device", "process", "grid", "block", "start_ns",
- *                                    "end_ns", "metrics": [{"name", "unit", "value", "status"}]}]}
+ *     {"capture": {...}, "ranges": [{"range", "name", "kernel", "device", "process", "context", "stream", "grid",
+ *                                    "block", "start_ns", "end_ns", "metrics": [{"name", "unit", "value", "status"}]}]}
  *
  * Values are numbers, except that JSON has none for the strings "inf", "-inf" and "nan". Write errors stay in the
  * stream (ferror). CW_ERR_INPUT for text that is not UTF-8. */
