@@ -8,6 +8,7 @@
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/graph.h"
 #include "agent/inject/graph_range.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/range.h"
 #include "agent/inject/record.h"
 #include "agent/inject/stream_capture.h"
@@ -17,9 +18,8 @@ static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program 
 static const uint64_t patience_ns = 2000000000;
 
 static struct batch {
-    CUcontext context;  /* NULL: unused */
-    bool open;          /* the first pass is running */
-    uint32_t in_flight; /* calls that have entered and not left, but for launches that are collected */
+    CUcontext context; /* NULL: unused */
+    bool open;         /* the first pass is running */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
@@ -32,18 +32,14 @@ static struct batch *find(CUcontext context)
     return NULL;
 }
 
-/* A call that changes what the program means to change, and is not ours to do again; returned() says when it has. */
-static void goes_ahead(struct batch *b, const CUpti_CallbackData *call)
-{
-    *call->correlationData = (uintptr_t)b->context; /* which may not be current any more when it returns */
-    b->in_flight++;
-}
+/* Calls that have entered and not left, launches apart, by what they may do to memory. READS: or wait. */
+enum { NEITHER, CHANGES, READS };
+static uint32_t in_flight[READS + 1];
 
-static void returned(const CUpti_CallbackData *call)
+/* Whether nothing is under way that would be undone with a batch that began now. */
+static bool quiet(void)
 {
-    struct batch *b = find((CUcontext)(uintptr_t)*call->correlationData);
-    if (b && b->in_flight)
-        b->in_flight--;
+    return !in_flight[CHANGES] && cw_in_flight_launches() == cw_collection_pending();
 }
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
@@ -96,8 +92,8 @@ static bool replay(struct cw_collection *c, struct batch *b)
 /* A copy to the host that is under way still wants this memory; a call that waits for ever does not. */
 static void wait_for_others(const struct cw_collection *c)
 {
-    const struct batch *b = find(c->context);
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; (b->in_flight || c->pending) && cw_inject_now_ns() < until;)
+    for (uint64_t until = cw_inject_now_ns() + patience_ns;
+         (!quiet() || in_flight[READS] || c->pending) && cw_inject_now_ns() < until;)
         cw_inject_wait();
 }
 
@@ -205,47 +201,44 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
-/* Until a launch can be noted: one comes after another, so that every pass has the same order, and none begins a batch
- * beside a call that would be undone with it. Each wait lets other threads in, so behind the last there is nothing left
- * to wait for. */
-static void make_room(struct cw_collection *c, const struct batch *b)
+/* Why nothing can begin now, or NULL. */
+static const char *obstacle(const struct cw_collection *c)
 {
-    uint64_t until = cw_inject_now_ns() + patience_ns;
+    if (cw_stream_capture_is_under_way())
+        return CW_WHY_CAPTURED;
+    return c->running || quiet() ? NULL : CW_WHY_BESIDE;
+}
+
+/* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
+ * same order, and none begins a batch beside a call that would be undone with it. Each wait lets other threads in, so
+ * behind the last there is nothing left to wait for. */
+static const char *make_room(struct cw_collection *c)
+{
     bool waits = true;
-    while (waits && c->context && !cw_inject.over) {
+    while (waits && c->context && !cw_inject.over && !cw_stream_capture_is_under_way()) {
         bool full =
             c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
-        bool others = c->pending || (!c->running && b->in_flight && cw_inject_now_ns() < until);
-        waits = others || full || cw_collection_beside(c);
-        if (others)
+        if (c->pending)
             cw_inject_wait();
         else if (full)
             end_collection(c);
-        else if (waits)
+        else if (cw_collection_beside(c))
             take_device(c);
+        else
+            waits = !c->running && !quiet() && cw_in_flight_wait(quiet);
     }
-}
-
-/* Why nothing can begin now in a context, or NULL. */
-static const char *obstacle(const struct cw_collection *c, const struct batch *b)
-{
-    if (cw_stream_capture_is_under_way(c->context))
-        return CW_WHY_CAPTURED;
-    return b->in_flight && !c->running ? "what a context did beside a call of another thread that does not return"
-                                       : NULL;
+    return obstacle(c);
 }
 
 /* A launch into a batch, the open one or a new one; why not, or NULL. */
 static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id,
                               const CUpti_CallbackData *call)
 {
-    make_room(c, b);
-    const char *why = obstacle(c, b);
+    const char *why = make_room(c);
     bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call);
     while (!why && !added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
         end_collection(c);
-        make_room(c, b);
-        why = obstacle(c, b);
+        why = make_room(c);
         added = !why && !cw_inject.over && cw_record_add(&b->record, id, call);
     }
     if (added && (b->open || open_batch(c, b)) && cw_collection_launch(c, id, call))
@@ -257,16 +250,17 @@ static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_Ca
     return why ? why : "a launch that cannot be done again, or for which memory could not be saved";
 }
 
-static void collect_graph(struct cw_collection *c, const struct batch *b, CUpti_CallbackId id,
-                          const CUpti_CallbackData *call)
+static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
     do {
         wait_for_others(c);
         end_collection(c);
-        take_device(c);
-    } while (!cw_inject.over && (c->running || b->in_flight || cw_collection_beside(c)) && cw_inject_now_ns() < until);
-    const char *why = c->running ? "a CUDA graph between launches of other threads" : obstacle(c, b);
+        if (!cw_stream_capture_is_under_way())
+            take_device(c);
+    } while (!cw_inject.over && !cw_stream_capture_is_under_way() &&
+             (c->running || !quiet() || in_flight[READS] || cw_collection_beside(c)) && cw_inject_now_ns() < until);
+    const char *why = c->running || in_flight[READS] ? CW_WHY_BESIDE : obstacle(c);
     if (!why && !cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
@@ -300,7 +294,6 @@ static bool collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    *call->correlationData = 0;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
@@ -311,16 +304,13 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         end_neighbours(c);
         end_collection(c);
     } else if (graph)
-        collect_graph(c, find(c->context), id, call);
-    if (c->context) /* still */
-        goes_ahead(find(c->context), call);
+        collect_graph(c, id, call);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
-    returned(call);
     if (!c || !c->running)
         return;
     struct batch *b = find(c->context);
@@ -338,20 +328,28 @@ static bool wants(CUpti_CallbackId id)
     return cw_record_effect(id) != CW_EFFECT_NONE;
 }
 
+static void end_open(struct cw_collection *c)
+{
+    if (c->running)
+        end_collection(c);
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct batch *b = c ? find(c->context) : NULL;
     cw_graph_follow(id, call);
     enum cw_effect effect = cw_record_effect(id);
-    if (c && (effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD))
+    if (cw_stream_capture_begins(id))
+        cw_collection_each(end_open);
+    bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
+    if (c && effect != CW_EFFECT_READ)
         end_neighbours(c);
-    if (b && b->open &&
-        (effect == CW_EFFECT_END || (effect == CW_EFFECT_RECORD && !cw_record_add(&b->record, id, call))))
+    if (b && b->open && effect != CW_EFFECT_READ &&
+        (effect != CW_EFFECT_RECORD || !cw_record_add(&b->record, id, call)))
         end_collection(c);
-    *call->correlationData = 0;
-    if (c && c->context) /* still */
-        goes_ahead(b, call);
+    *call->correlationData = changes ? CHANGES : READS;
+    in_flight[*call->correlationData]++;
 }
 
 /* A program that has read what it computed may be about to be killed, or to leave without its exit handlers. */
@@ -359,9 +357,11 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     cw_graph_follow(id, call);
-    returned(call);
+    uint64_t *kind = call->correlationData;
+    if (*kind <= READS && in_flight[*kind])
+        in_flight[*kind]--;
     bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
-    if (c && c->running && read && !find(c->context)->in_flight && !c->pending && cw_range_affords_end())
+    if (c && c->running && read && quiet() && !in_flight[READS] && !c->pending && cw_range_affords_end())
         end_collection(c);
 }
 

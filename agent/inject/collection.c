@@ -110,6 +110,14 @@ struct cw_collection *cw_collection_only(void)
     return only;
 }
 
+uint32_t cw_collection_pending(void)
+{
+    uint32_t pending = 0;
+    for (uint32_t i = 0; i < self.slot_count; i++)
+        pending += self.slots[i].pending;
+    return pending;
+}
+
 struct cw_collection *cw_collection_with_range(uint64_t range)
 {
     for (uint32_t i = 0; i < self.slot_count; i++)

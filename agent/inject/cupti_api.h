@@ -65,7 +65,6 @@
     X(cuDriverGetVersion)                                                                                              \
     X(cuStreamIsCapturing)                                                                                             \
     X(cuCtxSynchronize)                                                                                                \
-    X(cuThreadExchangeStreamCaptureMode)                                                                               \
     X(cuPointerGetAttribute)                                                                                           \
     X(cuMemsetD8Async)                                                                                                 \
     X(cuMemsetD32Async)                                                                                                \

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "agent/inject/inject.h"
 #include "agent/inject/device.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ bool cw_inject_lock(void)
 
 void cw_inject_unlock(void)
 {
+    pthread_cond_broadcast(&left); /* what others wait for may be so now */
     pthread_mutex_unlock(&lock);
     inside = false;
 }
@@ -160,7 +162,8 @@ static bool enable_wanted(void)
 {
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
-        if (cw_stream_capture_follows(id) || (cw_inject.mode->wants && cw_inject.mode->wants(id))) {
+        if ((cw_inject.mode->launch_entered && cw_stream_capture_follows(id)) ||
+            (cw_inject.mode->wants && cw_inject.mode->wants(id))) {
             CUptiResult result =
                 cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
             ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
@@ -278,17 +281,31 @@ static bool is_launch(CUpti_CallbackId id)
     return false;
 }
 
+static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    mode->launch_entered(id, call);
+    cw_in_flight_launch_entered();
+}
+
+static void launch_left(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    cw_in_flight_launch_left();
+    mode->launch_left(id, call);
+}
+
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     bool entered = call->callbackSite == CUPTI_API_ENTER;
     void (*other)(CUpti_CallbackId, const CUpti_CallbackData *) = entered ? mode->call_entered : mode->call_left;
+    if (entered)
+        cw_in_flight_gate();
+    if (cw_inject.over)
+        return;
     cw_stream_capture_follow(id, call);
     if (is_launch(id))
-        (entered ? mode->launch_entered : mode->launch_left)(id, call);
+        (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
         other(id, call);
-    if (!entered)
-        pthread_cond_broadcast(&left);
 }
 
 static void abandon(void)
@@ -300,9 +317,10 @@ static void abandon(void)
 
 static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+        cw_stream_capture_forget(data->context);
         mode->context_destroyed(data->context);
-    else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && mode->module_loaded)
+    } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && mode->module_loaded)
         mode->module_loaded(data->context, data->resourceDescriptor);
     else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
         mode->module_unloading(data->context);

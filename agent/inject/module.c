@@ -43,14 +43,9 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
 bool cw_inject_synchronize(CUcontext context)
 {
     CUcontext popped;
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* waiting must not spoil a capture of the program's */
     if (cw_inject.api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
         return false;
-    bool good = cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
-    if (good) {
-        good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
-        cw_inject.api.cuThreadExchangeStreamCaptureMode(&mode);
-    }
+    bool good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
     cw_inject.api.cuCtxPopCurrent_v2(&popped);
     return good;
 }

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 
 #include "agent/filter.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "host/image/pc_data.h"
-
-static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
 
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
 enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
@@ -44,7 +43,6 @@ static struct {
     struct cw_filter filter; /* of ranges */
     uint32_t context_count;
     struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
-    uint32_t in_flight;                      /* launches of the program's that have not returned */
     bool late;                               /* sampling is to start or to stop, and could not yet */
     CUcontext left_out[MOST_CONTEXTS];       /* that are not sampled, until one of them launches, which is told */
     uint32_t left_out_count;
@@ -247,8 +245,8 @@ static void context_created(CUcontext context, uint32_t device)
     s->since_ns = cw_inject_now_ns();
     if (!by_range())
         s->started = s->running;
-    else if (cw_user_ranges_wanted_count())
-        start(s);
+    else
+        self.late = true; /* as what is open says, once no launch is under way */
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -376,15 +374,14 @@ static void stop(struct sampled *s)
 /* What CUPTI does to start, to stop and to hand out samples spoils a capture of the context's streams. And it takes
  * locks in another order than the driver does in a launch, so that two threads would wait for each other for ever
  * (CUPTI 13.0, cuptiPCSamplingStop and cuGraphLaunch). */
-static bool may_call(const struct sampled *s)
+static bool quiet(void)
 {
-    return !self.in_flight && !cw_stream_capture_is_under_way(s->context);
+    return !cw_in_flight_launches();
 }
 
-static void wait_for_launches(void)
+static bool may_call(void)
 {
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; self.in_flight && cw_inject_now_ns() < until;)
-        cw_inject_wait();
+    return quiet() && !cw_stream_capture_is_under_way();
 }
 
 /* Samples are taken while there are ranges. */
@@ -393,7 +390,7 @@ static void settle(uint32_t ranges)
     self.late = false;
     for (uint32_t i = 0; by_range() && i < self.context_count && !cw_inject.over; i++) {
         struct sampled *s = self.contexts[i];
-        if (s->running && s->started != (ranges > 0) && !may_call(s))
+        if (s->running && s->started != (ranges > 0) && !may_call())
             self.late = true;
         else if (s->running && s->started != (ranges > 0)) {
             cw_inject_synchronize(s->context);
@@ -423,6 +420,7 @@ static void free_buffer(struct buffer *b)
 
 static void context_destroyed(CUcontext context)
 {
+    cw_in_flight_wait(quiet);
     struct sampled *s = find(context);
     for (uint32_t i = self.left_out_count; i-- > 0;)
         if (self.left_out[i] == context) /* another may get its address */
@@ -448,7 +446,7 @@ static void range_opened(const struct cw_open_range *range)
 {
     if (!by_range() || !range->wanted)
         return;
-    wait_for_launches();
+    cw_in_flight_wait(quiet);
     settle(cw_user_ranges_wanted_count());
 }
 
@@ -457,7 +455,7 @@ static void range_closing(const struct cw_open_range *range)
 {
     if (!by_range() || !range->wanted)
         return;
-    wait_for_launches();
+    cw_in_flight_wait(quiet);
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
@@ -465,24 +463,40 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     (void)call;
-    self.in_flight++;
+    if (self.late)
+        settle(cw_user_ranges_wanted_count());
+}
+
+static bool is_due(const struct sampled *s)
+{
+    return s && s->started && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns);
+}
+
+/* Later where a launch of another thread does not return. */
+static void flush_when_quiet(CUcontext context)
+{
+    bool waited = cw_in_flight_wait(quiet);
+    struct sampled *s = find(context);
+    if (!s || !s->started)
+        return;
+    if (waited && may_call())
+        flush(s);
+    else
+        s->since_ns = cw_inject_now_ns();
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
-    struct sampled *s = find(call->context);
-    self.in_flight -= self.in_flight > 0;
-    for (uint32_t i = 0; !s && i < self.left_out_count; i++)
+    for (uint32_t i = 0; i < self.left_out_count; i++)
         if (self.left_out[i] == call->context) {
             fprintf(stderr, "counterworks: a second context of a GPU launches kernels, which are not sampled\n");
             self.left_out_count = 0;
         }
     if (self.late)
         settle(cw_user_ranges_wanted_count());
-    if (s && s->started && may_call(s) &&
-        (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns))
-        flush(s);
+    if (is_due(find(call->context)))
+        flush_when_quiet(call->context);
 }
 
 /* A capture has ended, perhaps. */
@@ -503,15 +517,18 @@ static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *mod
 
 static void module_unloading(CUcontext context)
 {
-    wait_for_launches();
-    struct sampled *s = find(context);
-    if (s && s->started && may_call(s))
-        flush(s);
+    const struct sampled *s = find(context);
+    if (s && s->started)
+        flush_when_quiet(context);
 }
 
 static void finish(void)
 {
-    wait_for_launches();
+    if (!cw_in_flight_wait(quiet)) {
+        cw_inject_fail(CW_ERR_DEVICE,
+                       "found a launch that does not return where the program ends; the last samples are lost");
+        return;
+    }
     for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
         cw_inject_synchronize(self.contexts[i]->context);
         stop(self.contexts[i]);

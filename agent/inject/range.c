@@ -3,6 +3,7 @@
 #include "agent/inject/range.h"
 
 #include "agent/inject/graph.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 
@@ -13,6 +14,7 @@ static const uint64_t flush_ns = 5000000000;
 static const uint64_t free_ns = 3000000000;
 enum { SHARE = 10 };
 static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
+static const uint64_t replay_patience_ns = 60000000000;
 
 struct cw_range_settings cw_range_settings;
 #define self cw_range_settings
@@ -100,17 +102,44 @@ bool cw_range_take_device(struct cw_collection *c)
     return true;
 }
 
+/* Whether the profiler would see no launch that was not noted. */
+static bool quiet(void)
+{
+    return self.user || cw_in_flight_launches() == cw_collection_pending();
+}
+
+static bool skip(struct cw_collection *c, const char *why)
+{
+    cw_collection_skip(c, why);
+    return false;
+}
+
+/* Until nothing stands in the way of starting, or something does that stays. Each wait lets other threads in. */
+static bool clear_the_way(struct cw_collection *c)
+{
+    bool waits = true;
+    while (waits && !c->running) {
+        if (cw_stream_capture_is_under_way())
+            return skip(c, CW_WHY_CAPTURED);
+        if (cw_collection_beside(c) && !cw_range_take_device(c))
+            return false;
+        waits = cw_collection_beside(c) || !quiet();
+        if (!quiet() && !cw_in_flight_wait(quiet))
+            return skip(c, CW_WHY_BESIDE);
+    }
+    return true;
+}
+
 static bool arm(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
-    if (!cw_range_take_device(c))
+    if (!clear_the_way(c))
         return false;
     if (c->running) /* meanwhile */
         return true;
-    if (cw_stream_capture_is_under_way(c->context)) {
-        cw_collection_skip(c, CW_WHY_CAPTURED);
-        return false;
-    }
+    if (c->met_graph) /* what runs of it must not count */
+        cw_inject_synchronize(c->context);
+    c->met_graph = false;
     bool armed = self.user
                      ? cw_collection_arm_user(c)
                      : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
@@ -153,10 +182,10 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* Ends what is being collected, unless it is the program that ends it. */
+/* Ends what is being collected, unless it is the program that ends it. A launch may be in the middle of its passes. */
 static void come_to_rest(struct cw_collection *c)
 {
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
+    for (uint64_t until = cw_inject_now_ns() + replay_patience_ns; c->pending && cw_inject_now_ns() < until;)
         cw_inject_wait();
     if (is_ours_to_stop(c))
         flush(c);
@@ -173,18 +202,12 @@ static void met_graph(struct cw_collection *c, bool wanted)
         cw_collection_skip(c, self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
 }
 
-/* Why launches are not collected now, or NULL. A graph has to be done before those behind it are. */
-static const char *obstacle(struct cw_collection *c)
+/* Why launches are not collected now, or NULL. */
+static const char *obstacle(const struct cw_collection *c)
 {
-    if (cw_stream_capture_is_under_way(c->context))
+    if (cw_stream_capture_is_under_way())
         return CW_WHY_CAPTURED;
-    if (!c->met_graph)
-        return NULL;
-    if (self.replay == CW_REPLAY_KERNEL)
-        return CW_WHY_AFTER_GRAPH;
-    cw_inject_synchronize(c->context);
-    c->met_graph = false;
-    return NULL;
+    return c->met_graph && self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : NULL;
 }
 
 /* Kernels that are captured under the profiler crash where their graph is launched without it. */
@@ -195,19 +218,25 @@ static void cut_range(struct cw_collection *c)
     cw_collection_skip(c, CW_WHY_CAPTURED);
 }
 
-static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static void rest_before_capture(struct cw_collection *c)
 {
-    struct cw_collection *c = cw_stream_capture_begins(id) ? cw_collection_find(call->context) : NULL;
-    if (c && c->running && self.replay == CW_REPLAY_USER) {
+    if (c->running && self.replay == CW_REPLAY_USER) {
         cw_collection_stop_all();
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "found a stream that is captured into a CUDA graph in a loop of user replay; "
                        "expected the capture before it");
-    } else if (c) {
-        if (c->open_range)
-            cut_range(c);
-        come_to_rest(c);
+        return;
     }
+    if (c->open_range)
+        cut_range(c);
+    come_to_rest(c);
+}
+
+static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)call;
+    if (cw_stream_capture_begins(id))
+        cw_collection_each(rest_before_capture);
 }
 
 /* Behind a graph in a range for each launch the profiler fails to stop. */
@@ -258,10 +287,12 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
     const char *why = obstacle(c);
     if (why) {
-        come_to_rest(c); /* CUPTI does not see this one */
+        come_to_rest(c); /* so that CUPTI does not see this one */
         if (wanted)
             cw_collection_skip(c, why);
-        return;
+        wanted = false;
+        if (!c->running)
+            return;
     }
     if (make_ready(c, wanted) && cw_collection_launch(c, id, call)) {
         c->launches[c->count - 1].data.replay = self.replay;
@@ -314,7 +345,7 @@ static void range_opened(const struct cw_open_range *range)
     struct cw_collection *c = self.user && range->level == self.level ? cw_range_current() : NULL;
     if (!c || !cw_filter_launch(&self.filter, "", true))
         return;
-    if (cw_stream_capture_is_under_way(c->context)) {
+    if (cw_stream_capture_is_under_way()) {
         cw_collection_skip(c, CW_WHY_CAPTURED);
         return;
     }

@@ -1,7 +1,5 @@
 #include "agent/inject/record.h"
 
-#include "agent/inject/stream_capture.h"
-
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
@@ -78,6 +76,8 @@ bool cw_record_init(void)
             effects[id] = CW_EFFECT_NONE;
         if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
             effects[id] = CW_EFFECT_READ;
+        if (strncmp(name, "cuCtxSynchronize", 16) == 0)
+            effects[id] = CW_EFFECT_WAIT;
     }
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
         effects[recorded[i]] = CW_EFFECT_RECORD;
@@ -282,8 +282,6 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!kept)
         return false;
     op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
-    if (op->kind != LAUNCH && cw_stream_is_captured(op->stream))
-        return true; /* it changes nothing now */
     r->launch = op->kind == LAUNCH ? op : r->launch;
     *r->next = op;
     r->next = &op->next;

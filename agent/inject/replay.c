@@ -127,12 +127,8 @@ static bool begin(const char *name)
                                       cw_range_settings.replay == CW_REPLAY_USER && !self.thread
                                   ? cw_range_current()
                                   : NULL;
-    if (!c || !cw_filter_range(&cw_range_settings.filter, name))
+    if (!c || cw_stream_capture_is_under_way() || !cw_filter_range(&cw_range_settings.filter, name))
         return false;
-    if (cw_stream_capture_is_under_way(c->context)) {
-        cw_collection_skip(c, CW_WHY_CAPTURED);
-        return false;
-    }
     cw_inject_synchronize(c->context);
     save_memory(c);
     self.level = cw_range_settings.level;

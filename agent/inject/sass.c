@@ -3,11 +3,12 @@
  * What it does not say, seen on an H100 and an H200 with CUPTI 13.0: it patches what is loaded at a context's first
  * launch, and nothing that is loaded later; it counts in the first of two contexts alone; once counts have been fetched
  * it counts no more, and enabling it again does not help. So counts are fetched once, when the context or the program
- * ends, and a kernel that was launched and is not among them is told. */
+ * ends or the first CUDA graph begins to be made, and a kernel that was launched and is not among them is told. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "agent/inject/graph.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 #include "host/image/pc_data.h"
 
@@ -17,7 +18,6 @@ struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool launched, running;
-    bool until_graph; /* ended before the first */
     uint64_t since_ns;
 };
 
@@ -40,6 +40,7 @@ static struct {
     size_t launched_count, launched_capacity;
     struct launched *launched;
     bool one_context; /* all that this CUPTI counts in at a time */
+    bool until_graph; /* counting ended before the first */
 } self;
 
 static bool setup(struct cw_reader *in)
@@ -126,7 +127,6 @@ static void enable(struct patched *p)
     PARAMS(CUpti_SassMetricsEnable_Params, enable);
     enable.ctx = p->context;
     enable.enableLazyPatching = 1;
-    p->launched = true;
     p->running = may_enable() && configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
 }
 
@@ -297,7 +297,7 @@ static void send_records(const struct patched *p, struct harvest *h, size_t drop
     cw_writer_init(&out);
     cw_write_u32(&out, uncounted);
     cw_write_string(&out, first ? first : "");
-    cw_write_u8(&out, p->until_graph);
+    cw_write_u8(&out, self.until_graph);
     cw_sass_batch_write(&batch, &out);
     cw_inject_send(CW_MESSAGE_SASS, &out);
     free(first);
@@ -346,8 +346,9 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct patched *p = find(call->context);
     if (!p)
         return;
-    if (!p->launched)
+    if (!p->launched && !self.until_graph)
         enable(p);
+    p->launched = true;
     note_launch(p->context, call->symbolName);
 }
 
@@ -362,18 +363,26 @@ static bool wants(CUpti_CallbackId id)
     return cw_stream_capture_begins(id) || cw_graph_makes(id);
 }
 
+static bool quiet(void)
+{
+    return !cw_in_flight_launches();
+}
+
 /* CUPTI 13.0 loses copies from device to device in the first launch of a graph, so it ends before there is one: before
  * kernels are captured, which would remain patched in the graph. */
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
-    struct patched *p = find(call->context);
-    if (!p || p->until_graph)
+    (void)call;
+    if (self.until_graph)
         return;
-    p->launched = p->until_graph = true;
-    if (p->running)
-        cw_inject_synchronize(p->context);
-    stop(p);
+    self.until_graph = true;
+    cw_in_flight_wait(quiet);
+    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
+        if (self.contexts[i].running)
+            cw_inject_synchronize(self.contexts[i].context);
+        stop(&self.contexts[i]);
+    }
 }
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)

@@ -3,8 +3,9 @@
 enum { MOST_CAPTURES = 256 };
 
 static struct capture {
-    CUcontext context;
+    CUcontext context; /* that was current where it began */
     CUstream stream;
+    uint64_t thread; /* of a stream that each thread has its own of */
 } captures[MOST_CAPTURES];
 static uint32_t count;
 
@@ -40,22 +41,48 @@ bool cw_stream_capture_begins(CUpti_CallbackId id)
     return kind_of(id) == BEGINS;
 }
 
-static void add(CUcontext context, CUstream stream)
+static struct capture capture_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    CUstream stream = cw_inject_stream(id, *(const CUstream *)call->functionParams);
+    return (struct capture){call->context, stream, stream == CU_STREAM_PER_THREAD ? cw_inject_thread() : 0};
+}
+
+static void add(struct capture new)
 {
     if (count < MOST_CAPTURES)
-        captures[count++] = (struct capture){context, stream};
+        captures[count++] = new;
     else
         cw_inject_fail(CW_ERR_UNSUPPORTED, "found more than %d streams that are captured into graphs at a time",
                        MOST_CAPTURES);
 }
 
-static void drop(CUcontext context, CUstream stream)
+static void drop(struct capture old)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (captures[i].context == context && captures[i].stream == stream) {
+        if (captures[i].stream == old.stream && captures[i].thread == old.thread) {
             captures[i] = captures[--count];
             return;
         }
+}
+
+void cw_stream_capture_forget(CUcontext context)
+{
+    for (uint32_t i = count; i-- > 0;)
+        if (captures[i].context == context)
+            captures[i] = captures[--count];
+}
+
+static bool is_captured(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return cw_inject.api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* An end that the driver refused may be one all the same. */
+static bool ended(enum kind kind, struct capture c, bool refused)
+{
+    return kind == ENDS ? !refused || !is_captured(c.stream) : refused == (kind == BEGINS);
 }
 
 void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -63,35 +90,21 @@ void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *cal
     enum kind kind = kind_of(id);
     if (kind == NOTHING)
         return;
-    CUstream stream = cw_inject_stream(id, *(const CUstream *)call->functionParams);
-    bool left = call->callbackSite == CUPTI_API_EXIT;
-    if (kind == BEGINS && !left)
-        add(call->context, stream);
-    else if (kind == DESTROYS && !left)
-        drop(call->context, stream);
-    else if ((kind == BEGINS && left && cw_inject_refused(call)) ||
-             (kind == ENDS && left && !cw_stream_is_captured(stream)))
-        drop(call->context, stream);
+    struct capture c = capture_of(id, call);
+    if (call->callbackSite == CUPTI_API_EXIT && ended(kind, c, cw_inject_refused(call)))
+        drop(c);
+    else if (call->callbackSite == CUPTI_API_ENTER && kind == BEGINS)
+        add(c);
 }
 
-bool cw_stream_capture_is_under_way(CUcontext context)
+bool cw_stream_capture_is_under_way(void)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (captures[i].context == context)
-            return true;
-    return false;
-}
-
-bool cw_stream_is_captured(CUstream stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return cw_inject.api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return count > 0;
 }
 
 bool cw_stream_runs_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_launch launch;
     return cw_inject_launch_shape(&launch, id, call->functionParams) &&
-           !cw_stream_is_captured(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream));
+           (!count || !is_captured(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream)));
 }

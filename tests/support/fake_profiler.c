@@ -212,7 +212,7 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
 
 uint64_t cw_inject_now_ns(void)
 {
-    return 1;
+    return fake_profiler.now_ns;
 }
 
 uint64_t cw_inject_thread(void)
@@ -232,6 +232,7 @@ void cw_inject_unlock(void)
 void cw_inject_wait(void)
 {
     void (*meanwhile)(void) = fake_profiler.meanwhile;
+    fake_profiler.now_ns += 1000000000;
     fake_profiler.meanwhile = NULL;
     if (meanwhile)
         meanwhile();
@@ -311,7 +312,7 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes)
 {
     fake_driver();
-    fake_profiler = (struct fake_profiler){.version = 130001, .parts = parts, .passes = passes};
+    fake_profiler = (struct fake_profiler){.version = 130001, .now_ns = 1, .parts = parts, .passes = passes};
     arena = cw_inject.arena = cw_arena_create();
     struct cw_cupti *api = &cw_inject.api;
     api->cuDeviceGetPCIBusId = pci_address;

@@ -17,6 +17,7 @@ struct fake_profiler {
     bool open;
     int pushed; /* ranges */
     CUcontext current;
+    uint64_t now_ns;         /* a wait takes a second */
     void (*meanwhile)(void); /* what another thread does while one waits, once */
     uint32_t version;
     CUpti_ProfilerRange range;

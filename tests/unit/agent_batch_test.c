@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "agent/inject/graph.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/range.h"
 #include "agent/inject/stream_capture.h"
 #include "tests/support/fake_profiler.h"
@@ -82,6 +83,7 @@ static uint32_t enter(CUpti_CallbackId id, const void *params)
                                      .symbolName = "step",
                                      .correlationId = number};
     mode->launch_entered(id, &call);
+    cw_in_flight_launch_entered();
     return number;
 }
 
@@ -93,6 +95,7 @@ static void leave(CUpti_CallbackId id, const void *params, uint32_t number, CUre
                                      .functionReturnValue = &result,
                                      .context = context,
                                      .correlationId = number};
+    cw_in_flight_launch_left();
     mode->launch_left(id, &call);
 }
 
@@ -542,19 +545,42 @@ Test(batch, nothing_is_replayed_while_a_stream_is_captured)
     fake_profiler_end();
 }
 
-/* It is a node of a graph then, and memory is as it was. */
-Test(batch, what_a_stream_captures_is_not_done_again)
+/* It may be waiting for the launch. */
+Test(batch, waits_once_for_a_call_that_does_not_return)
 {
     begin();
-    captured = (CUstream)0x7;
+    set_begins(7, NULL);
     kernel();
-    set_begins(9, captured);
+    uint64_t then = fake_profiler.now_ns;
+    kernel();
+    kernel();
+    cr_expect_eq(fake_profiler.now_ns, then);
+    cr_expect_eq(fake_profiler.running, 0);
+    fake_profiler.device = expected = 7;
     set_ends();
     kernel();
     mode->finish();
     read_back();
-    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_BESIDE);
     cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* A read changes nothing. */
+Test(batch, begins_beside_a_read)
+{
+    begin();
+    read_begins(context);
+    uint64_t then = fake_profiler.now_ns;
+    kernel();
+    cr_expect_eq(fake_profiler.now_ns, then);
+    cr_expect_eq(fake_profiler.running, 1);
+    read_ends(context);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
     mode->context_destroyed(context);
     fake_profiler_end();
 }

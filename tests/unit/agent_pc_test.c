@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "agent/filter.h"
+#include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "host/image/pc_data.h"
@@ -82,12 +83,14 @@ static const CUpti_CallbackData launch = {.context = context};
 static void launch_begins(void)
 {
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
+    cw_in_flight_launch_entered();
     launching++;
 }
 
 static void launch_ends(void)
 {
     launching--;
+    cw_in_flight_launch_left();
     mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
 }
 
@@ -181,15 +184,19 @@ Test(pc, samples_are_fetched_between_launches)
 {
     begin(NULL);
     launch_begins();
-    launch_begins();
-    launch_ends();
-    cr_expect_eq(fetches, 0);
     launch_ends();
     cr_expect_eq(fetches, 1);
+    launch_begins();
+    launch_begins();
+    fake_profiler.meanwhile = launch_ends;
+    launch_ends();
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    cr_expect_geq(fetches, 2);
+    const int before = fetches;
     capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
     launch_begins();
     launch_ends();
-    cr_expect_eq(fetches, 1);
+    cr_expect_eq(fetches, before);
     capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
     end();
 }

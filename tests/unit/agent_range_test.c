@@ -1,6 +1,7 @@
 /* Ranges by kernel replay and by application replay, around a program that captures streams into graphs. */
 #include <criterion/criterion.h>
 
+#include "agent/inject/in_flight.h"
 #include "agent/inject/range.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
@@ -39,6 +40,7 @@ static void kernel_begins(CUstream stream)
                                      .symbolName = "step",
                                      .correlationId = ++correlation};
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    cw_in_flight_launch_entered();
 }
 
 static void kernel_ends(uint32_t number)
@@ -46,6 +48,7 @@ static void kernel_ends(uint32_t number)
     CUresult result = CUDA_SUCCESS;
     const CUpti_CallbackData call = {
         .callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result, .context = context, .correlationId = number};
+    cw_in_flight_launch_left();
     mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
@@ -162,6 +165,49 @@ Test(range, a_capture_waits_for_launches_and_not_for_those_behind_them)
     mode->finish();
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
+static uint32_t unnoted;
+
+static void unnoted_ends(void)
+{
+    kernel_ends(unnoted);
+}
+
+/* CUPTI would see it. */
+Test(range, starts_behind_launches_that_are_not_collected)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    cw_range_settings.filter.options.launch_skip = 1;
+    kernel_begins(other);
+    unnoted = correlation;
+    fake_profiler.meanwhile = unnoted_ends;
+    kernel(other);
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    cr_expect_eq(fake_profiler.running, 1);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    end();
+}
+
+/* A thread may have made another device's context current. */
+Test(range, a_capture_ends_whatever_context_is_current)
+{
+    const cuStreamEndCapture_params params = {.hStream = (CUstream)0x7};
+    CUresult result = CUDA_SUCCESS;
+    const CUpti_CallbackData elsewhere = {.callbackSite = CUPTI_API_EXIT,
+                                          .functionParams = &params,
+                                          .functionReturnValue = &result,
+                                          .context = (CUcontext)0x20};
+    begin(CW_REPLAY_KERNEL, false);
+    capture_begins((CUstream)0x7);
+    captured = NULL;
+    cw_stream_capture_follow(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &elsewhere);
+    cr_expect_not(cw_stream_capture_is_under_way());
+    capture_begins((CUstream)0x7);
+    cw_stream_capture_forget(context);
+    cr_expect_not(cw_stream_capture_is_under_way());
     end();
 }
 

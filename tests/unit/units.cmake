@@ -67,7 +67,7 @@ endif()
 if(CUPTI_INCLUDE_DIR)
   set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
   add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/graph.c ${inject}/graph_nodes.c ${inject}/shared.c
-              ${inject}/launch.c ${inject}/stream_capture.c)
+              ${inject}/launch.c ${inject}/stream_capture.c ${inject}/in_flight.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent)
   add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/graph_range.c ${inject}/collection.c
