@@ -2,6 +2,7 @@
 
 struct cw_inject cw_inject;
 struct fake_memory fake_memory[FAKE_MOST];
+CUstream fake_captured;
 
 static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
@@ -93,8 +94,21 @@ static CUresult synchronize(void)
     return CUDA_SUCCESS;
 }
 
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    *status = stream && stream == fake_captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static CUptiResult no_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    *name = NULL;
+    return domain == CUPTI_CB_DOMAIN_DRIVER_API && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
 void fake_driver(void)
 {
+    fake_captured = NULL;
     memset(fake_memory, 0, sizeof fake_memory);
     cw_inject = (struct cw_inject){.api = {.cuGraphGetNodes = get_nodes,
                                            .cuGraphNodeGetType = get_type,
@@ -105,7 +119,9 @@ void fake_driver(void)
                                            .cuGraphMemsetNodeGetParams = get_set,
                                            .cuFuncGetParamInfo = parameter_info,
                                            .cuPointerGetAttribute = pointer_attribute,
-                                           .cuCtxSynchronize = synchronize}};
+                                           .cuCtxSynchronize = synchronize,
+                                           .cuStreamIsCapturing = is_capturing,
+                                           .cuptiGetCallbackName = no_name}};
 }
 
 struct fake_node *fake_other(struct fake_graph *g, CUgraphNodeType type)

@@ -32,6 +32,9 @@ struct fake_memory {
 };
 extern struct fake_memory fake_memory[FAKE_MOST];
 
+/* A stream that is being captured, or NULL. */
+extern CUstream fake_captured;
+
 /* Fills in cw_inject.api. */
 void fake_driver(void);
 

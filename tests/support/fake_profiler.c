@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "agent/inject/checkpoint.h"
+#include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "host/base/arena.h"
 #include "tests/support/fake_profiler.h"
@@ -342,6 +343,35 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
         cw_write_u32(setup, 8);
         cw_write_u64(setup, (uint64_t)scope);
     }
+}
+
+void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, setup->data, setup->size, "setup", 0, NULL);
+    cw_inject.mode = mode;
+    cr_assert(mode->setup(&in));
+    cw_writer_free(setup);
+}
+
+void fake_capture(const struct cw_inject_mode *mode, CUcontext context, CUstream stream, bool begins)
+{
+    const cuStreamEndCapture_params params = {.hStream = stream}; /* that of the begin begins alike */
+    CUpti_CallbackId id =
+        begins ? CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 : CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
+    CUresult result = CUDA_SUCCESS;
+    uint64_t kept;
+    CUpti_CallbackData call = {
+        .callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .functionParams = &params, .context = context};
+    cw_stream_capture_follow(id, &call);
+    if (mode->wants(id) && mode->call_entered)
+        mode->call_entered(id, &call);
+    fake_captured = begins ? stream : NULL;
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cw_stream_capture_follow(id, &call);
+    if (mode->wants(id) && mode->call_left)
+        mode->call_left(id, &call);
 }
 
 void fake_profiler_end(void)

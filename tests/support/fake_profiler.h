@@ -36,6 +36,10 @@ extern struct fake_profiler fake_profiler;
 /* Begins anew, also fake_driver(). The setup of a plan of `parts` parts of `passes` passes each follows in `setup`, for
  * the caller to free. */
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes);
+/* Gives a mode its setup, and frees it. */
+void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup);
+/* The program begins to capture a stream or ends it, as the library and its mode are told. */
+void fake_capture(const struct cw_inject_mode *mode, CUcontext context, CUstream stream, bool begins);
 void fake_profiler_end(void);
 
 #endif

@@ -15,7 +15,6 @@ static uint64_t word;
 static void *parameters[] = {&word};
 static uint32_t expected = 1, correlation;
 static uint64_t kept[64]; /* of calls, between their begin and their end */
-static CUstream captured; /* one that is being captured */
 static int replays;
 
 /* ---- what the device does --------------------------------------------------------------------------------------- */
@@ -55,12 +54,6 @@ static CUresult set_memory(CUdeviceptr to, unsigned value, size_t count, CUstrea
 {
     cr_expect(!to && count == 1 && !stream);
     fake_profiler.device = value;
-    return CUDA_SUCCESS;
-}
-
-static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    *status = stream && stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -193,7 +186,6 @@ static void read_back(void)
 static void begin(void)
 {
     struct cw_writer setup;
-    struct cw_reader in;
     const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
     cw_write_u32(&setup, CW_REPLAY_BATCH);
@@ -201,15 +193,11 @@ static void begin(void)
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
     cw_filter_write(&setup, &all);
-    cw_inject.mode = mode;
     cw_inject.api.cuLaunchKernelEx = launch_kernel;
     cw_inject.api.cuGraphLaunch = launch_graph;
-    cw_inject.api.cuStreamIsCapturing = is_capturing;
     cw_inject.api.cuMemsetD32Async = set_memory;
     cw_inject.api.cuptiGetCallbackName = callback_name;
-    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
-    cr_assert(mode->setup(&in));
-    cw_writer_free(&setup);
+    fake_setup(mode, &setup);
     fake_profiler.device = expected;
     mode->context_created(context, 0);
 }
@@ -491,49 +479,19 @@ Test(batch, waits_for_launches_that_nobody_wants)
     fake_profiler_end();
 }
 
-static void capture(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    cw_stream_capture_follow(id, call);
-    follow(id, call);
-}
-
-static void capture_begins(CUstream stream)
-{
-    const cuStreamBeginCapture_v2_params params = {.hStream = stream};
-    CUpti_CallbackData call = {.correlationData = kept_for(context), .functionParams = &params, .context = context};
-    CUresult result = CUDA_SUCCESS;
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &call);
-    captured = stream;
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &call);
-}
-
-static void capture_ends(void)
-{
-    const cuStreamEndCapture_params params = {.hStream = captured};
-    CUpti_CallbackData call = {.correlationData = kept_for(context), .functionParams = &params, .context = context};
-    CUresult result = CUDA_SUCCESS;
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &call);
-    captured = NULL;
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &call);
-}
-
 /* To wait for the context would spoil the program's capture, and to replay is to wait. */
 Test(batch, nothing_is_replayed_while_a_stream_is_captured)
 {
     begin();
     kernel();
-    capture_begins((CUstream)0x7);
+    fake_capture(mode, context, (CUstream)0x7, true);
     cr_expect_eq(fake_profiler.sent_count, 1, "what was open ends before");
     int before = replays;
     kernel();
     read_back();
     cr_expect_eq(replays, before);
     cr_expect_eq(fake_profiler.running, 0);
-    capture_ends();
+    fake_capture(mode, context, (CUstream)0x7, false);
     kernel();
     mode->finish();
     read_back();

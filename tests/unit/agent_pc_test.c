@@ -10,12 +10,12 @@
 
 static const struct cw_inject_mode *const mode = &cw_inject_pc;
 static const CUcontext context = (CUcontext)0x10;
-static int launching, capturing, starts, stops, fetches;
+static int launching, starts, stops, fetches;
 
 /* CUPTI and the driver wait for each other beside a launch, and a capture is spoilt. */
 static CUptiResult quiet(int *calls)
 {
-    cr_expect(!launching && !capturing);
+    cr_expect(!launching && !fake_captured);
     ++*calls;
     return CUPTI_SUCCESS;
 }
@@ -64,20 +64,6 @@ static CUptiResult attributes(CUpti_PCSamplingConfigurationInfoParams *p)
     return p->numAttributes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    *status = stream && capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-}
-
-static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
-{
-    (void)domain;
-    (void)id;
-    *name = NULL;
-    return CUPTI_SUCCESS;
-}
-
 static const CUpti_CallbackData launch = {.context = context};
 
 static void launch_begins(void)
@@ -94,29 +80,12 @@ static void launch_ends(void)
     mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
 }
 
-static void capture(CUpti_CallbackId id, bool begins)
-{
-    const cuStreamBeginCapture_v2_params params = {.hStream = (CUstream)0x7};
-    CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = &params, .context = context};
-    cr_expect(mode->wants(id));
-    cw_stream_capture_follow(id, &call);
-    capturing = begins;
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    cw_stream_capture_follow(id, &call);
-    mode->call_left(id, &call);
-}
-
 static void begin(const char *range)
 {
     struct cw_writer unused, setup;
-    struct cw_reader in;
     fake_profiler_begin(&unused, 1, 1);
     cw_writer_free(&unused);
     struct cw_cupti *api = &cw_inject.api;
-    api->cuStreamIsCapturing = is_capturing;
-    api->cuptiGetCallbackName = callback_name;
     api->cuptiPCSamplingEnable = enable;
     api->cuptiPCSamplingDisable = disable;
     api->cuptiPCSamplingStart = start;
@@ -134,10 +103,7 @@ static void begin(const char *range)
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 0);
     cw_filter_write(&setup, &(struct cw_filter_options){.range = range});
-    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
-    cw_inject.mode = mode;
-    cr_assert(mode->setup(&in));
-    cw_writer_free(&setup);
+    fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
 
@@ -167,15 +133,15 @@ Test(pc, a_range_waits_for_launches_of_other_threads)
 Test(pc, ranges_that_begin_and_end_in_a_capture_are_settled_behind_it)
 {
     begin("step");
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
+    fake_capture(mode, context, (CUstream)0x7, true);
     cw_user_range_push(0, "step");
     cr_expect_eq(starts, 0);
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
+    fake_capture(mode, context, (CUstream)0x7, false);
     cr_expect_eq(starts, 1);
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
+    fake_capture(mode, context, (CUstream)0x7, true);
     cw_user_range_pop(0);
     cr_expect_eq(stops, 0);
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
+    fake_capture(mode, context, (CUstream)0x7, false);
     cr_expect_eq(stops, 1);
     end();
 }
@@ -193,10 +159,10 @@ Test(pc, samples_are_fetched_between_launches)
     cr_expect_null(fake_profiler.meanwhile, "it had to wait");
     cr_expect_geq(fetches, 2);
     const int before = fetches;
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true);
+    fake_capture(mode, context, (CUstream)0x7, true);
     launch_begins();
     launch_ends();
     cr_expect_eq(fetches, before);
-    capture(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false);
+    fake_capture(mode, context, (CUstream)0x7, false);
     end();
 }

@@ -10,24 +10,7 @@
 static const struct cw_inject_mode *const mode = &cw_inject_range;
 static const CUcontext context = (CUcontext)0x10;
 static const CUstream other = (CUstream)0x8;
-static CUstream captured; /* one that is being captured */
 static uint32_t correlation;
-
-/* ---- the driver ------------------------------------------------------------------------------------------------- */
-
-static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    *status = stream && stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-}
-
-static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
-{
-    (void)domain;
-    (void)id;
-    *name = NULL;
-    return CUPTI_SUCCESS;
-}
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
@@ -58,35 +41,14 @@ static void kernel(CUstream stream)
     kernel_ends(correlation);
 }
 
-static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static void capture_begins(void)
 {
-    void (*hook)(CUpti_CallbackId, const CUpti_CallbackData *) =
-        call->callbackSite == CUPTI_API_ENTER ? mode->call_entered : mode->call_left;
-    cw_stream_capture_follow(id, call);
-    if (mode->wants(id))
-        hook(id, call);
-}
-
-static void call(CUpti_CallbackId id, const void *params, CUstream captured_then, CUresult result)
-{
-    CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER, .functionParams = params, .context = context};
-    follow(id, &data);
-    captured = captured_then;
-    data.callbackSite = CUPTI_API_EXIT;
-    data.functionReturnValue = &result;
-    follow(id, &data);
-}
-
-static void capture_begins(CUstream stream)
-{
-    const cuStreamBeginCapture_v2_params params = {.hStream = stream};
-    call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &params, stream, CUDA_SUCCESS);
+    fake_capture(mode, context, (CUstream)0x7, true);
 }
 
 static void capture_ends(void)
 {
-    const cuStreamEndCapture_params params = {.hStream = captured};
-    call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &params, NULL, CUDA_SUCCESS);
+    fake_capture(mode, context, (CUstream)0x7, false);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------------------------ */
@@ -94,7 +56,6 @@ static void capture_ends(void)
 static void begin(enum cw_replay replay, bool user)
 {
     struct cw_writer setup;
-    struct cw_reader in;
     const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     fake_profiler_begin(&setup, 1, 1);
     cw_write_u32(&setup, replay);
@@ -102,13 +63,8 @@ static void begin(enum cw_replay replay, bool user)
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
     cw_filter_write(&setup, &all);
-    cw_inject.mode = mode;
-    cw_inject.api.cuStreamIsCapturing = is_capturing;
-    cw_inject.api.cuptiGetCallbackName = callback_name;
     fake_profiler.current = context;
-    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
-    cr_assert(mode->setup(&in));
-    cw_writer_free(&setup);
+    fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
 
@@ -125,7 +81,7 @@ Test(range, nothing_is_collected_while_a_stream_is_captured)
     begin(CW_REPLAY_KERNEL, false);
     kernel(NULL);
     cr_expect_eq(fake_profiler.running, 1);
-    capture_begins((CUstream)0x7);
+    capture_begins();
     cr_expect_eq(fake_profiler.running, 0);
     cr_expect_eq(fake_profiler.sent_count, 1);
     kernel((CUstream)0x7); /* a node */
@@ -158,7 +114,7 @@ Test(range, a_capture_waits_for_launches_and_not_for_those_behind_them)
     kernel_begins(other);
     under_way = correlation;
     fake_profiler.meanwhile = launch_again;
-    capture_begins((CUstream)0x7);
+    capture_begins();
     cr_expect_null(fake_profiler.meanwhile, "it had to wait");
     cr_expect_eq(fake_profiler.running, 0);
     capture_ends();
@@ -191,33 +147,13 @@ Test(range, starts_behind_launches_that_are_not_collected)
     end();
 }
 
-/* A thread may have made another device's context current. */
-Test(range, a_capture_ends_whatever_context_is_current)
-{
-    const cuStreamEndCapture_params params = {.hStream = (CUstream)0x7};
-    CUresult result = CUDA_SUCCESS;
-    const CUpti_CallbackData elsewhere = {.callbackSite = CUPTI_API_EXIT,
-                                          .functionParams = &params,
-                                          .functionReturnValue = &result,
-                                          .context = (CUcontext)0x20};
-    begin(CW_REPLAY_KERNEL, false);
-    capture_begins((CUstream)0x7);
-    captured = NULL;
-    cw_stream_capture_follow(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, &elsewhere);
-    cr_expect_not(cw_stream_capture_is_under_way());
-    capture_begins((CUstream)0x7);
-    cw_stream_capture_forget(context);
-    cr_expect_not(cw_stream_capture_is_under_way());
-    end();
-}
-
 /* What is captured under the profiler crashes without it. */
 Test(range, a_capture_cuts_user_ranges)
 {
     begin(CW_REPLAY_APPLICATION, true);
     cw_user_range_push(0, "all");
     cr_expect(fake_profiler.open && fake_profiler.running);
-    capture_begins((CUstream)0x7);
+    capture_begins();
     cr_expect(!fake_profiler.open && !fake_profiler.running);
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect(fake_profiler.sent[0].unwanted);
@@ -237,21 +173,37 @@ Test(range, a_capture_cuts_user_ranges)
     end();
 }
 
-/* One that was refused, or whose stream is gone, is none. */
+static void told(CUpti_CallbackId id, CUstream stream, CUpti_ApiCallbackSite site, CUresult result)
+{
+    const cuStreamEndCapture_params params = {.hStream = stream}; /* the others begin alike */
+    const CUpti_CallbackData call = {
+        .callbackSite = site, .functionParams = &params, .functionReturnValue = &result, .context = (CUcontext)0x20};
+    cw_stream_capture_follow(id, &call);
+}
+
+/* One that was refused, or whose stream or context is gone, is none; nor is one that ended while another context was
+ * current. */
 Test(range, a_capture_that_is_not_under_way_is_forgotten)
 {
-    const cuStreamBeginCapture_v2_params refused = {.hStream = other};
-    const cuStreamDestroy_v2_params gone = {.hStream = (CUstream)0x7};
     begin(CW_REPLAY_KERNEL, false);
-    call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &refused, NULL, CUDA_ERROR_INVALID_VALUE);
-    kernel(other);
-    cr_expect_eq(fake_profiler.running, 1);
-    capture_begins((CUstream)0x7);
-    call(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, &gone, NULL, CUDA_SUCCESS);
+    told(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, other, CUPTI_API_ENTER, CUDA_SUCCESS);
+    cr_expect(cw_stream_capture_is_under_way());
+    told(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, other, CUPTI_API_EXIT, CUDA_ERROR_INVALID_VALUE);
+    cr_expect_not(cw_stream_capture_is_under_way());
+    capture_begins();
+    told(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, (CUstream)0x7, CUPTI_API_EXIT,
+         CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    cr_expect(cw_stream_capture_is_under_way());
+    told(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, (CUstream)0x7, CUPTI_API_EXIT, CUDA_SUCCESS);
+    cr_expect_not(cw_stream_capture_is_under_way());
+    capture_begins();
+    told(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, (CUstream)0x7, CUPTI_API_EXIT, CUDA_SUCCESS);
+    cr_expect_not(cw_stream_capture_is_under_way());
+    capture_begins();
+    cw_stream_capture_forget(context);
+    cr_expect_not(cw_stream_capture_is_under_way());
     kernel(other);
     cr_expect_eq(fake_profiler.running, 1);
     mode->finish();
-    cr_expect_eq(fake_profiler.sent_count, 2);
-    cr_expect_eq(fake_profiler.skipped, 0);
     end();
 }

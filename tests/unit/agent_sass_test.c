@@ -62,7 +62,6 @@ static void kernel(const char *name)
 static void begin(void)
 {
     struct cw_writer unused, setup;
-    struct cw_reader in;
     fake_profiler_begin(&unused, 1, 1);
     cw_writer_free(&unused);
     struct cw_cupti *api = &cw_inject.api;
@@ -77,10 +76,7 @@ static void begin(void)
     cw_write_u32(&setup, 1);
     cw_write_string(&setup, "smsp__sass_inst_executed");
     cw_write_u8(&setup, 0);
-    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
-    cw_inject.mode = mode;
-    cr_assert(mode->setup(&in));
-    cw_writer_free(&setup);
+    fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
 
