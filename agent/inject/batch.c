@@ -89,12 +89,19 @@ static bool replay(struct cw_collection *c, struct batch *b)
     return done && !cw_inject.over;
 }
 
+static bool at_rest(void)
+{
+    return quiet() && !in_flight[READS];
+}
+
 /* A copy to the host that is under way still wants this memory; a call that waits for ever does not. */
 static void wait_for_others(const struct cw_collection *c)
 {
-    for (uint64_t until = cw_inject_now_ns() + patience_ns;
-         (!quiet() || in_flight[READS] || c->pending) && cw_inject_now_ns() < until;)
+    cw_in_flight_hold();
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
         cw_inject_wait();
+    cw_in_flight_wait(at_rest);
+    cw_in_flight_release();
 }
 
 /* Of a context that is no longer usable; what its launches computed is there. */
@@ -258,9 +265,9 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         end_collection(c);
         if (!cw_stream_capture_is_under_way())
             take_device(c);
-    } while (!cw_inject.over && !cw_stream_capture_is_under_way() &&
-             (c->running || !quiet() || in_flight[READS] || cw_collection_beside(c)) && cw_inject_now_ns() < until);
-    const char *why = c->running || in_flight[READS] ? CW_WHY_BESIDE : obstacle(c);
+    } while (!cw_inject.over && !cw_stream_capture_is_under_way() && (c->running || cw_collection_beside(c)) &&
+             cw_inject_now_ns() < until);
+    const char *why = c->running || !at_rest() ? CW_WHY_BESIDE : obstacle(c);
     if (!why && !cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
@@ -305,6 +312,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         end_collection(c);
     } else if (graph)
         collect_graph(c, id, call);
+    c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -361,7 +369,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (*kind <= READS && in_flight[*kind])
         in_flight[*kind]--;
     bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
-    if (c && c->running && read && quiet() && !in_flight[READS] && !c->pending && cw_range_affords_end())
+    if (c && c->running && read && at_rest() && !c->pending && cw_range_affords_end())
         end_collection(c);
 }
 

@@ -413,7 +413,7 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
     c->range = range;
     c->replay = replay;
     choose_scope(c);
-    c->running = prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
+    c->running = !cw_inject.over && prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }

@@ -1,12 +1,28 @@
 #include "agent/inject/in_flight.h"
 
-static const uint64_t patience_ns = 2000000000;
-static uint32_t launches, waiting; /* waiting: threads */
-static bool in_vain;
+static const uint64_t patience_ns = 2000000000, retry_ns = 30000000000;
+enum { MOST_CONDITIONS = 4 };
+
+static uint32_t launches, holding; /* holding: threads */
+static struct {                    /* waits that were in vain, and what they waited for has not been since */
+    bool (*condition)(void);
+    uint64_t since_ns;
+} vain[MOST_CONDITIONS];
+static uint32_t vain_count;
+
+void cw_in_flight_hold(void)
+{
+    holding++;
+}
+
+void cw_in_flight_release(void)
+{
+    holding--;
+}
 
 void cw_in_flight_gate(void)
 {
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; waiting && cw_inject_now_ns() < until;)
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; holding && !cw_inject.over && cw_inject_now_ns() < until;)
         cw_inject_wait();
 }
 
@@ -25,15 +41,34 @@ uint32_t cw_in_flight_launches(void)
     return launches;
 }
 
-bool cw_in_flight_wait(bool (*quiet)(void))
+void cw_in_flight_look(void)
 {
-    in_vain = in_vain && !quiet();
-    if (in_vain)
+    for (uint32_t i = vain_count; i-- > 0;)
+        if (vain[i].condition() || cw_inject_now_ns() - vain[i].since_ns > retry_ns)
+            vain[i] = vain[--vain_count];
+}
+
+static bool was_in_vain(bool (*condition)(void))
+{
+    for (uint32_t i = 0; i < vain_count; i++)
+        if (vain[i].condition == condition)
+            return true;
+    return false;
+}
+
+bool cw_in_flight_wait(bool (*condition)(void))
+{
+    cw_in_flight_look();
+    if (was_in_vain(condition))
         return false;
-    waiting++;
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; !quiet() && cw_inject_now_ns() < until;)
+    cw_in_flight_hold();
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; !condition() && cw_inject_now_ns() < until;)
         cw_inject_wait();
-    waiting--;
-    in_vain = !quiet();
-    return !in_vain;
+    cw_in_flight_release();
+    bool met = condition();
+    if (!met && vain_count < MOST_CONDITIONS && !was_in_vain(condition)) {
+        vain[vain_count].condition = condition;
+        vain[vain_count++].since_ns = cw_inject_now_ns();
+    }
+    return met;
 }

@@ -6,16 +6,20 @@
 
 #define CW_WHY_BESIDE "what a context did beside a call of another thread that does not return"
 
-/* At the entry of every call: while a thread waits, others wait here, for a while. */
+/* At the entry of every call: it waits here, for a while, as long as a thread holds others up. */
 void cw_in_flight_gate(void);
+void cw_in_flight_hold(void);
+void cw_in_flight_release(void);
 /* Behind what a mode does at a launch's entry, and before what it does at its return. */
 void cw_in_flight_launch_entered(void);
 void cw_in_flight_launch_left(void);
 /* Launches that have entered and not left. */
 uint32_t cw_in_flight_launches(void);
 
-/* Waits until `quiet`, with the lock let go meanwhile; false where that does not come to be. It is not waited for again
- * before it has been. A mode has one such condition. */
-bool cw_in_flight_wait(bool (*quiet)(void));
+/* Waits until the condition holds, with the lock let go and others held up meanwhile; false where it does not come to
+ * hold. Then it is not waited for again before it was seen to hold, at a call's return, or some time has passed. */
+bool cw_in_flight_wait(bool (*condition)(void));
+/* Behind a call's return: sees whether what was waited for in vain holds now. */
+void cw_in_flight_look(void);
 
 #endif

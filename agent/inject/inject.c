@@ -242,6 +242,7 @@ static void at_exit(void)
 {
     if (!cw_inject_lock())
         return;
+    cw_in_flight_hold(); /* for good: nothing begins again */
     if (cw_inject.mode && !cw_inject.over)
         cw_inject.mode->finish();
     cw_inject.over = abandoned = true;
@@ -306,6 +307,8 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
         other(id, call);
+    if (!entered)
+        cw_in_flight_look();
 }
 
 static void abandon(void)

@@ -418,16 +418,24 @@ static void free_buffer(struct buffer *b)
     free(b->stalls);
 }
 
+static void lose(const char *what)
+{
+    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not return where %s ends; the last samples are lost", what);
+}
+
 static void context_destroyed(CUcontext context)
 {
-    cw_in_flight_wait(quiet);
+    bool waited = !find(context) || cw_in_flight_wait(quiet);
     struct sampled *s = find(context);
     for (uint32_t i = self.left_out_count; i-- > 0;)
         if (self.left_out[i] == context) /* another may get its address */
             self.left_out[i] = self.left_out[--self.left_out_count];
     if (!s)
         return;
-    stop(s);
+    if (waited)
+        stop(s);
+    else
+        lose("a context");
     free_buffer(&s->kept);
     free_buffer(&s->asked);
     if (s->reasons)
@@ -524,11 +532,8 @@ static void module_unloading(CUcontext context)
 
 static void finish(void)
 {
-    if (!cw_in_flight_wait(quiet)) {
-        cw_inject_fail(CW_ERR_DEVICE,
-                       "found a launch that does not return where the program ends; the last samples are lost");
-        return;
-    }
+    if (!cw_in_flight_wait(quiet))
+        lose("the program");
     for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
         cw_inject_synchronize(self.contexts[i]->context);
         stop(self.contexts[i]);

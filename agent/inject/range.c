@@ -82,10 +82,18 @@ static bool is_ours_to_stop(const struct cw_collection *c)
     return c->running && !c->pending && !c->open_range && self.replay != CW_REPLAY_USER;
 }
 
-bool cw_range_take_device(struct cw_collection *c)
+static bool skip(struct cw_collection *c, const char *why)
+{
+    cw_collection_skip(c, why);
+    return false;
+}
+
+static bool take_device(struct cw_collection *c)
 {
     uint64_t until = cw_inject_now_ns() + patience_ns;
     for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        if (cw_stream_capture_is_under_way())
+            return skip(c, CW_WHY_CAPTURED);
         if (other->pending && !other->open_range && self.replay != CW_REPLAY_USER && !c->waited) {
             cw_inject_wait();
             c->waited = cw_inject_now_ns() >= until;
@@ -108,32 +116,26 @@ static bool quiet(void)
     return self.user || cw_in_flight_launches() == cw_collection_pending();
 }
 
-static bool skip(struct cw_collection *c, const char *why)
-{
-    cw_collection_skip(c, why);
-    return false;
-}
-
 /* Until nothing stands in the way of starting, or something does that stays. Each wait lets other threads in. */
-static bool clear_the_way(struct cw_collection *c)
+bool cw_range_clear_the_way(struct cw_collection *c)
 {
     bool waits = true;
-    while (waits && !c->running) {
+    while (waits && !c->running && !cw_inject.over) {
         if (cw_stream_capture_is_under_way())
             return skip(c, CW_WHY_CAPTURED);
-        if (cw_collection_beside(c) && !cw_range_take_device(c))
-            return false;
         waits = cw_collection_beside(c) || !quiet();
+        if (!take_device(c))
+            return false;
         if (!quiet() && !cw_in_flight_wait(quiet))
             return skip(c, CW_WHY_BESIDE);
     }
-    return true;
+    return !cw_inject.over;
 }
 
 static bool arm(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
-    if (!clear_the_way(c))
+    if (!cw_range_clear_the_way(c))
         return false;
     if (c->running) /* meanwhile */
         return true;
@@ -185,8 +187,11 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 /* Ends what is being collected, unless it is the program that ends it. A launch may be in the middle of its passes. */
 static void come_to_rest(struct cw_collection *c)
 {
-    for (uint64_t until = cw_inject_now_ns() + replay_patience_ns; c->pending && cw_inject_now_ns() < until;)
+    uint64_t until = cw_inject_now_ns() + (self.replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
+    cw_in_flight_hold();
+    while (c->pending && cw_inject_now_ns() < until)
         cw_inject_wait();
+    cw_in_flight_release();
     if (is_ours_to_stop(c))
         flush(c);
 }
@@ -198,6 +203,7 @@ static void met_graph(struct cw_collection *c, bool wanted)
 {
     c->met_graph = true;
     come_to_rest(c);
+    c->met_graph = true; /* again: another thread may have started and stopped */
     if (wanted && !cw_inject.over)
         cw_collection_skip(c, self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
 }

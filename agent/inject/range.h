@@ -20,9 +20,9 @@ bool cw_range_setup(struct cw_reader *in);
 /* Whether the filter wants this launch; counts it. */
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
-/* Lets go of what collects in another context of the same device. False where that goes on: then this one is skipped.
- */
-bool cw_range_take_device(struct cw_collection *c);
+/* Before a start: lets go of what collects in another context of the same device, and waits for what the profiler must
+ * not see. False where something stays in the way: then this one is skipped. */
+bool cw_range_clear_the_way(struct cw_collection *c);
 
 /* Counts what starting, stopping or replaying took since `begin_ns`. */
 void cw_range_spend(uint64_t begin_ns);

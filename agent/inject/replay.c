@@ -78,7 +78,7 @@ static bool stop_pass(struct cw_collection *c, bool *more)
 
 static bool arm(struct cw_collection *c)
 {
-    if (!cw_range_take_device(c))
+    if (!cw_range_clear_the_way(c))
         return false;
     cw_range_settings.filter.launches = self.launches;
     return cw_range_settings.user ? cw_collection_arm_user(c) : cw_collection_arm(c, CUPTI_UserReplay);

@@ -377,7 +377,10 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (self.until_graph)
         return;
     self.until_graph = true;
-    cw_in_flight_wait(quiet);
+    if (!cw_in_flight_wait(quiet))
+        cw_inject_fail(CW_ERR_DEVICE,
+                       "found a launch that does not return where a CUDA graph begins to be made; expected "
+                       "SASS metrics to end before it");
     for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
         if (self.contexts[i].running)
             cw_inject_synchronize(self.contexts[i].context);
