@@ -1,0 +1,72 @@
+/* Waiting for other threads' calls, by a clock that a wait moves on by a second. */
+#include <criterion/criterion.h>
+
+#include "agent/inject/in_flight.h"
+#include "tests/support/fake_profiler.h"
+
+static bool met;
+
+static bool condition(void)
+{
+    return met;
+}
+
+static void comes_to_be(void)
+{
+    met = true;
+}
+
+static uint64_t seconds(void)
+{
+    return fake_profiler.now_ns / 1000000000;
+}
+
+static void begin(void)
+{
+    struct cw_writer unused;
+    fake_profiler_begin(&unused, 1, 1);
+    cw_writer_free(&unused);
+}
+
+Test(in_flight, a_wait_ends_when_the_condition_holds)
+{
+    begin();
+    fake_profiler.meanwhile = comes_to_be;
+    cr_expect(cw_in_flight_wait(condition));
+    cr_expect_eq(seconds(), 1);
+    cr_expect(cw_in_flight_wait(condition));
+    cr_expect_eq(seconds(), 1);
+    fake_profiler_end();
+}
+
+Test(in_flight, what_was_waited_for_in_vain_is_waited_for_again_when_it_was_seen_to_hold)
+{
+    begin();
+    cr_expect_not(cw_in_flight_wait(condition));
+    cr_expect_eq(seconds(), 2);
+    cr_expect_not(cw_in_flight_wait(condition));
+    cr_expect_eq(seconds(), 2);
+    met = true;
+    cw_in_flight_look();
+    met = false;
+    cr_expect_not(cw_in_flight_wait(condition));
+    cr_expect_eq(seconds(), 4);
+    fake_profiler.now_ns += 60000000000;
+    cr_expect_not(cw_in_flight_wait(condition), "nor is it given up for ever");
+    cr_expect_eq(seconds(), 66);
+    fake_profiler_end();
+}
+
+Test(in_flight, others_are_held_up_for_a_while)
+{
+    begin();
+    cw_in_flight_gate();
+    cr_expect_eq(seconds(), 0);
+    cw_in_flight_hold();
+    cw_in_flight_gate();
+    cr_expect_eq(seconds(), 2);
+    fake_profiler.meanwhile = cw_in_flight_release;
+    cw_in_flight_gate();
+    cr_expect_eq(seconds(), 3);
+    fake_profiler_end();
+}
