@@ -1,5 +1,6 @@
 #include "eval/hdf5.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,24 +101,24 @@ static void put_range_attribute(struct cw_hdf5 *f, const struct cw_result *r, cw
 static void put_range_facts(struct cw_hdf5 *f, const struct cw_result *r, cw_hdf5_object group, cw_hdf5_object axis,
                             void *room)
 {
+    static const struct {
+        const char *name;
+        size_t member; /* of struct cw_range, a uint64_t */
+    } numbers[] = {{"start_ns", offsetof(struct cw_range, start_ns)},
+                   {"end_ns", offsetof(struct cw_range, end_ns)},
+                   {"context", offsetof(struct cw_range, context)},
+                   {"stream", offsetof(struct cw_range, stream)}};
     uint32_t n = r->range_count, *narrow = room;
     const char **texts = room;
     uint64_t *wide = room;
     for (uint32_t i = 0; i < n; i++)
         texts[i] = cw_result_range(r, i)->kernel;
     cw_hdf5_along(f, group, axis, "kernel", CW_HDF5_TEXT, n, texts);
-    for (uint32_t i = 0; i < n; i++)
-        wide[i] = cw_result_range(r, i)->start_ns;
-    cw_hdf5_along(f, group, axis, "start_ns", CW_HDF5_U64, n, wide);
-    for (uint32_t i = 0; i < n; i++)
-        wide[i] = cw_result_range(r, i)->end_ns;
-    cw_hdf5_along(f, group, axis, "end_ns", CW_HDF5_U64, n, wide);
-    for (uint32_t i = 0; i < n; i++)
-        wide[i] = cw_result_range(r, i)->context;
-    cw_hdf5_along(f, group, axis, "context", CW_HDF5_U64, n, wide);
-    for (uint32_t i = 0; i < n; i++)
-        wide[i] = cw_result_range(r, i)->stream;
-    cw_hdf5_along(f, group, axis, "stream", CW_HDF5_U64, n, wide);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        for (uint32_t i = 0; i < n; i++)
+            memcpy(&wide[i], (const char *)cw_result_range(r, i) + numbers[k].member, sizeof *wide);
+        cw_hdf5_along(f, group, axis, numbers[k].name, CW_HDF5_U64, n, wide);
+    }
     for (uint32_t i = 0; i < n; i++)
         narrow[i] = cw_result_device(r, cw_result_range(r, i))->index;
     cw_hdf5_along(f, group, axis, "device", CW_HDF5_U32, n, narrow);

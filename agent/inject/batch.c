@@ -39,7 +39,7 @@ static uint32_t in_flight[READS + 1];
 /* Whether nothing is under way that would be undone with a batch that began now. */
 static bool quiet(void)
 {
-    return !in_flight[CHANGES] && cw_in_flight_launches() == cw_collection_pending();
+    return !in_flight[CHANGES] && cw_collection_noted_all();
 }
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
@@ -98,8 +98,7 @@ static bool at_rest(void)
 static void wait_for_others(const struct cw_collection *c)
 {
     cw_in_flight_hold();
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
-        cw_inject_wait();
+    cw_collection_wait(c, patience_ns);
     cw_in_flight_wait(at_rest);
     cw_in_flight_release();
 }
@@ -336,12 +335,6 @@ static bool wants(CUpti_CallbackId id)
     return cw_record_effect(id) != CW_EFFECT_NONE;
 }
 
-static void end_open(struct cw_collection *c)
-{
-    if (c->running)
-        end_collection(c);
-}
-
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -349,7 +342,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     cw_graph_follow(id, call);
     enum cw_effect effect = cw_record_effect(id);
     if (cw_stream_capture_begins(id))
-        cw_collection_each(end_open);
+        cw_collection_each(end_collection);
     bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
     if (c && effect != CW_EFFECT_READ)
         end_neighbours(c);

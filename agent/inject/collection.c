@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/inject/collection.h"
+#include "agent/inject/in_flight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,12 +111,20 @@ struct cw_collection *cw_collection_only(void)
     return only;
 }
 
-uint32_t cw_collection_pending(void)
+bool cw_collection_noted_all(void)
 {
     uint32_t pending = 0;
     for (uint32_t i = 0; i < self.slot_count; i++)
         pending += self.slots[i].pending;
-    return pending;
+    return cw_in_flight_launches() == pending;
+}
+
+void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns)
+{
+    cw_in_flight_hold();
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
+        cw_inject_wait();
+    cw_in_flight_release();
 }
 
 struct cw_collection *cw_collection_with_range(uint64_t range)

@@ -109,8 +109,10 @@ void cw_collection_forget(struct cw_collection *c);
 
 /* Notes a user range that begins now. False when there is no room. */
 bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range);
-/* Launches of all collections that have not returned. */
-uint32_t cw_collection_pending(void);
+/* Whether every launch that has not returned was noted by a collection. */
+bool cw_collection_noted_all(void);
+/* Waits for its launches to return, for so long; others are held up meanwhile. */
+void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns);
 /* Counts a launch that is not collected; why: a phrase for "not collected, such as". */
 void cw_collection_skip(struct cw_collection *c, const char *why);
 /* Tells the agent of skipped launches that no ranges came after. */

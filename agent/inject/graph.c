@@ -134,7 +134,7 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (kind == NOTHING)
         return;
     bool left = call->callbackSite == CUPTI_API_EXIT;
-    if (left && *(const CUresult *)call->functionReturnValue == CUDA_SUCCESS)
+    if (left && !cw_inject_refused(call))
         returned(kind, call->functionParams);
     else if (kind == (left ? UPDATES : ENDS)) /* an update that failed may have changed some nodes */
         forget(*(const CUgraphExec *)call->functionParams);

@@ -41,6 +41,11 @@ uint32_t cw_in_flight_launches(void)
     return launches;
 }
 
+bool cw_in_flight_no_launch(void)
+{
+    return launches == 0;
+}
+
 void cw_in_flight_look(void)
 {
     for (uint32_t i = vain_count; i-- > 0;)

@@ -13,8 +13,9 @@ void cw_in_flight_release(void);
 /* Behind what a mode does at a launch's entry, and before what it does at its return. */
 void cw_in_flight_launch_entered(void);
 void cw_in_flight_launch_left(void);
-/* Launches that have entered and not left. */
+/* Launches that have entered and not left, and whether there are none: a condition to wait for. */
 uint32_t cw_in_flight_launches(void);
+bool cw_in_flight_no_launch(void);
 
 /* Waits until the condition holds, with the lock let go and others held up meanwhile; false where it does not come to
  * hold. Then it is not waited for again before it was seen to hold, at a call's return, or some time has passed. */

@@ -42,7 +42,8 @@ struct cw_inject {
 };
 extern struct cw_inject cw_inject;
 
-/* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again then. */
+/* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
+ * then. */
 void cw_inject_wait(void);
 /* The calling thread's number. */
 uint64_t cw_inject_thread(void);

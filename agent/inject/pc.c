@@ -374,14 +374,9 @@ static void stop(struct sampled *s)
 /* What CUPTI does to start, to stop and to hand out samples spoils a capture of the context's streams. And it takes
  * locks in another order than the driver does in a launch, so that two threads would wait for each other for ever
  * (CUPTI 13.0, cuptiPCSamplingStop and cuGraphLaunch). */
-static bool quiet(void)
-{
-    return !cw_in_flight_launches();
-}
-
 static bool may_call(void)
 {
-    return quiet() && !cw_stream_capture_is_under_way();
+    return cw_in_flight_no_launch() && !cw_stream_capture_is_under_way();
 }
 
 /* Samples are taken while there are ranges. */
@@ -425,7 +420,7 @@ static void lose(const char *what)
 
 static void context_destroyed(CUcontext context)
 {
-    bool waited = !find(context) || cw_in_flight_wait(quiet);
+    bool waited = !find(context) || cw_in_flight_wait(cw_in_flight_no_launch);
     struct sampled *s = find(context);
     for (uint32_t i = self.left_out_count; i-- > 0;)
         if (self.left_out[i] == context) /* another may get its address */
@@ -454,7 +449,7 @@ static void range_opened(const struct cw_open_range *range)
 {
     if (!by_range() || !range->wanted)
         return;
-    cw_in_flight_wait(quiet);
+    cw_in_flight_wait(cw_in_flight_no_launch);
     settle(cw_user_ranges_wanted_count());
 }
 
@@ -463,7 +458,7 @@ static void range_closing(const struct cw_open_range *range)
 {
     if (!by_range() || !range->wanted)
         return;
-    cw_in_flight_wait(quiet);
+    cw_in_flight_wait(cw_in_flight_no_launch);
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
@@ -483,7 +478,7 @@ static bool is_due(const struct sampled *s)
 /* Later where a launch of another thread does not return. */
 static void flush_when_quiet(CUcontext context)
 {
-    bool waited = cw_in_flight_wait(quiet);
+    bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
     struct sampled *s = find(context);
     if (!s || !s->started)
         return;
@@ -532,7 +527,7 @@ static void module_unloading(CUcontext context)
 
 static void finish(void)
 {
-    if (!cw_in_flight_wait(quiet))
+    if (!cw_in_flight_wait(cw_in_flight_no_launch))
         lose("the program");
     for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
         cw_inject_synchronize(self.contexts[i]->context);

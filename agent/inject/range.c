@@ -113,7 +113,7 @@ static bool take_device(struct cw_collection *c)
 /* Whether the profiler would see no launch that was not noted. */
 static bool quiet(void)
 {
-    return self.user || cw_in_flight_launches() == cw_collection_pending();
+    return self.user || cw_collection_noted_all();
 }
 
 /* Until nothing stands in the way of starting, or something does that stays. Each wait lets other threads in. */
@@ -187,11 +187,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 /* Ends what is being collected, unless it is the program that ends it. A launch may be in the middle of its passes. */
 static void come_to_rest(struct cw_collection *c)
 {
-    uint64_t until = cw_inject_now_ns() + (self.replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
-    cw_in_flight_hold();
-    while (c->pending && cw_inject_now_ns() < until)
-        cw_inject_wait();
-    cw_in_flight_release();
+    cw_collection_wait(c, self.replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
     if (is_ours_to_stop(c))
         flush(c);
 }

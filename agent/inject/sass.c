@@ -363,11 +363,6 @@ static bool wants(CUpti_CallbackId id)
     return cw_stream_capture_begins(id) || cw_graph_makes(id);
 }
 
-static bool quiet(void)
-{
-    return !cw_in_flight_launches();
-}
-
 /* CUPTI 13.0 loses copies from device to device in the first launch of a graph, so it ends before there is one: before
  * kernels are captured, which would remain patched in the graph. */
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -377,7 +372,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (self.until_graph)
         return;
     self.until_graph = true;
-    if (!cw_in_flight_wait(quiet))
+    if (!cw_in_flight_wait(cw_in_flight_no_launch))
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return where a CUDA graph begins to be made; expected "
                        "SASS metrics to end before it");

@@ -331,6 +331,8 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     api->cuptiRangeProfilerPushRange = push;
     api->cuptiRangeProfilerPopRange = pop;
     api->cuptiRangeProfilerDecodeData = decode;
+    if (!setup)
+        return;
     cw_writer_init(setup);
     cw_write_u32(setup, 4);
     cw_write_u32(setup, parts);

@@ -34,7 +34,7 @@ struct fake_profiler {
 extern struct fake_profiler fake_profiler;
 
 /* Begins anew, also fake_driver(). The setup of a plan of `parts` parts of `passes` passes each follows in `setup`, for
- * the caller to free. */
+ * the caller to free; NULL: not wanted. */
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes);
 /* Gives a mode its setup, and frees it. */
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup);

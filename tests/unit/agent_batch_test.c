@@ -163,9 +163,9 @@ static void read_ends(CUcontext from)
     call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, from);
 }
 
-static void set_begins(unsigned value, CUstream stream)
+static void set_begins(unsigned value)
 {
-    const cuMemsetD32Async_params params = {.ui = value, .N = 1, .hStream = stream};
+    const cuMemsetD32Async_params params = {.ui = value, .N = 1};
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, &params, context);
 }
 
@@ -436,11 +436,11 @@ static void set_lands(void)
 Test(batch, waits_for_what_is_under_way_when_it_begins)
 {
     begin();
-    set_begins(7, NULL);
+    set_begins(7);
     fake_profiler.meanwhile = set_lands;
     kernel();
     cr_expect_null(fake_profiler.meanwhile, "it had to wait");
-    set_begins(9, NULL);
+    set_begins(9);
     fake_profiler.device = expected = 9;
     set_ends();
     kernel();
@@ -507,7 +507,7 @@ Test(batch, nothing_is_replayed_while_a_stream_is_captured)
 Test(batch, waits_once_for_a_call_that_does_not_return)
 {
     begin();
-    set_begins(7, NULL);
+    set_begins(7);
     kernel();
     uint64_t then = fake_profiler.now_ns;
     kernel();

@@ -23,9 +23,7 @@ static uint64_t seconds(void)
 
 static void begin(void)
 {
-    struct cw_writer unused;
-    fake_profiler_begin(&unused, 1, 1);
-    cw_writer_free(&unused);
+    fake_profiler_begin(NULL, 1, 1);
 }
 
 Test(in_flight, a_wait_ends_when_the_condition_holds)

@@ -82,9 +82,8 @@ static void launch_ends(void)
 
 static void begin(const char *range)
 {
-    struct cw_writer unused, setup;
-    fake_profiler_begin(&unused, 1, 1);
-    cw_writer_free(&unused);
+    struct cw_writer setup;
+    fake_profiler_begin(NULL, 1, 1);
     struct cw_cupti *api = &cw_inject.api;
     api->cuptiPCSamplingEnable = enable;
     api->cuptiPCSamplingDisable = disable;
