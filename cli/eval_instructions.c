@@ -84,7 +84,9 @@ enum cw_status cw_show_instructions(const struct cw_instruction_outputs *o, cons
     printf("modules:   %" PRIu32 "\n", raw.module_count);
     for (uint32_t i = 0; i < raw.module_count; i++)
         printf("  %016" PRIx64 ": %zu bytes of code\n", raw.modules[i].crc, raw.modules[i].size);
-    for (size_t i = 0; i < c.table_count; i++)
+    if (data->schema.profiler == CW_PROFILER_PC)
+        printf("samples:   %" PRIu64 " in %zu records\n", c.instructions.total, c.tables[0].count);
+    for (size_t i = data->schema.profiler == CW_PROFILER_PC; i < c.table_count; i++)
         printf("%s: %*s%zu\n", c.tables[i].name, (int)(9 - strlen(c.tables[i].name)), "", c.tables[i].count);
     return CW_OK;
 }

@@ -8,7 +8,7 @@ case $1 in exit) exit 4 ;; kill) kill -9 $$ ;; trap) exit 5 ;; esac
 exit 0
 END
 printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "%s/stand/program" "$2"\n' "$PWD" >stand/nvcc
-printf '#!/bin/sh\nfor to; do :; done\ncp "%s/stand/program" "${to#OUT=}/gemm"\ncp "%s/stand/program" "${to#OUT=}/nvtx"\n' "$PWD" "$PWD" >stand/make
+printf '#!/bin/sh\nfor to; do case $to in */gemm | */nvtx) cp "%s/stand/program" "$to" ;; esac; done\n' "$PWD" >stand/make
 printf '#!/bin/sh\necho GPU 0\n' >stand/nvidia-smi
 chmod +x stand/*
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" out gemm nvtx faults >printed
