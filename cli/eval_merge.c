@@ -60,7 +60,8 @@ int cw_eval_merge(int argc, char **argv)
     static const struct argp argp = {option_list,
                                      parse,
                                      "A.cwd B.cwd...",
-                                     "Joins captures of one plan, as of the processes of a parallel job, into one.\v"
+                                     "Joins captures of one plan or of one kind of samples, as of the processes of a "
+                                     "parallel job, into one.\v"
                                      "Example:\n  metric-eval merge run.*.cwd -o all.cwd",
                                      NULL,
                                      NULL,

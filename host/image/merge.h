@@ -10,10 +10,10 @@ struct cw_merge_input {
     size_t size;
 };
 
-/* Appends a whole file to `out`: the ranges of the inputs in their order, each as it was written. The inputs must be
- * range captures with one schema, else it is CW_ERR_USAGE. A device that two of them describe alike stays one; another
- * with the same number gets the lowest that is free. The end is the first input's that did not end well, drops add up;
- * where one of them is incomplete, so is the result. */
+/* Appends a whole file to `out`: what the inputs recorded in their order, each as it was written. The inputs must be of
+ * one profiler with one schema, else it is CW_ERR_USAGE. A device that two of them describe alike stays one; another
+ * with the same number gets the lowest that is free. Code that several have stands once. The end is the first input's
+ * that did not end well, drops add up; where one of them is incomplete, so is the result. */
 enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                      struct cw_error *err);
 

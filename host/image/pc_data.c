@@ -4,12 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/image/chunk.h"
+#include "host/image/data_chunks.h"
 #include "host/image/fields.h"
-
-static const uint32_t type_module = CW_CHUNK_TYPE('M', 'O', 'D', 'L');
-static const uint32_t type_pc = CW_CHUNK_TYPE('P', 'C', 'S', 'M');
-static const uint32_t type_sass = CW_CHUNK_TYPE('S', 'A', 'S', 'S');
 
 const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT] = {"gpu", "sm", "smsp"};
 
@@ -235,7 +231,7 @@ void cw_sass_batch_read(struct cw_sass_batch *b, struct cw_reader *in, struct cw
 
 void cw_module_write(const struct cw_module *module, struct cw_writer *out)
 {
-    size_t start = cw_chunk_begin(out, type_module, CW_CHUNK_OPTIONAL);
+    size_t start = cw_chunk_begin(out, CW_CHUNK_MODULE, CW_CHUNK_OPTIONAL);
     cw_write_u64(out, module->crc);
     cw_write_bytes(out, module->code, module->size);
     cw_chunk_end(out, start);
@@ -250,12 +246,12 @@ static void write_payload(uint32_t type, const uint8_t *payload, size_t size, st
 
 void cw_pc_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out)
 {
-    write_payload(type_pc, payload, size, out);
+    write_payload(CW_CHUNK_PC, payload, size, out);
 }
 
 void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out)
 {
-    write_payload(type_sass, payload, size, out);
+    write_payload(CW_CHUNK_SASS, payload, size, out);
 }
 
 /* The lists of `data` are filled where `fill` holds them, else only counted. */
@@ -270,18 +266,18 @@ static enum cw_status take_chunk(struct cw_pc_data *data, const struct lists *fi
 {
     struct cw_reader in;
     cw_chunk_open(file, chunk, &in);
-    if (chunk->type == type_module) {
+    if (chunk->type == CW_CHUNK_MODULE) {
         struct cw_module module = {.crc = fill ? cw_read_u64(&in) : 0};
         module.size = fill ? in.size - in.pos : 0;
         module.code = fill ? cw_read_bytes(&in, module.size) : NULL;
         if (fill)
             fill->modules[data->module_count] = module;
         data->module_count++;
-    } else if (chunk->type == type_pc) {
+    } else if (chunk->type == CW_CHUNK_PC) {
         if (fill)
             cw_pc_batch_read(&fill->pc[data->pc_count], &in, arena);
         data->pc_count++;
-    } else if (chunk->type == type_sass) {
+    } else if (chunk->type == CW_CHUNK_SASS) {
         if (fill)
             cw_sass_batch_read(&fill->sass[data->sass_count], &in, arena);
         data->sass_count++;

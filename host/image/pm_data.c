@@ -5,13 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/image/data_chunks.h"
 #include "host/image/fields.h"
-
-static const uint32_t type_samples = CW_CHUNK_TYPE('S', 'M', 'P', 'L');
-static const uint32_t type_clock = CW_CHUNK_TYPE('C', 'L', 'C', 'K');
-static const uint32_t type_launches = CW_CHUNK_TYPE('L', 'N', 'C', 'H');
-
-enum { LAUNCH_SIZE = 4 + 4 + 4 * 8 };
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +58,7 @@ static void write_column(const struct cw_block *block, uint32_t counter, struct 
 
 void cw_pm_write_block(const struct cw_schema *schema, const struct cw_block *block, struct cw_writer *out)
 {
-    size_t start = cw_chunk_begin(out, type_samples, CW_CHUNK_OPTIONAL);
+    size_t start = cw_chunk_begin(out, CW_CHUNK_SAMPLES, CW_CHUNK_OPTIONAL);
     cw_write_u32(out, block->device);
     cw_write_u64(out, block->lost);
     cw_write_u8(out, block->overflow);
@@ -79,7 +74,7 @@ void cw_pm_write_block(const struct cw_schema *schema, const struct cw_block *bl
 
 void cw_pm_write_clock(uint32_t device, const struct cw_clock_pair *pair, struct cw_writer *out)
 {
-    size_t start = cw_chunk_begin(out, type_clock, CW_CHUNK_OPTIONAL);
+    size_t start = cw_chunk_begin(out, CW_CHUNK_CLOCK, CW_CHUNK_OPTIONAL);
     cw_write_u32(out, device);
     cw_write_u64(out, pair->device_ns);
     cw_write_u64(out, pair->wall_ns);
@@ -90,7 +85,7 @@ void cw_pm_write_clock(uint32_t device, const struct cw_clock_pair *pair, struct
 void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const *names, uint32_t name_count,
                           const struct cw_kernel_launch *launches, uint32_t count, struct cw_writer *out)
 {
-    size_t start = cw_chunk_begin(out, type_launches, CW_CHUNK_OPTIONAL);
+    size_t start = cw_chunk_begin(out, CW_CHUNK_LAUNCHES, CW_CHUNK_OPTIONAL);
     cw_write_u32(out, process);
     cw_write_u64(out, dropped);
     cw_field_write_strings(out, names, name_count);
@@ -110,7 +105,7 @@ void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const 
 
 bool cw_pm_chunk_is_known(uint32_t type)
 {
-    return type == type_samples || type == type_clock || type == type_launches;
+    return type == CW_CHUNK_SAMPLES || type == CW_CHUNK_CLOCK || type == CW_CHUNK_LAUNCHES;
 }
 
 struct numbered {
@@ -224,12 +219,12 @@ static void count_launches(struct parse *p, struct cw_reader *in)
     uint32_t names = cw_read_count(in, 4, "names");
     for (uint32_t i = 0; i < names && in->status == CW_OK; i++)
         cw_read_bytes(in, cw_read_u32(in));
-    uint32_t count = cw_read_count(in, LAUNCH_SIZE, "launches");
+    uint32_t count = cw_read_count(in, CW_LAUNCH_SIZE, "launches");
     if (in->status == CW_OK && (names > UINT32_MAX - p->pm->name_count || count > UINT32_MAX - p->pm->launch_count)) {
         cw_reader_fail(in, "found more than %" PRIu32 " launches, expected no more", UINT32_MAX);
         return;
     }
-    cw_read_bytes(in, (size_t)count * LAUNCH_SIZE);
+    cw_read_bytes(in, (size_t)count * CW_LAUNCH_SIZE);
     p->pm->name_count += names;
     p->pm->launch_count += count;
 }
@@ -240,9 +235,9 @@ static enum cw_status survey(struct parse *p, const struct cw_chunk *chunks, siz
     for (size_t i = 0; i < count && status == CW_OK; i++) {
         struct cw_reader in;
         cw_chunk_open(p->file, &chunks[i], &in);
-        if (chunks[i].type == type_samples)
+        if (chunks[i].type == CW_CHUNK_SAMPLES)
             find_block(p, &in, &p->blocks[p->pm->block_count++]);
-        else if (chunks[i].type == type_clock)
+        else if (chunks[i].type == CW_CHUNK_CLOCK)
             read_clock(p, &in, &p->clocks[p->pm->clock_count++]);
         else
             count_launches(p, &in);
@@ -318,7 +313,7 @@ static enum cw_status read_launches(struct parse *p, const struct cw_chunk *chun
     uint32_t count = cw_read_count(&in, 4, "names");
     for (uint32_t i = 0; i < count && in.status == CW_OK; i++)
         p->pm->names[(*names)++] = cw_read_string(&in, p->arena);
-    uint32_t launches = cw_read_count(&in, LAUNCH_SIZE, "launches");
+    uint32_t launches = cw_read_count(&in, CW_LAUNCH_SIZE, "launches");
     for (uint32_t i = 0; i < launches && in.status == CW_OK; i++) {
         struct cw_kernel_launch *l = &p->pm->launches[(*done)++];
         l->process = process;
@@ -371,7 +366,7 @@ enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *d
         read_times(&p);
     uint32_t names = 0, launches = 0;
     for (size_t i = 0; i < count && status == CW_OK; i++)
-        if (chunks[i].type == type_launches)
+        if (chunks[i].type == CW_CHUNK_LAUNCHES)
             status = read_launches(&p, &chunks[i], &names, &launches);
     free(p.devices);
     free(p.lines);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "host/image/merge.h"
+#include "host/image/pm_data.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
@@ -44,6 +45,19 @@ static struct cw_counter_data read_result(void)
     return data;
 }
 
+/* The same capture with another letter in the description of its first device. */
+static struct cw_writer of_another_device(const struct cw_writer *capture)
+{
+    struct cw_writer other;
+    struct cw_edit_chunk chunk;
+    cw_writer_init(&other);
+    cw_write_bytes(&other, capture->data, capture->size);
+    cr_assert(cw_edit_find(other.data, other.size, 1, &chunk));
+    other.data[chunk.offset + 24 + 4 + 4 + 4] ^= 1; /* the first letter of its first attribute */
+    cw_edit_fix_checksums(other.data, other.size);
+    return other;
+}
+
 Test(merge, one_alone_keeps_its_bytes)
 {
     const struct cw_merge_input one = {"a", sample.data, sample.size};
@@ -66,13 +80,7 @@ Test(merge, devices_that_are_alike_stay_one)
 
 Test(merge, another_device_gets_another_number)
 {
-    struct cw_writer other;
-    struct cw_edit_chunk chunk;
-    cw_writer_init(&other);
-    cw_write_bytes(&other, sample.data, sample.size);
-    cr_assert(cw_edit_find(other.data, other.size, 1, &chunk));
-    other.data[chunk.offset + 24 + chunk.size - 1] ^= 0x10; /* a fact of the first device */
-    cw_edit_fix_checksums(other.data, other.size);
+    struct cw_writer other = of_another_device(&sample);
     cr_assert(merge(&sample, &other) == CW_OK);
     struct cw_counter_data data = read_result();
     cr_assert(data.device_count == 3);
@@ -106,6 +114,120 @@ Test(merge, attributes_of_ranges_stay_with_them)
     cr_expect(data.ranges[2].attribute_count == 0);
     cw_writer_free(&pairs);
     cw_writer_free(&about);
+}
+
+Test(merge, two_devices_of_one_input_stay_two)
+{
+    struct cw_writer twins, described;
+    struct cw_edit_chunk first, second;
+    cw_writer_init(&twins);
+    cw_writer_init(&described);
+    cr_assert(cw_edit_find(sample.data, sample.size, 1, &first) && cw_edit_find(sample.data, sample.size, 4, &second));
+    cw_write_bytes(&described, sample.data + second.offset + 24, 4); /* the second's number, the first's description */
+    cw_write_bytes(&described, sample.data + first.offset + 24 + 4, first.size - 4);
+    cw_edit_replace(&twins, &sample, 4, described.data, described.size);
+    cr_assert(merge(&twins, &twins) == CW_OK);
+    struct cw_counter_data data = read_result();
+    cr_expect(data.device_count == 2);
+    cr_expect(data.ranges[2].device == 1 && data.ranges[CW_SAMPLE_RANGES].device == 0);
+    cr_expect(data.ranges[CW_SAMPLE_RANGES + 2].device == 1);
+    cw_writer_free(&twins);
+    cw_writer_free(&described);
+}
+
+Test(merge, samples_clocks_and_launches_go_with_their_device)
+{
+    struct cw_writer pm, other;
+    struct cw_edit_chunk launches;
+    cw_writer_init(&pm);
+    cw_sample_pm(&pm, 2, true);
+    cr_expect(merge(&pm, &pm) == CW_ERR_INPUT); /* its second launch is of device 3, which has no description */
+    cr_expect(strstr(err.message, "found device 3, expected one with a DEVC chunk") != NULL, "%s", err.message);
+    cw_writer_free(&out);
+    cw_writer_init(&out);
+    cr_assert(cw_edit_find(pm.data, pm.size, 5, &launches));
+    pm.data[launches.offset + 24 + launches.size - 36] = 0;
+    cw_edit_fix_checksums(pm.data, pm.size);
+    other = of_another_device(&pm);
+    cr_assert(merge(&pm, &other) == CW_OK, "%s", err.message);
+    struct cw_counter_data data = read_result(), before;
+    cr_assert(cw_counter_data_read(&before, pm.data, pm.size, "sample", arena, NULL) == CW_OK);
+    const struct cw_pm_data *all = &data.pm, *one = &before.pm;
+    cr_assert(data.device_count == 2 && before.device_count == 1);
+    uint32_t number = data.devices[1].index;
+    cr_expect(number != before.devices[0].index);
+    cr_expect(data.complete && data.dropped == 2 * before.dropped && all->lost == 2 * one->lost);
+    cr_assert(all->block_count == 2 * one->block_count && all->sample_count == 2 * one->sample_count);
+    cr_assert(all->clock_count == 2 * one->clock_count && all->launch_count == 2 * one->launch_count);
+    for (uint32_t b = 0; b < all->block_count; b++)
+        cr_expect(all->blocks[b].device == b / one->block_count, "block %u", b);
+    for (uint32_t k = 0; k < all->clock_count; k++)
+        cr_expect(all->clocks[k].device == k / one->clock_count, "clock %u", k);
+    for (uint32_t l = 0; l < one->launch_count; l++) {
+        cr_expect(all->launches[l].device == one->launches[l].device, "launch %u", l);
+        cr_expect(all->launches[one->launch_count + l].device == number, "launch %u of the other", l);
+        cr_expect(strcmp(all->names[all->launches[one->launch_count + l].name], one->names[one->launches[l].name]) ==
+                  0);
+    }
+    for (uint32_t i = 0; i < one->sample_count; i++)
+        cr_expect(all->start_ns[one->sample_count + i] == one->start_ns[i], "sample %u", i);
+    cw_writer_free(&pm);
+    cw_writer_free(&other);
+}
+
+static void check_instructions(enum cw_profiler profiler)
+{
+    struct cw_writer capture, other;
+    struct cw_pc_data data;
+    cw_writer_init(&capture);
+    cw_sample_pc_data(&capture, profiler, NULL, 0);
+    other = of_another_device(&capture);
+    cr_assert(merge(&capture, &other) == CW_OK);
+    cr_assert(cw_pc_data_read(&data, out.data, out.size, "merged", arena, NULL) == CW_OK);
+    uint32_t count = data.pc_count + data.sass_count;
+    cr_expect(data.module_count == 1); /* the same code, once */
+    cr_assert(count == (profiler == CW_PROFILER_PC ? 4 : 2));
+    for (uint32_t b = 0; b < count; b++) {
+        uint32_t device = profiler == CW_PROFILER_PC ? data.pc[b].device : data.sass[b].device;
+        cr_expect(device == read_result().devices[b / (count / 2)].index, "batch %u", b);
+    }
+    cw_writer_free(&capture);
+    cw_writer_free(&other);
+}
+
+Test(merge, pc_samples_go_with_their_device)
+{
+    check_instructions(CW_PROFILER_PC);
+}
+
+Test(merge, sass_metrics_go_with_their_device)
+{
+    check_instructions(CW_PROFILER_SASS);
+}
+
+Test(merge, captures_of_another_profiler_are_refused)
+{
+    struct cw_writer pm;
+    cw_writer_init(&pm);
+    cw_sample_pm(&pm, 2, true);
+    cr_expect(merge(&sample, &pm) == CW_ERR_USAGE);
+    cr_expect(strcmp(err.message, "b: found a capture of the profiler pm, expected range, which a is of") == 0, "%s",
+              err.message);
+    cw_writer_free(&pm);
+}
+
+Test(merge, samples_of_a_device_that_is_not_described_are_refused)
+{
+    struct cw_writer capture;
+    struct cw_edit_chunk batch;
+    cw_writer_init(&capture);
+    cw_sample_pc_data(&capture, CW_PROFILER_PC, NULL, 0);
+    cr_assert(cw_edit_find(capture.data, capture.size, 3, &batch));
+    capture.data[batch.offset + 24] ^= 0x40;
+    cw_edit_fix_checksums(capture.data, capture.size);
+    cr_expect(merge(&capture, &capture) == CW_ERR_INPUT);
+    cr_expect(strstr(err.message, "expected one with a DEVC chunk") != NULL, "%s", err.message);
+    cw_writer_free(&capture);
 }
 
 Test(merge, damaged_input_is_refused)

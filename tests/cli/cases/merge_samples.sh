@@ -1,0 +1,29 @@
+# Samples of several processes or GPUs joined: over time, of instructions, and SASS metrics. Code that all ran stands once.
+metric-config --chip GH100 --profiler pm --no-native -m sm__inst_executed_realtime.sum,sm__cycles_active.avg -o pm.cwc
+for device in 0 1; do
+    capture-agent pm -c pm.cwc --device $device --sim-seed $device --sim-drop $device -o pm.$device.cwd -- true
+done
+metric-eval merge pm.*.cwd -o pm.cwd
+metric-eval show pm.cwd | grep -E '^(samples|launches|dropped|end|device)'
+metric-eval pm.cwd --json - | python3 -c '
+import collections, json, sys
+all = json.load(sys.stdin)
+print(collections.Counter(s["device"] for s in all["samples"]), collections.Counter(l["device"] for l in all["launches"]))'
+for device in 0 1; do
+    metric-eval pm.$device.cwd --csv - | sed 1d | cut -d , -f 2-
+done >apart
+metric-eval pm.cwd --csv - | sed 1d | cut -d , -f 2- | cmp - apart && echo the samples are those of the two
+for name in pc_gemm sass_gemm; do
+    one=$SOURCE/data/captures/$name.cwd
+    metric-eval merge "$one" "$one" -o both.cwd
+    for file in "$one" both.cwd; do
+        metric-eval show "$file" | grep -E '^(samples|records|modules|dropped|end|device)'
+    done
+done
+echo kinds do not mix:
+metric-eval merge pm.0.cwd "$SOURCE/data/captures/pc_gemm.cwd" -o none.cwd; echo "status $?"
+metric-eval merge "$SOURCE/data/captures/sass_gemm.cwd" pm.1.cwd -o none.cwd; echo "status $?"
+metric-config --chip GH100 --profiler pm --no-native -m dram__bytes_read.sum -o other.cwc
+capture-agent pm -c other.cwc -o other.cwd -- true
+metric-eval merge pm.0.cwd other.cwd -o none.cwd; echo "status $?"
+[ -e none.cwd ] || echo nothing was written
