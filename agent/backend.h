@@ -14,9 +14,9 @@ struct cw_range_options {
     char *const *argv; /* the program and its arguments */
     struct cw_filter_options filter;
     enum cw_replay replay;
-    bool user;         /* user ranges rather than launches */
+    bool user;                    /* user ranges rather than launches */
     bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
-    uint32_t levels;   /* of nested user ranges */
+    uint32_t levels;              /* of nested user ranges */
     uint64_t sim_seed;
     uint32_t sim_kernels, sim_drop;
 };
@@ -41,8 +41,6 @@ enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exi
 /* The simulated GPU. */
 enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
 
-/* Checks whether a plan for `chip` (NULL: any) can be collected here. With `report`, prints a line for each check. */
-enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *err);
 /* cw_program_verdict, and a program that ended well but launched nothing is an error. */
 enum cw_status cw_capture_verdict(const struct cw_range_options *options, const struct cw_program *program,
                                   uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err);

@@ -54,6 +54,12 @@ static void take_line(const struct cw_check *check, int kind, const char *text, 
             snprintf(check->found_chip, CW_CHIP_NAME_SIZE, "%s", text);
         return;
     }
+    if (kind == CW_ANSWER_DEVICE) {
+        unsigned long number = strtoul(text, NULL, 10);
+        if (check->found_devices && number < 64)
+            *check->found_devices |= UINT64_C(1) << number;
+        return;
+    }
     if (kind == CW_ANSWER_METRIC) {
         puts(text);
         return;
@@ -81,6 +87,8 @@ enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
     struct cw_error first = CW_ERROR_INIT; /* `err` may be NULL */
     if (check->found_chip)
         *check->found_chip = 0;
+    if (check->found_devices)
+        *check->found_devices = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return cw_error_set(err, CW_ERR_IO, "cannot create a pipe");
     fflush(NULL);
@@ -103,9 +111,4 @@ enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
     if (pid > 0 && waitpid(pid, &how, 0) == pid && WIFSIGNALED(how))
         cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI crashed with signal %d", WTERMSIG(how));
     return first.code == CW_OK ? CW_OK : cw_error_set(err, first.code, "%s", first.message);
-}
-
-enum cw_status cw_cupti_check(const char *chip, bool report, struct cw_error *err)
-{
-    return cw_node_check(&(struct cw_check){.need = CW_NEED_RANGE, .chip = chip, .report = report}, err);
 }

@@ -9,12 +9,15 @@
 
 enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL };
 enum { CW_CHIP_NAME_SIZE = 32 };
+#define CW_EVERY_DEVICE UINT64_MAX
 
 struct cw_check {
     enum cw_need need;
-    bool report;      /* print a line for each answer: ok, note or FAIL */
-    const char *chip; /* what the plan is for, NULL: any */
-    char *found_chip; /* NULL, or room of CW_CHIP_NAME_SIZE for the chip that the captures will be of */
+    bool report;             /* print a line for each answer: ok, note or FAIL */
+    const char *chip;        /* what the plan is for, NULL: any */
+    uint64_t devices;        /* a bit for each GPU to look at; CW_EVERY_DEVICE: all that fit; 0: the first of them */
+    char *found_chip;        /* NULL, or room of CW_CHIP_NAME_SIZE for the chip that the captures will be of */
+    uint64_t *found_devices; /* NULL, or where a bit is set for each GPU that was looked at */
     /* SASS metrics that the chip must offer */
     uint32_t metric_count;
     const struct cw_sass_metric *metrics;
@@ -38,7 +41,13 @@ struct cw_answers {
     FILE *to;
 };
 /* Notes are good to know, and no reason to refuse. */
-enum cw_answer { CW_ANSWER_OK = 0, CW_ANSWER_NOTE = 1, CW_ANSWER_CHIP = -1, CW_ANSWER_METRIC = -2 };
+enum cw_answer {
+    CW_ANSWER_OK = 0,
+    CW_ANSWER_NOTE = 1,
+    CW_ANSWER_CHIP = -1,
+    CW_ANSWER_METRIC = -2,
+    CW_ANSWER_DEVICE = -3
+};
 
 /* `kind` is an enum cw_answer or the enum cw_status of a failure. True unless it is a failure. */
 bool cw_answer(const struct cw_answers *answers, int kind, const char *format, ...)

@@ -39,6 +39,7 @@ struct node {
     const struct cw_check *check;
     struct cw_cupti api;
     int gpus;
+    uint64_t devices; /* a bit for each GPU to be looked at */
 };
 
 static const char *result_name(const struct node *n, CUptiResult result)
@@ -99,27 +100,52 @@ static bool check_cupti(struct node *n)
                                                 result_name(n, result), (int)result);
 }
 
-/* The first device that fits; -1 after a failure. */
-static CUdevice check_chip(const struct node *n)
+/* Every GPU that was asked for must be there and have the plan's chip. */
+static bool check_asked(const struct node *n)
+{
+    bool good = true;
+    for (int i = 0; i < 64 && n->check->devices != CW_EVERY_DEVICE; i++) {
+        PARAMS(CUpti_Device_GetChipName_Params, p);
+        p.deviceIndex = (size_t)i;
+        if (!(n->check->devices >> i & 1) || (n->devices >> i & 1))
+            continue;
+        good = false;
+        if (i >= n->gpus)
+            cw_answer(n->to, CW_ERR_DEVICE, "found no GPU %d, expected a number below %d", i, n->gpus);
+        else if (n->api.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS)
+            cw_answer(n->to, CW_ERR_DEVICE, "CUPTI does not know the chip of GPU %d", i);
+        else
+            cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s on GPU %d, expected %s", p.pChipName, i, n->check->chip);
+    }
+    return good;
+}
+
+/* Which GPUs are to be looked at: those asked for, else the first that fits. */
+static bool check_chips(struct node *n)
 {
     char seen[256] = "";
-    const char *wanted = n->check->chip;
-    for (int i = 0; i < n->gpus; i++) {
+    const struct cw_check *check = n->check;
+    for (int i = 0; i < n->gpus && i < 64; i++) {
         PARAMS(CUpti_Device_GetChipName_Params, p);
         p.deviceIndex = (size_t)i;
         if (n->api.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS)
             continue;
         size_t used = strlen(seen);
         snprintf(seen + used, sizeof seen - used, "%s%s", used ? ", " : "", p.pChipName);
-        if (!wanted || strcmp(p.pChipName, wanted) == 0) {
+        if (check->chip && strcmp(p.pChipName, check->chip) != 0)
+            continue;
+        if (check->devices ? !(check->devices >> i & 1) : n->devices != 0)
+            continue;
+        if (!n->devices)
             cw_answer(n->to, CW_ANSWER_CHIP, "%s", p.pChipName);
-            cw_answer(n->to, CW_ANSWER_OK, "chip %s", p.pChipName);
-            return i;
-        }
+        cw_answer(n->to, CW_ANSWER_DEVICE, "%d", i);
+        cw_answer(n->to, CW_ANSWER_OK, "GPU %d has the chip %s", i, p.pChipName);
+        n->devices |= UINT64_C(1) << i;
     }
-    cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s, expected %s", *seen ? seen : "?",
-              wanted ? wanted : "one that CUPTI knows");
-    return -1;
+    if (!n->devices && (!check->devices || check->devices == CW_EVERY_DEVICE))
+        return cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s, expected %s", *seen ? seen : "?",
+                         check->chip ? check->chip : "one that CUPTI knows");
+    return check_asked(n);
 }
 
 /* ---- what the GPU's configuration forbids ----------------------------------------------------------------------- */
@@ -206,11 +232,12 @@ static bool profiler_answer(const struct node *n, CUptiResult result, CUdevice d
     const char *advice;
     switch (result) {
     case CUPTI_SUCCESS:
-        return cw_answer(n->to, CW_ANSWER_OK, "permission for counters, and no other profiler holds them");
+        return cw_answer(n->to, CW_ANSWER_OK, "permission for the counters of GPU %d, and no other profiler holds them",
+                         device);
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
         advice = cw_check_permission_advice();
-        return cw_answer(n->to, CW_ERR_DEVICE, "no permission for GPU performance counters: %s",
+        return cw_answer(n->to, CW_ERR_DEVICE, "no permission for the performance counters of GPU %d: %s", device,
                          *advice ? advice : "the driver refuses, although this process may administer");
     case CUPTI_ERROR_HARDWARE_BUSY:
         return cw_answer(n->to, CW_ERR_DEVICE,
@@ -357,21 +384,33 @@ static void check_metrics(const struct node *n, CUdevice device)
     }
 }
 
+static void check_device(const struct node *n, CUdevice device, bool first)
+{
+    const struct cw_check *check = n->check;
+    bool supported = true;
+    if (check->report)
+        check_mig(n, device);
+    for (int need = CW_NEED_RANGE; need < CW_NEED_ALL; need++)
+        if (check->need == CW_NEED_ALL || (int)check->need == need)
+            supported = check_support(n, (enum cw_need)need, device) && supported;
+    if (first)
+        check_metrics(n, device);
+    CUcontext context = supported && !check->list_metrics ? make_context(n, device) : NULL;
+    if (context && check_permission(n, device, context) && first && (check->list_reasons || check->reason_count))
+        check_reasons(n, context);
+}
+
 void cw_check_gpu(const struct cw_answers *to, const struct cw_check *check)
 {
     static struct node n;
     n = (struct node){.to = to, .check = check};
-    CUdevice device = check_driver(&n) && check_cupti(&n) ? check_chip(&n) : -1;
-    if (device < 0)
+    bool first = true;
+    if (!check_driver(&n) || !check_cupti(&n) || !check_chips(&n))
         return;
-    if (check->report)
-        check_mig(&n, device);
-    bool supported = true;
-    for (int need = CW_NEED_RANGE; need < CW_NEED_ALL; need++)
-        if (check->need == CW_NEED_ALL || (int)check->need == need)
-            supported = check_support(&n, (enum cw_need)need, device) && supported;
-    check_metrics(&n, device);
-    CUcontext context = supported && !check->list_metrics ? make_context(&n, device) : NULL;
-    if (context && check_permission(&n, device, context) && (check->list_reasons || check->reason_count))
-        check_reasons(&n, context);
+    for (CUdevice device = 0; device < 64; device++) {
+        if (!(n.devices >> device & 1))
+            continue;
+        check_device(&n, device, first);
+        first = false;
+    }
 }

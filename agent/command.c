@@ -29,11 +29,15 @@ unsigned long cw_command_number(struct argp_state *state, const char *text, unsi
 uint64_t cw_command_devices(struct argp_state *state, const char *text)
 {
     uint64_t devices = 0;
+    if (strcmp(text, "all") == 0)
+        return 0;
+    if (!*text)
+        argp_error(state, "found --device '', expected numbers below 64 as 0,2, or all");
     for (const char *at = text; *at; at += *at == ',') {
         char *end = NULL;
         unsigned long number = strtoul(at, &end, 10);
         if (*at < '0' || *at > '9' || number >= 64 || (*end && *end != ','))
-            argp_error(state, "found --device '%s', expected numbers below 64 as 0,2", text);
+            argp_error(state, "found --device '%s', expected numbers below 64 as 0,2, or all", text);
         devices |= UINT64_C(1) << number;
         at = end;
     }

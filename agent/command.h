@@ -20,7 +20,7 @@ int cw_command_fail(const struct cw_error *err);
  */
 unsigned long cw_command_number(struct argp_state *state, const char *text, unsigned long most);
 
-/* A bit for each device number of --device. */
+/* A bit for each device number of --device, 0 for all. */
 uint64_t cw_command_devices(struct argp_state *state, const char *text);
 /* Whether --backend names the simulated GPU; ends the program for another name. */
 bool cw_command_backend(struct argp_state *state, const char *name);

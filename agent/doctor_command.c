@@ -16,6 +16,6 @@ int cw_doctor_command(int argc, char **argv)
                                      NULL};
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     struct cw_error err = CW_ERROR_INIT;
-    const struct cw_check check = {.need = CW_NEED_ALL, .report = true};
+    const struct cw_check check = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
     return cw_node_check(&check, &err); /* what failed was reported */
 }

@@ -39,7 +39,7 @@ static const struct argp_option pc_options[] = {
     {"stall-reasons", KEY_REASONS, "A,B", 0, "only these stall reasons, such as long_scoreboard (default: all)", 0},
     {"range", KEY_RANGE, "REGEX", 0,
      "sample only while a user range (NVTX, counterworks.h) is open whose name matches (default: all the time)", 0},
-    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2 (default: all)", 0},
     {"list", KEY_LIST, 0, 0, "print the stall reasons that this node's GPU knows", 0},
     {"flush", KEY_FLUSH, "SECONDS", 0, "write what was sampled at least this often (default: 1)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer on the GPU (default: as CUPTI chooses)", 0},

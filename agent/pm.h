@@ -9,7 +9,7 @@ struct cw_pm_options {
     const struct cw_config_image *plan;
     const char *output;
     char *const *argv; /* the program and its arguments, or NULL: the device alone */
-    uint32_t device;
+    uint64_t devices;  /* a bit for each GPU to sample; 0: all of the plan's chip */
     uint64_t interval;
     bool cycles;       /* the interval is in cycles of the system clock, else in ns */
     double duration_s; /* 0: as long as the program runs */
@@ -38,9 +38,10 @@ struct cw_pm_sampler {
     int fd; /* messages come from it; shutting it down for writing ends the sampling */
 };
 
-/* Starts a process of the agent's own that samples the device, so that NVIDIA's libraries are never loaded into the
- * agent itself. It sends READY, then CHUNKS until it ends, or FAIL. `native` is NVIDIA's config image. */
-enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options,
+/* Starts a process of the agent's own that samples the device with this number, so that NVIDIA's libraries are never
+ * loaded into the agent itself. It sends READY, then CHUNKS until it ends, or FAIL. `native` is NVIDIA's config image.
+ */
+enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
                                    const struct cw_schema *schema, const struct cw_writer *native,
                                    struct cw_error *err);
 /* No more samples; what was taken still comes. */

@@ -1,5 +1,5 @@
-/* PM sampling of a real GPU: a process of our own samples, the program runs beside with its launches traced, and both
- * end up in one file. */
+/* PM sampling of real GPUs: a process of our own samples each, the program runs beside with its launches traced, and
+ * all ends up in one file. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
@@ -15,65 +15,76 @@
 #include "host/base/demangle.h"
 #include "host/nvperf/lower.h"
 
+struct gpu { /* that is sampled */
+    struct capture *capture;
+    uint32_t number;
+    struct cw_pm_sampler sampler;
+    pthread_t receiver;
+    bool receiving;
+    /* with the capture's lock */
+    struct cw_error trouble; /* the first thing that went wrong with its samples */
+    bool ready, over;
+    char pci[32]; /* known once it is ready */
+};
+
 struct capture {
     const struct cw_pm_options *options;
     struct cw_arena *arena;
     struct cw_schema schema;
     struct cw_writer native;
     struct cw_session session;
-    struct cw_pm_sampler sampler;
-    pthread_t receiver;
-    bool receiving;
+    uint32_t gpu_count;
+    struct gpu gpus[CW_MOST_DEVICES];
 
-    pthread_mutex_t lock; /* for what follows: the receiver writes samples, the session's side launches */
+    pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
     pthread_cond_t changed;
     struct cw_collector out;
-    struct cw_error trouble; /* the first thing that went wrong with the samples */
-    bool ready, over, any;
-    char pci[32]; /* of the sampled device, known once it is ready */
+    bool any; /* sample */
 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Called with the lock held. */
-static bool take_message(struct capture *c, enum cw_message_type type, const uint8_t *payload, size_t size)
+static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t *payload, size_t size)
 {
+    struct capture *c = g->capture;
     struct cw_reader in;
-    cw_reader_init(&in, payload, size, "message", 0, &c->trouble);
+    cw_reader_init(&in, payload, size, "message", 0, &g->trouble);
     if (type == CW_MESSAGE_READY) {
-        snprintf(c->pci, sizeof c->pci, "%s", cw_read_string(&in, c->arena));
-        c->ready = true;
+        snprintf(g->pci, sizeof g->pci, "%s", cw_read_string(&in, c->arena));
+        g->ready = true;
     } else if (type == CW_MESSAGE_CHUNKS) {
         c->any = cw_read_u32(&in) > 0 || c->any;
         uint64_t lost = cw_read_u64(&in);
         if (in.status == CW_OK)
-            cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &c->trouble);
+            cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &g->trouble);
     } else if (type == CW_MESSAGE_FAIL) {
         enum cw_status status = (enum cw_status)cw_read_u32(&in);
         const char *text = cw_read_string(&in, c->arena);
-        cw_error_set(&c->trouble, status == CW_OK ? CW_ERR_DEVICE : status, "%s", text);
+        cw_error_set(&g->trouble, status == CW_OK ? CW_ERR_DEVICE : status, "GPU %u: %s", g->number, text);
     } else {
-        cw_error_set(&c->trouble, CW_ERR_INPUT, "the sampling process sent message %d, expected samples", (int)type);
+        cw_error_set(&g->trouble, CW_ERR_INPUT, "the sampling process sent message %d, expected samples", (int)type);
     }
-    return c->trouble.code == CW_OK;
+    return g->trouble.code == CW_OK;
 }
 
 static void *receive(void *user)
 {
-    struct capture *c = user;
+    struct gpu *g = user;
+    struct capture *c = g->capture;
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
     bool more = true;
-    while (more && cw_message_receive(c->sampler.fd, &type, &payload, &size)) {
+    while (more && cw_message_receive(g->sampler.fd, &type, &payload, &size)) {
         pthread_mutex_lock(&c->lock);
-        more = take_message(c, type, payload, size);
+        more = take_message(g, type, payload, size);
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
         free(payload);
     }
     pthread_mutex_lock(&c->lock);
-    c->over = true;
+    g->over = true;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -81,46 +92,76 @@ static void *receive(void *user)
 
 static bool is_over(struct capture *c)
 {
+    bool over = true;
     pthread_mutex_lock(&c->lock);
-    bool over = c->over;
+    for (uint32_t i = 0; i < c->gpu_count; i++)
+        over = over && c->gpus[i].over;
     pthread_mutex_unlock(&c->lock);
     return over;
 }
 
+/* Processes first, threads then: a process that is forked beside threads may find their locks held. */
 static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
 {
-    enum cw_status status = cw_pm_sampler_start(&c->sampler, c->options, &c->schema, &c->native, err);
-    if (status != CW_OK)
-        return status;
-    c->receiving = pthread_create(&c->receiver, NULL, receive, c) == 0;
-    if (!c->receiving)
-        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        struct gpu *g = &c->gpus[i];
+        enum cw_status status = cw_pm_sampler_start(&g->sampler, c->options, g->number, &c->schema, &c->native, err);
+        if (status != CW_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        struct gpu *g = &c->gpus[i];
+        g->receiving = pthread_create(&g->receiver, NULL, receive, g) == 0;
+        if (!g->receiving)
+            return cw_error_nomem(err);
+    }
+    enum cw_status status = CW_OK;
     pthread_mutex_lock(&c->lock);
-    while (!c->ready && !c->over)
-        pthread_cond_wait(&c->changed, &c->lock);
-    bool ready = c->ready;
+    for (uint32_t i = 0; i < c->gpu_count && status == CW_OK; i++) {
+        struct gpu *g = &c->gpus[i];
+        while (!g->ready && !g->over)
+            pthread_cond_wait(&c->changed, &c->lock);
+        if (!g->ready)
+            status = cw_error_set(err, CW_ERR_DEVICE, "the process that samples GPU %u ended before it took a sample",
+                                  g->number);
+    }
     pthread_mutex_unlock(&c->lock);
-    return ready ? CW_OK : cw_error_set(err, CW_ERR_DEVICE, "the sampling process ended before it took a sample");
+    return status;
 }
 
-static void end_sampling(struct capture *c)
+/* Returns the first trouble that there was. */
+static const struct cw_error *end_sampling(struct capture *c)
 {
-    if (!c->sampler.pid)
-        return;
-    cw_pm_sampler_stop(&c->sampler);
-    if (c->receiving)
-        pthread_join(c->receiver, NULL);
-    cw_pm_sampler_finish(&c->sampler, &c->trouble);
+    const struct cw_error *first = &c->session.trouble;
+    for (uint32_t i = 0; i < c->gpu_count; i++)
+        if (c->gpus[i].sampler.pid > 0)
+            cw_pm_sampler_stop(&c->gpus[i].sampler);
+    for (uint32_t i = c->gpu_count; i--;) {
+        struct gpu *g = &c->gpus[i];
+        if (g->receiving)
+            pthread_join(g->receiver, NULL);
+        if (g->sampler.pid > 0)
+            cw_pm_sampler_finish(&g->sampler, &g->trouble);
+        if (g->trouble.code != CW_OK)
+            first = &g->trouble;
+    }
+    return first;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* Programs may number devices otherwise than this process does, and have others beside the one that is sampled. */
-static bool is_sampled(const struct capture *c, const struct cw_process *p, uint32_t number)
+/* Programs may number devices otherwise than this process does, and have others beside those that are sampled. NULL for
+ * one of these. */
+static const struct gpu *find_gpu(const struct capture *c, const struct cw_process *p, uint32_t number)
 {
     const struct cw_device *device = cw_process_device(p, number);
     const char *pci = device ? cw_device_attribute(device, "pci") : NULL;
-    return pci && *c->pci ? strcmp(pci, c->pci) == 0 : number == c->options->device;
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        const struct gpu *g = &c->gpus[i];
+        if (pci && *g->pci ? strcmp(pci, g->pci) == 0 : number == g->number)
+            return g;
+    }
+    return NULL;
 }
 
 static enum cw_status take_launches(struct capture *c, const struct cw_process *p, struct cw_reader *in,
@@ -140,15 +181,15 @@ static enum cw_status take_launches(struct capture *c, const struct cw_process *
     for (uint32_t i = 0; launches && i < sent; i++) {
         struct cw_kernel_launch *l = &launches[count];
         l->name = cw_read_u32(in);
-        uint32_t device = cw_read_u32(in);
+        const struct gpu *gpu = find_gpu(c, p, cw_read_u32(in));
         l->context = cw_read_u64(in);
         l->stream = cw_read_u64(in);
         l->start_ns = cw_read_u64(in);
         l->end_ns = cw_read_u64(in);
         if (l->name >= name_count)
             return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
-        l->device = c->options->device;
-        count += is_sampled(c, p, device);
+        l->device = gpu ? gpu->number : 0;
+        count += gpu != NULL;
     }
     if (!names || !launches)
         return cw_error_nomem(err);
@@ -181,16 +222,30 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+static void choose_gpus(struct capture *c, uint64_t devices)
+{
+    for (uint32_t number = 0; number < CW_MOST_DEVICES; number++)
+        if (devices >> number & 1)
+            c->gpus[c->gpu_count++] = (struct gpu){.capture = c, .number = number};
+}
+
 static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
     const struct cw_config_image *plan = c->options->plan;
     const struct cw_nvperf *library;
+    uint64_t devices = 0;
     enum cw_status status = CW_OK;
     if (plan->pass_count != 1)
         status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
                               plan->pass_count);
     if (status == CW_OK)
-        status = cw_cupti_check(plan->chip, false, err);
+        status =
+            cw_node_check(&(struct cw_check){.need = CW_NEED_PM,
+                                             .chip = plan->chip,
+                                             .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
+                                             .found_devices = &devices},
+                          err);
+    choose_gpus(c, devices);
     if (status == CW_OK && plan->native)
         cw_write_bytes(&c->native, plan->native, plan->native_size);
     else if (status == CW_OK && (status = cw_nvperf_open(&library, NULL, err)) == CW_OK)
@@ -212,7 +267,7 @@ static void interrupt(int number)
     interrupted = 1;
 }
 
-/* Without a program: until the sampling process is done by itself, or someone interrupts. */
+/* Without a program: until the sampling processes are done by themselves, or someone interrupts. */
 static void wait_alone(struct capture *c)
 {
     struct sigaction action = {.sa_handler = interrupt};
@@ -252,8 +307,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         status = run_program(c, err);
     else if (status == CW_OK)
         wait_alone(c);
-    end_sampling(c);
-    const struct cw_error *trouble = c->trouble.code != CW_OK ? &c->trouble : &c->session.trouble;
+    const struct cw_error *trouble = end_sampling(c);
     if (trouble->code != CW_OK) { /* tells more than that nothing came */
         *err = *trouble;
         status = err->code;

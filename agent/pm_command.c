@@ -32,7 +32,7 @@ static const struct argp_option pm_options[] = {
     {"interval", KEY_INTERVAL, "N[ns|us|ms|sys]", 0,
      "time between samples, or the number of cycles of the system clock with sys (default: 100us)", 0},
     {"duration", KEY_DURATION, "SECONDS", 0, "sample for so long (default: as long as the program runs)", 0},
-    {"device", KEY_DEVICE, "N", 0, "the GPU to sample (default: 0)", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "the GPUs to sample, by number: 0,2, or all (default: 0)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer (default: 256)", 0},
     {"no-trace", KEY_NO_TRACE, 0, 0, "do not trace the program's kernel launches", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
@@ -89,7 +89,7 @@ static error_t parse_pm(int key, char *arg, struct argp_state *state)
         a->options.duration_s = parse_duration(arg, state);
         return 0;
     case KEY_DEVICE:
-        a->options.device = (uint32_t)cw_command_number(state, arg, 63);
+        a->options.devices = cw_command_devices(state, arg);
         return 0;
     case KEY_BUFFER:
         a->options.buffer_bytes = (uint64_t)cw_command_number(state, arg, 4096) << 20;
@@ -132,17 +132,17 @@ int cw_pm_command(int argc, char **argv)
         pm_options,
         parse_pm,
         "[-- PROGRAM [ARGUMENT...]]",
-        "Samples the plan's counters of a whole device at equal intervals: around an unmodified program, whose kernel "
+        "Samples the plan's counters of whole GPUs at equal intervals: around an unmodified program, whose kernel "
         "launches are traced beside, or for a while with whatever runs there. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pm -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
-        "  capture-agent pm -c plan.cwc -o run.cwd --device 1 --duration 10\n"
+        "  capture-agent pm -c plan.cwc -o run.cwd --device all --duration 10\n"
         "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true",
         NULL,
         NULL,
         NULL};
     struct pm_arguments a = {
         .sim = cw_command_sim_by_default(),
-        .options = {.interval = 100000, .buffer_bytes = 256 << 20, .trace = true, .sim_samples = 48}};
+        .options = {.devices = 1, .interval = 100000, .buffer_bytes = 256 << 20, .trace = true, .sim_samples = 48}};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;

@@ -28,7 +28,7 @@ static void configure(void)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
     PARAMS(CUpti_PmSampling_Enable_Params, enable);
-    enable.deviceIndex = o->device;
+    enable.deviceIndex = cw_pm_process.device;
     CALL(cuptiPmSamplingEnable, enable);
     object = enable.pPmSamplingObject;
     PARAMS(CUpti_PmSampling_SetConfig_Params, config);

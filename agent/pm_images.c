@@ -97,7 +97,7 @@ static void send_device(const struct cw_device_facts *facts)
     char interval[32];
     cw_writer_init(&pairs);
     cw_writer_init(&out);
-    cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.options->device, &pairs, &count),
+    cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.device, &pairs, &count),
                "cuptiDeviceGetChipName");
     struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 1, sizeof *list) : NULL;
     cw_pm_need(list && pairs.status == CW_OK);
@@ -111,7 +111,7 @@ static void send_device(const struct cw_device_facts *facts)
              cw_pm_process.options->cycles ? "cycles" : "ns");
     list[count] = (struct cw_pair){"sampling_interval", interval};
     struct cw_device device = {
-        .index = cw_pm_process.options->device, .attribute_count = count + 1, .attributes = list, .facts = facts};
+        .index = cw_pm_process.device, .attribute_count = count + 1, .attributes = list, .facts = facts};
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);
     cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);
@@ -190,7 +190,7 @@ static void send_samples(const struct cw_pm_image *s)
         know_device(s);
     evaluate(s, first);
     struct cw_writer out;
-    struct cw_block block = {.device = cw_pm_process.options->device,
+    struct cw_block block = {.device = cw_pm_process.device,
                              .count = s->count - first,
                              .lost = count_lost(s, first),
                              .overflow = self.overflow,

@@ -38,6 +38,7 @@ struct cw_pm_image { /* an image of the ring */
 
 struct cw_pm_process {
     const struct cw_pm_options *options;
+    uint32_t device; /* the one that this process samples */
     const struct cw_schema *schema;
     const struct cw_writer *native;
     int fd;

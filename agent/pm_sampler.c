@@ -102,11 +102,11 @@ static void load(void)
 static void check_chip(void)
 {
     PARAMS(CUpti_Device_GetChipName_Params, chip);
-    chip.deviceIndex = cw_pm_process.options->device;
+    chip.deviceIndex = cw_pm_process.device;
     cw_pm_good(cw_pm_process.api.cuptiDeviceGetChipName(&chip), "cuptiDeviceGetChipName");
     if (strcmp(chip.pChipName, cw_pm_process.schema->chip) != 0)
-        cw_pm_give_up(CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
-                      chip.pChipName, cw_pm_process.options->device, cw_pm_process.schema->chip);
+        cw_pm_give_up(CW_ERR_DEVICE, "found the chip %s, expected %s, which the plan is for", chip.pChipName,
+                      cw_pm_process.schema->chip);
 }
 
 static struct cw_clock_pair last_pair; /* read, and not yet sent */
@@ -119,7 +119,7 @@ void cw_pm_send_clock(void)
         return;
     is_pair_due = false;
     cw_writer_init(&out);
-    cw_pm_write_clock(cw_pm_process.options->device, &last_pair, &out);
+    cw_pm_write_clock(cw_pm_process.device, &last_pair, &out);
     cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);
 }
@@ -136,7 +136,7 @@ static void send_ready(void)
     char pci[32] = "";
     struct cw_writer out;
     cw_writer_init(&out);
-    if (cw_pm_process.api.cuDeviceGetPCIBusId(pci, sizeof pci, (CUdevice)cw_pm_process.options->device) != CUDA_SUCCESS)
+    if (cw_pm_process.api.cuDeviceGetPCIBusId(pci, sizeof pci, (CUdevice)cw_pm_process.device) != CUDA_SUCCESS)
         pci[0] = 0;
     cw_write_string(&out, pci);
     cw_pm_need(out.status == CW_OK);
@@ -154,9 +154,10 @@ __attribute__((noreturn)) static void sample(void)
     signal(SIGINT, SIG_IGN);
     load();
     check_chip();
-    gpu_clock = cw_pm_clock_create(&cw_pm_process.api, (CUdevice)cw_pm_process.options->device, why, sizeof why);
+    gpu_clock = cw_pm_clock_create(&cw_pm_process.api, (CUdevice)cw_pm_process.device, why, sizeof why);
     if (!gpu_clock)
-        fprintf(stderr, "capture-agent: %s, so times are the GPU's own and not the wall clock's\n", why);
+        fprintf(stderr, "capture-agent: GPU %u: %s, so times are its own and not the wall clock's\n",
+                cw_pm_process.device, why);
     correlate();
     cw_pm_arm();
     cw_pm_prepare_images();
@@ -178,7 +179,7 @@ __attribute__((noreturn)) static void sample(void)
     _exit(0);
 }
 
-enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options,
+enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
                                    const struct cw_schema *schema, const struct cw_writer *native, struct cw_error *err)
 {
     int ends[2];
@@ -189,6 +190,7 @@ enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct c
     if (sampler->pid == 0) {
         close(ends[0]);
         cw_pm_process.options = options;
+        cw_pm_process.device = device;
         cw_pm_process.schema = schema;
         cw_pm_process.native = native;
         cw_pm_process.fd = ends[1];
@@ -210,6 +212,7 @@ void cw_pm_sampler_stop(struct cw_pm_sampler *sampler)
 enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_error *err)
 {
     int how = 0;
+    shutdown(sampler->fd, SHUT_RDWR); /* closing alone would not end what it sends: later samplers hold copies */
     close(sampler->fd);
     while (waitpid(sampler->pid, &how, 0) < 0 && errno == EINTR)
         ;

@@ -1,4 +1,4 @@
-/* PM sampling of a simulated GPU: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
+/* PM sampling of simulated GPUs: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
  * blocks, losses and an overflow, launches beside. The program may say what it launches, as to sim.c: each launch then
  * lasts a block of samples. */
 #define _GNU_SOURCE
@@ -9,10 +9,11 @@
 
 #include "agent/backend.h"
 #include "agent/pm.h"
+#include "agent/session.h"
 #include "agent/sim_gpu.h"
 #include "agent/sim_program.h"
 
-enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6 };
+enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */ };
 
 static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* one in so many */
 
@@ -24,9 +25,12 @@ struct simulation {
     struct cw_collector out;
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
-    bool spoken;
-    uint64_t taken;  /* samples so far, with those that were lost */
-    uint64_t period; /* ns */
+    bool spoken, any;
+    uint32_t launch_device; /* what the program launches on */
+    uint32_t gpu_count;
+    uint32_t gpus[CW_MOST_DEVICES]; /* their numbers */
+    uint64_t taken;                 /* samples of each so far, with those that were lost */
+    uint64_t period;                /* ns */
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
@@ -54,7 +58,7 @@ static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint
 
 /* ---- the device ------------------------------------------------------------------------------------------------- */
 
-static enum cw_status write_device(struct simulation *s, struct cw_error *err)
+static enum cw_status write_device(struct simulation *s, uint32_t number, struct cw_error *err)
 {
     char seed[32], interval[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
@@ -73,34 +77,36 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
                                             .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
         s->forms[c] = cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS : CW_COLUMN_SUMS;
     }
-    struct cw_device device = {.index = s->options->device,
+    struct cw_device device = {.index = number,
                                .attribute_count = sizeof attributes / sizeof *attributes,
                                .attributes = attributes,
                                .facts = facts};
     return cw_collector_device(&s->out, &device, err);
 }
 
-static enum cw_status write_clock(struct simulation *s, uint64_t sample, struct cw_error *err)
+static enum cw_status write_clocks(struct simulation *s, uint64_t sample, struct cw_error *err)
 {
     struct cw_writer chunk;
     struct cw_clock_pair pair = {device_time(s, sample), wall_start + sample * s->period, 1000};
     cw_writer_init(&chunk);
-    cw_pm_write_clock(s->options->device, &pair, &chunk);
+    for (uint32_t g = 0; g < s->gpu_count; g++)
+        cw_pm_write_clock(s->gpus[g], &pair, &chunk);
     return append(s, &chunk, 0, err);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* A raw counter's count in one instance: a size of its own, busier in some samples than in others. */
-static double raw_count(const struct simulation *s, uint32_t raw, uint32_t instance, uint64_t sample)
+static double raw_count(const struct simulation *s, uint64_t seed, uint32_t raw, uint32_t instance, uint64_t sample)
 {
-    uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_mix(s->plan->raws[raw]));
-    double busy = (double)(cw_sim_mix(s->options->sim_seed ^ (sample / SAMPLES_A_LAUNCH)) % 1000) / 1000;
+    uint64_t key = cw_sim_mix(seed ^ cw_sim_mix(s->plan->raws[raw]));
+    double busy = (double)(cw_sim_mix(seed ^ (sample / SAMPLES_A_LAUNCH)) % 1000) / 1000;
     double spread = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(sample) ^ instance) % 1000) / 10000;
     return floor((double)(key % 100000) * busy * spread);
 }
 
-static void simulate_counter(struct simulation *s, uint32_t counter, uint32_t i, uint32_t count, uint64_t sample)
+static void simulate_counter(struct simulation *s, uint64_t seed, uint32_t counter, uint32_t i, uint32_t count,
+                             uint64_t sample)
 {
     const struct cw_config_counter *c = &s->plan->counters[counter];
     uint32_t n = instance_count(c);
@@ -108,7 +114,7 @@ static void simulate_counter(struct simulation *s, uint32_t counter, uint32_t i,
     for (uint32_t k = 0; k < n; k++) {
         double value = 0;
         for (uint32_t r = 0; r < c->raw_count; r++)
-            value += raw_count(s, c->raws[r], k, sample);
+            value += raw_count(s, seed, c->raws[r], k, sample);
         sum += value;
         min = value < min ? value : min;
         max = value > max ? value : max;
@@ -120,11 +126,12 @@ static void simulate_counter(struct simulation *s, uint32_t counter, uint32_t i,
     s->rollups[CW_MAX][at] = max;
 }
 
-static enum cw_status write_block(struct simulation *s, uint64_t first, uint32_t count, uint64_t lost,
+static enum cw_status write_block(struct simulation *s, uint32_t gpu, uint64_t first, uint32_t count, uint64_t lost,
                                   struct cw_error *err)
 {
     struct cw_writer chunk;
-    struct cw_block block = {.device = s->options->device,
+    uint64_t seed = s->options->sim_seed ^ (gpu ? cw_sim_mix(gpu) : 0);
+    struct cw_block block = {.device = s->gpus[gpu],
                              .count = count,
                              .lost = lost,
                              .overflow = lost && s->options->sim_overflow,
@@ -137,7 +144,7 @@ static enum cw_status write_block(struct simulation *s, uint64_t first, uint32_t
         s->start[i] = device_time(s, first + i);
         s->end[i] = device_time(s, first + i + 1);
         for (uint32_t c = 0; c < s->plan->counter_count; c++)
-            simulate_counter(s, c, i, count, first + i);
+            simulate_counter(s, seed, c, i, count, first + i);
     }
     cw_writer_init(&chunk);
     cw_pm_write_block(&s->schema, &block, &chunk);
@@ -152,14 +159,16 @@ static enum cw_status write_samples(struct simulation *s, uint64_t total, struct
     while (s->taken < end && status == CW_OK) {
         uint64_t left = end - s->taken, missing = s->taken == BLOCK || (!s->taken && total <= BLOCK) ? lost : 0;
         if (missing >= left) {
-            s->out.dropped += left;
+            s->out.dropped += left * s->gpu_count;
             s->taken = end;
             break;
         }
         s->taken += missing;
         left -= missing;
         uint32_t count = left < BLOCK ? (uint32_t)left : BLOCK;
-        status = write_block(s, s->taken, count, missing, err);
+        for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
+            status = write_block(s, g, s->taken, count, missing, err);
+        s->any = true;
         s->taken += count;
     }
     return status;
@@ -174,9 +183,9 @@ static enum cw_status append_launches(struct simulation *s, const char *const *n
     return append(s, &chunk, 0, err);
 }
 
-static struct cw_kernel_launch launch_between(const struct simulation *s, uint64_t first, uint64_t end)
+static struct cw_kernel_launch launch_between(const struct simulation *s, uint32_t device, uint64_t first, uint64_t end)
 {
-    return (struct cw_kernel_launch){.device = s->options->device,
+    return (struct cw_kernel_launch){.device = device,
                                      .context = 1,
                                      .stream = 7,
                                      .start_ns = device_time(s, first) + s->period / 4,
@@ -189,28 +198,40 @@ static enum cw_status pretend_launches(struct simulation *s, uint64_t total, str
     struct cw_kernel_launch launches[BLOCK];
     uint32_t count = (uint32_t)(total / SAMPLES_A_LAUNCH < BLOCK ? total / SAMPLES_A_LAUNCH : BLOCK);
     for (uint32_t i = 0; i < count; i++) {
-        launches[i] = launch_between(s, i * SAMPLES_A_LAUNCH, (i + 1) * SAMPLES_A_LAUNCH);
+        launches[i] = launch_between(s, s->gpus[i % s->gpu_count], i * SAMPLES_A_LAUNCH, (i + 1) * SAMPLES_A_LAUNCH);
         launches[i].name = i % 3;
         launches[i].stream += i % 2;
     }
     return append_launches(s, names, 3, launches, count, err);
 }
 
+static bool is_sampled(const struct simulation *s, uint32_t device)
+{
+    for (uint32_t g = 0; g < s->gpu_count; g++)
+        if (s->gpus[g] == device)
+            return true;
+    return false;
+}
+
 static void take_line(void *user, const char *line)
 {
     struct simulation *s = user;
-    const char *kernel = cw_sim_event(line, "launch");
+    const char *kernel = cw_sim_event(line, "launch"), *device = cw_sim_event(line, "device");
     enum cw_status status = CW_OK;
     s->spoken = true;
     if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
         return;
-    if (!kernel || !cw_is_utf8(kernel, strlen(kernel))) {
-        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch", line);
+    if (device) {
+        s->launch_device = (uint32_t)strtoul(device, NULL, 10);
         return;
     }
-    struct cw_kernel_launch launch = launch_between(s, s->taken, s->taken + BLOCK);
+    if (!kernel || !cw_is_utf8(kernel, strlen(kernel))) {
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch or device", line);
+        return;
+    }
+    struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
     status = write_samples(s, BLOCK, &s->trouble);
-    if (status == CW_OK && s->options->trace)
+    if (status == CW_OK && s->options->trace && is_sampled(s, s->launch_device))
         append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
 }
 
@@ -249,7 +270,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
     if (status == CW_OK && !s->spoken && o->argv && o->trace)
         status = pretend_launches(s, total, err);
     if (status == CW_OK)
-        status = write_clock(s, s->taken, err);
+        status = write_clocks(s, s->taken, err);
     if (status == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
         status = cw_collector_end(&s->out, s->program.how, s->program.code, err);
     return status;
@@ -260,16 +281,16 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     const struct cw_pm_options *o = s->options;
     enum cw_status status = prepare(s, err);
     s->program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
+    for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
+        status = write_device(s, s->gpus[g], err);
     if (status == CW_OK)
-        status = write_device(s, err);
-    if (status == CW_OK)
-        status = write_clock(s, 0, err);
+        status = write_clocks(s, 0, err);
     if (status == CW_OK && o->argv)
         status = cw_sim_program_run(&s->program, o->argv, 0, take_line, s, err);
     if (status != CW_OK)
         return status;
     status = take_all(s, err);
-    return cw_pm_verdict(o, &s->program, s->taken > s->out.dropped, status, exit_status, err);
+    return cw_pm_verdict(o, &s->program, s->any, status, exit_status, err);
 }
 
 enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
@@ -281,6 +302,11 @@ enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_
                            .period = options->interval}; /* a system clock of 1 GHz */
     if (!s.arena)
         return cw_error_nomem(err);
+    uint64_t devices = options->devices ? options->devices : (UINT64_C(1) << GPUS) - 1;
+    for (uint32_t number = 0; number < CW_MOST_DEVICES; number++)
+        if (devices >> number & 1)
+            s.gpus[s.gpu_count++] = number;
+    s.launch_device = s.gpus[0];
     enum cw_status status = capture(&s, exit_status, err);
     cw_collector_close(&s.out);
     cw_arena_destroy(s.arena);

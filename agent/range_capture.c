@@ -343,7 +343,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status == CW_OK)
         status = cw_nvperf_open(&c->library, NULL, err);
     if (status == CW_OK)
-        status = cw_cupti_check(c->plan.chip, false, err);
+        status = cw_node_check(&(struct cw_check){.need = CW_NEED_RANGE, .chip = c->plan.chip}, err);
     if (status == CW_OK)
         status = repair(c, err);
     if (status == CW_OK)

@@ -55,7 +55,7 @@ static const struct argp_option range_options[] = {
     {"launch-skip", KEY_SKIP, "N", 0, "leave out the first N that match everything else", 0},
     {"launch-count", KEY_COUNT, "N", 0, "collect N of them at most", 0},
     {"range", KEY_RANGE, "REGEX", 0, "only user ranges whose name matches, or launches within them", 0},
-    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2 (default: all)", 0},
     {"process", KEY_PROCESS, "REGEX", 0, "only processes whose program's name matches", 0},
     {"follow-children", KEY_CHILDREN, "yes|no", 0, "also processes that the program starts (default: yes)", 0},
     {"keep-native", KEY_KEEP, "FILE", 0,

@@ -23,7 +23,7 @@ static const struct argp_option sass_options[] = {
      0},
     {"output", 'o', "RUN.cwd", 0,
      "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
-    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2 (default: all)", 0},
     {"list", KEY_LIST, 0, 0, "print the SASS metrics that this node's GPU offers", 0},
     {"code", KEY_CODE, "all|none", 0,
      "keep the code that runs, so that lines can be told from the file alone (default), or leave it out", 0},

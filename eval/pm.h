@@ -39,8 +39,8 @@ enum cw_status cw_pm_json_write(const struct cw_pm_result *result, FILE *out, st
 enum cw_status cw_pm_hdf5_write(const struct cw_pm_result *result, const char *const *descriptions, const char *path,
                                 struct cw_error *err);
 
-/* A line on the samples, then mean, least and greatest of each metric over them, then the launches by kernel, longest
- * first. */
+/* For each device a line on its samples, then mean, least and greatest of each metric over them; then the launches by
+ * kernel, longest first. */
 enum cw_status cw_pm_table_write(const struct cw_pm_result *result, FILE *out, struct cw_error *err);
 
 #endif

@@ -8,25 +8,46 @@
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-static void put_heading(const struct cw_pm_result *r, FILE *out)
+/* What was taken of one device. */
+struct taken {
+    uint32_t samples, overflows;
+    uint64_t lost, start_ns, end_ns;
+};
+
+static struct taken count_taken(const struct cw_pm_data *pm, uint32_t device)
 {
-    const struct cw_counter_data *d = r->base.data;
-    const struct cw_pm_data *pm = r->pm;
-    fprintf(out, "%" PRIu32 " sample%s", pm->sample_count, pm->sample_count == 1 ? "" : "s");
-    if (pm->sample_count)
-        fprintf(out, " in %.6g s", (double)(pm->end_ns[pm->sample_count - 1] - pm->start_ns[0]) / 1e9);
-    for (uint32_t i = 0; i < d->device_count; i++) {
-        const char *name = cw_device_attribute(&d->devices[i], "name");
-        const char *interval = cw_device_attribute(&d->devices[i], "sampling_interval");
-        const char *simulated = cw_device_attribute(&d->devices[i], "simulated");
-        fprintf(out, ", every %s on device %" PRIu32 "%s%s%s", interval ? interval : "?", d->devices[i].index,
-                name ? " " : "", name ? name : "", simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
+    struct taken t = {0};
+    for (uint32_t b = 0; b < pm->block_count; b++) {
+        const struct cw_pm_block *block = &pm->blocks[b];
+        if (block->device != device)
+            continue;
+        t.start_ns = t.samples ? t.start_ns : pm->start_ns[block->first];
+        t.end_ns = pm->end_ns[block->first + block->count - 1];
+        t.samples += block->count;
+        t.overflows += block->overflow;
+        t.lost += block->lost;
     }
-    if (pm->lost)
-        fprintf(out, "; %" PRIu64 " lost", pm->lost);
-    if (pm->overflow_count)
-        fprintf(out, "; the hardware's buffer was full %" PRIu32 " time%s", pm->overflow_count,
-                pm->overflow_count == 1 ? "" : "s");
+    return t;
+}
+
+static void put_heading(const struct cw_pm_result *r, uint32_t device, FILE *out)
+{
+    const struct taken t = count_taken(r->pm, device);
+    fprintf(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
+    if (t.samples)
+        fprintf(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
+    if (device < r->base.data->device_count) {
+        const struct cw_device *d = &r->base.data->devices[device];
+        const char *name = cw_device_attribute(d, "name");
+        const char *interval = cw_device_attribute(d, "sampling_interval");
+        const char *simulated = cw_device_attribute(d, "simulated");
+        fprintf(out, ", every %s on device %" PRIu32 "%s%s%s", interval ? interval : "?", d->index, name ? " " : "",
+                name ? name : "", simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
+    }
+    if (t.lost)
+        fprintf(out, "; %" PRIu64 " lost", t.lost);
+    if (t.overflows)
+        fprintf(out, "; the hardware's buffer was full %" PRIu32 " time%s", t.overflows, t.overflows == 1 ? "" : "s");
     fputs("\n\n", out);
 }
 
@@ -35,24 +56,26 @@ struct summary {
     enum cw_value_status status;  /* the gravest */
 };
 
-static struct summary summarize(const struct cw_pm_result *r, uint32_t metric)
+static struct summary summarize(const struct cw_pm_result *r, uint32_t device, uint32_t metric)
 {
     struct summary s = {NAN, NAN, NAN, CW_VALUE_OK};
-    size_t start = (size_t)metric * r->pm->sample_count;
-    uint32_t count = 0;
+    size_t start = (size_t)metric * r->pm->sample_count, count = 0;
     double sum = 0;
-    for (uint32_t i = 0; i < r->pm->sample_count; i++) {
-        double value = r->values[start + i];
-        if (r->statuses[start + i] > (int8_t)s.status)
-            s.status = (enum cw_value_status)r->statuses[start + i];
-        if (isnan(value))
-            continue;
-        sum += value;
-        s.least = !count || value < s.least ? value : s.least;
-        s.greatest = !count || value > s.greatest ? value : s.greatest;
-        count++;
+    for (uint32_t b = 0; b < r->pm->block_count; b++) {
+        const struct cw_pm_block *block = &r->pm->blocks[b];
+        for (size_t i = start + block->first; block->device == device && i < start + block->first + block->count; i++) {
+            double value = r->values[i];
+            if (r->statuses[i] > (int8_t)s.status)
+                s.status = (enum cw_value_status)r->statuses[i];
+            if (isnan(value))
+                continue;
+            sum += value;
+            s.least = !count || value < s.least ? value : s.least;
+            s.greatest = !count || value > s.greatest ? value : s.greatest;
+            count++;
+        }
     }
-    s.mean = count ? sum / count : NAN;
+    s.mean = count ? sum / (double)count : NAN;
     return s;
 }
 
@@ -78,7 +101,7 @@ static void put_row(char cells[CELLS][CW_METRIC_NAME_MAX], const int widths[CELL
     putc('\n', out);
 }
 
-static enum cw_status put_metrics(const struct cw_pm_result *r, FILE *out, struct cw_error *err)
+static enum cw_status put_metrics(const struct cw_pm_result *r, uint32_t device, FILE *out, struct cw_error *err)
 {
     char cells[CELLS][CW_METRIC_NAME_MAX] = {"metric", "unit", "mean", "least", "greatest"};
     int widths[CELLS];
@@ -90,7 +113,7 @@ static enum cw_status put_metrics(const struct cw_pm_result *r, FILE *out, struc
         widths[k] = (int)strlen(cells[k]);
     char row[CELLS][CW_METRIC_NAME_MAX];
     for (uint32_t m = 0; m < r->base.metric_count; m++) {
-        list[m] = summarize(r, m);
+        list[m] = summarize(r, device, m);
         seen[list[m].status] = true;
         fill_row(row, r, m, &list[m]);
         for (int k = 0; k < CELLS; k++)
@@ -182,7 +205,13 @@ static enum cw_status put_launches(const struct cw_pm_data *pm, FILE *out, struc
 
 enum cw_status cw_pm_table_write(const struct cw_pm_result *r, FILE *out, struct cw_error *err)
 {
-    put_heading(r, out);
-    enum cw_status status = put_metrics(r, out, err);
+    enum cw_status status = CW_OK;
+    uint32_t device = 0;
+    do { /* once at least: a capture that died early has no device */
+        if (device)
+            putc('\n', out);
+        put_heading(r, device, out);
+        status = put_metrics(r, device, out, err);
+    } while (status == CW_OK && ++device < r->base.data->device_count);
     return status == CW_OK ? put_launches(r->pm, out, err) : status;
 }
