@@ -9,8 +9,10 @@
 
 /* What is decoded when an image becomes full beyond its room is lost (CUPTI 13.0). So an image has room for the samples
  * of some tenths of a second at least, and is handed over when it is half full, or after a second with anything in it,
- * so that a capture that dies loses little. */
-enum { LEAST_SAMPLES = 1024, MOST_SAMPLES = 4096 };
+ * so that a capture that dies loses little. Another is made when all are waiting to be sent: the first evaluation can
+ * take a second, and so can a file system. */
+enum { LEAST_SAMPLES = 1024, MOST_SAMPLES = 4096, LEAST_IMAGES = 3, MOST_IMAGES = 32 };
+static const size_t most_bytes = (size_t)1 << 29; /* of images, where that is more than the least number */
 static const uint64_t room_ns = 400000000, hand_over_ns = 1000000000;
 
 static CUpti_PmSampling_Object *object;
@@ -80,22 +82,11 @@ static void ask_image_size(void)
     free(names);
 }
 
-static void make_ring(void)
-{
-    for (int i = 0; i < CW_PM_RING; i++) {
-        struct cw_pm_image *slot = &cw_pm_process.ring[i];
-        slot->bytes = aligned_alloc(64, (cw_pm_process.image_size + 63) / 64 * 64);
-        slot->start = calloc(cw_pm_process.image_samples, sizeof *slot->start);
-        slot->end = calloc(cw_pm_process.image_samples, sizeof *slot->end);
-        cw_pm_need(slot->bytes && slot->start && slot->end);
-    }
-}
-
 void cw_pm_arm(void)
 {
     configure();
     ask_image_size();
-    make_ring();
+    cw_pm_process.filled_last = &cw_pm_process.filled;
 }
 
 void cw_pm_disarm(void)
@@ -107,18 +98,43 @@ void cw_pm_disarm(void)
 
 /* ---- while it runs --------------------------------------------------------------------------------------------- */
 
-static struct cw_pm_image *next_slot(void)
+static struct cw_pm_image *make_image(void)
+{
+    struct cw_pm_image *s = calloc(1, sizeof *s);
+    cw_pm_need(s);
+    s->bytes = aligned_alloc(64, (cw_pm_process.image_size + 63) / 64 * 64);
+    s->start = calloc(cw_pm_process.image_samples, sizeof *s->start);
+    s->end = calloc(cw_pm_process.image_samples, sizeof *s->end);
+    cw_pm_need(s->bytes && s->start && s->end);
+    return s;
+}
+
+static bool may_make_image(void)
+{
+    uint32_t count = cw_pm_process.image_count;
+    return count < LEAST_IMAGES || (count < MOST_IMAGES && (count + 1) * cw_pm_process.image_size <= most_bytes);
+}
+
+/* An image that holds nothing: one that was sent, a new one, or, where there are many, the next that is sent. */
+static struct cw_pm_image *next_image(void)
 {
     pthread_mutex_lock(&cw_pm_process.lock);
-    struct cw_pm_image *s = &cw_pm_process.ring[cw_pm_process.filled % CW_PM_RING];
-    while (s->full)
+    while (!cw_pm_process.spare && !may_make_image())
         pthread_cond_wait(&cw_pm_process.changed, &cw_pm_process.lock);
+    struct cw_pm_image *s = cw_pm_process.spare;
+    if (s)
+        cw_pm_process.spare = s->next;
+    else
+        cw_pm_process.image_count++;
     pthread_mutex_unlock(&cw_pm_process.lock);
+    if (!s)
+        s = make_image();
     PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, init);
     init.pPmSamplingObject = object;
     init.counterDataSize = cw_pm_process.image_size;
     init.pCounterData = s->bytes;
     CALL(cuptiPmSamplingCounterDataImageInitialize, init);
+    s->next = NULL;
     s->count = 0;
     s->overflow = false;
     s->artificial = false;
@@ -138,8 +154,8 @@ static void hand_over(struct cw_pm_image *s)
         s->end[i] = info.endTimestamp;
     }
     pthread_mutex_lock(&cw_pm_process.lock);
-    s->full = true;
-    cw_pm_process.filled++;
+    *cw_pm_process.filled_last = s;
+    cw_pm_process.filled_last = &s->next;
     pthread_cond_broadcast(&cw_pm_process.changed);
     pthread_mutex_unlock(&cw_pm_process.lock);
 }
@@ -226,7 +242,7 @@ void cw_pm_collect(void)
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
     bool artificial = true;
     while (state != DRAINED) {
-        struct cw_pm_image *s = next_slot();
+        struct cw_pm_image *s = next_image();
         struct decoded d;
         uint64_t began = now_ns();
         s->artificial = artificial;

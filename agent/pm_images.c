@@ -16,7 +16,9 @@ static struct {
     double *values; /* of one sample, in the order of the names */
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
-    uint64_t previous_end; /* of the last sample that was sent */
+    uint64_t previous_end;  /* of the last sample that was sent */
+    struct cw_writer about; /* the device's attributes */
+    uint32_t about_count;
 } self;
 
 void cw_pm_prepare_images(void)
@@ -30,6 +32,9 @@ void cw_pm_prepare_images(void)
     self.all = calloc(n + 1, 1);
     self.forms = calloc(n + 1, 1);
     cw_pm_need(self.all && self.forms);
+    cw_writer_init(&self.about);
+    cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.device, &self.about, &self.about_count),
+               "cuptiDeviceGetChipName");
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
         self.rollups[r] = calloc(cw_pm_process.image_samples * n + 1, sizeof(double));
         cw_pm_need(self.rollups[r]);
@@ -91,18 +96,15 @@ static struct cw_device_facts *make_facts(const struct cw_pm_image *s)
 
 static void send_device(const struct cw_device_facts *facts)
 {
-    struct cw_writer pairs, out;
+    struct cw_writer out;
     struct cw_arena *arena = cw_arena_create();
-    uint32_t count = 0;
+    uint32_t count = self.about_count;
     char interval[32];
-    cw_writer_init(&pairs);
     cw_writer_init(&out);
-    cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.device, &pairs, &count),
-               "cuptiDeviceGetChipName");
     struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 1, sizeof *list) : NULL;
-    cw_pm_need(list && pairs.status == CW_OK);
+    cw_pm_need(list && self.about.status == CW_OK);
     struct cw_reader in;
-    cw_reader_init(&in, pairs.data, pairs.size, "device", 0, NULL);
+    cw_reader_init(&in, self.about.data, self.about.size, "device", 0, NULL);
     for (uint32_t i = 0; i < count; i++) {
         list[i].key = cw_read_string(&in, arena);
         list[i].value = cw_read_string(&in, arena);
@@ -115,7 +117,6 @@ static void send_device(const struct cw_device_facts *facts)
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);
     cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);
-    cw_writer_free(&pairs);
     cw_arena_destroy(arena);
     cw_pm_process.device_sent = true;
     cw_pm_send_clock();
@@ -206,22 +207,31 @@ static void send_samples(const struct cw_pm_image *s)
     cw_writer_free(&out);
 }
 
+/* The next image, in order; NULL once the last is sent. */
+static struct cw_pm_image *take_filled(void)
+{
+    pthread_mutex_lock(&cw_pm_process.lock);
+    while (!cw_pm_process.filled && !cw_pm_process.last_filled)
+        pthread_cond_wait(&cw_pm_process.changed, &cw_pm_process.lock);
+    struct cw_pm_image *s = cw_pm_process.filled;
+    if (s)
+        cw_pm_process.filled = s->next;
+    if (s && !s->next)
+        cw_pm_process.filled_last = &cw_pm_process.filled;
+    pthread_mutex_unlock(&cw_pm_process.lock);
+    return s;
+}
+
 void *cw_pm_send_images(void *unused)
 {
     (void)unused;
-    for (uint64_t sent = 0;; sent++) {
-        struct cw_pm_image *s = &cw_pm_process.ring[sent % CW_PM_RING];
-        pthread_mutex_lock(&cw_pm_process.lock);
-        while (sent == cw_pm_process.filled && !cw_pm_process.last_filled)
-            pthread_cond_wait(&cw_pm_process.changed, &cw_pm_process.lock);
-        bool over = sent == cw_pm_process.filled;
-        pthread_mutex_unlock(&cw_pm_process.lock);
-        if (over)
-            return NULL;
+    for (struct cw_pm_image *s; (s = take_filled());) {
         send_samples(s);
         pthread_mutex_lock(&cw_pm_process.lock);
-        s->full = false;
+        s->next = cw_pm_process.spare;
+        cw_pm_process.spare = s;
         pthread_cond_broadcast(&cw_pm_process.changed);
         pthread_mutex_unlock(&cw_pm_process.lock);
     }
+    return NULL;
 }

@@ -25,11 +25,9 @@
     X(cuptiProfilerHostInitialize)                                                                                     \
     X(cuptiProfilerHostEvaluateToGpuValues)
 
-enum { CW_PM_RING = 3 };
-
-struct cw_pm_image { /* an image of the ring */
+struct cw_pm_image {          /* a counter data image of CUPTI's with what is known of it */
+    struct cw_pm_image *next; /* in its list */
     uint8_t *bytes;
-    bool full;
     bool overflow;   /* the hardware's buffer had been full */
     bool artificial; /* its first sample spans from the start of the sampling to the first trigger */
     uint32_t count;
@@ -50,8 +48,9 @@ struct cw_pm_process {
     uint32_t image_samples; /* room in an image */
     pthread_mutex_t lock;   /* for what follows, which the two threads share */
     pthread_cond_t changed;
-    struct cw_pm_image ring[CW_PM_RING];
-    uint64_t filled; /* images so far */
+    struct cw_pm_image *spare;                 /* images that hold nothing */
+    struct cw_pm_image *filled, **filled_last; /* those to be sent, in order, and where the next is put */
+    uint32_t image_count;                      /* all of them */
     bool last_filled;
     bool device_sent;
 };
@@ -73,8 +72,7 @@ void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *
 /* Sends the pair of the device's clock and the wall's that waits for the device to be sent. */
 void cw_pm_send_clock(void);
 
-/* Hardware to images: configures the device and makes the ring; starts sampling; fills images until the agent or the
- * duration ends it. */
+/* Hardware to images: configures the device; starts sampling; fills images until the agent or the duration ends it. */
 void cw_pm_arm(void);
 void cw_pm_start(void);
 void cw_pm_collect(void);

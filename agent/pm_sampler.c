@@ -1,6 +1,6 @@
 /* The process that samples: one thread moves what the hardware recorded into images, another turns images into columns,
- * with a ring of images between them so that memory stays bounded however long it takes. (The first needs about twice
- * the second's time for a sample, so more threads would not help.) */
+ * with a bounded number of images between them so that memory stays bounded however long it takes. (The first needs
+ * about twice the second's time for a sample, so more threads would not help.) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

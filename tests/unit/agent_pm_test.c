@@ -1,0 +1,358 @@
+/* The process that samples over time, with a GPU of the test's that loses what CUPTI's would. Its time goes on by some
+ * samples at each call that decodes. */
+#include <criterion/criterion.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/inject/device.h"
+#include "agent/pm_process.h"
+#include "tests/support/image_samples.h"
+
+enum { INTERVAL = 1000, SAMPLES_A_DECODE = 300, INSTANCES = 2, COUNTERS = 2 };
+
+struct image { /* a counter data image of this GPU: which samples it holds, counted from the start */
+    uint32_t count;
+    uint64_t samples[];
+};
+
+struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static const struct cw_config_counter counters[COUNTERS] = {{.name = "first"}, {.name = "second"}};
+static const char *const metrics[] = {"first.avg", "second.max"};
+static const struct cw_config_pass one_pass;
+static const struct cw_config_image plan = {.chip = "GH100",
+                                            .producer = "test",
+                                            .profiler = CW_PROFILER_PM,
+                                            .pass_count = 1,
+                                            .passes = &one_pass,
+                                            .counter_count = COUNTERS,
+                                            .counters = counters,
+                                            .metric_count = 2,
+                                            .metrics = metrics};
+static struct cw_pm_options options;
+static struct cw_schema schema;
+static struct cw_writer file;
+static struct cw_arena *arena;
+static int agent; /* the agent's end of the socket */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool enabled, configured, asked, running, idle;
+    size_t image_size;
+    uint32_t room; /* of an image */
+    uint32_t decodes, last_decode, overflow_at;
+    uint32_t slow_until;  /* the first evaluation waits for so many calls that decode */
+    uint64_t next, taken; /* sample; samples that came into images */
+    bool was_slow;
+} gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* ---- what the sampling process asks of the rest ------------------------------------------------------------------ */
+
+void cw_pm_give_up(enum cw_status status, const char *format, ...)
+{
+    cr_assert_fail("gave up with status %d: %s", status, format);
+    _exit(1);
+}
+
+void cw_pm_need(bool condition)
+{
+    cr_assert(condition);
+}
+
+void cw_pm_good(CUptiResult result, const char *call)
+{
+    cr_assert_eq(result, CUPTI_SUCCESS, "%s", call);
+}
+
+void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks)
+{
+    (void)samples;
+    (void)lost;
+    cw_write_bytes(&file, chunks->data, chunks->size);
+}
+
+void cw_pm_send_clock(void)
+{
+}
+
+CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struct cw_writer *out, uint32_t *count)
+{
+    (void)api;
+    cr_expect_eq(device, 3);
+    cw_write_string(out, "name");
+    cw_write_string(out, "the test's GPU");
+    *count = 1;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- the GPU ----------------------------------------------------------------------------------------------------- */
+
+static CUptiResult enable(CUpti_PmSampling_Enable_Params *p)
+{
+    cr_expect(p->deviceIndex == 3 && !gpu.enabled);
+    gpu.enabled = true;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult disable(CUpti_PmSampling_Disable_Params *p)
+{
+    (void)p;
+    cr_expect(gpu.enabled && !gpu.running);
+    gpu.enabled = gpu.configured = gpu.asked = false;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult set_config(CUpti_PmSampling_SetConfig_Params *p)
+{
+    cr_expect(gpu.enabled && p->samplingInterval == INTERVAL);
+    gpu.configured = true;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult data_size(CUpti_PmSampling_GetCounterDataSize_Params *p)
+{
+    cr_expect(gpu.configured && p->numMetrics == COUNTERS);
+    size_t least = sizeof(struct image) + p->maxSamples * sizeof(uint64_t);
+    gpu.room = p->maxSamples;
+    gpu.asked = true;
+    p->counterDataSize = gpu.image_size > least ? gpu.image_size : least;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult initialize(CUpti_PmSampling_CounterDataImage_Initialize_Params *p)
+{
+    cr_expect(gpu.asked);
+    ((struct image *)(void *)p->pCounterData)->count = 0;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult start(CUpti_PmSampling_Start_Params *p)
+{
+    (void)p;
+    cr_expect(gpu.asked && !gpu.running);
+    gpu.running = true;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult stop(CUpti_PmSampling_Stop_Params *p)
+{
+    (void)p;
+    cr_expect(gpu.running);
+    gpu.running = false;
+    return CUPTI_SUCCESS;
+}
+
+static void take(struct image *image, uint64_t due)
+{
+    uint64_t left = gpu.room - image->count, kept = due < left ? due : left;
+    for (uint64_t i = 0; i < kept; i++)
+        image->samples[image->count++] = gpu.next + i;
+    gpu.next += due; /* what has no room is gone */
+    gpu.taken += kept;
+}
+
+static CUptiResult decode(CUpti_PmSampling_DecodeData_Params *p)
+{
+    struct image *image = (struct image *)(void *)p->pCounterDataImage;
+    pthread_mutex_lock(&gpu.lock);
+    gpu.decodes++;
+    if (gpu.running && !gpu.idle)
+        take(image, gpu.was_slow ? 100 * SAMPLES_A_DECODE : SAMPLES_A_DECODE);
+    gpu.was_slow = false;
+    p->overflow = gpu.decodes == gpu.overflow_at;
+    p->decodeStopReason = image->count == gpu.room ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
+                                                   : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
+    bool last = gpu.decodes == gpu.last_decode;
+    pthread_cond_broadcast(&gpu.changed);
+    pthread_mutex_unlock(&gpu.lock);
+    if (last)
+        shutdown(agent, SHUT_WR);
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult data_info(CUpti_PmSampling_GetCounterDataInfo_Params *p)
+{
+    p->numCompletedSamples = p->numPopulatedSamples = ((const struct image *)(const void *)p->pCounterDataImage)->count;
+    return CUPTI_SUCCESS;
+}
+
+/* The first sample spans all that was before it. */
+static CUptiResult sample_info(CUpti_PmSampling_CounterData_GetSampleInfo_Params *p)
+{
+    uint64_t number = ((const struct image *)(const void *)p->pCounterDataImage)->samples[p->sampleIndex];
+    p->startTimestamp = number ? number * INTERVAL : 1;
+    p->endTimestamp = (number + 1) * INTERVAL;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult host_initialize(CUpti_Profiler_Host_Initialize_Params *p)
+{
+    cr_expect(p->profilerType == CUPTI_PROFILER_TYPE_PM_SAMPLING);
+    return CUPTI_SUCCESS;
+}
+
+/* The first evaluation takes until so much was decoded, or, where nothing is decoded any more, some time. */
+static void be_slow(void)
+{
+    int result = 0;
+    pthread_mutex_lock(&gpu.lock);
+    while (gpu.decodes < gpu.slow_until && !result) {
+        struct timespec end;
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_sec += 1;
+        result = pthread_cond_timedwait(&gpu.changed, &gpu.lock, &end);
+    }
+    gpu.was_slow = gpu.was_slow || gpu.decodes < gpu.slow_until;
+    gpu.slow_until = 0;
+    pthread_mutex_unlock(&gpu.lock);
+}
+
+static CUptiResult evaluate(CUpti_Profiler_Host_EvaluateToGpuValues_Params *p)
+{
+    uint64_t number = ((const struct image *)(const void *)p->pCounterDataImage)->samples[p->rangeIndex];
+    be_slow();
+    for (size_t m = 0; m < p->numMetrics; m++) {
+        const char *name = p->ppMetricNames[m];
+        double value = (double)(number * 10 + (name[0] == 's'));
+        bool all = strstr(name, ".sum") != NULL;
+        if (strstr(name, "peak_sustained"))
+            value = 1;
+        p->pMetricValues[m] = all ? INSTANCES * value : value;
+    }
+    return CUPTI_SUCCESS;
+}
+
+/* ---- */
+
+static void begin(void)
+{
+    int ends[2];
+    cr_assert(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    agent = ends[0];
+    arena = cw_arena_create();
+    cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
+    cw_writer_init(&file);
+    cw_counter_data_write_header(&schema, &file);
+    cw_counter_data_write_schema(&schema, &file);
+    options = (struct cw_pm_options){.plan = &plan, .interval = INTERVAL, .buffer_bytes = 1 << 20};
+    static struct cw_writer native;
+    cw_pm_process.options = &options;
+    cw_pm_process.device = 3;
+    cw_pm_process.schema = &schema;
+    cw_pm_process.native = &native;
+    cw_pm_process.fd = ends[1];
+    cw_pm_process.cuptiPmSamplingEnable = enable;
+    cw_pm_process.cuptiPmSamplingDisable = disable;
+    cw_pm_process.cuptiPmSamplingSetConfig = set_config;
+    cw_pm_process.cuptiPmSamplingGetCounterDataSize = data_size;
+    cw_pm_process.cuptiPmSamplingCounterDataImageInitialize = initialize;
+    cw_pm_process.cuptiPmSamplingStart = start;
+    cw_pm_process.cuptiPmSamplingStop = stop;
+    cw_pm_process.cuptiPmSamplingDecodeData = decode;
+    cw_pm_process.cuptiPmSamplingGetCounterDataInfo = data_info;
+    cw_pm_process.cuptiPmSamplingCounterDataGetSampleInfo = sample_info;
+    cw_pm_process.cuptiProfilerHostInitialize = host_initialize;
+    cw_pm_process.cuptiProfilerHostEvaluateToGpuValues = evaluate;
+}
+
+static void end(void)
+{
+    cw_writer_free(&file);
+    cw_arena_destroy(arena);
+}
+
+TestSuite(agent_pm, .init = begin, .fini = end);
+
+/* The process's way (pm_sampler.c), and the file that came out. */
+static struct cw_counter_data sample(uint32_t decodes)
+{
+    pthread_t sender;
+    struct cw_counter_data data;
+    struct cw_error err = CW_ERROR_INIT;
+    gpu.last_decode = decodes;
+    cw_pm_arm();
+    cw_pm_prepare_images();
+    cr_assert(pthread_create(&sender, NULL, cw_pm_send_images, NULL) == 0);
+    cw_pm_start();
+    cw_pm_collect();
+    pthread_mutex_lock(&cw_pm_process.lock);
+    cw_pm_process.last_filled = true;
+    pthread_cond_broadcast(&cw_pm_process.changed);
+    pthread_mutex_unlock(&cw_pm_process.lock);
+    pthread_join(sender, NULL);
+    cr_expect(cw_pm_end_images());
+    cw_pm_disarm();
+    cr_assert(cw_counter_data_read(&data, file.data, file.size, "sampled", arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(data.device_count == 1 && data.devices[0].index == 3);
+    return data;
+}
+
+/* Samples of the file against those that the GPU took; all but `artificial` of these are there, with their values. */
+static void check_samples(const struct cw_counter_data *data, uint32_t artificial)
+{
+    struct cw_pm_view view;
+    cr_assert(cw_pm_view_init(&view, data, arena, NULL) == CW_OK);
+    cr_expect(data->pm.sample_count == gpu.taken - artificial, "%u samples of %lu", data->pm.sample_count, gpu.taken);
+    for (uint32_t b = 0; b < data->pm.block_count; b++) {
+        const struct cw_pm_block *block = &data->pm.blocks[b];
+        cw_pm_view_load(&view, data, b);
+        for (uint32_t i = 0; i < block->count; i++) {
+            uint64_t number = data->pm.start_ns[block->first + i] / INTERVAL;
+            double first = view.data.rollups[CW_SUM][i], second = view.data.rollups[CW_MAX][block->count + i];
+            cr_assert(first == (double)(number * 10 * INSTANCES), "sample %lu: %g", number, first);
+            cr_assert(second == (double)(number * 10 + 1), "sample %lu: %g", number, second);
+        }
+    }
+}
+
+Test(agent_pm, every_sample_but_the_artificial_one_is_there)
+{
+    struct cw_counter_data data = sample(50);
+    check_samples(&data, 1);
+    cr_expect(data.pm.sample_count == 50 * SAMPLES_A_DECODE - 1);
+    cr_expect(data.pm.lost == 0 && data.pm.overflow_count == 0);
+    cr_expect(data.devices[0].facts[0].instances == INSTANCES);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "name"), "the test's GPU");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampling_interval"), "1000 ns");
+}
+
+Test(agent_pm, nothing_is_lost_while_the_first_evaluation_takes_its_time)
+{
+    gpu.slow_until = 100; /* that is 15 images half full */
+    struct cw_counter_data data = sample(150);
+    check_samples(&data, 1);
+    cr_expect(data.pm.sample_count == 150 * SAMPLES_A_DECODE - 1);
+    cr_expect(data.pm.lost == 0, "%lu lost", data.pm.lost);
+    cr_expect(cw_pm_process.image_count <= 32);
+}
+
+Test(agent_pm, images_are_bounded_and_what_is_lost_then_is_told)
+{
+    gpu.image_size = (size_t)1 << 27; /* four of them are as much memory as may be */
+    gpu.slow_until = 1000;
+    struct cw_counter_data data = sample(150);
+    check_samples(&data, 1);
+    cr_expect(cw_pm_process.image_count == 4, "%u images", cw_pm_process.image_count);
+    cr_expect(data.pm.lost > 0);
+    cr_expect(data.pm.sample_count + data.pm.lost == gpu.next - 1, "%u and %lu lost of %lu", data.pm.sample_count,
+              data.pm.lost, gpu.next);
+}
+
+Test(agent_pm, sampling_begins_anew_where_the_buffer_was_full)
+{
+    gpu.overflow_at = 30;
+    struct cw_counter_data data = sample(60);
+    check_samples(&data, 2); /* the first after each start */
+    cr_expect(data.pm.overflow_count == 1);
+    cr_expect(data.pm.sample_count > 50 * SAMPLES_A_DECODE);
+}
+
+Test(agent_pm, a_capture_without_a_sample_says_of_which_device)
+{
+    gpu.idle = true;
+    struct cw_counter_data data = sample(3);
+    cr_expect(data.pm.sample_count == 0 && gpu.taken == 0);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "name"), "the test's GPU");
+}
