@@ -39,7 +39,8 @@ struct capture {
     pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
     pthread_cond_t changed;
     struct cw_collector out;
-    bool any; /* sample */
+    bool any;           /* sample */
+    uint64_t elsewhere; /* launches on GPUs that are not sampled; the session's side alone has it */
 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -190,6 +191,7 @@ static enum cw_status take_launches(struct capture *c, const struct cw_process *
             return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
         l->device = gpu ? gpu->number : 0;
         count += gpu != NULL;
+        c->elsewhere += gpu == NULL;
     }
     if (!names || !launches)
         return cw_error_nomem(err);
@@ -312,11 +314,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         *err = *trouble;
         status = err->code;
     }
-    if (c->out.dropped)
-        fprintf(
-            stderr,
-            "capture-agent: %llu samples were lost: a longer --interval, fewer counters or a larger --buffer helps\n",
-            (unsigned long long)c->out.dropped);
+    cw_pm_tell(c->out.dropped, c->elsewhere);
     if (status == CW_OK)
         status = cw_collector_end(&c->out, c->options->argv ? program->how : CW_END_NO_PROGRAM,
                                   c->options->argv ? program->code : 0, err);

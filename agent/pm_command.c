@@ -31,7 +31,7 @@ static const struct argp_option pm_options[] = {
      "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
     {"interval", KEY_INTERVAL, "N[ns|us|ms|sys]", 0,
      "time between samples, or the number of cycles of the system clock with sys (default: 100us)", 0},
-    {"duration", KEY_DURATION, "SECONDS", 0, "sample for so long (default: as long as the program runs)", 0},
+    {"duration", KEY_DURATION, "N[s|m|h]", 0, "sample for so long (default: as long as the program runs)", 0},
     {"device", KEY_DEVICE, "LIST", 0, "the GPUs to sample, by number: 0,2, or all (default: 0)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer (default: 256)", 0},
     {"no-trace", KEY_NO_TRACE, 0, 0, "do not trace the program's kernel launches", 0},
@@ -65,11 +65,17 @@ static void parse_interval(struct cw_pm_options *o, const char *text, struct arg
 
 static double parse_duration(const char *text, struct argp_state *state)
 {
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0 && value <= 1e7))
-        argp_error(state, "found the duration '%s', expected a number of seconds above 0", text);
-    return value;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].factor <= 1e7)
+            return value * units[i].factor;
+    argp_error(state, "found the duration '%s', expected a time above 0 such as 10, 10s, 5m or 2h", text);
+    return 0;
 }
 
 static error_t parse_pm(int key, char *arg, struct argp_state *state)

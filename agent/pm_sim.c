@@ -29,6 +29,7 @@ struct simulation {
     uint32_t launch_device; /* what the program launches on */
     uint32_t gpu_count;
     uint32_t gpus[CW_MOST_DEVICES]; /* their numbers */
+    uint64_t elsewhere;             /* launches on others */
     uint64_t taken;                 /* samples of each so far, with those that were lost */
     uint64_t period;                /* ns */
     uint64_t start[BLOCK], end[BLOCK];
@@ -231,7 +232,9 @@ static void take_line(void *user, const char *line)
     }
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
     status = write_samples(s, BLOCK, &s->trouble);
-    if (status == CW_OK && s->options->trace && is_sampled(s, s->launch_device))
+    bool sampled = is_sampled(s, s->launch_device);
+    s->elsewhere += s->options->trace && !sampled;
+    if (status == CW_OK && s->options->trace && sampled)
         append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
 }
 
@@ -290,6 +293,7 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     if (status != CW_OK)
         return status;
     status = take_all(s, err);
+    cw_pm_tell(s->out.dropped, s->elsewhere);
     return cw_pm_verdict(o, &s->program, s->any, status, exit_status, err);
 }
 

@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/pm.h"
@@ -27,6 +29,19 @@ bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter)
             return true;
     }
     return false;
+}
+
+void cw_pm_tell(uint64_t lost, uint64_t elsewhere)
+{
+    if (lost)
+        fprintf(stderr,
+                "capture-agent: %" PRIu64 " sample%s lost: a longer --interval, fewer counters or a larger --buffer "
+                "helps\n",
+                lost, lost == 1 ? " was" : "s were");
+    if (elsewhere)
+        fprintf(stderr,
+                "capture-agent: %" PRIu64 " launch%s on a GPU that is not sampled: --device says which are, or all\n",
+                elsewhere, elsewhere == 1 ? " was" : "es were");
 }
 
 enum cw_status cw_pm_verdict(const struct cw_pm_options *o, const struct cw_program *program, bool any,
