@@ -8,6 +8,7 @@
 #include "agent/pm_process.h"
 
 static struct {
+    pthread_t sender;
     CUpti_Profiler_Host_Object *evaluator;
     bool overflow;      /* the hardware's buffer was full since the last samples that were sent */
     uint8_t *all;       /* for each counter: all rollups, else sums alone */
@@ -20,26 +21,6 @@ static struct {
     struct cw_writer about; /* the device's attributes */
     uint32_t about_count;
 } self;
-
-void cw_pm_prepare_images(void)
-{
-    size_t n = cw_pm_process.schema->counter_count;
-    PARAMS(CUpti_Profiler_Host_Initialize_Params, host);
-    host.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-    host.pChipName = cw_pm_process.schema->chip;
-    CALL(cuptiProfilerHostInitialize, host);
-    self.evaluator = host.pHostObject;
-    self.all = calloc(n + 1, 1);
-    self.forms = calloc(n + 1, 1);
-    cw_pm_need(self.all && self.forms);
-    cw_writer_init(&self.about);
-    cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.device, &self.about, &self.about_count),
-               "cuptiDeviceGetChipName");
-    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
-        self.rollups[r] = calloc(cw_pm_process.image_samples * n + 1, sizeof(double));
-        cw_pm_need(self.rollups[r]);
-    }
-}
 
 /* ---- the device ------------------------------------------------------------------------------------------------- */
 
@@ -137,17 +118,6 @@ static void know_device(const struct cw_pm_image *s)
     free(facts);
 }
 
-bool cw_pm_end_images(void)
-{
-    bool any = cw_pm_process.device_sent;
-    struct cw_device_facts *facts = calloc((size_t)cw_pm_process.schema->counter_count + 1, sizeof *facts);
-    cw_pm_need(facts);
-    if (!cw_pm_process.device_sent)
-        send_device(facts);
-    free(facts);
-    return any || !self.overflow;
-}
-
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Columns of the samples from `first` on. */
@@ -222,7 +192,7 @@ static struct cw_pm_image *take_filled(void)
     return s;
 }
 
-void *cw_pm_send_images(void *unused)
+static void *send_images(void *unused)
 {
     (void)unused;
     for (struct cw_pm_image *s; (s = take_filled());) {
@@ -234,4 +204,44 @@ void *cw_pm_send_images(void *unused)
         pthread_mutex_unlock(&cw_pm_process.lock);
     }
     return NULL;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+void cw_pm_begin_images(void)
+{
+    size_t n = cw_pm_process.schema->counter_count;
+    PARAMS(CUpti_Profiler_Host_Initialize_Params, host);
+    host.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
+    host.pChipName = cw_pm_process.schema->chip;
+    CALL(cuptiProfilerHostInitialize, host);
+    self.evaluator = host.pHostObject;
+    self.all = calloc(n + 1, 1);
+    self.forms = calloc(n + 1, 1);
+    cw_pm_need(self.all && self.forms);
+    cw_writer_init(&self.about);
+    cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.device, &self.about, &self.about_count),
+               "cuptiDeviceGetChipName");
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        self.rollups[r] = calloc(cw_pm_process.image_samples * n + 1, sizeof(double));
+        cw_pm_need(self.rollups[r]);
+    }
+    cw_pm_need(pthread_create(&self.sender, NULL, send_images, NULL) == 0);
+}
+
+bool cw_pm_end_images(void)
+{
+    pthread_mutex_lock(&cw_pm_process.lock);
+    cw_pm_process.last_filled = true;
+    pthread_cond_broadcast(&cw_pm_process.changed);
+    pthread_mutex_unlock(&cw_pm_process.lock);
+    pthread_join(self.sender, NULL);
+    bool any = cw_pm_process.device_sent;
+    if (!any) {
+        struct cw_device_facts *facts = calloc((size_t)cw_pm_process.schema->counter_count + 1, sizeof *facts);
+        cw_pm_need(facts);
+        send_device(facts);
+        free(facts);
+    }
+    return any || !self.overflow;
 }

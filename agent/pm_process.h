@@ -78,12 +78,10 @@ void cw_pm_start(void);
 void cw_pm_collect(void);
 void cw_pm_disarm(void);
 
-/* Images to columns: to be prepared once armed; a thread's function that sends every image that is filled, until the
- * last. */
-void cw_pm_prepare_images(void);
-void *cw_pm_send_images(void *unused);
-/* Once that has ended: sends the device where no image had a sample. False where that is because the hardware's buffer
- * was full. */
+/* Images to columns: to begin once armed, a thread that sends every image that is filled; and to end once no more is
+ * filled, which sends the device where no image had a sample. False where that is because the hardware's buffer was
+ * full. */
+void cw_pm_begin_images(void);
 bool cw_pm_end_images(void);
 
 #endif

@@ -149,7 +149,6 @@ static void send_ready(void)
 __attribute__((noreturn)) static void sample(void)
 {
     char why[200];
-    pthread_t sender;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGINT, SIG_IGN);
     load();
@@ -160,16 +159,10 @@ __attribute__((noreturn)) static void sample(void)
                 cw_pm_process.device, why);
     correlate();
     cw_pm_arm();
-    cw_pm_prepare_images();
-    cw_pm_need(pthread_create(&sender, NULL, cw_pm_send_images, NULL) == 0);
+    cw_pm_begin_images();
     cw_pm_start();
     send_ready();
     cw_pm_collect();
-    pthread_mutex_lock(&cw_pm_process.lock);
-    cw_pm_process.last_filled = true;
-    pthread_cond_broadcast(&cw_pm_process.changed);
-    pthread_mutex_unlock(&cw_pm_process.lock);
-    pthread_join(sender, NULL);
     bool good = cw_pm_end_images();
     correlate();
     cw_pm_disarm();

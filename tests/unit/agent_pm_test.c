@@ -268,20 +268,13 @@ TestSuite(agent_pm, .init = begin, .fini = end);
 /* The process's way (pm_sampler.c), and the file that came out. */
 static struct cw_counter_data sample(uint32_t decodes)
 {
-    pthread_t sender;
     struct cw_counter_data data;
     struct cw_error err = CW_ERROR_INIT;
     gpu.last_decode = decodes;
     cw_pm_arm();
-    cw_pm_prepare_images();
-    cr_assert(pthread_create(&sender, NULL, cw_pm_send_images, NULL) == 0);
+    cw_pm_begin_images();
     cw_pm_start();
     cw_pm_collect();
-    pthread_mutex_lock(&cw_pm_process.lock);
-    cw_pm_process.last_filled = true;
-    pthread_cond_broadcast(&cw_pm_process.changed);
-    pthread_mutex_unlock(&cw_pm_process.lock);
-    pthread_join(sender, NULL);
     cr_expect(cw_pm_end_images());
     cw_pm_disarm();
     cr_assert(cw_counter_data_read(&data, file.data, file.size, "sampled", arena, &err) == CW_OK, "%s", err.message);
