@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <search.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/image/config_image.h"
@@ -11,13 +10,11 @@
 #include "host/image/meanings.h"
 #include "host/image/pc_data.h"
 
-enum { MOST_DEVICES = 1 << 14 };
-
-struct numbered { /* a device of the result */
-    uint32_t number;
+struct joined {                 /* a device of the result */
+    uint32_t number, own;       /* there, and in the input that it came with */
+    const char *place;          /* its PCI address, "" where it does not tell */
     const uint8_t *description; /* its chunk behind the number */
     size_t size;
-    const struct cw_merge_input *input; /* the last that has it */
 };
 
 struct mapped {        /* a device of the current input */
@@ -28,85 +25,110 @@ struct mapped {        /* a device of the current input */
 struct merge {
     struct cw_writer *out;
     struct cw_error *err;
+    struct cw_arena *arena;
     const struct cw_merge_input *first;
-    enum cw_profiler profiler; /* of the first input */
-    size_t device_count;
-    uint32_t next_number; /* none below it is free */
-    struct numbered devices[MOST_DEVICES];
-    size_t map_count;
-    struct mapped *map; /* by `from` */
-    void *modules;      /* a tree of those that were written: several processes run the same code */
+    enum cw_profiler profiler;     /* of the first input */
+    void *by_number, *by_likeness; /* trees of the result's devices */
+    uint32_t next_number;          /* none below it is free */
+    void *modules;                 /* a tree of those that were written: several processes run the same code */
     struct cw_chunk schema, repeats, meanings; /* of the first input; empty before it, and where there are none */
     uint32_t repeat_count;
     uint64_t ranges, dropped;
     bool complete;
     enum cw_capture_end how;
     uint32_t code;
+    /* of the current input: */
+    const struct cw_counter_data *data;
+    uint32_t device_count;           /* so far */
+    void *map;                       /* a tree of them */
+    struct cw_chunk about, repeated; /* what the next range is said to be; empty where nothing is */
 };
+
+/* Nodes of trees are the arena's. */
+static void *keep(struct merge *m, const void *node, size_t size, void **tree,
+                  int (*compare)(const void *, const void *))
+{
+    void *kept = cw_arena_alloc(m->arena, 1, size);
+    if (kept)
+        memcpy(kept, node, size);
+    return kept && tsearch(kept, tree, compare) ? kept : NULL;
+}
+
+static void leave(void *node)
+{
+    (void)node;
+}
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
-static bool is_taken(const struct merge *m, uint32_t number)
+static int compare(uint64_t a, uint64_t b)
 {
-    for (size_t i = 0; i < m->device_count; i++)
-        if (m->devices[i].number == number)
-            return true;
-    return false;
+    return (a > b) - (a < b);
 }
 
-/* One that an earlier input describes alike: two of one input are two, however they are described. */
-static struct numbered *find_alike(struct merge *m, const struct numbered *device)
+static int by_number(const void *left, const void *right)
 {
-    for (size_t i = 0; i < m->device_count; i++) {
-        struct numbered *d = &m->devices[i];
-        if (d->input != device->input && d->size == device->size &&
-            memcmp(d->description, device->description, d->size) == 0)
-            return d;
-    }
-    return NULL;
+    const struct joined *a = left, *b = right;
+    return compare(a->number, b->number);
 }
 
-static struct numbered *add_device(struct merge *m, struct numbered device)
+/* What is described alike is one device, but without an address only where its inputs number it alike, too. */
+static int by_likeness(const void *left, const void *right)
 {
-    if (m->device_count == MOST_DEVICES)
-        return NULL;
-    if (is_taken(m, device.number)) {
-        while (is_taken(m, m->next_number))
-            m->next_number++;
-        device.number = m->next_number;
-    }
-    m->devices[m->device_count] = device;
-    return &m->devices[m->device_count++];
-}
-
-static enum cw_status take_number(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
-{
-    if (chunk->type != CW_CHUNK_DEVICE)
-        return CW_OK;
-    struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
-    struct numbered device = {.number = cw_read_u32(&in), .input = input};
-    device.description = chunk->payload + in.pos;
-    device.size = chunk->size - in.pos;
-    struct numbered *alike = find_alike(m, &device), *kept = alike ? alike : add_device(m, device);
-    if (!kept)
-        return cw_error_set(m->err, CW_ERR_UNSUPPORTED, "%s: found more than %d devices together, expected no more",
-                            input->name, MOST_DEVICES);
-    kept->input = input;
-    m->map[m->map_count++] = (struct mapped){device.number, kept->number, !alike};
-    return CW_OK;
+    const struct joined *a = left, *b = right;
+    int order = a->size != b->size ? compare(a->size, b->size) : memcmp(a->description, b->description, a->size);
+    return order || *a->place ? order : compare(a->own, b->own);
 }
 
 static int by_from(const void *left, const void *right)
 {
     const struct mapped *a = left, *b = right;
-    return (a->from > b->from) - (a->from < b->from);
+    return compare(a->from, b->from);
 }
 
 static const struct mapped *find_mapped(const struct merge *m, uint32_t number)
 {
-    struct mapped key = {.from = number};
-    return bsearch(&key, m->map, m->map_count, sizeof key, by_from);
+    const struct mapped key = {.from = number};
+    void *const *found = tfind(&key, &m->map, by_from);
+    return found ? *found : NULL;
+}
+
+/* Where an earlier input has the device, it stays one. Samples have their device's own clock, and say of the device
+ * what is true of one capture alone: theirs never does. */
+static const struct joined *find_alike(const struct merge *m, const struct joined *device)
+{
+    void *const *found = m->profiler == CW_PROFILER_RANGE ? tfind(device, &m->by_likeness, by_likeness) : NULL;
+    return found ? *found : NULL;
+}
+
+/* The number in the result for a device of the input: its own where that is free, else the lowest that is. NULL when
+ * out of memory. */
+static const struct mapped *map_device(struct merge *m, struct joined device)
+{
+    const struct joined *alike = device.size ? find_alike(m, &device) : NULL;
+    struct mapped mapped = {device.own, alike ? alike->number : device.own, !alike};
+    if (!alike) {
+        for (device.number = device.own; tfind(&device, &m->by_number, by_number);)
+            device.number = m->next_number++;
+        mapped.to = device.number;
+        struct joined *kept = keep(m, &device, sizeof device, &m->by_number, by_number);
+        if (!kept || (device.size && !tsearch(kept, &m->by_likeness, by_likeness)))
+            return NULL;
+    }
+    return keep(m, &mapped, sizeof mapped, &m->map, by_from);
+}
+
+static enum cw_status take_device(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+{
+    (void)input;
+    if (chunk->type != CW_CHUNK_DEVICE)
+        return CW_OK;
+    const char *place = cw_device_attribute(&m->data->devices[m->device_count], "pci");
+    const struct joined device = {.own = m->data->devices[m->device_count++].index,
+                                  .place = place ? cw_arena_strdup(m->arena, place) : "",
+                                  .description = chunk->payload + 4,
+                                  .size = chunk->size - 4};
+    return device.place && map_device(m, device) ? CW_OK : cw_error_nomem(m->err);
 }
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
@@ -154,6 +176,10 @@ static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *i
         cw_reader_init(&in, chunk->payload + at, chunk->size - at, "", 0, NULL);
         uint32_t number = cw_read_u32(&in);
         const struct mapped *device = find_mapped(m, number);
+        /* a capture that died has launches of devices that it had not described yet */
+        bool may_lack = chunk->type == CW_CHUNK_LAUNCHES;
+        if (!device && may_lack && !(device = map_device(m, (struct joined){.own = number, .place = ""})))
+            return cw_error_nomem(m->err);
         if (!device)
             return cw_error_set(m->err, CW_ERR_INPUT,
                                 "%s: offset %" PRIu64 ": found device %" PRIu32 ", expected one with a DEVC chunk",
@@ -170,29 +196,32 @@ static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *i
 static int by_payload(const void *left, const void *right)
 {
     const struct cw_chunk *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return memcmp(a->payload, b->payload, a->size); /* begins with the code's checksum */
+    /* begins with the code's checksum */
+    return a->size != b->size ? compare(a->size, b->size) : memcmp(a->payload, b->payload, a->size);
 }
 
 static enum cw_status take_module(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
     if (tfind(chunk, &m->modules, by_payload))
         return CW_OK;
-    struct cw_chunk *kept = malloc(sizeof *kept);
-    if (kept)
-        *kept = *chunk;
-    if (!kept || !tsearch(kept, &m->modules, by_payload)) {
-        free(kept);
-        return cw_error_nomem(m->err);
-    }
-    return copy_chunk(m, input, chunk);
+    return keep(m, chunk, sizeof *chunk, &m->modules, by_payload) ? copy_chunk(m, input, chunk)
+                                                                  : cw_error_nomem(m->err);
 }
 
-static enum cw_status refuse_plan(const struct merge *m, const struct cw_merge_input *input)
+static enum cw_status take_range(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
-    return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of another plan than %s, expected the same",
-                        input->name, m->first->name);
+    enum cw_status status = m->about.type ? copy_chunk(m, input, &m->about) : CW_OK;
+    if (status == CW_OK && m->repeated.type)
+        status = copy_chunk(m, input, &m->repeated);
+    m->about = m->repeated = (struct cw_chunk){0};
+    return status == CW_OK ? copy_chunk(m, input, chunk) : status;
+}
+
+static enum cw_status refuse(const struct merge *m, const struct cw_merge_input *input)
+{
+    bool planned = m->profiler == CW_PROFILER_RANGE || m->profiler == CW_PROFILER_PM;
+    return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of %s than %s, expected the same", input->name,
+                        planned ? "another plan" : "other metrics", m->first->name);
 }
 
 /* What all inputs have to have alike, of which the result has the first's. */
@@ -206,7 +235,7 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
         return copy_chunk(m, input, chunk);
     }
     if (own->size != chunk->size || memcmp(own->payload, chunk->payload, chunk->size) != 0)
-        return refuse_plan(m, input);
+        return refuse(m, input);
     return CW_OK;
 }
 
@@ -229,8 +258,13 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
     case CW_CHUNK_MODULE:
         return take_module(m, input, chunk);
     case CW_CHUNK_ABOUT:
+        m->about = *chunk;
+        return CW_OK;
     case CW_CHUNK_REPEATED:
+        m->repeated = *chunk;
+        return CW_OK;
     case CW_CHUNK_RANGE:
+        return take_range(m, input, chunk);
     case CW_CHUNK_SAMPLES:
     case CW_CHUNK_CLOCK:
     case CW_CHUNK_LAUNCHES:
@@ -271,11 +305,19 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
         return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",
                             input->name, cw_profiler_names[data->schema.profiler], cw_profiler_names[m->profiler],
                             m->first->name);
-    return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse_plan(m, input);
+    return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input);
 }
 
-static void take_end(struct merge *m, const struct cw_counter_data *data)
+static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)
 {
+    m->data = data;
+    m->device_count = 0;
+    m->about = m->repeated = (struct cw_chunk){0};
+    enum cw_status status = walk(m, input, take_device);
+    if (status == CW_OK)
+        status = walk(m, input, take_chunk);
+    tdestroy(m->map, leave);
+    m->map = NULL;
     m->ranges += data->range_count;
     m->dropped += data->dropped;
     m->complete = m->complete && data->complete;
@@ -283,6 +325,7 @@ static void take_end(struct merge *m, const struct cw_counter_data *data)
         m->how = data->how;
         m->code = data->code;
     }
+    return status;
 }
 
 static enum cw_status take_input(struct merge *m, const struct cw_merge_input *input)
@@ -297,17 +340,8 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
         status = cw_pc_data_read(&instructions, input->data, input->size, input->name, arena, m->err);
     if (status == CW_OK)
         status = check_kind(m, input, &data);
-    if (status == CW_OK) {
-        m->map_count = 0;
-        m->map = cw_arena_alloc(arena, data.device_count, sizeof *m->map);
-        status = m->map ? walk(m, input, take_number) : cw_error_nomem(m->err);
-    }
-    if (status == CW_OK) {
-        qsort(m->map, m->map_count, sizeof *m->map, by_from);
-        status = walk(m, input, take_chunk);
-    }
     if (status == CW_OK)
-        take_end(m, &data);
+        status = take_data(m, input, &data);
     cw_arena_destroy(arena);
     return status;
 }
@@ -315,19 +349,15 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
 enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                      struct cw_error *err)
 {
-    struct merge *m = calloc(1, sizeof *m);
-    enum cw_status status = m ? CW_OK : cw_error_nomem(err);
-    if (!m)
-        return status;
-    m->out = out;
-    m->err = err;
-    m->first = inputs;
-    m->complete = true;
+    struct merge m = {.out = out, .err = err, .first = inputs, .complete = true, .arena = cw_arena_create()};
+    enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
     for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = take_input(m, &inputs[i]);
-    if (status == CW_OK && m->complete)
-        cw_counter_data_write_end(m->ranges, m->dropped, m->how, m->code, out);
-    tdestroy(m->modules, free);
-    free(m);
+        status = take_input(&m, &inputs[i]);
+    if (status == CW_OK && m.complete)
+        cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, out);
+    tdestroy(m.by_likeness, leave);
+    tdestroy(m.by_number, leave);
+    tdestroy(m.modules, leave);
+    cw_arena_destroy(m.arena);
     return status == CW_OK && out->status != CW_OK ? cw_error_nomem(err) : status;
 }

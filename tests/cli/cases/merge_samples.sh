@@ -1,4 +1,4 @@
-# Samples of several processes or GPUs joined: over time, of instructions, and SASS metrics. Code that all ran stands once.
+# Samples of several processes or GPUs joined: over time, of instructions, and SASS metrics. Each keeps its devices; code that all ran stands once.
 metric-config --chip GH100 --profiler pm --no-native -m sm__inst_executed_realtime.sum,sm__cycles_active.avg -o pm.cwc
 for device in 0 1; do
     capture-agent pm -c pm.cwc --device $device --sim-seed $device --sim-drop $device -o pm.$device.cwd -- true
