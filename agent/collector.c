@@ -8,7 +8,7 @@
 
 #include "host/image/chunk.h"
 
-/* A write that fails half way is cut off again. */
+/* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
 enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
 {
     enum cw_status status = out->status == CW_OK ? CW_OK : cw_error_nomem(err);
@@ -37,7 +37,7 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const
                                  struct cw_error *err)
 {
     *c = (struct cw_collector){.path = path, .schema = schema};
-    c->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    c->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (c->fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     struct cw_writer out;

@@ -8,21 +8,44 @@
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
+/* The blocks of each device: those of device d are order[first[d]] up to order[first[d + 1]], as in the file. */
+struct by_device {
+    const struct cw_pm_result *r;
+    uint32_t *first, *order;
+};
+
+static bool sort_blocks(struct by_device *b, const struct cw_pm_result *r)
+{
+    const struct cw_pm_data *pm = r->pm;
+    size_t devices = r->base.data->device_count;
+    *b = (struct by_device){r, calloc(devices + 3, sizeof *b->first),
+                            calloc((size_t)pm->block_count + 1, sizeof *b->order)};
+    if (!b->first || !b->order)
+        return false;
+    for (uint32_t i = 0; i < pm->block_count; i++)
+        b->first[pm->blocks[i].device + 2]++;
+    for (size_t d = 0; d < devices; d++)
+        b->first[d + 2] += b->first[d + 1];
+    for (uint32_t i = 0; i < pm->block_count; i++)
+        b->order[b->first[pm->blocks[i].device + 1]++] = i;
+    return true;
+}
+
 /* What was taken of one device. */
 struct taken {
     uint32_t samples, overflows;
     uint64_t lost, start_ns, end_ns;
 };
 
-static struct taken count_taken(const struct cw_pm_data *pm, uint32_t device)
+static struct taken count_taken(const struct by_device *b, uint32_t device)
 {
-    struct taken t = {0};
-    for (uint32_t b = 0; b < pm->block_count; b++) {
-        const struct cw_pm_block *block = &pm->blocks[b];
-        if (block->device != device)
-            continue;
-        t.start_ns = t.samples ? t.start_ns : pm->start_ns[block->first];
-        t.end_ns = pm->end_ns[block->first + block->count - 1];
+    const struct cw_pm_data *pm = b->r->pm;
+    struct taken t = {.start_ns = UINT64_MAX};
+    for (uint32_t k = b->first[device]; k < b->first[device + 1]; k++) {
+        const struct cw_pm_block *block = &pm->blocks[b->order[k]];
+        uint64_t start = pm->start_ns[block->first], end = pm->end_ns[block->first + block->count - 1];
+        t.start_ns = start < t.start_ns ? start : t.start_ns;
+        t.end_ns = end > t.end_ns ? end : t.end_ns;
         t.samples += block->count;
         t.overflows += block->overflow;
         t.lost += block->lost;
@@ -30,14 +53,15 @@ static struct taken count_taken(const struct cw_pm_data *pm, uint32_t device)
     return t;
 }
 
-static void put_heading(const struct cw_pm_result *r, uint32_t device, FILE *out)
+static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 {
-    const struct taken t = count_taken(r->pm, device);
+    const struct cw_result *base = &b->r->base;
+    const struct taken t = count_taken(b, device);
     fprintf(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
     if (t.samples)
         fprintf(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
-    if (device < r->base.data->device_count) {
-        const struct cw_device *d = &r->base.data->devices[device];
+    if (device < base->data->device_count) {
+        const struct cw_device *d = &base->data->devices[device];
         const char *name = cw_device_attribute(d, "name");
         const char *interval = cw_device_attribute(d, "sampling_interval");
         const char *simulated = cw_device_attribute(d, "simulated");
@@ -56,14 +80,15 @@ struct summary {
     enum cw_value_status status;  /* the gravest */
 };
 
-static struct summary summarize(const struct cw_pm_result *r, uint32_t device, uint32_t metric)
+static struct summary summarize(const struct by_device *by, uint32_t device, uint32_t metric)
 {
+    const struct cw_pm_result *r = by->r;
     struct summary s = {NAN, NAN, NAN, CW_VALUE_OK};
     size_t start = (size_t)metric * r->pm->sample_count, count = 0;
     double sum = 0;
-    for (uint32_t b = 0; b < r->pm->block_count; b++) {
-        const struct cw_pm_block *block = &r->pm->blocks[b];
-        for (size_t i = start + block->first; block->device == device && i < start + block->first + block->count; i++) {
+    for (uint32_t k = by->first[device]; k < by->first[device + 1]; k++) {
+        const struct cw_pm_block *block = &r->pm->blocks[by->order[k]];
+        for (size_t i = start + block->first; i < start + block->first + block->count; i++) {
             double value = r->values[i];
             if (r->statuses[i] > (int8_t)s.status)
                 s.status = (enum cw_value_status)r->statuses[i];
@@ -101,8 +126,9 @@ static void put_row(char cells[CELLS][CW_METRIC_NAME_MAX], const int widths[CELL
     putc('\n', out);
 }
 
-static enum cw_status put_metrics(const struct cw_pm_result *r, uint32_t device, FILE *out, struct cw_error *err)
+static enum cw_status put_metrics(const struct by_device *by, uint32_t device, FILE *out, struct cw_error *err)
 {
+    const struct cw_pm_result *r = by->r;
     char cells[CELLS][CW_METRIC_NAME_MAX] = {"metric", "unit", "mean", "least", "greatest"};
     int widths[CELLS];
     bool seen[CW_VALUE_STATUS_COUNT] = {false};
@@ -113,7 +139,7 @@ static enum cw_status put_metrics(const struct cw_pm_result *r, uint32_t device,
         widths[k] = (int)strlen(cells[k]);
     char row[CELLS][CW_METRIC_NAME_MAX];
     for (uint32_t m = 0; m < r->base.metric_count; m++) {
-        list[m] = summarize(r, device, m);
+        list[m] = summarize(by, device, m);
         seen[list[m].status] = true;
         fill_row(row, r, m, &list[m]);
         for (int k = 0; k < CELLS; k++)
@@ -205,13 +231,16 @@ static enum cw_status put_launches(const struct cw_pm_data *pm, FILE *out, struc
 
 enum cw_status cw_pm_table_write(const struct cw_pm_result *r, FILE *out, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    uint32_t device = 0;
-    do { /* once at least: a capture that died early has no device */
+    struct by_device by;
+    enum cw_status status = sort_blocks(&by, r) ? CW_OK : cw_error_nomem(err);
+    /* once at least: a capture that died early has no device */
+    for (uint32_t device = 0; status == CW_OK && (!device || device < r->base.data->device_count); device++) {
         if (device)
             putc('\n', out);
-        put_heading(r, device, out);
-        status = put_metrics(r, device, out, err);
-    } while (status == CW_OK && ++device < r->base.data->device_count);
+        put_heading(&by, device, out);
+        status = put_metrics(&by, device, out, err);
+    }
+    free(by.first);
+    free(by.order);
     return status == CW_OK ? put_launches(r->pm, out, err) : status;
 }
