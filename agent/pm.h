@@ -37,6 +37,7 @@ enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct c
 /* ---- the sampling process of the cupti backend ------------------------------------------------------------------- */
 
 struct cw_pm_sampler {
+    uint32_t device;
     pid_t pid;
     int fd; /* messages come from it; shutting it down for writing ends the sampling */
 };

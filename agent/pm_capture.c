@@ -17,7 +17,7 @@
 
 struct gpu { /* that is sampled */
     struct capture *capture;
-    uint32_t number;
+    uint32_t number; /* of the device */
     struct cw_pm_sampler sampler;
     pthread_t receiver;
     bool receiving;
@@ -85,6 +85,8 @@ static void *receive(void *user)
         free(payload);
     }
     pthread_mutex_lock(&c->lock);
+    if (g->ready && g->trouble.code != CW_OK) /* in hours to come the end would be late to tell it */
+        fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);
     g->over = true;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -130,7 +132,7 @@ static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
     return status;
 }
 
-/* Returns the first trouble that there was. */
+/* Returns the trouble that there was: a GPU's rather than the program's. */
 static const struct cw_error *end_sampling(struct capture *c)
 {
     const struct cw_error *first = &c->session.trouble;

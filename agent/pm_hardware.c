@@ -98,15 +98,29 @@ void cw_pm_disarm(void)
 
 /* ---- while it runs --------------------------------------------------------------------------------------------- */
 
+static void free_image(struct cw_pm_image *s)
+{
+    if (s) {
+        free(s->bytes);
+        free(s->start);
+        free(s->end);
+        free(s);
+    }
+}
+
+/* NULL when out of memory. */
 static struct cw_pm_image *make_image(void)
 {
     struct cw_pm_image *s = calloc(1, sizeof *s);
-    cw_pm_need(s);
-    s->bytes = aligned_alloc(64, (cw_pm_process.image_size + 63) / 64 * 64);
-    s->start = calloc(cw_pm_process.image_samples, sizeof *s->start);
-    s->end = calloc(cw_pm_process.image_samples, sizeof *s->end);
-    cw_pm_need(s->bytes && s->start && s->end);
-    return s;
+    if (s) {
+        s->bytes = aligned_alloc(64, (cw_pm_process.image_size + 63) / 64 * 64);
+        s->start = calloc(cw_pm_process.image_samples, sizeof *s->start);
+        s->end = calloc(cw_pm_process.image_samples, sizeof *s->end);
+    }
+    if (s && s->bytes && s->start && s->end)
+        return s;
+    free_image(s);
+    return NULL;
 }
 
 static bool may_make_image(void)
@@ -115,20 +129,30 @@ static bool may_make_image(void)
     return count < LEAST_IMAGES || (count < MOST_IMAGES && (count + 1) * cw_pm_process.image_size <= most_bytes);
 }
 
-/* An image that holds nothing: one that was sent, a new one, or, where there are many, the next that is sent. */
+/* An image that holds nothing: one that was sent, a new one, or, where there are many or no memory is left, the next
+ * that is sent. */
+static struct cw_pm_image *take_image(void)
+{
+    struct cw_pm_image *s = NULL;
+    pthread_mutex_lock(&cw_pm_process.lock);
+    while (!s && !cw_pm_process.spare) {
+        s = may_make_image() ? make_image() : NULL;
+        cw_pm_process.image_count += s != NULL;
+        cw_pm_need(cw_pm_process.image_count > 0);
+        if (!s)
+            pthread_cond_wait(&cw_pm_process.changed, &cw_pm_process.lock);
+    }
+    if (!s) {
+        s = cw_pm_process.spare;
+        cw_pm_process.spare = s->next;
+    }
+    pthread_mutex_unlock(&cw_pm_process.lock);
+    return s;
+}
+
 static struct cw_pm_image *next_image(void)
 {
-    pthread_mutex_lock(&cw_pm_process.lock);
-    while (!cw_pm_process.spare && !may_make_image())
-        pthread_cond_wait(&cw_pm_process.changed, &cw_pm_process.lock);
-    struct cw_pm_image *s = cw_pm_process.spare;
-    if (s)
-        cw_pm_process.spare = s->next;
-    else
-        cw_pm_process.image_count++;
-    pthread_mutex_unlock(&cw_pm_process.lock);
-    if (!s)
-        s = make_image();
+    struct cw_pm_image *s = take_image();
     PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, init);
     init.pPmSamplingObject = object;
     init.counterDataSize = cw_pm_process.image_size;

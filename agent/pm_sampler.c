@@ -176,6 +176,7 @@ enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct c
                                    const struct cw_schema *schema, const struct cw_writer *native, struct cw_error *err)
 {
     int ends[2];
+    sampler->device = device;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return cw_error_set(err, CW_ERR_IO, "cannot create a pair of sockets: %s", strerror(errno));
     fflush(NULL);
@@ -211,6 +212,7 @@ enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_err
         ;
     if (WIFSIGNALED(how))
         return cw_error_set(err, CW_ERR_DEVICE,
-                            "the sampling process was killed by signal %d; what was complete is kept", WTERMSIG(how));
+                            "GPU %u: the sampling process was killed by signal %d; what was complete is kept",
+                            sampler->device, WTERMSIG(how));
     return CW_OK;
 }

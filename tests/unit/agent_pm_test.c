@@ -44,6 +44,7 @@ static struct {
     uint32_t room; /* of an image */
     uint32_t decodes, last_decode, overflow_at;
     uint32_t slow_until;  /* the first evaluation waits for so many calls that decode */
+    int patience;         /* so many seconds, where nothing is decoded any more */
     uint64_t next, taken; /* sample; samples that came into images */
     bool was_slow;
 } gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -201,7 +202,7 @@ static void be_slow(void)
     while (gpu.decodes < gpu.slow_until && !result) {
         struct timespec end;
         clock_gettime(CLOCK_REALTIME, &end);
-        end.tv_sec += 1;
+        end.tv_sec += gpu.patience;
         result = pthread_cond_timedwait(&gpu.changed, &gpu.lock, &end);
     }
     gpu.was_slow = gpu.was_slow || gpu.decodes < gpu.slow_until;
@@ -314,23 +315,34 @@ Test(agent_pm, every_sample_but_the_artificial_one_is_there)
 Test(agent_pm, nothing_is_lost_while_the_first_evaluation_takes_its_time)
 {
     gpu.slow_until = 100; /* that is 15 images half full */
+    gpu.patience = 20;
     struct cw_counter_data data = sample(150);
     check_samples(&data, 1);
     cr_expect(data.pm.sample_count == 150 * SAMPLES_A_DECODE - 1);
     cr_expect(data.pm.lost == 0, "%lu lost", data.pm.lost);
-    cr_expect(cw_pm_process.image_count <= 32);
+}
+
+static void check_bound(uint32_t images, uint32_t decodes)
+{
+    gpu.slow_until = UINT32_MAX;
+    gpu.patience = 1;
+    struct cw_counter_data data = sample(decodes);
+    check_samples(&data, 1);
+    cr_expect(cw_pm_process.image_count == images, "%u images", cw_pm_process.image_count);
+    cr_expect(data.pm.lost > 0);
+    cr_expect(data.pm.sample_count + data.pm.lost == gpu.next - 1, "%u and %lu lost of %lu", data.pm.sample_count,
+              data.pm.lost, gpu.next);
 }
 
 Test(agent_pm, images_are_bounded_and_what_is_lost_then_is_told)
 {
-    gpu.image_size = (size_t)1 << 27; /* four of them are as much memory as may be */
-    gpu.slow_until = 1000;
-    struct cw_counter_data data = sample(150);
-    check_samples(&data, 1);
-    cr_expect(cw_pm_process.image_count == 4, "%u images", cw_pm_process.image_count);
-    cr_expect(data.pm.lost > 0);
-    cr_expect(data.pm.sample_count + data.pm.lost == gpu.next - 1, "%u and %lu lost of %lu", data.pm.sample_count,
-              data.pm.lost, gpu.next);
+    check_bound(32, 400);
+}
+
+Test(agent_pm, large_images_are_fewer)
+{
+    gpu.image_size = (size_t)1 << 27;
+    check_bound(4, 150);
 }
 
 Test(agent_pm, sampling_begins_anew_where_the_buffer_was_full)
