@@ -32,7 +32,7 @@ static const struct argp_option pm_options[] = {
     {"interval", KEY_INTERVAL, "N[ns|us|ms|sys]", 0,
      "time between samples, or the number of cycles of the system clock with sys (default: 100us)", 0},
     {"duration", KEY_DURATION, "N[s|m|h]", 0, "sample for so long (default: as long as the program runs)", 0},
-    {"device", KEY_DEVICE, "LIST", 0, "the GPUs to sample, by number: 0,2, or all (default: 0)", 0},
+    {"device", KEY_DEVICE, "LIST", 0, "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer (default: 256)", 0},
     {"no-trace", KEY_NO_TRACE, 0, 0, "do not trace the program's kernel launches", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,

@@ -1,12 +1,13 @@
-# Every option and sub-command of --help stands in the manual page, each where it belongs, and the other way round.
-help_options() { "$@" --help | sed -nE 's/^ {2,6}(-[A-Za-z?], )?(--[a-z][a-z-]*).*/\1\2/p' | sort; }
+# Every option with its argument and every sub-command of --help stands in the manual page, each where it belongs, and
+# the other way round.
+help_options() { "$@" --help | sed -nE 's/^ {2,6}(-[A-Za-z?], )?(--[a-z][a-z-]*(\[?=[^ ]+)?).*/\1\2/p' | sort; }
 help_commands() { "$1" --help | sed -nE 's/^  ([a-z][a-z-]*)  +.*/\1/p'; }
 # the options under a heading of a page
 page_options() {
     awk -v heading="$2" '
         /^\.S[HS] / { on = $0 == heading; next }
         on && item && /^\\fB/ { gsub(/\\f[BRI]/, ""); gsub(/\\-/, "-"); print }
-        { item = /^\.TP/ }' "$SOURCE/man/$1.1" | sed -E 's/(--[a-z-]+).*/\1/' | sort
+        { item = /^\.TP/ }' "$SOURCE/man/$1.1" | sort
 }
 page_commands() { sed -n 's/^\.SS //p' "$SOURCE/man/$1.1" | sed 's/\\-/-/g'; }
 for command in metric-query capture-agent; do

@@ -1,0 +1,222 @@
+/* PM sampling of several GPUs, each by a process, some of which do not live long. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/check.h"
+#include "agent/message.h"
+#include "agent/pm.h"
+#include "host/base/file.h"
+
+enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
+enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, CANNOT_START };
+
+static enum fate fates[GPUS];
+static char path[] = "/tmp/pm_capture.XXXXXX";
+static struct cw_error err;
+static struct cw_arena *arena;
+
+/* ---- what pm_capture.c asks of the rest -------------------------------------------------------------------------- */
+
+enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *e)
+{
+    (void)e;
+    cr_expect(check->need == CW_NEED_PM);
+    *check->found_devices = check->devices == CW_EVERY_DEVICE ? (1 << GPUS) - 1 : check->devices;
+    return CW_OK;
+}
+
+const char *cw_cupti_path(char *name, size_t size)
+{
+    cr_assert(size > 0);
+    *name = 0;
+    return name;
+}
+
+static void send_message(int fd, enum cw_message_type type, struct cw_writer *out)
+{
+    if (!cw_message_send(fd, type, out->data, out->size))
+        _exit(1);
+    cw_writer_free(out);
+    cw_writer_init(out);
+}
+
+static void begin_chunks(struct cw_writer *out, uint32_t samples)
+{
+    cw_write_u32(out, samples);
+    cw_write_u64(out, 0);
+}
+
+static void send_block(int fd, uint32_t device, const struct cw_schema *schema, uint64_t number)
+{
+    struct cw_writer out;
+    uint64_t start[BLOCK], end[BLOCK];
+    double values[BLOCK];
+    const uint8_t form = CW_COLUMN_SUMS;
+    struct cw_block block = {.device = device, .count = BLOCK, .start = start, .end = end, .forms = &form};
+    for (int i = 0; i < BLOCK; i++) {
+        start[i] = (number * BLOCK + (uint64_t)i) * 1000;
+        end[i] = start[i] + 1000;
+        values[i] = (double)device;
+    }
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        block.rollups[r] = values;
+    cw_writer_init(&out);
+    begin_chunks(&out, BLOCK);
+    cw_pm_write_block(schema, &block, &out);
+    send_message(fd, CW_MESSAGE_CHUNKS, &out);
+}
+
+__attribute__((noreturn)) static void sample(int fd, uint32_t number, const struct cw_schema *schema)
+{
+    struct cw_writer out;
+    const struct cw_device_facts facts = {.instances = 1};
+    const struct cw_device device = {.index = number, .facts = &facts};
+    cw_writer_init(&out);
+    if (fates[number] == CRASHES_BEFORE)
+        raise(SIGKILL);
+    if (fates[number] == FAILS_BEFORE) {
+        cw_write_u32(&out, CW_ERR_UNSUPPORTED);
+        cw_write_string(&out, "it cannot");
+        send_message(fd, CW_MESSAGE_FAIL, &out);
+        _exit(1);
+    }
+    cw_write_string(&out, "");
+    send_message(fd, CW_MESSAGE_READY, &out);
+    begin_chunks(&out, 0);
+    cw_counter_data_write_device(schema, &device, &out);
+    send_message(fd, CW_MESSAGE_CHUNKS, &out);
+    for (uint64_t i = 0; i < BLOCKS; i++) {
+        send_block(fd, number, schema, i);
+        if (fates[number] == CRASHES_LATER)
+            raise(SIGKILL);
+    }
+    _exit(0);
+}
+
+enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
+                                   const struct cw_schema *schema, const struct cw_writer *native, struct cw_error *e)
+{
+    int ends[2];
+    (void)options;
+    cr_expect(native->size == 1);
+    if (fates[device] == CANNOT_START)
+        return cw_error_set(e, CW_ERR_IO, "no process more");
+    cr_assert(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    *sampler = (struct cw_pm_sampler){.device = device, .fd = ends[0]};
+    sampler->pid = fork();
+    if (sampler->pid == 0) {
+        close(ends[0]);
+        sample(ends[1], device, schema);
+    }
+    close(ends[1]);
+    return CW_OK;
+}
+
+void cw_pm_sampler_stop(struct cw_pm_sampler *sampler)
+{
+    shutdown(sampler->fd, SHUT_WR);
+}
+
+enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_error *e)
+{
+    int how = 0;
+    shutdown(sampler->fd, SHUT_RDWR);
+    close(sampler->fd);
+    cr_expect(waitpid(sampler->pid, &how, 0) == sampler->pid);
+    return WIFSIGNALED(how) ? cw_error_set(e, CW_ERR_DEVICE, "GPU %u was killed", sampler->device) : CW_OK;
+}
+
+/* ---- */
+
+static enum cw_status capture(uint64_t devices)
+{
+    static const struct cw_config_counter counter = {.name = "counter"};
+    static const char *const metric = "counter.sum";
+    static const struct cw_config_pass pass;
+    static const uint8_t native[1];
+    static const struct cw_config_image plan = {.chip = "GH100",
+                                                .producer = "test",
+                                                .profiler = CW_PROFILER_PM,
+                                                .pass_count = 1,
+                                                .passes = &pass,
+                                                .counter_count = 1,
+                                                .counters = &counter,
+                                                .metric_count = 1,
+                                                .metrics = &metric,
+                                                .native = native,
+                                                .native_size = 1};
+    const struct cw_pm_options options = {
+        .plan = &plan, .output = path, .devices = devices, .interval = 1000, .duration_s = 1};
+    int exit_status = 0;
+    close(mkstemp(path));
+    arena = cw_arena_create();
+    err = (struct cw_error)CW_ERROR_INIT;
+    return cw_pm_cupti_capture(&options, &exit_status, &err);
+}
+
+/* What is in the file: whole blocks of these GPUs alone. */
+static struct cw_counter_data read_file(const uint32_t blocks[GPUS])
+{
+    struct cw_bytes file;
+    struct cw_counter_data data;
+    struct cw_error why = CW_ERROR_INIT;
+    uint32_t found[GPUS] = {0};
+    cr_assert(cw_file_read(&file, path, 1 << 20, &why) == CW_OK);
+    cr_assert(cw_counter_data_read(&data, file.data, file.size, path, arena, &why) == CW_OK, "%s", why.message);
+    for (uint32_t b = 0; b < data.pm.block_count; b++)
+        found[data.devices[data.pm.blocks[b].device].index]++;
+    for (int g = 0; g < GPUS; g++)
+        cr_expect(found[g] == blocks[g], "GPU %d: %u blocks", g, found[g]);
+    unlink(path);
+    return data;
+}
+
+Test(agent_pm_capture, every_gpu_that_was_asked_for_is_sampled)
+{
+    cr_assert(capture(1 << 0 | 1 << 2) == CW_OK, "%s", err.message);
+    cr_expect(read_file((const uint32_t[]){BLOCKS, 0, BLOCKS}).complete);
+}
+
+Test(agent_pm_capture, all_are_those_of_the_chip)
+{
+    cr_assert(capture(0) == CW_OK, "%s", err.message);
+    cr_expect(read_file((const uint32_t[]){BLOCKS, BLOCKS, BLOCKS}).complete);
+}
+
+Test(agent_pm_capture, a_gpu_that_is_sampled_no_longer_leaves_the_others)
+{
+    fates[1] = CRASHES_LATER;
+    cr_expect(capture(0) == CW_ERR_DEVICE);
+    cr_expect_str_eq(err.message, "GPU 1 was killed");
+    cr_expect(!read_file((const uint32_t[]){BLOCKS, 1, BLOCKS}).complete);
+}
+
+/* Then nothing begins; how much the others took meanwhile is theirs. */
+static void check_start(enum fate fate, enum cw_status status, const char *message)
+{
+    fates[1] = fate;
+    cr_expect(capture(0) == status, "%s", err.message);
+    cr_expect_str_eq(err.message, message);
+    unlink(path);
+}
+
+Test(agent_pm_capture, a_gpu_that_cannot_be_sampled_is_named)
+{
+    check_start(FAILS_BEFORE, CW_ERR_UNSUPPORTED, "GPU 1: it cannot");
+}
+
+Test(agent_pm_capture, a_process_that_dies_at_once_is_told)
+{
+    check_start(CRASHES_BEFORE, CW_ERR_DEVICE, "GPU 1 was killed");
+}
+
+Test(agent_pm_capture, a_process_that_cannot_start_ends_the_others)
+{
+    check_start(CANNOT_START, CW_ERR_IO, "no process more");
+}
