@@ -39,7 +39,7 @@ struct capture {
     pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
     pthread_cond_t changed;
     struct cw_collector out;
-    bool any;           /* sample */
+    bool any, stopping; /* any sample; they are to end */
     uint64_t elsewhere; /* launches on GPUs that are not sampled; the session's side alone has it */
 };
 
@@ -85,7 +85,8 @@ static void *receive(void *user)
         free(payload);
     }
     pthread_mutex_lock(&c->lock);
-    if (g->ready && g->trouble.code != CW_OK) /* in hours to come the end would be late to tell it */
+    /* the end, hours later perhaps, would be late to tell it */
+    if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !c->options->duration_s)))
         fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);
     g->over = true;
     pthread_cond_broadcast(&c->changed);
@@ -136,6 +137,9 @@ static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
 static const struct cw_error *end_sampling(struct capture *c)
 {
     const struct cw_error *first = &c->session.trouble;
+    pthread_mutex_lock(&c->lock);
+    c->stopping = true;
+    pthread_mutex_unlock(&c->lock);
     for (uint32_t i = 0; i < c->gpu_count; i++)
         if (c->gpus[i].sampler.pid > 0)
             cw_pm_sampler_stop(&c->gpus[i].sampler);

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "host/image/pm_data.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/merge_twice.h"
 #include "tests/support/chunk_edit.h"
 
 /* Touches everything, so that the sanitizers see a bad pointer or length. */
@@ -59,6 +59,8 @@ static uint32_t parse(const uint8_t *bytes, size_t size, enum cw_status *status)
     CW_FUZZ_CHECK(!err.has_offset || err.offset <= size);
     volatile double used = check_content(&data) + check_samples(&data, arena);
     (void)used;
+    if (*status == CW_OK)
+        cw_fuzz_merge_twice(&data, bytes, size);
     uint32_t ranges = data.range_count + data.pm.sample_count;
     cw_arena_destroy(arena);
     return ranges;

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "eval/instructions.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/merge_twice.h"
 #include "tests/support/chunk_edit.h"
 
 /* What metric-eval does with a capture of instructions: read it, add it up, look for lines, print it. */
@@ -34,6 +34,8 @@ static void parse(const uint8_t *bytes, size_t size)
         status = cw_pc_data_read(&raw, bytes, size, "fuzz", arena, &err);
     CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
     CW_FUZZ_CHECK(status == err.code);
+    if (status == CW_OK)
+        cw_fuzz_merge_twice(&data, bytes, size);
     if (status == CW_OK)
         evaluate(&data, &raw, arena);
     cw_arena_destroy(arena);

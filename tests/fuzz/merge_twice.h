@@ -1,0 +1,40 @@
+/* For targets whose input is a capture: what reads is merged with itself. */
+#ifndef CW_TESTS_FUZZ_MERGE_TWICE_H
+#define CW_TESTS_FUZZ_MERGE_TWICE_H
+
+#include "host/image/merge.h"
+#include "host/image/pc_data.h"
+#include "host/image/pm_data.h"
+#include "tests/fuzz/fuzz.h"
+
+/* `data` is what was read of the bytes. Twice as much is in the result, which can be merged with the input again. */
+static inline void cw_fuzz_merge_twice(const struct cw_counter_data *data, const uint8_t *bytes, size_t size)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_counter_data merged;
+    struct cw_pc_data one, both;
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_writer out, again;
+    struct cw_merge_input inputs[] = {{"first", bytes, size}, {"second", bytes, size}};
+    cw_writer_init(&out);
+    cw_writer_init(&again);
+    enum cw_status status = cw_counter_data_merge(&out, inputs, 2, &err);
+    CW_FUZZ_CHECK(status == err.code && (status == CW_OK || status == CW_ERR_INPUT));
+    if (status == CW_OK) { /* not where a batch does not read, or is of a device that nobody describes */
+        CW_FUZZ_CHECK(cw_counter_data_read(&merged, out.data, out.size, "merged", arena, &err) == CW_OK);
+        CW_FUZZ_CHECK(cw_pc_data_read(&one, bytes, size, "input", arena, &err) == CW_OK);
+        CW_FUZZ_CHECK(cw_pc_data_read(&both, out.data, out.size, "merged", arena, &err) == CW_OK);
+        CW_FUZZ_CHECK(merged.range_count == 2 * data->range_count && merged.complete == data->complete);
+        CW_FUZZ_CHECK(merged.pm.sample_count == 2 * data->pm.sample_count);
+        CW_FUZZ_CHECK(merged.pm.launch_count == 2 * data->pm.launch_count);
+        CW_FUZZ_CHECK(both.pc_count == 2 * one.pc_count && both.sass_count == 2 * one.sass_count);
+        CW_FUZZ_CHECK(both.module_count <= one.module_count);
+        inputs[0] = (struct cw_merge_input){"merged", out.data, out.size};
+        CW_FUZZ_CHECK(cw_counter_data_merge(&again, inputs, 2, &err) == CW_OK);
+    }
+    cw_writer_free(&out);
+    cw_writer_free(&again);
+    cw_arena_destroy(arena);
+}
+
+#endif
