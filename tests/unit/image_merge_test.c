@@ -58,6 +58,20 @@ static struct cw_writer of_another_device(const struct cw_writer *capture)
     return other;
 }
 
+/* The same capture with an attribute in front of this chunk, for the caller to free. */
+static struct cw_writer with_nvtx(const struct cw_writer *capture, size_t chunk, const char *path)
+{
+    struct cw_writer pairs, edited;
+    cw_writer_init(&pairs);
+    cw_writer_init(&edited);
+    cw_write_u32(&pairs, 1);
+    cw_write_string(&pairs, "nvtx");
+    cw_write_string(&pairs, path);
+    cw_edit_insert(&edited, capture, chunk, "RATT", 1, pairs.data, pairs.size);
+    cw_writer_free(&pairs);
+    return edited;
+}
+
 Test(merge, one_alone_keeps_its_bytes)
 {
     const struct cw_merge_input one = {"a", sample.data, sample.size};
@@ -98,13 +112,7 @@ Test(merge, an_incomplete_part_leaves_the_whole_incomplete)
 
 Test(merge, attributes_of_ranges_stay_with_them)
 {
-    struct cw_writer pairs, about;
-    cw_writer_init(&pairs);
-    cw_writer_init(&about);
-    cw_write_u32(&pairs, 1);
-    cw_write_string(&pairs, "nvtx");
-    cw_write_string(&pairs, "outer/inner");
-    cw_edit_insert(&about, &sample, 3, "RATT", 1, pairs.data, pairs.size); /* before the second range */
+    struct cw_writer about = with_nvtx(&sample, 3, "outer/inner"); /* before the second range */
     cr_assert(merge(&about, &sample) == CW_OK);
     struct cw_counter_data data = read_result();
     cr_expect(data.ranges[0].attribute_count == 0);
@@ -112,7 +120,6 @@ Test(merge, attributes_of_ranges_stay_with_them)
     cr_expect(strcmp(cw_range_attribute(&data.ranges[1], "nvtx"), "outer/inner") == 0);
     cr_expect(cw_range_attribute(&data.ranges[1], "other") == NULL);
     cr_expect(data.ranges[2].attribute_count == 0);
-    cw_writer_free(&pairs);
     cw_writer_free(&about);
 }
 
@@ -251,19 +258,12 @@ Test(merge, samples_of_a_device_that_is_not_described_are_refused)
 /* What a capture that died said of a range that it did not write is not said of the next input's. */
 Test(merge, attributes_without_a_range_are_left_out)
 {
-    struct cw_writer pairs, died;
-    cw_writer_init(&pairs);
-    cw_writer_init(&died);
-    cw_write_u32(&pairs, 1);
-    cw_write_string(&pairs, "nvtx");
-    cw_write_string(&pairs, "died here");
-    cw_edit_insert(&died, &short_sample, CW_SAMPLE_DATA_CHUNKS - 1, "RATT", 1, pairs.data, pairs.size);
+    struct cw_writer died = with_nvtx(&short_sample, CW_SAMPLE_DATA_CHUNKS - 1, "died here");
     cr_assert(merge(&died, &sample) == CW_OK);
     struct cw_counter_data data = read_result();
     cr_assert(data.range_count == 2 * CW_SAMPLE_RANGES);
     for (uint32_t i = 0; i < data.range_count; i++)
         cr_expect(data.ranges[i].attribute_count == 0, "range %u", i);
-    cw_writer_free(&pairs);
     cw_writer_free(&died);
 }
 
