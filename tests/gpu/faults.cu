@@ -1,5 +1,6 @@
 // faults: six launches, each waited for, and then an end: `exit` without exit handlers, `kill` by a signal, `fork` of a
-// child that stays for a while, `trap` in a kernel.
+// child that stays for a while, `trap` in a kernel. `orphan` kills its parent, after two seconds in which that can write what
+// it was sent, and launches on without it.
 #include "../../data/captures/workloads/check.cuh"
 
 #include <csignal>
@@ -18,14 +19,28 @@ __global__ void crash()
     asm("trap;");
 }
 
-int main(int argc, char **argv)
+static void launch(const Buffer<float> &values)
 {
-    std::string how = argc > 1 ? argv[1] : "";
-    Buffer<float> values(count);
     for (int i = 0; i < launches; i++) {
         add<<<count / block, block>>>(values.get());
         finish();
     }
+}
+
+static void outlive_parent()
+{
+    pid_t parent = getppid();
+    sleep(2);
+    kill(parent, SIGKILL);
+    while (getppid() == parent)
+        usleep(1000);
+}
+
+int main(int argc, char **argv)
+{
+    std::string how = argc > 1 ? argv[1] : "";
+    Buffer<float> values(count);
+    launch(values);
     expect("faults", values.download(), [](size_t) { return launches; });
     passed("faults", "six launches");
     fflush(stdout);
@@ -36,6 +51,12 @@ int main(int argc, char **argv)
     if (how == "fork" && fork() == 0) {
         sleep(5);
         _exit(0);
+    }
+    if (how == "orphan") {
+        outlive_parent();
+        launch(values);
+        expect("faults", values.download(), [](size_t) { return 2 * launches; });
+        passed("faults", "six launches more");
     }
     if (how == "trap") {
         crash<<<1, 1>>>();

@@ -1,15 +1,30 @@
-# tests/gpu/every_way with stand-ins for the compiler and the programs, on the simulated GPU: three launches of each, fewer
-# than the faults want, and no user ranges. What is wrong is said, and is the exit status.
+# tests/gpu/every_way with stand-ins for the compiler and the programs, on the simulated GPU: three launches of most programs,
+# no user ranges, fewer launches than wanted before a trap, and a disk with room. What is wrong is said, and is the exit status.
 mkdir stand
 cat >stand/program <<'END'
 #!/bin/sh
-echo right
-case $1 in exit) exit 4 ;; kill) kill -9 $$ ;; trap) exit 5 ;; esac
+say() { for launch in 1 2 3 4 5 6; do echo launch a; done >${COUNTERWORKS_SIM:-/dev/null}; }
+case $0 in
+*faults) echo faults: six launches: right ;;
+*) echo right ;;
+esac
+case $1 in
+exit) say; exit 4 ;;
+kill) say; kill -9 $$ ;;
+fork) say ;;
+trap) exit 5 ;;
+orphan)
+    say
+    until metric-eval show faults.cwd 2>&1 | grep -qE '^(ranges: *6|samples: *192|batches: *6|records: *12)$'; do sleep 0.05; done
+    kill -9 $PPID
+    echo faults: six launches more: right ;;
+esac
 exit 0
 END
 printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "%s/stand/program" "$2"\n' "$PWD" >stand/nvcc
 printf '#!/bin/sh\nfor to; do case $to in */gemm | */nvtx) cp "%s/stand/program" "$to" ;; esac; done\n' "$PWD" >stand/make
 printf '#!/bin/sh\necho GPU 0\n' >stand/nvidia-smi
+printf '#!/bin/sh\n' | tee stand/mount >stand/umount
 chmod +x stand/*
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" out gemm nvtx faults >printed
 echo "exit $?"
