@@ -19,17 +19,12 @@ struct chunk_list {
     size_t count, capacity;
 };
 
-struct numbered {
-    uint32_t number, index; /* a device's own number; its place in the file's order */
-};
-
 struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
     struct chunk_list devices, ranges, pm, about, repeated; /* the last two: of each range, of size 0 without one */
     struct cw_chunk next_about, next_repeated;
-    struct numbered *by_number; /* the devices, sorted */
 };
 
 static enum cw_status list_add(struct parse *p, struct chunk_list *list, const struct cw_chunk *chunk)
@@ -199,28 +194,39 @@ static enum cw_status read_device(struct parse *p, const struct cw_chunk *chunk,
     return finish_chunk(&in, chunk);
 }
 
-static int compare_numbered(const void *left, const void *right)
+struct located {
+    struct cw_device device;
+    struct cw_chunk chunk;
+};
+
+static int by_number(const void *left, const void *right)
 {
-    const struct numbered *a = left, *b = right;
-    int order = (a->number > b->number) - (a->number < b->number);
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+    const struct located *a = left, *b = right;
+    int order = (a->device.index > b->device.index) - (a->device.index < b->device.index);
+    return order ? order : (a->chunk.offset > b->chunk.offset) - (a->chunk.offset < b->chunk.offset);
 }
 
-static enum cw_status sort_devices(struct parse *p)
+/* Devices, and with them the list of their chunks, are kept by number: a file has them as they were met. */
+static enum cw_status keep_devices(struct parse *p, struct located *found, struct cw_device *devices)
 {
     size_t count = p->devices.count;
-    p->by_number = calloc(count + 1, sizeof *p->by_number);
-    if (!p->by_number)
-        return cw_error_nomem(p->file.err);
-    for (size_t i = 0; i < count; i++)
-        p->by_number[i] = (struct numbered){p->data->devices[i].index, (uint32_t)i};
-    qsort(p->by_number, count, sizeof *p->by_number, compare_numbered);
-    for (size_t i = 1; i < count; i++) {
-        if (p->by_number[i - 1].number != p->by_number[i].number)
-            continue;
-        p->file.pos = (size_t)p->devices.items[p->by_number[i].index].offset;
-        return cw_reader_fail(&p->file, "found device %" PRIu32 " again, expected each once", p->by_number[i].number);
+    for (size_t i = 0; i < count; i++) {
+        found[i].chunk = p->devices.items[i];
+        enum cw_status status = read_device(p, &found[i].chunk, &found[i].device);
+        if (status != CW_OK)
+            return status;
     }
+    qsort(found, count, sizeof *found, by_number);
+    for (size_t i = 0; i < count; i++) {
+        devices[i] = found[i].device;
+        p->devices.items[i] = found[i].chunk;
+        if (i == 0 || devices[i - 1].index != devices[i].index)
+            continue;
+        p->file.pos = (size_t)found[i].chunk.offset;
+        return cw_reader_fail(&p->file, "found device %" PRIu32 " again, expected each once", devices[i].index);
+    }
+    p->data->devices = devices;
+    p->data->device_count = (uint32_t)count;
     return CW_OK;
 }
 
@@ -230,14 +236,10 @@ static enum cw_status read_devices(struct parse *p)
     struct cw_device *devices = cw_field_array(&p->file, p->arena, count, sizeof *devices);
     if (!devices)
         return p->file.status;
-    for (size_t i = 0; i < count; i++) {
-        enum cw_status status = read_device(p, &p->devices.items[i], &devices[i]);
-        if (status != CW_OK)
-            return status;
-    }
-    p->data->devices = devices;
-    p->data->device_count = (uint32_t)count;
-    return sort_devices(p);
+    struct located *found = calloc(count + 1, sizeof *found);
+    enum cw_status status = found ? keep_devices(p, found, devices) : cw_error_nomem(p->file.err);
+    free(found);
+    return status;
 }
 
 /* ---- reading: ranges ---- */
@@ -246,18 +248,9 @@ static enum cw_status read_devices(struct parse *p)
 static uint32_t read_device_number(struct parse *p, struct cw_reader *in)
 {
     size_t pos = in->pos;
-    uint32_t number = cw_read_u32(in);
-    struct numbered *low = p->by_number, *high = low + p->data->device_count;
-    while (low < high) {
-        struct numbered *middle = low + (high - low) / 2;
-        if (middle->number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool known = low < p->by_number + p->data->device_count && low->number == number;
-    if (known && p->devices.items[low->index].offset < in->base)
-        return low->index;
+    uint32_t number = cw_read_u32(in), index;
+    if (cw_find_device(p->data, number, &index) && p->devices.items[index].offset < in->base)
+        return index;
     if (in->status == CW_OK) {
         in->pos = pos;
         cw_reader_fail(in, "found a range of device %" PRIu32 ", expected one with a DEVC chunk before it", number);
@@ -444,7 +437,6 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     free(p.ranges.items);
     free(p.about.items);
     free(p.repeated.items);
-    free(p.by_number);
     if (status != CW_OK)
         *data = (struct cw_counter_data){0};
     return status;
@@ -456,6 +448,23 @@ static const char *find_pair(const struct cw_pair *pairs, uint32_t count, const 
         if (strcmp(pairs[i].key, key) == 0)
             return pairs[i].value;
     return NULL;
+}
+
+static int compare_number(const void *key, const void *element)
+{
+    const uint32_t *number = key;
+    const struct cw_device *device = element;
+    return (*number > device->index) - (*number < device->index);
+}
+
+bool cw_find_device(const struct cw_counter_data *data, uint32_t number, uint32_t *index)
+{
+    const struct cw_device *found = NULL;
+    if (data->device_count)
+        found = bsearch(&number, data->devices, data->device_count, sizeof *found, compare_number);
+    if (found)
+        *index = (uint32_t)(found - data->devices);
+    return found;
 }
 
 const char *cw_device_attribute(const struct cw_device *device, const char *key)

@@ -93,7 +93,7 @@ struct cw_pm_data {
 struct cw_counter_data {
     struct cw_schema schema;
     uint32_t device_count, range_count;
-    const struct cw_device *devices;
+    const struct cw_device *devices; /* by number */
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
     uint8_t *forms;                   /* [column][range], enum cw_value_form */
@@ -108,6 +108,8 @@ struct cw_counter_data {
 enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
                                     struct cw_arena *arena, struct cw_error *err);
 
+/* Whether there is a device of that number; where it is in `devices`, if so. */
+bool cw_find_device(const struct cw_counter_data *data, uint32_t number, uint32_t *index);
 /* The value of an attribute of a device, or NULL. */
 const char *cw_device_attribute(const struct cw_device *device, const char *key);
 /* The same of a range. */

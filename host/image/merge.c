@@ -39,7 +39,6 @@ struct merge {
     uint32_t code;
     /* of the current input: */
     const struct cw_counter_data *data;
-    uint32_t device_count;           /* so far */
     void *map;                       /* a tree of them */
     struct cw_chunk about, repeated; /* what the next range is said to be; empty where nothing is */
 };
@@ -118,13 +117,23 @@ static const struct mapped *map_device(struct merge *m, struct joined device)
     return keep(m, &mapped, sizeof mapped, &m->map, by_from);
 }
 
+/* Of a chunk DEVC. */
+static uint32_t device_number(const struct cw_chunk *chunk)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    return cw_read_u32(&in);
+}
+
 static enum cw_status take_device(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
     (void)input;
     if (chunk->type != CW_CHUNK_DEVICE)
         return CW_OK;
-    const char *place = cw_device_attribute(&m->data->devices[m->device_count], "pci");
-    const struct joined device = {.own = m->data->devices[m->device_count++].index,
+    uint32_t number = device_number(chunk), index = 0;
+    cw_find_device(m->data, number, &index); /* which has been read */
+    const char *place = cw_device_attribute(&m->data->devices[index], "pci");
+    const struct joined device = {.own = number,
                                   .place = place ? cw_arena_strdup(m->arena, place) : "",
                                   .description = chunk->payload + 4,
                                   .size = chunk->size - 4};
@@ -239,13 +248,6 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
     return CW_OK;
 }
 
-static bool is_new(const struct merge *m, const struct cw_chunk *chunk)
-{
-    struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
-    return find_mapped(m, cw_read_u32(&in))->is_new;
-}
-
 static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
     switch (chunk->type) {
@@ -254,7 +256,7 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
     case CW_CHUNK_MEANINGS:
         return take_alike(m, input, chunk);
     case CW_CHUNK_DEVICE:
-        return is_new(m, chunk) ? copy_chunk(m, input, chunk) : CW_OK;
+        return find_mapped(m, device_number(chunk))->is_new ? copy_chunk(m, input, chunk) : CW_OK;
     case CW_CHUNK_MODULE:
         return take_module(m, input, chunk);
     case CW_CHUNK_ABOUT:
@@ -311,7 +313,6 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
 static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)
 {
     m->data = data;
-    m->device_count = 0;
     m->about = m->repeated = (struct cw_chunk){0};
     enum cw_status status = walk(m, input, take_device);
     if (status == CW_OK)

@@ -108,10 +108,6 @@ bool cw_pm_chunk_is_known(uint32_t type)
     return type == CW_CHUNK_SAMPLES || type == CW_CHUNK_CLOCK || type == CW_CHUNK_LAUNCHES;
 }
 
-struct numbered {
-    uint32_t number, index; /* a device's own number; its place in the file's order */
-};
-
 struct parse {
     struct cw_pm_data *pm;
     const struct cw_counter_data *data;
@@ -119,44 +115,18 @@ struct parse {
     struct cw_arena *arena;
     struct cw_pm_block *blocks;
     struct cw_clock_reading *clocks;
-    struct numbered *devices; /* by number */
-    struct line *lines;       /* for each device: its clock and the wall's */
+    struct line *lines; /* for each device: its clock and the wall's */
 };
-
-static int by_number(const void *left, const void *right)
-{
-    const struct numbered *a = left, *b = right;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
-static enum cw_status sort_devices(struct parse *p)
-{
-    uint32_t count = p->data->device_count;
-    p->devices = calloc((size_t)count + 1, sizeof *p->devices);
-    if (!p->devices)
-        return cw_error_nomem(p->file->err);
-    for (uint32_t i = 0; i < count; i++)
-        p->devices[i] = (struct numbered){p->data->devices[i].index, i};
-    qsort(p->devices, count, sizeof *p->devices, by_number);
-    return CW_OK;
-}
-
-static const struct numbered *find_device(const struct parse *p, uint32_t number)
-{
-    struct numbered key = {.number = number};
-    return bsearch(&key, p->devices, p->data->device_count, sizeof key, by_number);
-}
 
 static uint32_t read_device(const struct parse *p, struct cw_reader *in)
 {
     size_t pos = in->pos;
-    uint32_t number = cw_read_u32(in);
-    const struct numbered *found = find_device(p, number);
-    if (!found && in->status == CW_OK) {
+    uint32_t number = cw_read_u32(in), index = 0;
+    if (!cw_find_device(p->data, number, &index) && in->status == CW_OK) {
         in->pos = pos;
         cw_reader_fail(in, "found device %" PRIu32 ", expected one with a DEVC chunk", number);
     }
-    return found ? found->index : 0;
+    return index;
 }
 
 static void skip_column(struct cw_reader *in, uint32_t count)
@@ -323,10 +293,10 @@ static enum cw_status read_launches(struct parse *p, const struct cw_chunk *chun
         l->stream = cw_read_u64(&in);
         l->start_ns = cw_read_u64(&in);
         l->end_ns = cw_read_u64(&in);
-        const struct numbered *device = find_device(p, l->device);
-        if (device) {
-            l->start_ns = to_wall(&p->lines[device->index], l->start_ns);
-            l->end_ns = to_wall(&p->lines[device->index], l->end_ns);
+        uint32_t device;
+        if (cw_find_device(p->data, l->device, &device)) {
+            l->start_ns = to_wall(&p->lines[device], l->start_ns);
+            l->end_ns = to_wall(&p->lines[device], l->end_ns);
         }
     }
     return in.status;
@@ -353,11 +323,9 @@ enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *d
     *pm = (struct cw_pm_data){0};
     p.blocks = cw_arena_alloc(arena, count, sizeof *p.blocks);
     p.clocks = cw_arena_alloc(arena, count, sizeof *p.clocks);
-    enum cw_status status = p.blocks && p.clocks ? sort_devices(&p) : cw_error_nomem(file->err);
     pm->blocks = p.blocks;
     pm->clocks = p.clocks;
-    if (status == CW_OK)
-        status = survey(&p, chunks, count);
+    enum cw_status status = p.blocks && p.clocks ? survey(&p, chunks, count) : cw_error_nomem(file->err);
     if (status == CW_OK)
         status = allocate(&p);
     if (status == CW_OK)
@@ -368,7 +336,6 @@ enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *d
     for (size_t i = 0; i < count && status == CW_OK; i++)
         if (chunks[i].type == CW_CHUNK_LAUNCHES)
             status = read_launches(&p, &chunks[i], &names, &launches);
-    free(p.devices);
     free(p.lines);
     return status;
 }
