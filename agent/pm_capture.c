@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "agent/collector.h"
 #include "agent/pm.h"
 #include "agent/session.h"
+#include "agent/signals.h"
 #include "host/base/demangle.h"
 #include "host/nvperf/lower.h"
 
@@ -267,20 +267,10 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     return status;
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-/* Without a program: until the sampling processes are done by themselves, or someone interrupts. */
+/* Without a program: until the sampling processes are done by themselves, or a signal asks for an end. */
 static void wait_alone(struct capture *c)
 {
-    struct sigaction action = {.sa_handler = interrupt};
-    sigaction(SIGINT, &action, NULL);
-    while (!is_over(c) && !interrupted)
+    while (!is_over(c) && !cw_signals_end())
         poll(NULL, 0, 20);
 }
 
@@ -309,6 +299,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     const struct cw_program *program = &c->session.program;
     enum cw_status status = prepare(c, err);
+    if (!c->options->argv)
+        cw_signals_catch();
     if (status == CW_OK)
         status = start_sampling(c, err);
     if (status == CW_OK && c->options->argv)

@@ -16,6 +16,7 @@
 #include "agent/message.h"
 #include "agent/pm_clock.h"
 #include "agent/pm_process.h"
+#include "agent/signals.h"
 
 struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */
@@ -149,8 +150,8 @@ static void send_ready(void)
 __attribute__((noreturn)) static void sample(void)
 {
     char why[200];
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    signal(SIGINT, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cw_signals_ignore();
     load();
     check_chip();
     gpu_clock = cw_pm_clock_create(&cw_pm_process.api, (CUdevice)cw_pm_process.device, why, sizeof why);

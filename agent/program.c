@@ -10,11 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/signals.h"
+
 static void run(char *const *argv, char *const *environment, int report)
 {
     for (; *environment; environment++)
         putenv(*environment);
-    signal(SIGINT, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     execvp(argv[0], argv);
     int reason = errno;
@@ -29,7 +30,7 @@ enum cw_status cw_program_start(struct cw_program *program, char *const *argv, c
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
-    program->pid = fork();
+    program->pid = cw_signals_fork();
     if (program->pid == 0)
         run(argv, environment, ends[1]);
     int reason = program->pid < 0 ? errno : 0;
@@ -42,11 +43,9 @@ enum cw_status cw_program_start(struct cw_program *program, char *const *argv, c
             reason = 0;
     }
     close(ends[0]);
-    if (!reason) {
-        /* an interrupt from the terminal is for the program; the capture ends when it does */
-        signal(SIGINT, SIG_IGN);
+    if (!reason)
         return CW_OK;
-    }
+    cw_signals_keep();
     if (program->pid > 0)
         waitpid(program->pid, NULL, 0);
     return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", argv[0], strerror(reason));
@@ -54,17 +53,27 @@ enum cw_status cw_program_start(struct cw_program *program, char *const *argv, c
 
 void cw_program_wait(struct cw_program *program, bool block)
 {
-    int status;
-    pid_t got;
+    const int how = WEXITED | WNOWAIT | (block ? 0 : WNOHANG);
+    siginfo_t ended = {0};
     if (program->over)
         return;
-    while ((got = waitpid(program->pid, &status, block ? 0 : WNOHANG)) < 0 && errno == EINTR)
+    while (waitid(P_PID, (id_t)program->pid, &ended, how) < 0 && errno == EINTR)
         ;
-    if (got != program->pid)
+    if (!ended.si_pid)
         return;
+    cw_signals_keep();
+    waitpid(program->pid, NULL, 0);
     program->over = true;
-    program->how = WIFSIGNALED(status) ? CW_END_SIGNALLED : CW_END_EXITED;
-    program->code = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    program->how = ended.si_code == CLD_EXITED ? CW_END_EXITED : CW_END_SIGNALLED;
+    program->code = (uint32_t)ended.si_status;
+}
+
+bool cw_program_may_run_again(const struct cw_program *program)
+{
+    bool well = program->how == CW_END_EXITED && !program->code;
+    if (well && cw_signals_end())
+        fprintf(stderr, "capture-agent: a signal asked for an end, so the program is not run again\n");
+    return well && !cw_signals_end();
 }
 
 int cw_program_exit_status(const struct cw_program *program)

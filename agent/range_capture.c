@@ -289,22 +289,17 @@ static enum cw_status run_once(struct capture *c, uint32_t level, struct cw_erro
     return CW_OK;
 }
 
-static bool went_well(const struct capture *c)
-{
-    return c->session.trouble.code == CW_OK && c->session.program.how == CW_END_EXITED && !c->session.program.code;
-}
-
-/* Once for all parts, or for each of them and each level. A program that fails would fail again. */
+/* Once for all parts, or for each of them and each level. */
 static enum cw_status run_all(struct capture *c, uint32_t count, struct cw_error *err)
 {
+    struct cw_session *s = &c->session;
     enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+    for (uint32_t i = 0; i < count && status == CW_OK && s->trouble.code == CW_OK; i++) {
+        if (i && !cw_program_may_run_again(&s->program))
+            break;
         c->first = i / c->options->levels;
         status = run_once(c, 1 + i % c->options->levels, err);
-        if (status == CW_OK && !went_well(c))
-            break;
     }
-    struct cw_session *s = &c->session;
     if (status != CW_OK)
         return status;
     struct cw_error ending = CW_ERROR_INIT;

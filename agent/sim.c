@@ -279,12 +279,12 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
 static enum cw_status run_all(struct simulation *s, uint32_t count, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+    for (uint32_t i = 0; i < count && status == CW_OK && s->trouble.code == CW_OK; i++) {
+        if (i && !cw_program_may_run_again(&s->program))
+            break;
         s->part = i / s->options->levels;
         s->level = 1 + i % s->options->levels;
         status = run_once(s, err);
-        if (s->trouble.code != CW_OK || s->program.how != CW_END_EXITED || s->program.code)
-            break;
     }
     if (status != CW_OK)
         return status;

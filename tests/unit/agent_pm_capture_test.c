@@ -14,7 +14,7 @@
 #include "host/base/file.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
-enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, CANNOT_START };
+enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, CANNOT_START, GOES_ON };
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
@@ -95,6 +95,13 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
         send_block(fd, number, schema, i);
         if (fates[number] == CRASHES_LATER)
             raise(SIGKILL);
+    }
+    if (fates[number] == GOES_ON) { /* for as long as it is wanted, which is not long */
+        char none;
+        kill(getppid(), SIGTERM);
+        while (read(fd, &none, 1) > 0)
+            ;
+        send_block(fd, number, schema, BLOCKS);
     }
     _exit(0);
 }
@@ -195,6 +202,13 @@ Test(agent_pm_capture, a_gpu_that_is_sampled_no_longer_leaves_the_others)
     cr_expect(capture(0) == CW_ERR_DEVICE);
     cr_expect_str_eq(err.message, "GPU 1 was killed");
     cr_expect(!read_file((const uint32_t[]){BLOCKS, 1, BLOCKS}).complete);
+}
+
+Test(agent_pm_capture, a_signal_ends_it_and_keeps_all_samples)
+{
+    fates[1] = GOES_ON;
+    cr_assert(capture(1 << 1) == CW_OK, "%s", err.message);
+    cr_expect(read_file((const uint32_t[]){0, BLOCKS + 1, 0}).complete);
 }
 
 /* Then nothing begins; how much the others took meanwhile is theirs. */

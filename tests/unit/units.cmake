@@ -88,12 +88,12 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_pm_test cw_test_inject cw_image)
   target_sources(agent_pm_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/pm_hardware.c
                  ${PROJECT_SOURCE_DIR}/agent/pm_images.c ${PROJECT_SOURCE_DIR}/agent/pm_verdict.c
-                 ${PROJECT_SOURCE_DIR}/agent/program.c)
+                 ${PROJECT_SOURCE_DIR}/agent/program.c ${PROJECT_SOURCE_DIR}/agent/signals.c)
   target_include_directories(agent_pm_test SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/agent/c_headers)
   cw_unit(agent_pm_capture_test cw_test_inject cw_nvperf)
   target_sources(agent_pm_capture_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/pm_capture.c
                  ${PROJECT_SOURCE_DIR}/agent/pm_verdict.c ${PROJECT_SOURCE_DIR}/agent/session.c
-                 ${PROJECT_SOURCE_DIR}/agent/program.c)
+                 ${PROJECT_SOURCE_DIR}/agent/program.c ${PROJECT_SOURCE_DIR}/agent/signals.c)
   cw_unit(agent_exit_test cw_inject)
   add_library(fake_nvml SHARED support/fake_nvml.c)
   target_link_libraries(fake_nvml PRIVATE cw_options)

@@ -1,0 +1,80 @@
+#define _GNU_SOURCE
+#include "agent/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { COUNT = sizeof caught / sizeof *caught };
+
+static volatile sig_atomic_t child, early, end; /* early: came before the child's number was known */
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int before = errno;
+    end = end || (number != SIGUSR1 && number != SIGUSR2);
+    if (info->si_code <= 0) { /* from a process; the kernel sends a terminal's to all of its job */
+        if (child)
+            kill(child, number);
+        else
+            early = number;
+    }
+    errno = before;
+}
+
+void cw_signals_catch(void)
+{
+    const struct sigaction passing = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction now;
+    for (size_t i = 0; i < COUNT; i++)
+        if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(caught[i], &passing, NULL);
+}
+
+/* Executing a program does as much for those that are caught, but not for one that comes before it. */
+static void stop_catching(void)
+{
+    struct sigaction now;
+    for (size_t i = 0; i < COUNT; i++)
+        if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            signal(caught[i], SIG_DFL);
+}
+
+pid_t cw_signals_fork(void)
+{
+    sigset_t all, before;
+    sigemptyset(&all);
+    for (size_t i = 0; i < COUNT; i++)
+        sigaddset(&all, caught[i]);
+    cw_signals_catch();
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pid_t forked = fork();
+    if (forked == 0)
+        stop_catching();
+    else if (forked > 0)
+        child = forked;
+    if (forked > 0 && early) /* another thread has it */
+        kill(forked, early);
+    early = 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return forked;
+}
+
+void cw_signals_keep(void)
+{
+    child = 0;
+}
+
+bool cw_signals_end(void)
+{
+    return end;
+}
+
+void cw_signals_ignore(void)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        signal(caught[i], SIG_IGN);
+}

@@ -1,0 +1,21 @@
+/* What would end the agent is for the program that it captures: a SIGTERM of a batch system, timeout(1) or kill(1). */
+#ifndef CW_AGENT_SIGNALS_H
+#define CW_AGENT_SIGNALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 do not end this process. Those that it was started
+ * to ignore it goes on to ignore. */
+void cw_signals_catch(void);
+/* Catches them, forks, and sends the child those that come; but a terminal's, which it gets itself. The child has them
+ * as this process found them. */
+pid_t cw_signals_fork(void);
+/* The child has ended: they are not sent any more. To be called before it is waited for, while its number is its own. */
+void cw_signals_keep(void);
+/* Whether one has come that asks for an end: not SIGUSR1 or SIGUSR2. */
+bool cw_signals_end(void);
+/* For a child that ends with its parent: they are the parent's alone. */
+void cw_signals_ignore(void);
+
+#endif

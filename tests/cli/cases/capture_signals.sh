@@ -1,0 +1,36 @@
+# A signal to the agent is for the program: what the program does then is captured to its end, as after a batch system's
+# SIGTERM, timeout(1) or kill(1). Application replay does not start another run.
+metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o plan.cwc
+metric-config --chip GH100 --set demo --no-native -o passes.cwc
+metric-config --chip GH100 --profiler pm --no-native -m sm__cycles_active.avg -o pm.cwc 2>/dev/null
+held() { metric-eval show run.cwd 2>&1 | grep -E '^(ranges|samples|records|batches|launches|end)' | tr -s ' ' | paste -sd';'; }
+say='exec 3>$COUNTERWORKS_SIM; echo launch a >&3; echo launch b >&3; echo $$ >>started;'
+declare -A agents=([range]='range -c plan.cwc' [pm]='pm -c pm.cwc' [pc]=pc [sass]='sass -m smsp__sass_inst_executed'
+    [application]='range -c passes.cwc --replay application')
+
+signalled() { # KIND SIGNAL SHELL-COMMANDS...
+    rm -f started run.cwd
+    env --default-signal=INT capture-agent ${agents[$1]} -o run.cwd -- sh -c "$say $3" & # a shell's job would ignore INT
+    local agent=$! status
+    until [ -s started ]; do sleep 0.02; done
+    kill -"$2" $agent
+    wait $agent; status=$?
+    kill -9 "$(tail -n 1 started)" 2>/dev/null && echo the program runs on
+    echo "$1, $2: status $status; runs: $(wc -l <started); $(held)"
+}
+wait='while :; do sleep 0.02; done'
+for kind in range pm pc sass application; do
+    signalled $kind TERM "exec sleep 60"
+done
+echo == a program that does something about it
+for signal in TERM INT HUP USR1 USR2; do
+    signalled range $signal "trap 'echo launch c >&3; exit 3' $signal; $wait"
+done
+signalled application TERM "trap 'exit 0' TERM; $wait"
+echo == one that the agent is to ignore, as under nohup, stays ignored
+(trap '' HUP; signalled range HUP 'exec sleep 0.3')
+echo == timeout ends the program, too
+rm -f started
+timeout 1 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say exec sleep 60"; echo "status $?; $(held)"
+kill -9 "$(cat started)" 2>/dev/null && echo the program runs on
+true
