@@ -14,14 +14,14 @@ struct cw_program {
     uint32_t code; /* exit status or signal */
 };
 
-/* Starts argv with the additional NULL-terminated environment ("NAME=value"); it gets the signals that are for the agent
- * (signals.h). A program that cannot be executed is CW_ERR_USAGE. */
+/* Starts argv with the additional NULL-terminated environment ("NAME=value"); it gets the signals that are for the
+ * agent (signals.h). A program that cannot be executed is CW_ERR_USAGE. */
 enum cw_status cw_program_start(struct cw_program *program, char *const *argv, char *const *environment,
                                 struct cw_error *err);
 /* Waits for the end; without `block`, only looks. */
 void cw_program_wait(struct cw_program *program, bool block);
-/* Whether a program that is over is worth another run: one that failed would fail again, and after a signal that asks for
- * an end, which is told on stderr, none begins. */
+/* Whether a program that is over is worth another run: one that failed would fail again, and after a signal that asks
+ * for an end, which is told on stderr, none begins. */
 bool cw_program_may_run_again(const struct cw_program *program);
 /* Tells on stderr how it ended, if not well. The result is `status`, which its capture into `output` came to; but where
  * the program failed too, *err is only told and the result is CW_OK: *exit_status passes the program's own on. */

@@ -210,13 +210,14 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
     const struct cw_range_source source = {p->pid, p->program, &device};
     size_t ranges = images->ranges;
     bool known = ranges == b->count;
-    cw_range_output_drop(&c->out, b->dropped, b->why);
     for (uint32_t i = 0; i < b->count; i++)
         unknown.graphs += b->launches[i].graphs;
     if (!known)
         fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
                 b->count);
-    enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
+    enum cw_status status = cw_range_output_drop(&c->out, &source, b->dropped, b->why, err);
+    if (status == CW_OK && ranges)
+        status = cw_range_images_facts(images, c->facts, err);
     device.facts = c->facts;
     warn_of_cupti(c, &device);
     for (size_t i = 0; i < ranges && status == CW_OK; i++)
@@ -249,10 +250,11 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         status = keep_native(c, &images, err);
     if (status == CW_OK)
         status = cw_range_images_open(&images, c->library, err);
+    const struct cw_range_source source = {p->pid, p->program, b.device};
     if (status == CW_OK && images.count)
         status = write_ranges(c, p, &b, &images, err);
     else if (status == CW_OK) /* only launches that were not collected */
-        cw_range_output_drop(&c->out, b.dropped, b.why);
+        status = cw_range_output_drop(&c->out, &source, b.dropped, b.why, err);
     cw_range_images_close(&images);
     cw_arena_destroy(arena);
     return status;

@@ -9,8 +9,6 @@
 
 #include "agent/file_name.h"
 
-enum { MOST_DEVICES = 64 };
-
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
 static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_name_parts *parts, uint32_t *index,
@@ -37,6 +35,14 @@ static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_
     return cw_collector_open(&file->out, path, o->schema, err);
 }
 
+static enum cw_status open_file_of(struct cw_range_output *o, const struct cw_range_source *source, uint32_t *index,
+                                   struct cw_error *err)
+{
+    const struct cw_file_name_parts parts = {cw_device_attribute(source->device, "host"),
+                                             cw_device_attribute(source->device, "rank"), source->process};
+    return open_file(o, &parts, index, err);
+}
+
 /* Names that depend on the process or its rank, which only the process knows. */
 static bool depends_on_process(const char *pattern)
 {
@@ -48,34 +54,9 @@ static bool depends_on_process(const char *pattern)
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
-static bool same_device(const struct cw_device *a, const struct cw_device *b)
-{
-    const char *left = cw_device_attribute(a, "pci"), *right = cw_device_attribute(b, "pci");
-    return left && right ? strcmp(left, right) == 0 : a->index == b->index;
-}
-
-static bool is_taken(const struct cw_output_file *file, uint32_t number)
-{
-    for (uint32_t i = 0; i < file->device_count; i++)
-        if (file->devices[i].device.index == number)
-            return true;
-    return false;
-}
-
-/* Processes may number the same devices differently; the file has one number for each. */
-static uint32_t free_number(const struct cw_output_file *file, uint32_t wanted)
-{
-    uint32_t number = wanted;
-    for (uint32_t next = 0; is_taken(file, number); next++)
-        number = next;
-    return number;
-}
-
-static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, const struct cw_device *from,
-                        uint32_t number)
+static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, const struct cw_device *from)
 {
     to->device = *from;
-    to->device.index = number;
     to->facts = cw_arena_alloc(o->arena, o->schema->counter_count, sizeof *to->facts);
     to->device.facts = to->facts;
     struct cw_pair *pairs = cw_arena_alloc(o->arena, from->attribute_count, sizeof *pairs);
@@ -94,40 +75,40 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     return to->facts && pairs;
 }
 
-static struct cw_output_device *find_device(struct cw_range_output *o, struct cw_output_file *file,
-                                            const struct cw_device *device, struct cw_error *err)
+/* Which of the capture's devices it is. Several runs give it facts, each of the counters that it collects. */
+static enum cw_status find_device(struct cw_range_output *o, const struct cw_device *device, uint32_t *index,
+                                  struct cw_error *err)
 {
-    struct cw_output_device *found = NULL;
-    for (uint32_t i = 0; i < file->device_count && !found; i++)
-        if (same_device(&file->devices[i].device, device))
-            found = &file->devices[i];
-    if (!found) {
-        found = file->device_count < MOST_DEVICES ? &file->devices[file->device_count] : NULL;
-        if (!found || !copy_device(o, found, device, free_number(file, device->index))) {
-            cw_error_nomem(err);
-            return NULL;
-        }
-        file->device_count++;
-    }
+    uint32_t number;
+    bool is_new;
+    if (!cw_file_devices_find(&o->known, device, &number, &is_new))
+        return cw_error_set(err, CW_ERR_INPUT, "found ranges of more than %d GPUs, expected no more",
+                            CW_MOST_FILE_DEVICES);
+    for (*index = 0; o->known.devices[*index].number != number; ++*index)
+        ;
+    struct cw_output_device *found = &o->devices[*index];
+    if (is_new && !copy_device(o, found, device))
+        return cw_error_nomem(err);
     for (uint32_t i = 0; device->facts && i < o->schema->counter_count; i++)
         if (!found->facts[i].instances)
             found->facts[i] = device->facts[i];
-    return found;
+    return CW_OK;
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
+/* Processes may number the same devices differently; the file has one number for each. */
 static enum cw_status write_range(struct cw_range_output *o, struct cw_output_file *file, const struct cw_range *range,
                                   const struct cw_value *values, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < file->device_count && status == CW_OK; i++)
-        if (file->devices[i].device.index == range->device && !(file->described & UINT64_C(1) << i)) {
-            status = cw_collector_device(&file->out, &file->devices[i].device, err);
-            file->described |= UINT64_C(1) << i;
-        }
+    struct cw_range mine = *range;
+    struct cw_device device = o->devices[range->device].device;
+    bool is_new;
+    cw_file_devices_find(&file->numbers, &device, &mine.device, &is_new); /* has room for all that the capture has */
+    device.index = mine.device;
+    enum cw_status status = is_new ? cw_collector_device(&file->out, &device, err) : CW_OK;
     if (status == CW_OK)
-        status = cw_collector_range(&file->out, range, values, err);
+        status = cw_collector_range(&file->out, &mine, values, err);
     o->ranges += status == CW_OK;
     return status;
 }
@@ -136,46 +117,49 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err)
 {
     const char *rank = cw_device_attribute(source->device, "rank");
-    /* under application replay a process has another number in every run */
-    const struct cw_file_name_parts parts = {cw_device_attribute(source->device, "host"), rank, source->process};
-    uint32_t index = 0;
-    enum cw_status status = o->run <= o->groups ? open_file(o, &parts, &index, err) : CW_OK;
+    struct cw_range mine = *range;
+    uint32_t file = 0;
+    enum cw_status status = find_device(o, source->device, &mine.device, err);
+    /* under application replay a process has another number in every run, but ranges stay where the first had them */
+    if (status == CW_OK && o->run <= o->groups)
+        status = open_file_of(o, source, &file, err);
     if (status != CW_OK)
         return status;
-    struct cw_output_device *device = find_device(o, o->files[index], source->device, err);
     struct cw_pair *pairs = calloc(range->attribute_count + 1, sizeof *pairs);
-    if (!device || !pairs) {
-        free(pairs);
+    if (!pairs)
         return cw_error_nomem(err);
-    }
-    struct cw_range mine = *range;
     for (uint32_t i = 0; i < range->attribute_count; i++)
         pairs[i] = range->attributes[i];
     if (rank)
         pairs[mine.attribute_count++] = (struct cw_pair){"rank", rank};
     mine.attributes = pairs;
-    mine.device = device->device.index;
     mine.process = source->process;
     if (o->runs) {
         char place[600];
         snprintf(place, sizeof place, "%s\n%s\n%" PRIu32, source->program, rank ? rank : "", mine.device);
-        const struct cw_run_range one = {.place = place, .file = index, .range = mine, .values = values};
+        const struct cw_run_range one = {.place = place, .file = file, .range = mine, .values = values};
         status = cw_runs_add(o->runs, &one, err);
     } else {
-        status = write_range(o, o->files[index], &mine, values, err);
+        status = write_range(o, o->files[file], &mine, values, err);
     }
     free(pairs);
     return status;
 }
 
 /* Under application replay what cannot be collected is met in every run. */
-void cw_range_output_drop(struct cw_range_output *o, uint64_t count, const char *why)
+enum cw_status cw_range_output_drop(struct cw_range_output *o, const struct cw_range_source *source, uint64_t count,
+                                    const char *why, struct cw_error *err)
 {
-    if (o->run > o->groups)
-        return;
+    uint32_t file;
+    if (!count || o->run > o->groups)
+        return CW_OK;
     o->dropped += count;
-    if (count && !o->why && why && *why)
+    if (!o->why && why && *why)
         o->why = cw_arena_strdup(o->arena, why);
+    enum cw_status status = open_file_of(o, source, &file, err);
+    if (status == CW_OK)
+        o->files[file]->out.dropped += count;
+    return status;
 }
 
 void cw_range_output_report(const struct cw_range_output *o)
@@ -258,10 +242,8 @@ enum cw_status cw_range_output_end(struct cw_range_output *o, const struct cw_pr
     enum cw_status status = cw_range_output_flush(o, err);
     if (status == CW_OK && !o->file_count) /* also a program that launched nothing leaves a file that says so */
         status = open_file(o, &parts, &index, err);
-    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
-        o->files[i]->out.dropped = o->file_count == 1 ? o->dropped : o->files[i]->out.dropped;
+    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++)
         status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
-    }
     return status;
 }
 

@@ -5,22 +5,21 @@
 
 #include "agent/backend.h"
 #include "agent/collector.h"
+#include "agent/file_devices.h"
 #include "agent/runs.h"
 #include "host/image/parts.h"
 
 enum { CW_MOST_FILES = 1024 };
 
-struct cw_output_device { /* of the file */
-    struct cw_device device;
+struct cw_output_device {
+    struct cw_device device; /* without the rank, which its ranges have */
     struct cw_device_facts *facts;
 };
 
 struct cw_output_file {
     char *path;
     struct cw_collector out;
-    uint32_t device_count;
-    struct cw_output_device devices[64];
-    uint64_t described; /* a bit for each of them that the file has */
+    struct cw_file_devices numbers; /* of the devices that it has */
 };
 
 struct cw_range_output {
@@ -30,7 +29,9 @@ struct cw_range_output {
     struct cw_runs *runs;            /* NULL: no application replay */
     uint32_t run_count, run, groups; /* groups: of runs that see other ranges */
     uint64_t ranges, dropped;
-    const char *why; /* the first of them was dropped; NULL: unknown */
+    const char *why;              /* the first of them was dropped; NULL: unknown */
+    struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
+    struct cw_output_device devices[CW_MOST_FILE_DEVICES];
     uint32_t file_count;
     struct cw_output_file *files[CW_MOST_FILES];
 };
@@ -54,7 +55,8 @@ void cw_range_output_begin(struct cw_range_output *output);
 enum cw_status cw_range_output_add(struct cw_range_output *output, const struct cw_range_source *source,
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err);
 /* Launches or ranges that were not collected; why: of the first, "" or NULL for unknown. */
-void cw_range_output_drop(struct cw_range_output *output, uint64_t count, const char *why);
+enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct cw_range_source *source,
+                                    uint64_t count, const char *why, struct cw_error *err);
 /* Tells on stderr how many were dropped. */
 void cw_range_output_report(const struct cw_range_output *output);
 /* A run is over: tells on stderr how it differs from the first. */

@@ -11,7 +11,8 @@ void cw_signals_catch(void);
 /* Catches them, forks, and sends the child those that come; but a terminal's, which it gets itself. The child has them
  * as this process found them. */
 pid_t cw_signals_fork(void);
-/* The child has ended: they are not sent any more. To be called before it is waited for, while its number is its own. */
+/* The child has ended: they are not sent any more. To be called before it is waited for, while its number is its own.
+ */
 void cw_signals_keep(void);
 /* Whether one has come that asks for an end: not SIGUSR1 or SIGUSR2. */
 bool cw_signals_end(void);

@@ -62,28 +62,39 @@ static void keep_own_part(struct simulation *s)
             s->gpu.values[c].form = CW_FORM_NOT_COLLECTED;
 }
 
+/* What ranges of the current process are of; with a simulated GPU's address and the process's rank. */
+struct origin {
+    char seed[32];
+    struct cw_pair about[7];
+    struct cw_device device;
+    struct cw_range_source source;
+};
+
+static const struct cw_range_source *find_origin(const struct simulation *s, struct origin *o)
+{
+    snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->options->sim_seed);
+    const struct cw_pair about[] = {{"name", "simulated GPU"}, {"chip", s->gpu.plan->chip}, {"backend", "sim"},
+                                    {"simulated", "yes"},      {"seed", o->seed},           {"pci", s->pci},
+                                    {"rank", s->rank}};
+    _Static_assert(sizeof about == sizeof o->about, "room for each");
+    memcpy(o->about, about, sizeof about);
+    o->device = (struct cw_device){.index = s->device,
+                                   .attribute_count = sizeof about / sizeof *about - !*s->rank,
+                                   .attributes = o->about,
+                                   .facts = s->gpu.facts};
+    o->source = (struct cw_range_source){s->process, s->process_name, &o->device};
+    return &o->source;
+}
+
 /* A range of the current process that ends now, having begun at `begin` (0: it begins now). */
 static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin,
                  uint32_t graphs)
 {
     uint32_t number = s->numbers++;
     uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_text_key(s->options->argv[0]) ^ number);
-    char seed[32];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
-    const struct cw_pair about_device[] = {{"name", "simulated GPU"},
-                                           {"chip", s->gpu.plan->chip},
-                                           {"backend", "sim"},
-                                           {"simulated", "yes"},
-                                           {"seed", seed},
-                                           {"pci", s->pci},
-                                           {"rank", s->rank}};
     struct cw_range_attributes about;
     cw_range_attributes_make(&about, s->options->replay, s->options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
                              path, graphs);
-    struct cw_device device = {.index = s->device,
-                               .attribute_count = sizeof about_device / sizeof *about_device - !*s->rank,
-                               .attributes = about_device,
-                               .facts = s->gpu.facts};
     struct cw_range range = {.name = name,
                              .kernel = kernel,
                              .context = 1,
@@ -105,10 +116,17 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         keep_own_part(s);
     if (graphs)
         cw_patched_leave_out(s->patched, &s->parts.schema, s->gpu.values);
-    struct cw_range_source source = {s->process, s->process_name, &device};
+    struct origin origin;
     /* after the first failure the program only runs to its end */
     if (s->trouble.code == CW_OK)
-        cw_range_output_add(&s->out, &source, &range, s->gpu.values, &s->trouble);
+        cw_range_output_add(&s->out, find_origin(s, &origin), &range, s->gpu.values, &s->trouble);
+}
+
+static void drop(struct simulation *s, const char *why)
+{
+    struct origin origin;
+    if (s->trouble.code == CW_OK)
+        cw_range_output_drop(&s->out, find_origin(s, &origin), 1, why, &s->trouble);
 }
 
 /* The text of the path; to be freed. */
@@ -133,7 +151,7 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
     else if (graphs && s->options->replay == CW_REPLAY_APPLICATION)
         why = CW_WHY_GRAPH;
     if (wanted && why)
-        cw_range_output_drop(&s->out, 1, why);
+        drop(s, why);
     char *path = wanted && !why ? path_to(s, 0) : NULL;
     if (path)
         emit(s, kernel, kernel, path, 0, graphs);
@@ -251,7 +269,7 @@ static void pretend_launches(struct simulation *s)
         if (s->options->sim_kernels - i > s->options->sim_drop)
             launch(s, name, 0, NULL);
         else
-            cw_range_output_drop(&s->out, 1, NULL);
+            drop(s, NULL);
     }
 }
 
