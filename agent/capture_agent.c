@@ -1,10 +1,11 @@
 /* capture-agent: collects counter data on a GPU node. */
 #include <argp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/command.h"
+#include "agent/signals.h"
+#include "host/base/start.h"
 
 static const struct command {
     const char *name, *summary;
@@ -30,8 +31,8 @@ static void usage(FILE *to)
 
 int main(int argc, char **argv)
 {
-    /* a limit on file sizes is an error to tell, not a reason to die; the program has its own */
-    signal(SIGXFSZ, SIG_IGN);
+    cw_signals_begin();
+    cw_start();
     argp_err_exit_status = CW_ERR_USAGE;
     argp_program_version = "counterworks " CW_VERSION;
     const char *name = argc > 1 ? argv[1] : "";

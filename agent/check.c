@@ -110,5 +110,8 @@ enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
     int how = 0;
     if (pid > 0 && waitpid(pid, &how, 0) == pid && WIFSIGNALED(how))
         cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI crashed with signal %d", WTERMSIG(how));
+    else if (pid > 0 && how)
+        cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI ended with status %d, expected 0",
+                     WEXITSTATUS(how));
     return first.code == CW_OK ? CW_OK : cw_error_set(err, first.code, "%s", first.message);
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/image/chunk.h"
@@ -33,12 +35,37 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
     return status;
 }
 
+/* An earlier capture is replaced, but nothing else: not the plan or the program, whose names stand beside. */
+static enum cw_status check_replaceable(const char *path, struct cw_error *err)
+{
+    uint8_t magic[8];
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
+        return CW_OK;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool capture = fd < 0 || (read(fd, magic, sizeof magic) == sizeof magic &&
+                              memcmp(magic, cw_counter_data_kind.magic, sizeof magic) == 0);
+    if (fd >= 0)
+        close(fd);
+    return capture ? CW_OK
+                   : cw_error_set(err, CW_ERR_USAGE,
+                                  "%s: found a file that is no capture, expected one to replace, or none", path);
+}
+
 enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const struct cw_schema *schema,
                                  struct cw_error *err)
 {
-    *c = (struct cw_collector){.path = path, .schema = schema};
-    c->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (c->fd < 0)
+    *c = (struct cw_collector){.path = path, .fd = -1, .schema = schema};
+    if (check_replaceable(path, err) != CW_OK)
+        return CW_ERR_USAGE;
+    c->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (c->fd >= 0 && flock(c->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return cw_error_set(
+            err, CW_ERR_IO,
+            "%s: found another capture that writes it, expected a file for each: %%p or %%r in its name "
+            "is the process or rank",
+            path);
+    if (c->fd < 0 || (ftruncate(c->fd, 0) != 0 && errno != EINVAL)) /* a pipe has no size */
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     struct cw_writer out;
     cw_writer_init(&out);

@@ -5,6 +5,7 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
+#include "agent/program.h"
 #include "agent/filter.h"
 #include "agent/pc_capture.h"
 
@@ -167,6 +168,8 @@ int cw_pc_command(int argc, char **argv)
     char *output = NULL;
     enum cw_status status = a.list ? CW_OK : cw_command_output(&output, a.options.output, &err);
     a.options.output = output;
+    if (status == CW_OK && !a.list)
+        status = cw_program_find(a.options.argv[0], &err);
     if (status == CW_OK)
         status = check_range(a.options.range, &err);
     if (status == CW_OK && a.list)

@@ -147,8 +147,9 @@ static const struct cw_error *end_sampling(struct capture *c)
         struct gpu *g = &c->gpus[i];
         if (g->receiving)
             pthread_join(g->receiver, NULL);
-        if (g->sampler.pid > 0)
-            cw_pm_sampler_finish(&g->sampler, &g->trouble);
+        struct cw_error ending = CW_ERROR_INIT;
+        if (g->sampler.pid > 0 && cw_pm_sampler_finish(&g->sampler, &ending) != CW_OK && g->receiving)
+            cw_error_set(&g->trouble, ending.code, "%s", ending.message); /* unless it has told more itself */
         if (g->trouble.code != CW_OK)
             first = &g->trouble;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/command.h"
+#include "agent/program.h"
 #include "agent/pm.h"
 
 enum {
@@ -159,6 +160,8 @@ int cw_pm_command(int argc, char **argv)
     if (status == CW_OK)
         status = cw_command_output(&output, a.options.output, &err);
     a.options.output = output;
+    if (status == CW_OK && a.options.argv)
+        status = cw_program_find(a.options.argv[0], &err);
     if (status == CW_OK)
         status = a.sim ? cw_pm_sim_capture(&a.options, &exit_status, &err)
                        : cw_pm_cupti_capture(&a.options, &exit_status, &err);

@@ -215,5 +215,9 @@ enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_err
         return cw_error_set(err, CW_ERR_DEVICE,
                             "GPU %u: the sampling process was killed by signal %d; what was complete is kept",
                             sampler->device, WTERMSIG(how));
+    if (WEXITSTATUS(how))
+        return cw_error_set(err, CW_ERR_DEVICE,
+                            "GPU %u: the sampling process ended with status %d; what was complete is kept",
+                            sampler->device, WEXITSTATUS(how));
     return CW_OK;
 }

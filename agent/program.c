@@ -3,20 +3,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/signals.h"
 
+static bool can_run(const char *folder, size_t length, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    int size = snprintf(path, sizeof path, "%.*s%s%s", (int)length, folder, length ? "/" : "", name);
+    return size < (int)sizeof path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+enum cw_status cw_program_find(const char *name, struct cw_error *err)
+{
+    const char *path = strchr(name, '/') ? "" : getenv("PATH");
+    if (!path) /* execvp has a path of its own then */
+        return CW_OK;
+    for (const char *at = path;; at++) {
+        size_t length = strcspn(at, ":");
+        if (can_run(at, length, name))
+            return CW_OK;
+        at += length;
+        if (!*at)
+            break;
+    }
+    bool is_there = strchr(name, '/') && access(name, F_OK) == 0;
+    return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", name, strerror(is_there ? EACCES : ENOENT));
+}
+
 static void run(char *const *argv, char *const *environment, int report)
 {
     for (; *environment; environment++)
         putenv(*environment);
-    signal(SIGXFSZ, SIG_DFL);
     execvp(argv[0], argv);
     int reason = errno;
     (void)!write(report, &reason, sizeof reason);

@@ -14,6 +14,8 @@ struct cw_program {
     uint32_t code; /* exit status or signal */
 };
 
+/* Whether there is such a program, before anything is written for it. CW_ERR_USAGE if not. */
+enum cw_status cw_program_find(const char *name, struct cw_error *err);
 /* Starts argv with the additional NULL-terminated environment ("NAME=value"); it gets the signals that are for the
  * agent (signals.h). A program that cannot be executed is CW_ERR_USAGE. */
 enum cw_status cw_program_start(struct cw_program *program, char *const *argv, char *const *environment,

@@ -5,6 +5,7 @@
 
 #include "agent/backend.h"
 #include "agent/command.h"
+#include "agent/program.h"
 
 enum {
     KEY_BACKEND = 256,
@@ -213,6 +214,8 @@ int cw_range_command(int argc, char **argv)
     int exit_status = 0;
     enum cw_status status = cw_plan_file_open(&plan, a.plan, CW_PROFILER_RANGE, &err);
     a.options.plan = &plan.image;
+    if (status == CW_OK)
+        status = cw_program_find(a.options.argv[0], &err);
     if (status == CW_OK)
         status =
             a.sim ? cw_sim_capture(&a.options, &exit_status, &err) : cw_cupti_capture(&a.options, &exit_status, &err);

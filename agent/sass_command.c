@@ -5,6 +5,7 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
+#include "agent/program.h"
 #include "agent/pc_capture.h"
 
 enum { KEY_BACKEND = 256, KEY_LIST, KEY_DEVICE, KEY_CODE, KEY_SEED };
@@ -124,6 +125,8 @@ int cw_sass_command(int argc, char **argv)
     char *output = NULL;
     enum cw_status status = a.list ? CW_OK : cw_command_output(&output, a.options.output, &err);
     a.options.output = output;
+    if (status == CW_OK && !a.list)
+        status = cw_program_find(a.options.argv[0], &err);
     if (a.list)
         status = cw_node_check(&(struct cw_check){.need = CW_NEED_SASS, .list_metrics = true}, &err);
     else if (status == CW_OK)

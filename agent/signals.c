@@ -9,7 +9,8 @@
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 enum { COUNT = sizeof caught / sizeof *caught };
 
-static volatile sig_atomic_t child, early, end; /* early: came before the child's number was known */
+static void (*size_limit)(int), (*child_ends)(int); /* as they were */
+static volatile sig_atomic_t child, early, end;     /* early: came before the child's number was known */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -25,6 +26,12 @@ static void pass_on(int number, siginfo_t *info, void *context)
     errno = before;
 }
 
+void cw_signals_begin(void)
+{
+    size_limit = signal(SIGXFSZ, SIG_IGN);
+    child_ends = signal(SIGCHLD, SIG_DFL);
+}
+
 void cw_signals_catch(void)
 {
     const struct sigaction passing = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -35,8 +42,11 @@ void cw_signals_catch(void)
 }
 
 /* Executing a program does as much for those that are caught, but not for one that comes before it. */
-static void stop_catching(void)
+static void put_back(void)
 {
+    signal(SIGXFSZ, size_limit);
+    signal(SIGCHLD, child_ends);
+
     struct sigaction now;
     for (size_t i = 0; i < COUNT; i++)
         if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
@@ -53,7 +63,7 @@ pid_t cw_signals_fork(void)
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t forked = fork();
     if (forked == 0)
-        stop_catching();
+        put_back();
     else if (forked > 0)
         child = forked;
     if (forked > 0 && early) /* another thread has it */

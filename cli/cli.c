@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "host/base/start.h"
+
 int cw_cli_fail(const struct cw_error *err)
 {
     char text[1200];
@@ -24,6 +26,7 @@ int cw_cli_usage(const char *format, ...)
 
 void cw_cli_init(void)
 {
+    cw_start();
     argp_err_exit_status = CW_ERR_USAGE;
     argp_program_version = "counterworks " CW_VERSION;
 }

@@ -14,7 +14,7 @@
 #include "host/base/file.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
-enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, CANNOT_START, GOES_ON };
+enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON };
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
@@ -95,6 +95,8 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
         send_block(fd, number, schema, i);
         if (fates[number] == CRASHES_LATER)
             raise(SIGKILL);
+        if (fates[number] == EXITS_LATER)
+            _exit(3);
     }
     if (fates[number] == GOES_ON) { /* for as long as it is wanted, which is not long */
         char none;
@@ -136,7 +138,9 @@ enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_err
     shutdown(sampler->fd, SHUT_RDWR);
     close(sampler->fd);
     cr_expect(waitpid(sampler->pid, &how, 0) == sampler->pid);
-    return WIFSIGNALED(how) ? cw_error_set(e, CW_ERR_DEVICE, "GPU %u was killed", sampler->device) : CW_OK;
+    return how ? cw_error_set(e, CW_ERR_DEVICE, "GPU %u was %s", sampler->device,
+                              WIFSIGNALED(how) ? "killed" : "left by a library that exits")
+               : CW_OK;
 }
 
 /* ---- */
@@ -209,6 +213,14 @@ Test(agent_pm_capture, a_signal_ends_it_and_keeps_all_samples)
     fates[1] = GOES_ON;
     cr_assert(capture(1 << 1) == CW_OK, "%s", err.message);
     cr_expect(read_file((const uint32_t[]){0, BLOCKS + 1, 0}).complete);
+}
+
+Test(agent_pm_capture, a_process_that_leaves_early_is_no_success)
+{
+    fates[2] = EXITS_LATER;
+    cr_expect(capture(0) == CW_ERR_DEVICE);
+    cr_expect_str_eq(err.message, "GPU 2 was left by a library that exits");
+    cr_expect(!read_file((const uint32_t[]){BLOCKS, BLOCKS, 1}).complete);
 }
 
 /* Then nothing begins; how much the others took meanwhile is theirs. */
