@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "agent/nesting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +24,11 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t threa
                                             bool wanted, const char *name)
 {
     char *copy = n->count < CW_MOST_OPEN_RANGES ? strdup(name) : NULL;
-    if (!copy) {
-        n->lost++;
+    if (!copy && !n->lost++)
+        fprintf(stderr, "counterworks: found more than %d ranges open at a time; those beyond are not followed\n",
+                CW_MOST_OPEN_RANGES);
+    if (!copy)
         return NULL;
-    }
     uint32_t level = wanted ? free_level(n) : 0;
     n->open[n->count] = (struct cw_open_range){.id = ++n->ids,
                                                .thread = thread,

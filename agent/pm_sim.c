@@ -226,7 +226,7 @@ static void take_line(void *user, const char *line)
         s->launch_device = (uint32_t)strtoul(device, NULL, 10);
         return;
     }
-    if (!kernel || !cw_is_utf8(kernel, strlen(kernel))) {
+    if (!kernel) {
         cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch or device", line);
         return;
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,10 +38,25 @@ enum cw_status cw_program_find(const char *name, struct cw_error *err)
     return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", name, strerror(is_there ? EACCES : ENOENT));
 }
 
+static struct rlimit descriptors; /* as this process found it */
+
+/* A descriptor for each process and file of a job is more than the usual 1,024, which are for what uses select(). */
+static void allow_descriptors(void)
+{
+    struct rlimit now;
+    if (descriptors.rlim_max || getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
+        return;
+    now = descriptors;
+    now.rlim_cur = now.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
 static void run(char *const *argv, char *const *environment, int report)
 {
     for (; *environment; environment++)
         putenv(*environment);
+    if (descriptors.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &descriptors);
     execvp(argv[0], argv);
     int reason = errno;
     (void)!write(report, &reason, sizeof reason);
@@ -54,6 +70,7 @@ enum cw_status cw_program_start(struct cw_program *program, char *const *argv, c
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
+    allow_descriptors();
     program->pid = cw_signals_fork();
     if (program->pid == 0)
         run(argv, environment, ends[1]);

@@ -162,13 +162,27 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
     return more;
 }
 
+/* Whoever is turned away runs on without a profiler; the file then stays without an end. */
 static void accept_process(struct cw_session *s)
 {
     int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-    struct cw_arena *arena = fd >= 0 && s->process_count < CW_MOST_PROCESSES ? cw_arena_create() : NULL;
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        cw_error_set(&s->trouble, CW_ERR_IO, "cannot serve another process beside %u: %s", s->process_count,
+                     strerror(errno));
+        close(s->listener); /* it would wait for an answer */
+        s->listener = -1;
+    }
+    if (fd < 0)
+        return;
+    struct cw_arena *arena = NULL;
+    if (s->process_count == CW_MOST_PROCESSES)
+        cw_error_set(&s->trouble, CW_ERR_IO, "found more than %d profiled processes at a time, expected no more",
+                     CW_MOST_PROCESSES);
+    else if (!(arena = cw_arena_create()))
+        cw_error_nomem(&s->trouble);
     if (arena)
         s->processes[s->process_count++] = (struct cw_process){.fd = fd, .arena = arena};
-    else if (fd >= 0)
+    else
         close(fd);
 }
 

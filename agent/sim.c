@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/file_name.h"
 #include "agent/nesting.h"
 #include "agent/patched.h"
 #include "agent/range_output.h"
@@ -218,7 +219,7 @@ static void set_device(struct simulation *s, const char *text)
     char pci[sizeof s->pci] = "";
     (void)!sscanf(text, "%u %31s", &number, pci);
     s->device = number % 64;
-    if (!*pci || !cw_is_utf8(pci, strlen(pci)))
+    if (!*pci)
         snprintf(pci, sizeof pci, "0000:%02x:00.0", s->device);
     memcpy(s->pci, pci, sizeof s->pci);
 }
@@ -284,7 +285,7 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
     snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->argv[0]);
     s->process = 0; /* until it is started */
     set_device(s, "0");
-    *s->rank = 0;
+    snprintf(s->rank, sizeof s->rank, "%s", cw_rank() ? cw_rank() : "");
     enum cw_status status = cw_sim_program_run(&s->program, s->options->argv, s->out.run - 1, take_line, s, err);
     s->process = s->process ? s->process : (uint32_t)s->program.pid;
     if (status == CW_OK && !s->spoken && is_collected(s))

@@ -184,7 +184,7 @@ static void take_line(void *user, const char *line)
     struct simulation *s = user;
     const char *rest;
     s->spoken = true;
-    if ((rest = cw_sim_event(line, "launch")) && cw_is_utf8(rest, strlen(rest))) {
+    if ((rest = cw_sim_event(line, "launch"))) {
         launch(s, rest);
     } else if ((rest = cw_sim_event(line, "push"))) {
         open_range(s, rest, false);

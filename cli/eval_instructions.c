@@ -21,7 +21,7 @@ static enum cw_status load(struct content *c, const struct cw_instruction_output
                            const struct cw_counter_data *data, const struct cw_bytes *file, struct cw_pc_data *raw,
                            struct cw_arena *arena, struct cw_error *err)
 {
-    *c = (struct content){.capture = {.data = data, .source = basename(o->capture)}};
+    *c = (struct content){.capture = {.data = data, .source = o->source}};
     enum cw_status status = cw_pc_data_read(raw, file->data, file->size, o->capture, arena, err);
     if (status == CW_OK)
         status = cw_instructions_make(&c->instructions, data, raw, c->capture.source, arena, err);

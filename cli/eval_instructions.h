@@ -6,7 +6,7 @@
 #include "host/image/counter_data.h"
 
 struct cw_instruction_outputs {
-    const char *capture;           /* the file's name */
+    const char *capture, *source;  /* the file's name, and as outputs have it */
     const char *hdf5, *csv, *json; /* where to, or NULL; - is standard output */
     size_t top;                    /* rows of the table on standard output */
 };

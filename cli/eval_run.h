@@ -22,6 +22,7 @@ struct cw_eval_run {
     struct cw_arena *arena;
     struct cw_error *err;
     struct cw_bytes file; /* samples stay in it */
+    const char *source;   /* the capture's name without folders, for outputs */
     struct cw_counter_data data;
     const struct cw_chip *chip;
     struct cw_metric *metrics;

@@ -158,10 +158,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static enum cw_status evaluate(struct cw_eval_run *r)
 {
     if (cw_eval_of_samples(r))
-        return cw_pm_result_make(&r->samples, r->chip, &r->data, basename(r->o->capture), r->metrics, r->metric_count,
-                                 &r->o->eval, r->arena, r->err);
-    return cw_result_make(&r->ranges, r->chip, &r->data, basename(r->o->capture), r->metrics, r->metric_count,
-                          &r->o->eval, r->arena, r->err);
+        return cw_pm_result_make(&r->samples, r->chip, &r->data, r->source, r->metrics, r->metric_count, &r->o->eval,
+                                 r->arena, r->err);
+    return cw_result_make(&r->ranges, r->chip, &r->data, r->source, r->metrics, r->metric_count, &r->o->eval, r->arena,
+                          r->err);
 }
 
 static enum cw_status run_check(struct cw_eval_run *r)
@@ -212,7 +212,7 @@ static enum cw_status run_evaluate(struct cw_eval_run *r)
 static enum cw_status run_instructions(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
-    const struct cw_instruction_outputs outputs = {o->capture, o->hdf5, o->csv, o->json, o->top};
+    const struct cw_instruction_outputs outputs = {o->capture, r->source, o->hdf5, o->csv, o->json, o->top};
     if (o->show)
         return cw_show_instructions(&outputs, &r->data, &r->file, r->arena, r->err);
     if (o->sources.count || o->all || o->range || o->explain || o->check || o->native)
@@ -221,9 +221,24 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
     return cw_eval_instructions(&outputs, &r->data, &r->file, r->arena, r->err);
 }
 
+/* Outputs would otherwise replace each other, or what they are made from. */
+static enum cw_status check_outputs(const struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    const char *const files[] = {o->capture, o->hdf5, o->csv, o->json};
+    for (size_t i = 1; i < sizeof files / sizeof *files; i++)
+        for (size_t k = 0; files[i] && k < i; k++)
+            if (files[k] && cw_file_is_same(files[k], files[i]))
+                return cw_error_set(r->err, CW_ERR_USAGE, "found %s as %s, expected another file for each", files[i],
+                                    k ? "two outputs" : "capture and output");
+    return CW_OK;
+}
+
 static enum cw_status run(struct cw_eval_run *r)
 {
-    enum cw_status status = cw_eval_load_capture(r);
+    enum cw_status status = check_outputs(r);
+    if (status == CW_OK)
+        status = cw_eval_load_capture(r);
     if (status == CW_OK && r->o->show)
         cw_table_show(&r->data, r->o->capture, stdout);
     if (status == CW_OK && cw_eval_of_instructions(r)) {

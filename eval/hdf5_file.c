@@ -1,18 +1,18 @@
 #define _GNU_SOURCE
 #include "eval/hdf5_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
+#include "host/base/file.h"
+
 struct cw_hdf5 {
     const char *path;
-    char *temporary;
+    struct cw_new_file out;
     const char *what; /* failed */
     bool nomem;
     hid_t file, string, dataset_list, group_list;
@@ -47,7 +47,7 @@ static void open_file(struct cw_hdf5 *f)
                 H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_obj_track_times(f->dataset_list, false) >= 0 &&
                 H5Pset_obj_track_times(f->group_list, false) >= 0 && H5Pset_link_creation_order(creation, order) >= 0 &&
                 H5Pset_link_creation_order(f->group_list, order) >= 0;
-    f->file = good ? H5Fcreate(f->temporary, H5F_ACC_TRUNC, creation, H5P_DEFAULT) : H5I_INVALID_HID;
+    f->file = good ? H5Fcreate(f->out.temporary, H5F_ACC_TRUNC, creation, H5P_DEFAULT) : H5I_INVALID_HID;
     check(f, f->file >= 0, "the file");
     H5Pclose(creation);
 }
@@ -59,10 +59,13 @@ enum cw_status cw_hdf5_create(struct cw_hdf5 **file, const char *path, struct cw
     if (!f)
         return cw_error_nomem(err);
     f->path = path;
-    if (asprintf(&f->temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+    enum cw_status status = cw_new_file_open(&f->out, path, err);
+    if (status != CW_OK) {
+        cw_new_file_close(&f->out, false, NULL);
         free(f);
-        return cw_error_nomem(err);
+        return status;
     }
+    H5dont_atexit(); /* where a file could not be written, it crashes at the end of the process */
     /* failures are told by our own message, and closing what was never opened is no news */
     H5Eget_auto2(H5E_DEFAULT, &f->print, &f->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -86,13 +89,9 @@ enum cw_status cw_hdf5_finish(struct cw_hdf5 *f, bool keep, struct cw_error *err
         status = cw_error_nomem(err);
     else if (keep && f->what)
         status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->path, f->what);
-    else if (keep && rename(f->temporary, f->path) != 0)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", f->path, strerror(errno));
-    if (!keep || status != CW_OK)
-        unlink(f->temporary);
-    free(f->temporary);
+    enum cw_status closing = cw_new_file_close(&f->out, keep && status == CW_OK, err);
     free(f);
-    return status;
+    return status == CW_OK ? closing : status;
 }
 
 /* ---- groups and attributes -------------------------------------------------------------------------------------- */

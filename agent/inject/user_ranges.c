@@ -17,19 +17,12 @@ enum { LONGEST_NAME = 1000 };
 static void clean(char *to, const char *from)
 {
     size_t n = 0;
-    bool plain = true;
-    for (; from[n] && n < LONGEST_NAME; n++) {
+    for (; from[n] && n < LONGEST_NAME; n++)
         to[n] = (unsigned char)from[n] < ' ' || from[n] == 0x7f ? '?' : from[n];
-        plain = plain && (unsigned char)to[n] < 0x80;
-    }
     while (from[n] && n && ((unsigned char)from[n] & 0xc0) == 0x80) /* not in the middle of a character */
         n--;
     to[n] = 0;
-    if (plain || cw_is_utf8(to, n))
-        return;
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)to[i] >= 0x80)
-            to[i] = '?';
+    cw_force_utf8(to, n);
 }
 
 static const struct cw_inject_mode *mode(void)

@@ -134,6 +134,16 @@ bool cw_is_utf8(const void *text, size_t length)
     return true;
 }
 
+void cw_force_utf8(void *text, size_t length)
+{
+    uint8_t *bytes = text;
+    if (cw_is_utf8(text, length))
+        return;
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] >= 0x80)
+            bytes[i] = '?';
+}
+
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena)
 {
     uint32_t length = cw_read_u32(reader);
@@ -230,6 +240,8 @@ void cw_write_string(struct cw_writer *writer, const char *text)
     size_t length = strlen(text);
     cw_write_u32(writer, (uint32_t)length);
     cw_write_bytes(writer, text, length);
+    if (writer->status == CW_OK)
+        cw_force_utf8(writer->data + writer->size - length, length);
 }
 
 void cw_store_u32(uint8_t *at, uint32_t value)

@@ -35,6 +35,8 @@ void cw_read_f64s(struct cw_reader *reader, double *values, size_t count);
 uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what);
 /* Whether it is well-formed UTF-8 without NUL. */
 bool cw_is_utf8(const void *text, size_t length);
+/* Text without NUL that is not has a question mark for each byte beyond ASCII then. */
+void cw_force_utf8(void *text, size_t length);
 /* A u32 length and that many bytes of UTF-8 without NUL; copied into `arena`. "" after a failure, never NULL. */
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena);
 /* `size` bytes in place; NULL after a failure. */

@@ -35,7 +35,8 @@ enum cw_status cw_file_read(struct cw_bytes *out, const char *path, size_t limit
             break;
         size += (size_t)n;
         if (size > limit) {
-            status = cw_error_set(err, CW_ERR_INPUT, "%s: found more than %zu bytes, expected at most that", path, limit);
+            status =
+                cw_error_set(err, CW_ERR_INPUT, "%s: found more than %zu bytes, expected at most that", path, limit);
             break;
         }
         if (size == capacity) {
@@ -67,44 +68,100 @@ void cw_bytes_free(struct cw_bytes *bytes)
     *bytes = (struct cw_bytes){0};
 }
 
-enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)
+bool cw_file_is_same(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    bool is_a = stat(a, &of_a) == 0, is_b = stat(b, &of_b) == 0;
+    if (is_a && is_b)
+        return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    return !is_a && !is_b && strcmp(a, b) == 0;
+}
+
+/* ---- new files -------------------------------------------------------------------------------------------------- */
+
+static bool is_special(const char *path) /* /dev/stdout, a pipe */
 {
     struct stat st;
-    bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* /dev/stdout, a pipe */
-    char *temporary = NULL;
-    int fd;
-    if (special) {
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-            return cw_error_nomem(err);
-        fd = mkostemp(temporary, O_CLOEXEC);
-        mode_t mask = umask(0);
-        umask(mask);
-        if (fd >= 0)
-            (void)!fchmod(fd, 0666 & ~mask);
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* That of the file which it replaces, or the usual. */
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    mode_t mask = umask(0);
+    umask(mask);
+    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+}
+
+enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
+{
+    char *target = realpath(path, NULL); /* a link stays one */
+    *f = (struct cw_new_file){.path = path, .fd = -1, .target = target ? target : strdup(path)};
+    if (is_special(path))
+        return cw_error_set(err, CW_ERR_IO, "%s: found a folder, device or pipe, expected a regular file or none",
+                            path);
+    if (!f->target || asprintf(&f->temporary, "%s.XXXXXX", f->target) < 0) {
+        f->temporary = NULL;
+        return cw_error_nomem(err);
     }
+    f->fd = mkostemp(f->temporary, O_CLOEXEC);
+    if (f->fd < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+    (void)!fchmod(f->fd, mode_of(path));
+    return CW_OK;
+}
+
+enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_error *err)
+{
     enum cw_status status = CW_OK;
-    if (fd < 0)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
-    const uint8_t *p = data;
-    while (status == CW_OK && size) {
-        ssize_t n = write(fd, p, size);
+    if (f->fd >= 0) {
+        if (close(f->fd) != 0 && keep)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", f->path, strerror(errno));
+        if (keep && status == CW_OK && rename(f->temporary, f->target) != 0)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", f->path, strerror(errno));
+        if (!keep || status != CW_OK)
+            unlink(f->temporary);
+    }
+    free(f->temporary);
+    free(f->target);
+    *f = (struct cw_new_file){.fd = -1};
+    return status;
+}
+
+static enum cw_status write_all(int fd, const char *path, const uint8_t *data, size_t size, struct cw_error *err)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-        } else {
-            p += n;
-            size -= (size_t)n;
-        }
+        if (n < 0)
+            return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+        data += n;
+        size -= (size_t)n;
     }
-    if (fd >= 0 && close(fd) != 0 && status == CW_OK)
+    return CW_OK;
+}
+
+static enum cw_status write_special(const char *path, const void *data, size_t size, struct cw_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    enum cw_status status = write_all(fd, path, data, size, err);
+    if (close(fd) != 0 && status == CW_OK)
         status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    if (status == CW_OK && temporary && rename(temporary, path) != 0)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", path, strerror(errno));
-    if (status != CW_OK && temporary && fd >= 0)
-        unlink(temporary);
-    free(temporary);
     return status;
+}
+
+enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)
+{
+    struct cw_new_file file;
+    if (is_special(path))
+        return write_special(path, data, size, err);
+    enum cw_status status = cw_new_file_open(&file, path, err);
+    if (status == CW_OK)
+        status = write_all(file.fd, path, data, size, err);
+    enum cw_status closing = cw_new_file_close(&file, status == CW_OK, err);
+    return status == CW_OK ? closing : status;
 }

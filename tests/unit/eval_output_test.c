@@ -257,7 +257,7 @@ Test(eval_output, hdf5_of_nothing)
 Test(eval_output, hdf5_that_cannot_be_written)
 {
     cr_expect(cw_hdf5_write(&result, NULL, "/nowhere/x.h5", &err) == CW_ERR_IO);
-    cr_expect_str_eq(err.message, "/nowhere/x.h5: HDF5 cannot write the file");
+    cr_expect_str_eq(err.message, "/nowhere/x.h5: cannot create: No such file or directory");
 }
 
 /* ---- comparing -------------------------------------------------------------------------------------------------- */

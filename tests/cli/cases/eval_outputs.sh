@@ -1,0 +1,28 @@
+# Outputs of metric-eval: each in its own regular file, whole or not at all, wherever its name leads.
+capture=$SOURCE/data/captures/gemm.cwd
+evaluate() { metric-eval $capture -m sm__inst_executed.sum "$@" >/dev/null; echo "status $?"; }
+kind() { h5dump -H "$1" >/dev/null 2>&1 && echo "$1: HDF5" || echo "$1: $(head -c 5 "$1")"; }
+echo == a link leads to the file
+: >target; ln -s target link; chmod 640 target
+evaluate -o link; kind target; evaluate --csv link; kind target; [ -L link ] && echo the link is there
+echo == a pipe is none
+mkfifo pipe; evaluate -o pipe; [ -p pipe ] && echo the pipe is there
+(evaluate --csv pipe) & head -n 1 pipe; wait
+echo == one who knows the number of the process
+echo precious >victim
+sh -c 'ln -s victim out.h5.$$.tmp; exec metric-eval "$@" >/dev/null' sh $capture -m sm__inst_executed.sum -o out.h5
+cat victim; kind out.h5
+echo == one file for two
+cp $capture own.cwd; ln own.cwd same.cwd
+capture=own.cwd
+evaluate -o own.cwd; evaluate --csv same.cwd; evaluate --csv a --json a; evaluate --csv - --json -
+cmp own.cwd "$SOURCE/data/captures/gemm.cwd" && echo the capture is there
+echo == a name that is no text
+capture=$'\xff.cwd'; cp own.cwd $capture
+evaluate --json out.json; evaluate -o out.h5
+grep -c '"?.cwd"' out.json; h5dump -a /source out.h5 | grep -o '"?.*"'
+echo == no room, no folder
+capture=own.cwd; rm -f out.*
+for output in '-o out.h5' '--csv out.csv' '--json out.json'; do (ulimit -f 2; metric-eval $capture --all $output 2>&1 >/dev/null | sed 's/metric-eval: \([^:]*\):.*/\1: told/'; echo "status ${PIPESTATUS[0]}"); done
+ls out.* 2>/dev/null
+evaluate -o none/out.h5
