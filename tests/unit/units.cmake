@@ -94,6 +94,9 @@ if(CUPTI_INCLUDE_DIR)
   target_sources(agent_pm_capture_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/pm_capture.c
                  ${PROJECT_SOURCE_DIR}/agent/pm_verdict.c ${PROJECT_SOURCE_DIR}/agent/session.c
                  ${PROJECT_SOURCE_DIR}/agent/program.c ${PROJECT_SOURCE_DIR}/agent/signals.c)
+  cw_unit(agent_session_test cw_test_inject)
+  target_sources(agent_session_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/session.c ${PROJECT_SOURCE_DIR}/agent/program.c
+                 ${PROJECT_SOURCE_DIR}/agent/signals.c)
   cw_unit(agent_exit_test cw_inject)
   add_library(fake_nvml SHARED support/fake_nvml.c)
   target_link_libraries(fake_nvml PRIVATE cw_options)
