@@ -127,6 +127,8 @@ static error_t parse_pm(int key, char *arg, struct argp_state *state)
             argp_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
         if (!a->options.argv && a->options.duration_s <= 0)
             argp_error(state, "neither a program nor --duration: give one, or both");
+        if (a->options.sim_overflow && !a->options.sim_drop)
+            argp_error(state, "found --sim-overflow without --sim-drop, expected samples that are lost by it");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

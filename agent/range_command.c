@@ -122,6 +122,8 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
     if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
         argp_error(state, "found --ranges user with --replay %s, expected application or user",
                    cw_replay_names[o->replay]);
+    if (a->sim && o->keep_native)
+        argp_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
     if (o->user && o->filter.kernel)
         argp_error(state, "found --kernel with --ranges user, expected --range for their names");
     if (o->for_context && o->replay == CW_REPLAY_APPLICATION) /* its runs would have to agree */

@@ -44,6 +44,30 @@ static struct cw_instruction place(const struct simulation *s, uint32_t i)
                                    .symbol = 1 + (uint32_t)(cw_sim_text_key(s->names[function]) % 1000)};
 }
 
+static bool is_wanted(const struct cw_pc_options *o, const char *reason)
+{
+    bool wanted = !o->reason_count;
+    for (size_t i = 0; i < o->reason_count; i++)
+        wanted = wanted || cw_stall_reason_is(reason, o->reasons[i]);
+    return wanted;
+}
+
+static enum cw_status check_reasons(const struct cw_pc_options *o, struct cw_error *err)
+{
+    for (size_t i = 0; i < o->reason_count; i++) {
+        const struct cw_pc_options one = {.reasons = &o->reasons[i], .reason_count = 1};
+        size_t r = 0;
+        while (r < REASONS && !is_wanted(&one, reasons[r]))
+            r++;
+        if (r == REASONS)
+            return cw_error_set(err, CW_ERR_USAGE,
+                                "found the stall reason '%.100s', expected long_scoreboard, barrier, selected or wait, "
+                                "which the simulated GPU has",
+                                o->reasons[i]);
+    }
+    return CW_OK;
+}
+
 /* A batch of samples. Each drops what it is told to, and the second fills the buffer. */
 static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b)
 {
@@ -68,6 +92,8 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
             uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
             bool twin = strstr(reasons[r], "_not_issued") != NULL; /* it counts part of the reason's again */
             samples = twin ? samples / 2 : key % 3 ? 0 : (uint32_t)(cw_sim_mix(key) % 1000);
+            if (!is_wanted(s->options, reasons[r]))
+                continue;
             if (samples)
                 own[records[i].stall_count++] = (struct cw_stall){r, samples};
             b->total += twin ? 0 : samples;
@@ -218,6 +244,8 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     struct cw_schema schema;
     enum cw_status status = cw_filter_open(
         &s->filter, &(struct cw_filter_options){.range = s->options->range, .launch_count = UINT64_MAX}, err);
+    if (status == CW_OK)
+        status = check_reasons(s->options, err);
     if (status == CW_OK)
         status = cw_pc_schema(&schema, "GH100", s->options, s->arena, err);
     if (status == CW_OK)

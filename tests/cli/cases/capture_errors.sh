@@ -13,3 +13,22 @@ capture-agent range -c plan.cwc -o no/such/folder/run.cwd -- true; echo "status 
 head -c 100 plan.cwc >short.cwc
 capture-agent range -c short.cwc -o run.cwd -- true; echo "status $?"
 capture-agent sample; echo "status $?"
+echo == options that do not go together, or name nothing
+capture --ranges user --kernel gemm -- true
+capture --keep-native native -- true
+metric-config --chip GH100 --profiler pm --no-native -m sm__cycles_active.avg -o pm.cwc 2>/dev/null
+capture-agent pm -c pm.cwc -o pm.cwd --sim-overflow -- true; echo "status $?"
+capture-agent pc -o pc.cwd --stall-reasons barrier,nosuch -- true; echo "status $?"
+capture-agent pc -o pc.cwd --stall-reasons barrier -- true; echo "status $?"
+metric-eval pc.cwd --csv - | grep -oE 'smsp__pcsamp[a-z_]*|barrier[a-z_]*|wait|selected|long_scoreboard[a-z_]*' | sort -u
+echo == more open ranges than are followed
+python3 -c '
+print("push leak\n" * 5000 + "push step\nlaunch a\npop")' >events
+capture --range '^step' -- sh -c 'cat events >$COUNTERWORKS_SIM'
+echo == a rank of the batch system
+SLURM_PROCID=3 capture-agent range -c plan.cwc -o 'rank.%r.cwd' -- true; metric-eval rank.3.cwd --json - | grep -o '"rank": *"3"' | sort -u
+echo == bytes that are no text
+capture -- python3 -c '
+import os
+open(os.environ["COUNTERWORKS_SIM"], "wb").write(b"process 7 caf\xe9 r\xff\nlaunch k\xe9rnel\nlaunch k\xc3\xa9rnel\n")'
+metric-eval run.cwd --csv - | cut -d, -f2 | sort -u
