@@ -104,14 +104,17 @@ static bool receive(int fd, enum cw_message_type *type, uint8_t **payload, size_
 {
     uint8_t head[CW_MESSAGE_HEADER];
     ssize_t n = receive_first(fd, head, sizeof head, memory);
+    errno = 0;
     if (n <= 0 || !receive_all(fd, head + n, sizeof head - (size_t)n))
         return false;
     struct cw_reader in;
     cw_reader_init(&in, head, sizeof head, "message", 0, NULL);
     uint32_t number = cw_read_u32(&in);
     uint64_t length = cw_read_u64(&in);
-    if (number == 0 || number >= CW_MESSAGE__END || length > CW_MESSAGE_MAX)
+    if (number == 0 || number >= CW_MESSAGE__END || length > CW_MESSAGE_MAX) {
+        errno = EBADMSG;
         return false;
+    }
     *type = (enum cw_message_type)number;
     if (!length)
         return true;
@@ -119,6 +122,7 @@ static bool receive(int fd, enum cw_message_type *type, uint8_t **payload, size_
     *size = (size_t)length;
     if (*payload && receive_all(fd, *payload, *size))
         return true;
+    errno = *payload ? 0 : ENOMEM;
     free(*payload);
     *payload = NULL;
     return false;

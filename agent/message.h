@@ -99,8 +99,9 @@ bool cw_message_send_with(int fd, enum cw_message_type type, const void *payload
 /* Sends one without a payload. False also where the other end does not read what it gets. */
 bool cw_message_tell(int fd, enum cw_message_type type);
 
-/* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream or
- * for a frame that makes no sense. Memory that came with it is closed. */
+/* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream
+ * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), and without memory (ENOMEM).
+ * Memory that came with it is closed. */
 bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size);
 /* The same, but it is left to the caller to close: *memory, or -1. */
 bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory);

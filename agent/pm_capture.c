@@ -1,6 +1,7 @@
 /* PM sampling of real GPUs: a process of our own samples each, the program runs beside with its launches traced, and
  * all ends up in one file. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -84,7 +85,11 @@ static void *receive(void *user)
         pthread_mutex_unlock(&c->lock);
         free(payload);
     }
+    int why = errno;
     pthread_mutex_lock(&c->lock);
+    if (more && (why == EBADMSG || why == ENOMEM))
+        cw_error_set(&g->trouble, CW_ERR_INPUT, "GPU %u: the sampling process sent what cannot be taken: %s", g->number,
+                     strerror(why));
     /* the end, hours later perhaps, would be late to tell it */
     if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !c->options->duration_s)))
         fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);

@@ -127,8 +127,12 @@ static bool take_message(struct cw_session *s, struct cw_process *p)
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
-    if (!cw_message_receive_with(p->fd, &type, &payload, &size, &p->memory))
+    if (!cw_message_receive_with(p->fd, &type, &payload, &size, &p->memory)) {
+        if (errno == EBADMSG || errno == ENOMEM)
+            cw_error_set(&s->trouble, CW_ERR_INPUT, "a profiled process sent what cannot be taken: %s",
+                         strerror(errno));
         return false;
+    }
     struct cw_reader in;
     struct cw_error err = CW_ERROR_INIT;
     bool more = true;

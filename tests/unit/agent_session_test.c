@@ -77,3 +77,16 @@ Test(agent_session, without_descriptors_nobody_waits)
     cr_assert(setrlimit(RLIMIT_NOFILE, &few) == 0);
     check("Too many open files");
 }
+
+Test(agent_session, a_message_beyond_the_most_is_told)
+{
+    listen_here();
+    session.program.pid = fork();
+    if (!session.program.pid) {
+        uint8_t head[12] = {CW_MESSAGE_HELLO, 0, 0, 0, 1, 0, 0, 0, 1};
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        bool sent = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && send(fd, head, sizeof head, 0) > 0;
+        _exit(sent ? 0 : 1);
+    }
+    check("sent what cannot be taken: Bad message");
+}
