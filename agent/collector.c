@@ -59,13 +59,15 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const
     if (check_replaceable(path, err) != CW_OK)
         return CW_ERR_USAGE;
     c->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (c->fd >= 0 && flock(c->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    struct stat st;
+    bool regular = c->fd >= 0 && fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (regular && flock(c->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return cw_error_set(
             err, CW_ERR_IO,
             "%s: found another capture that writes it, expected a file for each: %%p or %%r in its name "
             "is the process or rank",
             path);
-    if (c->fd < 0 || (ftruncate(c->fd, 0) != 0 && errno != EINVAL)) /* a pipe has no size */
+    if (c->fd < 0 || (regular && ftruncate(c->fd, 0) != 0))
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     struct cw_writer out;
     cw_writer_init(&out);

@@ -120,7 +120,7 @@ static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
     }
     for (uint32_t i = 0; i < c->gpu_count; i++) {
         struct gpu *g = &c->gpus[i];
-        g->receiving = pthread_create(&g->receiver, NULL, receive, g) == 0;
+        g->receiving = cw_signals_thread(&g->receiver, receive, g);
         if (!g->receiving)
             return cw_error_nomem(err);
     }

@@ -10,18 +10,21 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}
 enum { COUNT = sizeof caught / sizeof *caught };
 
 static void (*size_limit)(int), (*child_ends)(int); /* as they were */
-static volatile sig_atomic_t child, early, end;     /* early: came before the child's number was known */
+static volatile sig_atomic_t child, end;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
+    static volatile sig_atomic_t asked; /* with no child to end first */
     (void)context;
     int before = errno;
-    end = end || (number != SIGUSR1 && number != SIGUSR2);
-    if (info->si_code <= 0) { /* from a process; the kernel sends a terminal's to all of its job */
-        if (child)
-            kill(child, number);
-        else
-            early = number;
+    if (child && info->si_code <= 0) /* from a process; the kernel sends a terminal's to all of its job */
+        kill(child, number);
+    if (number != SIGUSR1 && number != SIGUSR2) {
+        end = 1;
+        if (!child && asked++) { /* who asks again is in a hurry */
+            signal(number, SIG_DFL);
+            raise(number);
+        }
     }
     errno = before;
 }
@@ -46,31 +49,42 @@ static void put_back(void)
 {
     signal(SIGXFSZ, size_limit);
     signal(SIGCHLD, child_ends);
-
     struct sigaction now;
     for (size_t i = 0; i < COUNT; i++)
         if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             signal(caught[i], SIG_DFL);
 }
 
-pid_t cw_signals_fork(void)
+static void block(sigset_t *before)
 {
-    sigset_t all, before;
+    sigset_t all;
     sigemptyset(&all);
     for (size_t i = 0; i < COUNT; i++)
         sigaddset(&all, caught[i]);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+pid_t cw_signals_fork(void)
+{
+    sigset_t before;
     cw_signals_catch();
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    block(&before);
     pid_t forked = fork();
     if (forked == 0)
         put_back();
     else if (forked > 0)
         child = forked;
-    if (forked > 0 && early) /* another thread has it */
-        kill(forked, early);
-    early = 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return forked;
+}
+
+bool cw_signals_thread(pthread_t *thread, void *(*run)(void *), void *user)
+{
+    sigset_t before;
+    block(&before);
+    bool started = pthread_create(thread, NULL, run, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
 }
 
 void cw_signals_keep(void)

@@ -2,17 +2,20 @@
 #ifndef CW_AGENT_SIGNALS_H
 #define CW_AGENT_SIGNALS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 /* Before all else: children can be waited for, and those of cw_signals_fork have what the agent changes here and later
  * as it was. */
 void cw_signals_begin(void);
-/* From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 do not end this process. Those that it was started
- * to ignore it goes on to ignore. */
+/* From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 do not end this process, but for the second without
+ * a child that asks for an end. Those that it was started to ignore it goes on to ignore. */
 void cw_signals_catch(void);
 /* Catches them, forks, and sends the child those that come; but a terminal's, which it gets itself. */
 pid_t cw_signals_fork(void);
+/* Starts a thread that leaves them to this one. */
+bool cw_signals_thread(pthread_t *thread, void *(*run)(void *), void *user);
 /* The child has ended: they are not sent any more. To be called before it is waited for, while its number is its own.
  */
 void cw_signals_keep(void);

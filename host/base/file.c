@@ -79,10 +79,20 @@ bool cw_file_is_same(const char *a, const char *b)
 
 /* ---- new files -------------------------------------------------------------------------------------------------- */
 
-static bool is_special(const char *path) /* /dev/stdout, a pipe */
+/* The descriptor of standard output or error where that is the file, -1 otherwise. */
+static int standard(const struct stat *st)
+{
+    struct stat of;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &of) == 0 && of.st_dev == st->st_dev && of.st_ino == st->st_ino)
+            return fd;
+    return -1;
+}
+
+static bool is_special(const char *path) /* /dev/stdout, wherever that leads, or a pipe */
 {
     struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || standard(&st) >= 0);
 }
 
 /* That of the file which it replaces, or the usual. */
@@ -99,8 +109,8 @@ enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct 
     char *target = realpath(path, NULL); /* a link stays one */
     *f = (struct cw_new_file){.path = path, .fd = -1, .target = target ? target : strdup(path)};
     if (is_special(path))
-        return cw_error_set(err, CW_ERR_IO, "%s: found a folder, device or pipe, expected a regular file or none",
-                            path);
+        return cw_error_set(err, CW_ERR_IO,
+                            "%s: found standard output, a device, pipe or folder, expected a file or none", path);
     if (!f->target || asprintf(&f->temporary, "%s.XXXXXX", f->target) < 0) {
         f->temporary = NULL;
         return cw_error_nomem(err);
@@ -108,7 +118,6 @@ enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct 
     f->fd = mkostemp(f->temporary, O_CLOEXEC);
     if (f->fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
-    (void)!fchmod(f->fd, mode_of(path));
     return CW_OK;
 }
 
@@ -116,6 +125,7 @@ enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_err
 {
     enum cw_status status = CW_OK;
     if (f->fd >= 0) {
+        (void)!fchmod(f->fd, mode_of(f->path));
         if (close(f->fd) != 0 && keep)
             status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", f->path, strerror(errno));
         if (keep && status == CW_OK && rename(f->temporary, f->target) != 0)
@@ -145,7 +155,9 @@ static enum cw_status write_all(int fd, const char *path, const uint8_t *data, s
 
 static enum cw_status write_special(const char *path, const void *data, size_t size, struct cw_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    struct stat st;
+    int own = stat(path, &st) == 0 ? standard(&st) : -1;
+    int fd = own >= 0 ? dup(own) : open(path, O_WRONLY | O_CLOEXEC); /* what stands in it stays */
     if (fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     enum cw_status status = write_all(fd, path, data, size, err);

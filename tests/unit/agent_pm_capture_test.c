@@ -14,7 +14,7 @@
 #include "host/base/file.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
-enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON };
+enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON, HANGS };
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
@@ -78,6 +78,11 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
     const struct cw_device_facts facts = {.instances = 1};
     const struct cw_device device = {.index = number, .facts = &facts};
     cw_writer_init(&out);
+    if (fates[number] == HANGS) { /* and someone has no patience */
+        for (pid_t parent = getppid(); getppid() == parent; usleep(10000))
+            kill(parent, SIGTERM);
+        _exit(0);
+    }
     if (fates[number] == CRASHES_BEFORE)
         raise(SIGKILL);
     if (fates[number] == FAILS_BEFORE) {
@@ -221,6 +226,12 @@ Test(agent_pm_capture, a_process_that_leaves_early_is_no_success)
     cr_expect(capture(0) == CW_ERR_DEVICE);
     cr_expect_str_eq(err.message, "GPU 2 was left by a library that exits");
     cr_expect(!read_file((const uint32_t[]){BLOCKS, BLOCKS, 1}).complete);
+}
+
+Test(agent_pm_capture, a_second_signal_does_not_wait_for_a_gpu_that_hangs, .signal = SIGTERM)
+{
+    fates[0] = HANGS;
+    capture(1 << 0);
 }
 
 /* Then nothing begins; how much the others took meanwhile is theirs. */

@@ -4,13 +4,13 @@ metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o plan.cwc
 metric-config --chip GH100 --set demo --no-native -o passes.cwc
 metric-config --chip GH100 --profiler pm --no-native -m sm__cycles_active.avg -o pm.cwc 2>/dev/null
 held() { metric-eval show run.cwd 2>&1 | grep -E '^(ranges|samples|records|batches|launches|end)' | tr -s ' ' | paste -sd';'; }
-say='exec 3>$COUNTERWORKS_SIM; echo launch a >&3; echo launch b >&3; echo $$ >>started;'
+say='exec 3>$COUNTERWORKS_SIM; echo launch a >&3; echo launch b >&3;' ready='echo $$ >>started;'
 declare -A agents=([range]='range -c plan.cwc' [pm]='pm -c pm.cwc' [pc]=pc [sass]='sass -m smsp__sass_inst_executed'
     [application]='range -c passes.cwc --replay application')
 
-signalled() { # KIND SIGNAL SHELL-COMMANDS...
+signalled() { # KIND SIGNAL SHELL-COMMAND [WHAT-IT-DOES-BEFORE]
     rm -f started run.cwd
-    env --default-signal=INT capture-agent ${agents[$1]} -o run.cwd -- sh -c "$say $3" & # a shell's job would ignore INT
+    env --default-signal=INT capture-agent ${agents[$1]} -o run.cwd -- sh -c "$say ${4:-} $ready $3" & # a shell's job would ignore INT
     local agent=$! status
     until [ -s started ]; do sleep 0.02; done
     kill -"$2" $agent
@@ -24,13 +24,10 @@ for kind in range pm pc sass application; do
 done
 echo == a program that does something about it
 for signal in TERM INT HUP USR1 USR2; do
-    signalled range $signal "trap 'echo launch c >&3; exit 3' $signal; $wait"
+    signalled range $signal "$wait" "trap 'echo launch c >&3; exit 3' $signal;"
 done
-signalled application TERM "trap 'exit 0' TERM; $wait"
+signalled application TERM "$wait" "trap 'exit 0' TERM;"
 echo == one that the agent is to ignore, as under nohup, stays ignored
 (trap '' HUP; signalled range HUP 'exec sleep 0.3')
 echo == timeout ends the program, too
-rm -f started
-timeout 1 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say exec sleep 60"; echo "status $?; $(held)"
-kill -9 "$(cat started)" 2>/dev/null && echo the program runs on
-true
+timeout 5 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say exec sleep 60"; echo "status $?; $(held)"

@@ -1,4 +1,5 @@
 # Outputs of metric-eval: each in its own regular file, whole or not at all, wherever its name leads.
+metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o plan.cwc
 capture=$SOURCE/data/captures/gemm.cwd
 evaluate() { metric-eval $capture -m sm__inst_executed.sum "$@" >/dev/null; echo "status $?"; }
 kind() { h5dump -H "$1" >/dev/null 2>&1 && echo "$1: HDF5" || echo "$1: $(head -c 5 "$1")"; }
@@ -8,6 +9,11 @@ evaluate -o link; kind target; evaluate --csv link; kind target; [ -L link ] && 
 echo == a pipe is none
 mkfifo pipe; evaluate -o pipe; [ -p pipe ] && echo the pipe is there
 (evaluate --csv pipe) & head -n 1 pipe; wait
+echo == standard output is written where it stands
+{ echo heading; metric-eval $capture -m sm__inst_executed.sum --csv /dev/stdout; echo tail; } >mix; grep -v ^0 mix
+for i in 1 2; do metric-eval $capture -m sm__inst_executed.sum --csv /dev/stdout >>twice; done; grep -c ^range, twice
+metric-eval $capture -m sm__inst_executed.sum -o /dev/stdout >>twice; echo "status $?"; grep -c ^range, twice
+(capture-agent range --backend sim -c plan.cwc -o /dev/null -- sleep 1) & capture-agent range --backend sim -c plan.cwc -o /dev/null -- true; echo "status $?"; wait
 echo == one who knows the number of the process
 echo precious >victim
 sh -c 'ln -s victim out.h5.$$.tmp; exec metric-eval "$@" >/dev/null' sh $capture -m sm__inst_executed.sum -o out.h5
