@@ -5,9 +5,9 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
-#include "agent/program.h"
 #include "agent/filter.h"
 #include "agent/pc_capture.h"
+#include "agent/program.h"
 
 enum {
     KEY_BACKEND = 256,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/command.h"
-#include "agent/program.h"
 #include "agent/pm.h"
+#include "agent/program.h"
 
 enum {
     KEY_INTERVAL = 256,

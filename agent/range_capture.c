@@ -215,9 +215,7 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
     if (!known)
         fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
                 b->count);
-    enum cw_status status = cw_range_output_drop(&c->out, &source, b->dropped, b->why, err);
-    if (status == CW_OK && ranges)
-        status = cw_range_images_facts(images, c->facts, err);
+    enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
     device.facts = c->facts;
     warn_of_cupti(c, &device);
     for (size_t i = 0; i < ranges && status == CW_OK; i++)
@@ -251,10 +249,10 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     if (status == CW_OK)
         status = cw_range_images_open(&images, c->library, err);
     const struct cw_range_source source = {p->pid, p->program, b.device};
-    if (status == CW_OK && images.count)
-        status = write_ranges(c, p, &b, &images, err);
-    else if (status == CW_OK) /* only launches that were not collected */
+    if (status == CW_OK)
         status = cw_range_output_drop(&c->out, &source, b.dropped, b.why, err);
+    if (status == CW_OK && images.count) /* else there are only launches that were not collected */
+        status = write_ranges(c, p, &b, &images, err);
     cw_range_images_close(&images);
     cw_arena_destroy(arena);
     return status;

@@ -5,8 +5,8 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
-#include "agent/program.h"
 #include "agent/pc_capture.h"
+#include "agent/program.h"
 
 enum { KEY_BACKEND = 256, KEY_LIST, KEY_DEVICE, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };

@@ -73,17 +73,19 @@ struct origin {
 
 static const struct cw_range_source *find_origin(const struct simulation *s, struct origin *o)
 {
+    *o = (struct origin){.about = {{"name", "simulated GPU"},
+                                   {"chip", s->gpu.plan->chip},
+                                   {"backend", "sim"},
+                                   {"simulated", "yes"},
+                                   {"seed", o->seed},
+                                   {"pci", s->pci},
+                                   {"rank", s->rank}},
+                         .device = {.index = s->device,
+                                    .attribute_count = sizeof o->about / sizeof *o->about - !*s->rank,
+                                    .attributes = o->about,
+                                    .facts = s->gpu.facts},
+                         .source = {s->process, s->process_name, &o->device}};
     snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->options->sim_seed);
-    const struct cw_pair about[] = {{"name", "simulated GPU"}, {"chip", s->gpu.plan->chip}, {"backend", "sim"},
-                                    {"simulated", "yes"},      {"seed", o->seed},           {"pci", s->pci},
-                                    {"rank", s->rank}};
-    _Static_assert(sizeof about == sizeof o->about, "room for each");
-    memcpy(o->about, about, sizeof about);
-    o->device = (struct cw_device){.index = s->device,
-                                   .attribute_count = sizeof about / sizeof *about - !*s->rank,
-                                   .attributes = o->about,
-                                   .facts = s->gpu.facts};
-    o->source = (struct cw_range_source){s->process, s->process_name, &o->device};
     return &o->source;
 }
 

@@ -55,9 +55,8 @@ static bool is_wanted(const struct cw_pc_options *o, const char *reason)
 static enum cw_status check_reasons(const struct cw_pc_options *o, struct cw_error *err)
 {
     for (size_t i = 0; i < o->reason_count; i++) {
-        const struct cw_pc_options one = {.reasons = &o->reasons[i], .reason_count = 1};
         size_t r = 0;
-        while (r < REASONS && !is_wanted(&one, reasons[r]))
+        while (r < REASONS && !cw_stall_reason_is(reasons[r], o->reasons[i]))
             r++;
         if (r == REASONS)
             return cw_error_set(err, CW_ERR_USAGE,

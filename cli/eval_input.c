@@ -23,12 +23,12 @@ bool cw_eval_of_samples(const struct cw_eval_run *r)
 
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
-    enum cw_status status = cw_file_read(&r->file, r->o->capture, largest_capture, r->err);
     char *source = cw_arena_strdup(r->arena, basename(r->o->capture));
     if (!source)
         return cw_error_nomem(r->err);
     cw_force_utf8(source, strlen(source));
     r->source = source;
+    enum cw_status status = cw_file_read(&r->file, r->o->capture, largest_capture, r->err);
     if (status == CW_OK)
         status = cw_counter_data_read(&r->data, r->file.data, r->file.size, r->o->capture, r->arena, r->err);
     uint32_t count = status != CW_OK ? 0 : cw_eval_of_samples(r) ? r->data.pm.sample_count : r->data.range_count;

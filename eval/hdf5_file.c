@@ -11,7 +11,6 @@
 #include "host/base/file.h"
 
 struct cw_hdf5 {
-    const char *path;
     struct cw_new_file out;
     const char *what; /* failed */
     bool nomem;
@@ -58,7 +57,6 @@ enum cw_status cw_hdf5_create(struct cw_hdf5 **file, const char *path, struct cw
     *file = NULL;
     if (!f)
         return cw_error_nomem(err);
-    f->path = path;
     enum cw_status status = cw_new_file_open(&f->out, path, err);
     if (status != CW_OK) {
         cw_new_file_close(&f->out, false, NULL);
@@ -88,7 +86,7 @@ enum cw_status cw_hdf5_finish(struct cw_hdf5 *f, bool keep, struct cw_error *err
     if (keep && f->nomem)
         status = cw_error_nomem(err);
     else if (keep && f->what)
-        status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->path, f->what);
+        status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->out.path, f->what);
     enum cw_status closing = cw_new_file_close(&f->out, keep && status == CW_OK, err);
     free(f);
     return status == CW_OK ? closing : status;
