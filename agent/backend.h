@@ -25,15 +25,14 @@ struct cw_range_options {
  * context's work may count too, not known. */
 enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err);
 
-/* What a range's attributes say: how it was replayed, whose work counted where that was not the context's, the path of
- * user ranges, and how many graphs were launched in it. Texts are borrowed. */
+/* What a range's attributes say: how it was replayed, why it was counted once, whose work counted where that was not
+ * the context's, the path of user ranges, and how many graphs were launched in it. Texts are borrowed. */
 struct cw_range_attributes {
-    struct cw_pair pairs[4];
+    struct cw_pair pairs[5];
     uint32_t count;
     char graphs[16];
 };
-void cw_range_attributes_make(struct cw_range_attributes *a, enum cw_replay replay, enum cw_scope scope,
-                              const char *nvtx, uint32_t graphs);
+void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_launch *launch);
 
 /* Runs the program and captures it. On success *exit_status is the program's own; errors of the capture come after the
  * program has ended by itself, what was complete is in the file. */

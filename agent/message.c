@@ -150,7 +150,7 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
     return received;
 }
 
-const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user"};
+const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user", "once"};
 const char *const cw_scope_names[CW_SCOPE__COUNT] = {"context", "device", "shared device"};
 
 void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
@@ -161,6 +161,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
     cw_write_u8(out, launch->unwanted);
     cw_write_u32(out, launch->replay);
     cw_write_u32(out, launch->scope);
+    cw_write_string(out, launch->once ? launch->once : "");
     cw_write_u32(out, launch->graphs);
     cw_write_u64(out, launch->context);
     cw_write_u64(out, launch->stream);
@@ -181,6 +182,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
     uint32_t replay = cw_read_u32(in), scope = cw_read_u32(in);
     launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay)replay : CW_REPLAY_BATCH;
     launch->scope = scope < CW_SCOPE__COUNT ? (enum cw_scope)scope : CW_SCOPE_SHARED;
+    launch->once = cw_read_string(in, arena);
     launch->graphs = cw_read_u32(in);
     launch->context = cw_read_u64(in);
     launch->stream = cw_read_u64(in);

@@ -20,16 +20,17 @@ enum cw_message_type {
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
     CW_MESSAGE_TAKEN,     /* empty, to the program: memory that came with a message has been read */
-    CW_MESSAGE_RANGES,   /* device: u32, dropped: u32, why: string ("": unknown), launches: list<launch>, native counter
-                            data of each part: list<size: u32>, none where there are no ranges. It comes as memory,
-                            each at the first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
-    CW_MESSAGE_FAIL,     /* status: u32, text: string; the capture of this process is over */
-    CW_MESSAGE_MODULE,   /* crc: u64, code: to the end */
-    CW_MESSAGE_PC,       /* the payload of a PCSM chunk */
-    CW_MESSAGE_SASS,     /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
-                             the payload of a SASS chunk */
-    CW_MESSAGE_LAUNCHES, /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
-                            stream: u64, start_ns: u64, end_ns: u64}> */
+    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, why: string ("": unknown), launches: list<launch>, whether they
+                             were counted once: u8, native counter data of each part, or of that pass: list<size: u32>,
+                             none where there are no ranges. It comes as memory,    each at the first multiple of
+                             CW_MESSAGE_ALIGNMENT behind the one before */
+    CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
+    CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
+    CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
+    CW_MESSAGE_SASS,      /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
+                              the payload of a SASS chunk */
+    CW_MESSAGE_LAUNCHES,  /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
+                             stream: u64, start_ns: u64, end_ns: u64}> */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, whole chunks of counter data */
@@ -40,7 +41,8 @@ enum cw_message_type {
 enum cw_mode {
     CW_MODE_RANGE, /* ranges at a time: u32, parts of the plan: list<{metrics: list<string>, passes: u32}>, native
                       config images of all their passes, counting for the context and for the device: u32 and bytes
-                      each (of both, the device's is used while nothing else uses it; empty: never), replay: u32, user
+                      each (of both, the device's is used while nothing else uses it; empty: never), the same (a part,
+                      and config images) of the pass for what is counted once, empty: nothing is, replay: u32, user
                       ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
@@ -55,6 +57,7 @@ enum cw_replay {
     CW_REPLAY_KERNEL,      /* each launch for itself */
     CW_REPLAY_APPLICATION, /* the program runs once for each */
     CW_REPLAY_USER,        /* the program repeats a piece of its work */
+    CW_REPLAY_ONCE,        /* there is one pass, because nothing may be repeated: not to be asked for */
     CW_REPLAY__COUNT
 };
 extern const char *const cw_replay_names[CW_REPLAY__COUNT];
@@ -79,7 +82,8 @@ struct cw_launch {
                            driver in a range that had been pushed */
     enum cw_replay replay;
     enum cw_scope scope;
-    uint32_t graphs; /* how many CUDA graphs were launched in it */
+    const char *once; /* why it was counted in one pass only; "" or NULL: it was not */
+    uint32_t graphs;  /* how many CUDA graphs were launched in it */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];
 };

@@ -35,6 +35,9 @@ struct capture {
     uint64_t beside;       /* the raw counter that makes passes count for the device; 0: none may */
     bool one_pass;         /* application replay: a run collects one part, which is one pass */
     uint32_t first, count; /* the parts that this run collects */
+    struct cw_part once;   /* the pass of what is counted once; no passes: nothing is */
+    uint64_t once_ranges;
+    char once_why[200]; /* of the first */
     uint32_t added, kept;
     bool shared, warned; /* there are ranges of a shared device; of an older CUPTI */
     struct cw_value *values;
@@ -58,11 +61,12 @@ static uint32_t ranges_at_once(const struct capture *c)
     return n < 1 ? 1 : n > most ? most : n;
 }
 
-/* NVIDIA's config image for the passes of the run's parts, in their order: the one in the plan, or made here. */
-static enum cw_status lower(struct capture *c, uint64_t beside, struct cw_writer *native, struct cw_error *err)
+/* NVIDIA's config image for the passes of some parts, in their order: the one in the plan, or made here. */
+static enum cw_status lower(struct capture *c, const struct cw_part *parts, uint32_t count, uint64_t beside,
+                            struct cw_writer *native, struct cw_error *err)
 {
-    struct cw_config_image plan = c->parts.items[c->first].plan;
-    if (c->count == 1 && plan.native && !beside) {
+    struct cw_config_image plan = parts->plan;
+    if (count == 1 && plan.native && !beside) {
         cw_write_bytes(native, plan.native, plan.native_size);
         return CW_OK;
     }
@@ -71,24 +75,31 @@ static enum cw_status lower(struct capture *c, uint64_t beside, struct cw_writer
         return cw_error_nomem(err);
     plan.passes = passes;
     plan.pass_count = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct cw_config_image *part = &c->parts.items[c->first + i].plan;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_config_image *part = &parts[i].plan;
         for (uint32_t k = 0; k < part->pass_count; k++)
             passes[plan.pass_count++] = part->passes[k];
     }
     return cw_nvperf_lower(c->library, &plan, beside, native, err);
 }
 
-static enum cw_status write_native(struct capture *c, bool wanted, uint64_t beside, struct cw_error *err)
+/* For the context and for the device. */
+static enum cw_status write_natives(struct capture *c, const struct cw_part *parts, uint32_t count,
+                                    struct cw_error *err)
 {
-    struct cw_writer native, *setup = &c->session.setup;
-    cw_writer_init(&native);
-    enum cw_status status = wanted ? lower(c, beside, &native, err) : CW_OK;
-    cw_write_u32(setup, (uint32_t)native.size);
-    cw_write_bytes(setup, native.data, native.size);
-    if (status == CW_OK && native.status != CW_OK)
-        status = cw_error_nomem(err);
-    cw_writer_free(&native);
+    const bool wanted[] = {count && c->options->for_context, count && c->beside};
+    enum cw_status status = CW_OK;
+    for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE && status == CW_OK; scope++) {
+        struct cw_writer native, *setup = &c->session.setup;
+        cw_writer_init(&native);
+        if (wanted[scope])
+            status = lower(c, parts, count, scope == CW_SCOPE_DEVICE ? c->beside : 0, &native, err);
+        cw_write_u32(setup, (uint32_t)native.size);
+        cw_write_bytes(setup, native.data, native.size);
+        if (status == CW_OK && native.status != CW_OK)
+            status = cw_error_nomem(err);
+        cw_writer_free(&native);
+    }
     return status;
 }
 
@@ -103,19 +114,45 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
     cw_write_u32(setup, plan->pass_count);
 }
 
+/* Launches that must not be done again are counted in the run's only pass, or in the first that has most counters
+ * whole. */
+static enum cw_status choose_once(struct capture *c, struct cw_error *err)
+{
+    uint32_t best = 0, pass = 0;
+    if (c->options->user || c->options->replay == CW_REPLAY_USER)
+        return CW_OK;
+    if (c->one_pass) {
+        c->once = c->parts.items[c->first];
+        return CW_OK;
+    }
+    for (uint32_t i = 0; i < c->parts.plan.pass_count; i++) {
+        enum cw_status status = cw_parts_one_pass(&c->once, &c->parts, i, c->arena, err);
+        if (status != CW_OK)
+            return status;
+        if (c->once.plan.counter_count > best) {
+            best = c->once.plan.counter_count;
+            pass = i;
+        }
+    }
+    return cw_parts_one_pass(&c->once, &c->parts, pass, c->arena, err);
+}
+
 /* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
 static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_error *err)
 {
     const struct cw_range_options *o = c->options;
     struct cw_writer *setup = &c->session.setup;
+    enum cw_status status = choose_once(c, err);
     cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(c));
     cw_write_u32(setup, c->count);
     for (uint32_t i = 0; i < c->count; i++)
         write_part(c, &c->parts.items[c->first + i].plan);
-    enum cw_status status = write_native(c, o->for_context, 0, err);
     if (status == CW_OK)
-        status = write_native(c, c->beside, c->beside, err);
+        status = write_natives(c, &c->parts.items[c->first], c->count, err);
+    write_part(c, &c->once.plan);
+    if (status == CW_OK)
+        status = write_natives(c, &c->once, c->once.plan.pass_count > 0, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, level);
@@ -165,8 +202,10 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
 {
     char *readable = cw_demangle(l->kernel);
     struct cw_range_attributes about;
-    cw_range_attributes_make(&about, l->replay, l->scope, l->nvtx, l->graphs);
+    cw_range_attributes_make(&about, l);
     c->shared |= l->scope == CW_SCOPE_SHARED;
+    if (l->once && *l->once && !c->once_ranges++)
+        snprintf(c->once_why, sizeof c->once_why, "%s", l->once);
     struct cw_range r = {.name = l->user      ? l->nvtx
                                  : readable   ? readable
                                  : *l->kernel ? l->kernel
@@ -237,13 +276,17 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
     for (uint32_t i = 0; b.launches && i < b.count; i++)
         cw_launch_read(in, &b.launches[i], arena);
+    bool once = cw_read_u8(in);
     struct cw_range_images images = {0};
     enum cw_status status = b.launches ? in->status : cw_error_nomem(err);
+    if (status == CW_OK && once && !c->once.plan.pass_count)
+        status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent what was counted once, expected no such");
     if (status == CW_OK && !b.device)
         status =
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK)
-        status = cw_range_images_read(&images, &c->parts, c->first, c->count, in, p->memory, err);
+        status = cw_range_images_read(&images, &c->parts, once ? &c->once : &c->parts.items[c->first],
+                                      once ? 1 : c->count, in, p->memory, err);
     if (status == CW_OK)
         status = keep_native(c, &images, err);
     if (status == CW_OK)
@@ -369,6 +412,13 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     if (status == CW_OK)
         status = run_all(c, count, err);
     cw_range_output_report(&c->out);
+    if (c->once_ranges)
+        fprintf(stderr,
+                "capture-agent: %" PRIu64
+                " %s counted in one pass only and never repeated, because %s; what other passes "
+                "count is not collected%s\n",
+                c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
+                c->one_pass ? "" : " (--replay application runs the program once for each pass)");
     if (c->shared)
         fprintf(stderr,
                 "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "

@@ -151,7 +151,7 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->sim = cw_command_backend(state, arg);
         return 0;
     case KEY_REPLAY:
-        a->options.replay = (enum cw_replay)word(state, "replay", arg, cw_replay_names, CW_REPLAY__COUNT);
+        a->options.replay = (enum cw_replay)word(state, "replay", arg, cw_replay_names, CW_REPLAY_ONCE);
         a->replay_given = true;
         return 0;
     case KEY_RANGES:

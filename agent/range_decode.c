@@ -38,12 +38,13 @@ static enum cw_status prepare_image(struct cw_range_image *image, struct cw_erro
     return image->counters ? CW_OK : cw_error_nomem(err);
 }
 
-enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *parts, uint32_t first,
-                                    uint32_t count, struct cw_reader *in, int memory, struct cw_error *err)
+enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *all,
+                                    const struct cw_part *parts, uint32_t count, struct cw_reader *in, int memory,
+                                    struct cw_error *err)
 {
     uint32_t found = cw_read_u32(in), largest = 0;
     size_t size = 0;
-    *images = (struct cw_range_images){.parts = parts};
+    *images = (struct cw_range_images){.parts = all};
     if (in->status == CW_OK && found && found != count)
         cw_reader_fail(in, "found counter data of %u parts of the plan, expected %u", found, count);
     images->items = calloc((size_t)count + 1, sizeof *images->items);
@@ -52,7 +53,7 @@ enum cw_status cw_range_images_read(struct cw_range_images *images, const struct
     enum cw_status status = in->status;
     for (; images->count < found && status == CW_OK; images->count++) {
         struct cw_range_image *image = &images->items[images->count];
-        image->part = &parts->items[first + images->count];
+        image->part = &parts[images->count];
         largest = image->part->plan.counter_count > largest ? image->part->plan.counter_count : largest;
         image->size = cw_read_u32(in);
         image->offset = size;

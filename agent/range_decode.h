@@ -24,10 +24,12 @@ struct cw_range_images {
     struct cw_device_facts *facts;
 };
 
-/* Reads the sizes that end the message, of images of `count` parts from `first` on, or of none, and maps the memory that
- * came with it (a descriptor, or -1), in which they are. To be closed also after a failure. */
-enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *parts, uint32_t first,
-                                    uint32_t count, struct cw_reader *in, int memory, struct cw_error *err);
+/* Reads the sizes that end the message, of images of `count` parts, of `all` or with columns of their schema, or of
+ * none, and maps the memory that came with it (a descriptor, or -1), in which they are. To be closed also after a
+ * failure. */
+enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *all,
+                                    const struct cw_part *parts, uint32_t count, struct cw_reader *in, int memory,
+                                    struct cw_error *err);
 /* Opens them for decoding. */
 enum cw_status cw_range_images_open(struct cw_range_images *images, const struct cw_nvperf *library,
                                     struct cw_error *err);

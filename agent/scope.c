@@ -23,16 +23,17 @@ static void add(struct cw_range_attributes *a, const char *key, const char *valu
     a->pairs[a->count++] = (struct cw_pair){key, value};
 }
 
-void cw_range_attributes_make(struct cw_range_attributes *a, enum cw_replay replay, enum cw_scope scope,
-                              const char *nvtx, uint32_t graphs)
+void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_launch *l)
 {
     a->count = 0;
-    add(a, "replay", cw_replay_names[replay]);
-    if (scope != CW_SCOPE_CONTEXT)
-        add(a, "scope", cw_scope_names[scope]);
-    if (nvtx && *nvtx)
-        add(a, "nvtx", nvtx);
-    snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, graphs);
-    if (graphs)
+    add(a, "replay", cw_replay_names[l->replay]);
+    if (l->once && *l->once)
+        add(a, "once", l->once);
+    if (l->scope != CW_SCOPE_CONTEXT)
+        add(a, "scope", cw_scope_names[l->scope]);
+    if (l->nvtx && *l->nvtx)
+        add(a, "nvtx", l->nvtx);
+    snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, l->graphs);
+    if (l->graphs)
         add(a, "graphs", a->graphs);
 }

@@ -96,8 +96,11 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
     uint32_t number = s->numbers++;
     uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_text_key(s->options->argv[0]) ^ number);
     struct cw_range_attributes about;
-    cw_range_attributes_make(&about, s->options->replay, s->options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
-                             path, graphs);
+    cw_range_attributes_make(&about,
+                             &(struct cw_launch){.replay = s->options->replay,
+                                                 .scope = s->options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
+                                                 .nvtx = path,
+                                                 .graphs = graphs});
     struct cw_range range = {.name = name,
                              .kernel = kernel,
                              .context = 1,

@@ -2,27 +2,46 @@
  * run of them; at the first call that they cannot be done again behind, device memory is put back and everything is
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
- * The program sees the results of the first pass when it reads, and of the last in later kernels. A kernel that is
- * given memory that the host shares is a batch of its own. So is a graph, whose passes all come before the program's
- * own launch of it. */
+ * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is a batch of
+ * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
+ * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
+ *
+ * What others can reach, and what cannot be saved, is not done again but counted once (once.h). */
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/graph.h"
 #include "agent/inject/graph_range.h"
+#include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/kernels.h"
+#include "agent/inject/once.h"
 #include "agent/inject/range.h"
+#include "agent/inject/reach.h"
 #include "agent/inject/record.h"
+#include "agent/inject/room.h"
 #include "agent/inject/stream_capture.h"
 
 enum { MOST_BATCHES = 64 };
 static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program that is killed takes little with it */
 static const uint64_t patience_ns = 2000000000;
+static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
+static const uint64_t least_watch_ns = 3000000000;
+enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
 
 static struct batch {
-    CUcontext context; /* NULL: unused */
-    bool open;         /* the first pass is running */
+    CUcontext context;           /* NULL: unused */
+    bool open;                   /* the first pass is running */
+    bool saved;                  /* there is a checkpoint */
+    uint64_t began_ns, short_ns; /* the trial; when there was no room for a checkpoint, or 0 */
+    uint32_t correlation;        /* of the trial */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
+
+static const char no_room[] = "there is no room to save what its GPU holds";
+
+/* A launch that is given memory of the host's, between the program's call and its return; others were in the way. */
+static struct batch *trial;
+static bool disturbed;
 
 static struct batch *find(CUcontext context)
 {
@@ -60,6 +79,36 @@ static bool setup(struct cw_reader *in)
     return !cw_inject.over;
 }
 
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+/* While a kernel still runs, memory cannot be given back without waiting for it. */
+static void forget_memory(struct batch *b)
+{
+    if (b->saved)
+        cw_checkpoint_free(&b->checkpoint);
+    b->saved = false;
+    cw_record_clear(&b->record);
+}
+
+/* Saves what the context holds; why not, or NULL. */
+static const char *save_memory(const struct cw_collection *c, struct batch *b)
+{
+    if (!cw_room_to_save(0)) {
+        b->short_ns = cw_inject_now_ns();
+        return no_room;
+    }
+    b->saved = cw_checkpoint_save(&b->checkpoint, c->context);
+    return b->saved ? NULL : "a launch for which memory could not be saved";
+}
+
+/* Why launches are not to be done again now, or NULL. */
+static const char *once_reason(const struct batch *b)
+{
+    if (cw_reach_why())
+        return cw_reach_why();
+    return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? no_room : NULL;
+}
+
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
 
 static void enter(void *user, uint32_t launch)
@@ -72,21 +121,47 @@ static void leave(void *user)
     cw_collection_leave(user);
 }
 
-/* The passes after the program's own: of the first part, then of the others. Memory is as the program expects it behind
- * each of them, also after a failure. */
-static bool replay(struct cw_collection *c, struct batch *b)
+/* A replay that does not come to its end waits for what the host has done meanwhile. */
+static void let_go(void *shared)
+{
+    cw_shared_put_after(shared);
+}
+
+/* Does everything again; *late where that had to be ended. */
+static bool play(struct cw_collection *c, struct batch *b, bool *late)
 {
     const struct cw_around around = {enter, leave, c};
-    bool more = false, done = cw_collection_stop_pass(c, &more);
-    while (done && (more || (cw_collection_next_part(c, &more) && more))) {
-        bool restored = cw_checkpoint_restore(&b->checkpoint), started = restored && cw_collection_start_pass(c);
-        bool played = restored && cw_record_play(&b->record, &around);
+    const struct cw_launch *first = &c->launches[0].data;
+    bool shares = b->record.shared.first != NULL;
+    uint64_t limit = WATCH * (first->end_ns - first->start_ns);
+    if (shares && !cw_idle_watch(limit > least_watch_ns ? limit : least_watch_ns, let_go, &b->record.shared))
+        return false;
+    bool played = cw_record_play(&b->record, &around);
+    *late = shares && cw_idle_watch_end();
+    return played;
+}
+
+/* The passes after the program's own, or after its start where that was a trial: of the first part, then of the others.
+ * Memory is as the program expects it behind each of them, also after a failure. */
+static bool replay(struct cw_collection *c, struct batch *b, bool tried)
+{
+    bool more = tried, started = tried, late = false, done = tried || cw_collection_stop_pass(c, &more);
+    while (done && !late && (more || (cw_collection_next_part(c, &more) && more))) {
+        bool restored = cw_checkpoint_restore(&b->checkpoint);
+        started = restored && (started || cw_collection_start_pass(c));
+        bool played = restored && play(c, b, &late);
         done = started && played && cw_collection_stop_pass(c, &more);
+        started = false;
         if (!played)
             cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
                            restored ? "a launch failed" : "device memory was not restored");
     }
-    return done && !cw_inject.over;
+    if (late) {
+        cw_collection_skip(c, CW_WHY_WAITS);
+        cw_collection_forget(c);
+        cw_collection_release(c);
+    }
+    return done && !late && !cw_inject.over;
 }
 
 static bool at_rest(void)
@@ -124,7 +199,7 @@ static void replay_batch(struct cw_collection *c, struct batch *b)
     bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
     if (current != c->context && !pushed)
         drop_batch(c);
-    else if (replay(c, b))
+    else if (replay(c, b, false))
         cw_collection_deliver(c);
     if (pushed)
         cw_inject.api.cuCtxPopCurrent_v2(&current);
@@ -133,9 +208,11 @@ static void replay_batch(struct cw_collection *c, struct batch *b)
 /* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. */
 static void end_collection(struct cw_collection *c)
 {
-    if (c->running)
+    if (c->running && c->once)
+        cw_once_end(c);
+    else if (c->running)
         wait_for_others(c);
-    if (!c->running)
+    if (!c->running || c->once)
         return;
     struct batch *b = find(c->context);
     if (!b->open) {
@@ -146,31 +223,101 @@ static void end_collection(struct cw_collection *c)
     c->running = b->open = false;
     replay_batch(c, b);
     cw_range_spend(begin);
-    cw_checkpoint_free(&b->checkpoint);
-    cw_record_clear(&b->record);
+    forget_memory(b);
 }
 
-/* One step towards having the device's counters. */
-static void take_device(const struct cw_collection *c)
+/* One step towards having the device's counters. False where a kernel that does not end is in the way. */
+static bool take_device(const struct cw_collection *c)
 {
     struct cw_collection *other = cw_collection_beside(c);
     if (other)
         end_collection(other);
     if (other && !other->running)
         cw_collection_release(other);
+    return !other || !other->running || !other->once;
 }
 
-static bool open_batch(struct cw_collection *c, struct batch *b)
+/* Why not, or NULL. CUPTI must not see a graph that still runs, either. */
+static const char *open_batch(struct cw_collection *c, struct batch *b)
 {
-    if (c->met_graph) /* CUPTI must not see it, where it still runs */
-        cw_inject_synchronize(c->context);
+    const char *why = save_memory(c, b);
+    if (why)
+        return why;
     c->met_graph = false;
-    if (!cw_checkpoint_save(&b->checkpoint, c->context))
-        return false;
     b->open = cw_collection_arm(c, CUPTI_UserReplay);
     if (!b->open)
-        cw_checkpoint_free(&b->checkpoint);
-    return b->open;
+        forget_memory(b);
+    return b->open ? NULL : "a launch that could not be counted";
+}
+
+/* Whether several devices are used, which may write the same memory of the host's. */
+static bool has_neighbour_device(const struct cw_collection *c)
+{
+    for (int i = 0; i < MOST_BATCHES; i++) {
+        const struct cw_collection *other = batches[i].context ? cw_collection_find(batches[i].context) : NULL;
+        if (other && other->device != c->device)
+            return true;
+    }
+    return false;
+}
+
+/* A recorded launch that is given memory of the host's is about to run by itself; why not, or NULL. */
+static const char *begin_trial(struct cw_collection *c, struct batch *b, CUpti_CallbackId id,
+                               const CUpti_CallbackData *call)
+{
+    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    wait_for_others(c);
+    const char *why = has_neighbour_device(c)                      ? CW_WHY_SEVERAL_DEVICES
+                      : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? CW_WHY_WAITS
+                      : trial || c->running || !at_rest()          ? CW_WHY_BESIDE
+                      : cw_stream_capture_is_under_way()           ? CW_WHY_CAPTURED
+                                                                   : save_memory(c, b);
+    if (why)
+        return why;
+    trial = b;
+    disturbed = false;
+    b->began_ns = cw_inject_now_ns();
+    b->correlation = call->correlationId;
+    cw_in_flight_hold();
+    return NULL;
+}
+
+/* All passes of a launch that has run by itself and come to rest. */
+static void replay_trial(struct cw_collection *c, struct batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    uint64_t end_ns = cw_inject_now_ns();
+    if (!cw_shared_keep_after(&b->record.shared)) {
+        cw_collection_skip(c, CW_WHY_TOO_MUCH_SHARED);
+        return;
+    }
+    bool armed = cw_collection_arm(c, CUPTI_UserReplay);
+    c->running = false; /* nobody else is to end it */
+    if (armed && cw_collection_graph(c, id, call, call->symbolName)) {
+        c->launches[0].data.start_ns = b->began_ns;
+        c->launches[0].data.end_ns = end_ns;
+        c->launches[0].data.replay = CW_REPLAY_BATCH;
+        if (replay(c, b, true))
+            cw_collection_deliver(c);
+        cw_shared_put_after(&b->record.shared);
+    }
+    cw_range_spend(end_ns);
+}
+
+static void end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct batch *b = trial;
+    bool refused = cw_inject_refused(call), rests = cw_idle_wait(c->context, patience_ns);
+    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    if (!cw_stream_capture_is_under_way())
+        cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    if (!refused && rests && !disturbed && !cw_reach_why() && !cw_inject.over && !cw_stream_capture_is_under_way())
+        replay_trial(c, b, id, call);
+    else if (!refused)
+        cw_collection_skip(c, rests ? CW_WHY_BESIDE : CW_WHY_WAITS);
+    if (rests)
+        forget_memory(b);
+    trial = NULL;
+    cw_in_flight_release();
 }
 
 static void end_and_report(struct cw_collection *c)
@@ -201,9 +348,10 @@ static void context_destroyed(CUcontext context)
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
         return;
+    struct batch *b = find(context);
     end_and_report(c);
-    cw_record_clear(&find(context)->record);
-    find(context)->context = NULL;
+    forget_memory(b);
+    b->context = NULL;
     cw_collection_close(c);
 }
 
@@ -216,11 +364,11 @@ static const char *obstacle(const struct cw_collection *c)
 }
 
 /* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
- * same order, and none begins a batch beside a call that would be undone with it. Each wait lets other threads in, so
- * behind the last there is nothing left to wait for. */
-static const char *make_room(struct cw_collection *c)
+ * same order, and none begins a batch beside a call that would be undone with it, or in a context that does not come to
+ * rest. Each wait lets other threads in, so behind the last there is nothing left to wait for. */
+static const char *make_room(struct cw_collection *c, struct batch *b)
 {
-    bool waits = true;
+    bool waits = true, rests = false;
     while (waits && c->context && !cw_inject.over && !cw_stream_capture_is_under_way()) {
         bool full =
             c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
@@ -228,11 +376,20 @@ static const char *make_room(struct cw_collection *c)
             cw_inject_wait();
         else if (full)
             end_collection(c);
-        else if (cw_collection_beside(c))
-            take_device(c);
-        else
-            waits = !c->running && !quiet() && cw_in_flight_wait(quiet);
+        else if (cw_collection_beside(c)) {
+            if (!take_device(c))
+                return CW_WHY_WAITS;
+        } else if (!c->running && !quiet())
+            waits = cw_in_flight_wait(quiet);
+        else if (!c->running && !rests) {
+            rests = cw_idle_wait(c->context, patience_ns);
+            if (!rests && !cw_stream_capture_is_under_way())
+                return CW_WHY_WAITS;
+        } else
+            waits = false;
     }
+    if (!obstacle(c) && b->saved && !b->open) /* left by a trial that did not end */
+        forget_memory(b);
     return obstacle(c);
 }
 
@@ -240,20 +397,26 @@ static const char *make_room(struct cw_collection *c)
 static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_CallbackId id,
                               const CUpti_CallbackData *call)
 {
-    const char *why = make_room(c);
-    bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call);
+    const char *why = make_room(c, b);
+    bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
     while (!why && !added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
         end_collection(c);
-        why = make_room(c);
-        added = !why && !cw_inject.over && cw_record_add(&b->record, id, call);
+        why = make_room(c, b);
+        added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
     }
-    if (added && (b->open || open_batch(c, b)) && cw_collection_launch(c, id, call))
+    if (!why && !added)
+        why = "a launch that cannot be done again";
+    else if (!why && b->record.shared.first)
+        why = begin_trial(c, b, id, call);
+    else if (!why)
+        why = b->open ? NULL : open_batch(c, b);
+    if (!why && (trial == b || cw_collection_launch(c, id, call)))
         return NULL;
     if (why) /* the launch goes ahead, and not among those that are done again */
         end_collection(c);
-    if (!b->open)
+    if (!b->open && !b->saved)
         cw_record_clear(&b->record);
-    return why ? why : "a launch that cannot be done again, or for which memory could not be saved";
+    return why ? why : "a launch beside more than there is room for";
 }
 
 static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -266,7 +429,13 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
             take_device(c);
     } while (!cw_inject.over && !cw_stream_capture_is_under_way() && (c->running || cw_collection_beside(c)) &&
              cw_inject_now_ns() < until);
-    const char *why = c->running || !at_rest() ? CW_WHY_BESIDE : obstacle(c);
+    bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
+    const char *why = !rests ? CW_WHY_WAITS : c->running || !at_rest() ? CW_WHY_BESIDE : obstacle(c);
+    if (!why && !cw_room_to_save(0)) {
+        find(c->context)->short_ns = cw_inject_now_ns();
+        cw_once_enter(c, id, call, true, no_room);
+        return;
+    }
     if (!why && !cw_inject.over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
@@ -283,18 +452,26 @@ static void end_neighbours(const struct cw_collection *c)
     }
 }
 
-/* True for a launch that is done again. */
-static bool collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct batch *b = find(c->context);
     const char *why = add_launch(c, b, id, call);
-    if (why) {
+    if (why == no_room)
+        cw_once_enter(c, id, call, true, why);
+    else if (why)
         cw_collection_skip(c, why);
-        return false;
+    else if (trial != b) {
+        c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
+        cw_collection_enter(c, c->count);
     }
-    c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
-    cw_collection_enter(c, c->count);
-    return true;
+}
+
+/* A launch beside one that is tried. */
+static void disturb(struct cw_collection *c, bool wanted)
+{
+    disturbed = true;
+    if (wanted)
+        cw_collection_skip(c, CW_WHY_BESIDE);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -303,31 +480,41 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || !cw_stream_runs_launch(id, call))
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
+    const char *once = once_reason(find(c->context));
     c->met_graph = c->met_graph || graph;
-    if (wanted && !graph && collect_launch(c, id, call))
-        return;
-    if (!wanted) {
+    if (trial)
+        disturb(c, wanted);
+    else if (once || (!wanted && c->once && c->running)) {
+        end_neighbours(c);
+        cw_once_enter(c, id, call, wanted, once);
+    } else if (wanted && !graph)
+        collect_launch(c, id, call);
+    else if (!wanted) {
         end_neighbours(c);
         end_collection(c);
-    } else if (graph)
+    } else
         collect_graph(c, id, call);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
-    if (!c || !c->running)
-        return;
-    struct batch *b = find(c->context);
-    if (cw_collection_launched(c, call)) {
+    struct batch *b = c ? find(c->context) : NULL;
+    if (b && b == trial && b->correlation == call->correlationId)
+        end_trial(c, id, call);
+    else if (c && c->once)
+        cw_once_leave(c, id, call);
+    else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
     }
-    if (b->open && b->record.shared.first)
-        end_collection(c);
+}
+
+static void rest(void)
+{
+    cw_collection_each(end_collection);
 }
 
 static bool wants(CUpti_CallbackId id)
@@ -342,12 +529,13 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     cw_graph_follow(id, call);
     enum cw_effect effect = cw_record_effect(id);
     if (cw_stream_capture_begins(id))
-        cw_collection_each(end_collection);
+        rest();
     bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
+    disturbed = disturbed || changes;
     if (c && effect != CW_EFFECT_READ)
         end_neighbours(c);
     if (b && b->open && effect != CW_EFFECT_READ &&
-        (effect != CW_EFFECT_RECORD || !cw_record_add(&b->record, id, call)))
+        (effect != CW_EFFECT_RECORD || !cw_record_add(&b->record, id, call, false)))
         end_collection(c);
     *call->correlationData = changes ? CHANGES : READS;
     in_flight[*call->correlationData]++;
@@ -375,10 +563,8 @@ static void abandon(void)
 {
     cw_collection_stop_all();
     for (int i = 0; i < MOST_BATCHES; i++) {
-        if (batches[i].open)
-            cw_checkpoint_free(&batches[i].checkpoint);
         batches[i].open = false;
-        cw_record_clear(&batches[i].record);
+        forget_memory(&batches[i]);
     }
 }
 
@@ -391,4 +577,5 @@ const struct cw_inject_mode cw_inject_batch = {.setup = setup,
                                                .wants = wants,
                                                .call_entered = call_entered,
                                                .call_left = call_left,
-                                               .abandoned = abandon};
+                                               .abandoned = abandon,
+                                               .rest = rest};

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/inject/checkpoint.h"
+#include "agent/inject/room.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ bool cw_checkpoint_init(void)
 
 bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 {
-    *c = (struct cw_checkpoint){.size = sizeof *c, .context = context};
+    *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = cw_room_kept_free() >> 20};
     return save(c) == CUPTI_SUCCESS;
 }
 

@@ -26,8 +26,8 @@ struct config { /* the passes of all parts, one part's after the other's */
 static struct {
     /* from SETUP */
     uint32_t at_once, part_count;
-    struct part *parts;
-    struct config configs[CW_SCOPE_DEVICE + 1];
+    struct part *parts; /* behind them the one that is counted once */
+    struct config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
     uint32_t slot_count;                       /* that have ever been used */
     struct cw_collection slots[MOST_CONTEXTS]; /* one that nothing uses has no context */
 } self;
@@ -57,18 +57,26 @@ bool cw_collection_setup(struct cw_reader *in)
 {
     self.at_once = cw_read_u32(in);
     self.part_count = cw_read_count(in, 8, "parts");
-    self.parts = cw_arena_alloc(cw_inject.arena, self.part_count, sizeof *self.parts);
-    bool good = self.parts && self.part_count && self.part_count <= MOST_PARTS;
+    self.parts = cw_arena_alloc(cw_inject.arena, self.part_count + 1u, sizeof *self.parts);
+    bool good = self.parts && self.part_count && self.part_count < MOST_PARTS;
     for (uint32_t i = 0; good && i < self.part_count; i++)
         good = read_part(in, &self.parts[i]);
     for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
         good = read_config(in, &self.configs[scope]);
+    good = good && read_part(in, &self.parts[self.part_count]);
+    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
+        good = read_config(in, &self.once[scope]);
     return good && self.at_once && self.at_once <= MOST_AT_ONCE;
 }
 
 uint32_t cw_collection_parts(void)
 {
     return self.part_count;
+}
+
+bool cw_collection_can_count_once(void)
+{
+    return self.once[CW_SCOPE_CONTEXT].size || self.once[CW_SCOPE_DEVICE].size;
 }
 
 uint32_t cw_collection_at_once(void)
@@ -165,16 +173,18 @@ static bool enable(struct cw_collection *c)
 
 static bool place_images(struct cw_collection *c)
 {
-    c->images = calloc(self.part_count, sizeof *c->images);
+    size_t before = 0;
+    c->images = calloc(self.part_count + 1u, sizeof *c->images);
     c->launches = calloc(self.at_once, sizeof *c->launches);
     bool good = c->images && c->launches;
     if (!good)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-    for (uint32_t i = 0; good && i < self.part_count; i++) {
+    for (uint32_t i = 0; good && i < self.part_count + cw_collection_can_count_once(); i++) {
         struct cw_collection_image *image = &c->images[i];
         good = choose_metrics(c, i, &image->size);
-        image->offset = c->memory_size;
-        c->memory_size += (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
+        image->offset = i < self.part_count ? before : 0; /* what is counted once is alone in its memory */
+        before = image->offset + (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
+        c->memory_size = before > c->memory_size ? before : c->memory_size;
     }
     return good;
 }
@@ -272,6 +282,8 @@ void cw_collection_release(struct cw_collection *c)
 
 void cw_collection_close(struct cw_collection *c)
 {
+    if (c->once && c->inside) /* CUPTI would wait for a kernel that does not end */
+        c->object = NULL;
     cw_collection_release(c);
     cw_collection_forget(c);
     free(c->images);
@@ -295,9 +307,15 @@ static void look_around(struct cw_collection *c)
     c->company = company > c->company ? company : c->company;
 }
 
+/* The config images for both scopes. */
+static const struct config *configs_of(const struct cw_collection *c)
+{
+    return c->once ? self.once : self.configs;
+}
+
 static void choose_scope(struct cw_collection *c)
 {
-    const struct config *context = &self.configs[CW_SCOPE_CONTEXT], *device = &self.configs[CW_SCOPE_DEVICE];
+    const struct config *context = &configs_of(c)[CW_SCOPE_CONTEXT], *device = &configs_of(c)[CW_SCOPE_DEVICE];
     if (device->size)
         look_around(c);
     c->scope = context->size && (!device->size || c->company) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
@@ -316,7 +334,8 @@ static enum cw_scope scope_of_launches(struct cw_collection *c)
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
-    if (c->configured && (c->configured_range != c->range || c->configured_scope != c->scope))
+    if (c->configured &&
+        (c->configured_range != c->range || c->configured_scope != c->scope || c->configured_once != c->once))
         disable(c);
     if ((!c->object && !enable(c)) || (!c->images && !place_images(c)))
         return false;
@@ -336,8 +355,8 @@ static bool configure(struct cw_collection *c)
     init.pCounterData = bytes;
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = c->object;
-    config.configSize = self.configs[c->scope].size;
-    config.pConfig = self.configs[c->scope].bytes;
+    config.configSize = configs_of(c)[c->scope].size;
+    config.pConfig = configs_of(c)[c->scope].bytes;
     config.counterDataImageSize = image->size;
     config.pCounterDataImage = bytes;
     config.range = c->range;
@@ -350,6 +369,7 @@ static bool configure(struct cw_collection *c)
     c->configured = true;
     c->configured_range = c->range;
     c->configured_scope = c->scope;
+    c->configured_once = c->once;
     c->part_end = c->pass + self.parts[c->part].pass_count;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
 }
@@ -368,7 +388,7 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
     *more = ++c->pass < c->part_end;
-    bool last = !*more && c->part + 1 == self.part_count, done = params.isAllPassSubmitted;
+    bool last = !*more && c->part + 1 >= self.part_count, done = params.isAllPassSubmitted;
     if (c->replay == CUPTI_UserReplay && last != done) {
         cw_inject_fail(CW_ERR_DEVICE,
                        done ? "CUPTI was done after %u passes of the plan, which has more"
@@ -417,7 +437,8 @@ bool cw_collection_sees_launches(void)
 
 static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
 {
-    c->part = c->pass = 0;
+    c->part = c->once ? self.part_count : 0;
+    c->pass = 0;
     c->dropped = 0;
     c->range = range;
     c->replay = replay;
@@ -429,13 +450,20 @@ static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_Prof
 
 bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
 {
+    c->once = false;
     c->pushed = !cw_collection_sees_launches();
     return start(c, c->pushed ? CUPTI_UserRange : CUPTI_AutoRange, replay);
 }
 
 bool cw_collection_arm_user(struct cw_collection *c)
 {
-    c->pushed = false;
+    c->once = c->pushed = false;
+    return start(c, CUPTI_UserRange, CUPTI_UserReplay);
+}
+
+bool cw_collection_arm_once(struct cw_collection *c)
+{
+    c->once = c->pushed = true;
     return start(c, CUPTI_UserRange, CUPTI_UserReplay);
 }
 
@@ -454,9 +482,10 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
         c->launches[i].data.scope = scope;
         cw_launch_write(&out, &c->launches[i].data);
     }
+    cw_write_u8(&out, c->once);
     cw_write_u32(&out, parts);
     for (uint32_t i = 0; i < parts; i++)
-        cw_write_u32(&out, (uint32_t)c->images[i].size);
+        cw_write_u32(&out, (uint32_t)c->images[c->once ? self.part_count : i].size);
     struct cw_collection_memory *m = &c->memories[c->turn];
     if (parts)
         m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, m->file);
@@ -490,7 +519,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
 void cw_collection_deliver(struct cw_collection *c)
 {
     if (c->count)
-        send(c, c->dropped, self.part_count);
+        send(c, c->dropped, c->once ? 1 : self.part_count);
     cw_collection_forget(c);
 }
 

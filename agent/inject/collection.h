@@ -40,12 +40,15 @@ struct cw_collection {
     bool configured;                         /* the object is, for this kind of range and with this config image: */
     CUpti_ProfilerRange configured_range;
     enum cw_scope configured_scope;
+    bool configured_once;
     size_t dropped;            /* ranges, by the parts so far */
     CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
+    bool once;                 /* launches are counted in one pass, and never repeated (once.h) */
     bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
     CUpti_ProfilerReplayMode replay;
-    bool running;   /* between arm and flush */
-    bool met_graph; /* the program launched a graph while nothing was collected */
+    bool running;     /* between arm and flush */
+    bool met_graph;   /* the program launched a graph while nothing was collected */
+    uint32_t watched; /* a launch that runs by itself, to see whether it waits; 0: none */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
@@ -82,6 +85,10 @@ void cw_collection_each(void (*each)(struct cw_collection *c));
 bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
 /* The same for user ranges. */
 bool cw_collection_arm_user(struct cw_collection *c);
+/* The same for launches that are pushed as ranges and counted in one pass only. */
+bool cw_collection_arm_once(struct cw_collection *c);
+/* Whether the plan has a pass for that. */
+bool cw_collection_can_count_once(void);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);

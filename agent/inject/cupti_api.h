@@ -69,7 +69,10 @@
     X(cuMemsetD8Async)                                                                                                 \
     X(cuMemsetD32Async)                                                                                                \
     X(cuMemcpyHtoDAsync_v2)                                                                                            \
-    X(cuMemcpyDtoDAsync_v2)
+    X(cuMemcpyDtoDAsync_v2)                                                                                            \
+    X(cuMemGetInfo_v2)                                                                                                 \
+    X(cuMemAlloc_v2)                                                                                                   \
+    X(cuMemFree_v2)
 
 /* Not in every driver: NULL where they are missing. */
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \

@@ -18,20 +18,20 @@ static const char *save(struct memory *m, const struct cw_collection *c, const s
     if (m->host.arena && cw_inject_synchronize(c->context) && cw_graph_keep(g, c->device, &m->host) &&
         cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context))
         return NULL;
-    cw_arena_destroy(m->host.arena);
+    cw_shared_release(&m->host);
     return "a CUDA graph for which memory could not be saved";
 }
 
 static bool restore(struct memory *m)
 {
-    cw_shared_restore(&m->host);
-    return cw_checkpoint_restore(&m->device);
+    bool restored = cw_shared_restore(&m->host);
+    return cw_checkpoint_restore(&m->device) && restored;
 }
 
 static void release(struct memory *m)
 {
     cw_checkpoint_free(&m->device);
-    cw_arena_destroy(m->host.arena);
+    cw_shared_release(&m->host);
 }
 
 /* One pass, which has been started. */

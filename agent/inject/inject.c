@@ -5,11 +5,14 @@
 #define _GNU_SOURCE
 #include "agent/inject/inject.h"
 #include "agent/inject/device.h"
+#include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/reach.h"
 #include "agent/inject/stream_capture.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +69,33 @@ void cw_inject_wait(void)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     pthread_cond_timedwait(&left, &lock, &until);
+}
+
+/* ---- threads of our own ------------------------------------------------------------------------------------------ */
+
+void cw_inject_wake(void)
+{
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
+}
+
+void cw_inject_own_thread(void)
+{
+    inside = true;
+}
+
+bool cw_inject_start_thread(void *(*run)(void *), void *user)
+{
+    pthread_t new;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&new, NULL, run, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(new);
+    return started;
 }
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
@@ -163,7 +193,7 @@ static bool enable_wanted(void)
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
         if ((cw_inject.mode->launch_entered && cw_stream_capture_follows(id)) ||
-            (cw_inject.mode->wants && cw_inject.mode->wants(id))) {
+            (cw_inject.mode->rest && cw_reach_follows(id)) || (cw_inject.mode->wants && cw_inject.mode->wants(id))) {
             CUptiResult result =
                 cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
             ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
@@ -179,6 +209,7 @@ static bool take_setup(const uint8_t *payload, size_t size)
     if (in.status != CW_OK || mode >= MODES)
         return false;
     cw_inject.mode = modes[mode];
+    cw_reach_init();
     return cw_inject.mode->setup(&in) &&
            (!cw_inject.mode->launch_entered ||
             enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count)) &&
@@ -302,7 +333,14 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_in_flight_gate();
     if (cw_inject.over)
         return;
+    if (entered && cw_stream_capture_begins(id)) {
+        if (mode->rest)
+            mode->rest(); /* while waits do no harm */
+        cw_idle_before_capture();
+    }
     cw_stream_capture_follow(id, call);
+    if (mode->rest && cw_reach_follow(id, call))
+        mode->rest();
     if (is_launch(id))
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))

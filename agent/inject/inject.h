@@ -25,6 +25,9 @@ struct cw_inject_mode {
     void (*range_opened)(const struct cw_open_range *range);
     void (*range_closing)(const struct cw_open_range *range);
     void (*abandoned)(void); /* the capture is over, the program is not */
+    /* ends what is being collected: others are about to reach the program's memory (reach.h), or a stream to be
+     * captured; NULL: it does not matter to this mode */
+    void (*rest)(void);
     /* the code of the program; NULL: not wanted */
     void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
     void (*module_unloading)(CUcontext context);
@@ -45,6 +48,12 @@ extern struct cw_inject cw_inject;
 /* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
  * then. */
 void cw_inject_wait(void);
+/* Lets those that wait look again. From threads of ours, which do not have the lock. */
+void cw_inject_wake(void);
+/* Starts a thread of ours, which no signal of the program's disturbs and which never ends. */
+bool cw_inject_start_thread(void *(*run)(void *), void *user);
+/* To be called by it first: what it calls is not the program's. */
+void cw_inject_own_thread(void);
 /* The calling thread's number. */
 uint64_t cw_inject_thread(void);
 /* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which
@@ -88,6 +97,10 @@ static inline bool cw_inject_refused(const CUpti_CallbackData *call)
 }
 /* Grid, block and stream (or the graph) of a launch; false for another call. */
 bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
+/* What a launch launches: a kernel or a library's handle of one; NULL for a graph. */
+CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params);
+/* The same with its arguments: a list of them, or packed into one buffer as the driver takes them; else NULL. */
+CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, void ***parameters, void ***packed);
 /* True for a launch of a graph. */
 bool cw_inject_launches_graph(CUpti_CallbackId id);
 /* The size of a kernel's parameter; false behind the last. */

@@ -32,6 +32,34 @@ bool cw_inject_launch_shape(struct cw_launch *l, CUpti_CallbackId id, const void
     }
 }
 
+CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, void ***parameters, void ***packed)
+{
+    *parameters = *packed = NULL;
+    switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+        *packed = ((const cuLaunchKernel_params *)params)->extra;
+        /* fallthrough */
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel: /* begins alike and has no packed arguments */
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+        *parameters = ((const cuLaunchKernel_params *)params)->kernelParams;
+        return ((const cuLaunchKernel_params *)params)->f;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+        *packed = ((const cuLaunchKernelEx_params *)params)->extra;
+        *parameters = ((const cuLaunchKernelEx_params *)params)->kernelParams;
+        return ((const cuLaunchKernelEx_params *)params)->f;
+    default:
+        return NULL;
+    }
+}
+
+CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params)
+{
+    void **parameters, **packed;
+    return cw_inject_launch_arguments(id, params, &parameters, &packed);
+}
+
 bool cw_inject_launches_graph(CUpti_CallbackId id)
 {
     return id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;

@@ -3,7 +3,12 @@
 #include "agent/inject/range.h"
 
 #include "agent/inject/graph.h"
+#include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/kernels.h"
+#include "agent/inject/once.h"
+#include "agent/inject/reach.h"
+#include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 
@@ -40,7 +45,7 @@ bool cw_range_setup(struct cw_reader *in)
                        "themselves; expected --replay batch or application");
         return false;
     }
-    if (in->status != CW_OK || replay >= CW_REPLAY__COUNT || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+    if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
         return false;
     cw_user_ranges_filter(range_wanted, &self.filter);
     return true;
@@ -72,7 +77,10 @@ bool cw_range_affords_end(void)
 static void flush(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
-    cw_collection_flush(c);
+    if (c->once)
+        cw_once_end(c);
+    else
+        cw_collection_flush(c);
     cw_range_spend(begin);
 }
 
@@ -267,6 +275,29 @@ static bool make_ready(struct cw_collection *c, bool wanted)
     return true;
 }
 
+/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
+ * from. So the first launch of each that is given some runs by itself. */
+static bool may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
+    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
+}
+
+static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    come_to_rest(c);
+    c->watched = call->correlationId;
+    cw_collection_skip(c, "the first launch of a kernel that is given memory of the host's, where it may wait");
+}
+
+static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
+{
+    bool rests = cw_idle_wait(c->context, patience_ns);
+    if (rests || !cw_stream_capture_is_under_way())
+        cw_kernel_note(cw_inject_launch_function(id, call->functionParams), rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    c->watched = 0;
+}
+
 /* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
  * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
  */
@@ -279,6 +310,14 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || self.user || !cw_stream_runs_launch(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
+    if (self.replay != CW_REPLAY_USER && cw_reach_why()) {
+        cw_once_enter(c, id, call, wanted, cw_reach_why());
+        return;
+    }
+    if (wanted && !graph && self.replay != CW_REPLAY_USER && may_wait(id, call)) {
+        watch(c, call);
+        return;
+    }
     if (graph && self.replay == CW_REPLAY_USER) {
         refuse_graph(c);
         return;
@@ -307,7 +346,11 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
-    if (c && c->running && cw_collection_launched(c, call))
+    if (c && c->watched && c->watched == call->correlationId)
+        see(id, call, c);
+    else if (c && c->once)
+        cw_once_leave(c, id, call);
+    else if (c && c->running && cw_collection_launched(c, call))
         cw_collection_leave(c);
 }
 
@@ -376,7 +419,7 @@ static void deliver(struct cw_collection *c)
 {
     if (c->open_range)
         cw_range_end(c);
-    cw_collection_flush(c);
+    flush(c);
     cw_collection_report_skipped(c);
 }
 
@@ -401,6 +444,13 @@ static void finish(void)
     cw_collection_each(finish_collection);
 }
 
+/* User ranges and user replay repeat nothing that the program does not repeat itself. */
+static void rest(void)
+{
+    if (!self.user && self.replay != CW_REPLAY_USER)
+        cw_collection_each(come_to_rest);
+}
+
 const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,
@@ -412,4 +462,5 @@ const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
                                                .call_left = call_left,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,
-                                               .abandoned = cw_collection_stop_all};
+                                               .abandoned = cw_collection_stop_all,
+                                               .rest = rest};

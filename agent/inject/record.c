@@ -104,7 +104,7 @@ static void *keep_parameter(struct cw_record *r, const void *parameter, size_t s
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, copy + at, sizeof word);
-        if (cw_shared_with_host(word) && (r->first || !cw_shared_keep(&r->shared, word)))
+        if (cw_shared_with_host(word) && (r->first || !r->rests || !cw_shared_keep(&r->shared, word)))
             return NULL;
     }
     return copy;
@@ -162,12 +162,14 @@ static bool keep_config(struct cw_record *r, struct cw_operation *op, const CUla
 static bool keep_launch(struct cw_record *r, struct cw_operation *op, CUpti_CallbackId id, const void *params)
 {
     CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+    void **parameters, **packed;
+    op->function = cw_inject_launch_arguments(id, params, &parameters, &packed);
     switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
-        const cuLaunchKernel_params *p = params; /* the cooperative ones begin alike and have no packed arguments */
+        const cuLaunchKernel_params *p = params; /* the cooperative ones begin alike */
         bool plain = id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz;
         CUlaunchConfig config = {.gridDimX = p->gridDimX,
                                  .gridDimY = p->gridDimY,
@@ -179,15 +181,12 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, CUpti_Call
                                  .hStream = p->hStream,
                                  .attrs = &cooperative,
                                  .numAttrs = !plain};
-        op->function = p->f;
-        return keep_config(r, op, &config) && keep_arguments(r, op, p->kernelParams, plain ? p->extra : NULL);
+        return keep_config(r, op, &config) && keep_arguments(r, op, parameters, packed);
     }
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: {
-        const cuLaunchKernelEx_params *p = params;
-        op->function = p->f;
-        return keep_config(r, op, p->config) && keep_arguments(r, op, p->kernelParams, p->extra);
-    }
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+        return keep_config(r, op, ((const cuLaunchKernelEx_params *)params)->config) &&
+               keep_arguments(r, op, parameters, packed);
     default:
         return false; /* a graph */
     }
@@ -266,7 +265,7 @@ static bool keep_memory(struct cw_record *r, struct cw_operation *op, CUpti_Call
 
 /* ---- recording and playing -------------------------------------------------------------------------------------- */
 
-bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_CallbackData *call)
+bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests)
 {
     struct cw_launch shape;
     if (!r->shared.arena) {
@@ -277,6 +276,7 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!op)
         return false;
     *op = (struct cw_operation){.kind = LAUNCH};
+    r->rests = rests;
     bool kept = cw_inject_launch_shape(&shape, id, call->functionParams) ? keep_launch(r, op, id, call->functionParams)
                                                                          : keep_memory(r, op, id, call->functionParams);
     if (!kept)
@@ -321,8 +321,7 @@ bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
 {
     const struct cw_operation *last = NULL;
     uint32_t launches = 0;
-    bool good = true;
-    cw_shared_restore(&r->shared);
+    bool good = cw_shared_restore(&r->shared);
     for (const struct cw_operation *op = r->first; op && good; last = op, op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
             good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
@@ -337,6 +336,6 @@ bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
 
 void cw_record_clear(struct cw_record *r)
 {
-    cw_arena_destroy(r->shared.arena);
+    cw_shared_release(&r->shared);
     *r = (struct cw_record){0};
 }

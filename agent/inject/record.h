@@ -21,6 +21,7 @@ struct cw_record {
     struct cw_operation *first, **next, *launch; /* launch: the last of them */
     /* memory of the host's as it was, and what was copied from there; without an arena while nothing is recorded */
     struct cw_shared shared;
+    bool rests; /* the context does, for the call that is being added */
 };
 
 /* Learns the names of the driver's calls; false where the driver cannot tell a kernel's parameters. */
@@ -30,8 +31,8 @@ enum cw_effect cw_record_effect(CUpti_CallbackId id);
 /* Adds a call that is about to be made. False for one that cannot be done again: a graph, an unknown argument layout,
  * a copy to memory that the host shares, or too many bytes. Also false for a kernel that is given shared memory when
  * the record holds something already: it must be alone, because the host may change that memory as soon as the kernel
- * is done. */
-bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call);
+ * is done; and unless the context `rests`, because its kernels write that memory. */
+bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests);
 /* The last launch was refused by the driver, and would be again. */
 void cw_record_refuse(struct cw_record *record);
 /* What to do around each launch, which are numbered from 1. */

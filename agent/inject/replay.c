@@ -5,6 +5,7 @@
 
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/range.h"
+#include "agent/inject/reach.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 
@@ -41,15 +42,10 @@ int counterworks_range_pop(void)
 
 static void save_memory(struct cw_collection *c)
 {
-    self.saved = cw_checkpoint_init() && cw_checkpoint_save(&self.memory, c->context);
+    self.saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self.memory, c->context);
     if (!self.saved)
-        fprintf(stderr, "counterworks: device memory cannot be saved; each pass continues from the last one's\n");
-}
-
-static void restore_memory(void)
-{
-    if (self.saved && !cw_checkpoint_restore(&self.memory))
-        cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of user replay");
+        fprintf(stderr, "counterworks: device memory cannot be saved%s%s; each pass continues from the last one's\n",
+                cw_reach_why() ? ": " : "", cw_reach_why() ? cw_reach_why() : "");
 }
 
 static void free_memory(void)
@@ -57,6 +53,17 @@ static void free_memory(void)
     if (self.saved)
         cw_checkpoint_free(&self.memory);
     self.saved = false;
+}
+
+static void restore_memory(void)
+{
+    if (self.saved && cw_reach_why()) { /* since it was saved */
+        fprintf(stderr, "counterworks: device memory is not put back: %s; each pass continues from the last one's\n",
+                cw_reach_why());
+        free_memory();
+    }
+    if (self.saved && !cw_checkpoint_restore(&self.memory))
+        cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of user replay");
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */

@@ -391,3 +391,35 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
     cw_arena_destroy(p.scratch);
     return status;
 }
+
+static bool holds(const struct cw_parts *parts, uint32_t column, uint32_t pass)
+{
+    uint32_t counter = cw_schema_column_counter(&parts->schema, column);
+    if (!parts->plan.counters[counter].raw_count)
+        return column == counter;
+    return cw_schema_column_in(&parts->schema, counter, pass) == column;
+}
+
+enum cw_status cw_parts_one_pass(struct cw_part *part, const struct cw_parts *parts, uint32_t pass,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    uint32_t all = cw_schema_columns(&parts->schema), n = 0;
+    for (uint32_t i = 0; i < all; i++)
+        n += holds(parts, i, pass);
+    uint32_t *columns = numbers(arena, n, 0), *number = numbers(arena, 1, pass);
+    struct cw_config_counter *counters = cw_arena_alloc(arena, n, sizeof *counters);
+    if (!columns || !number || !counters)
+        return cw_error_nomem(err);
+    *part = (struct cw_part){parts->plan, columns, number};
+    part->plan.native = parts->plan.pass_count == 1 ? parts->plan.native : NULL;
+    part->plan.passes = &parts->plan.passes[pass];
+    part->plan.pass_count = 1;
+    part->plan.counters = counters;
+    part->plan.counter_count = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (holds(parts, i, pass)) {
+            columns[part->plan.counter_count] = i;
+            counters[part->plan.counter_count++] = parts->plan.counters[cw_schema_column_counter(&parts->schema, i)];
+        }
+    return CW_OK;
+}

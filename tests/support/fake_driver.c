@@ -3,6 +3,7 @@
 struct cw_inject cw_inject;
 struct fake_memory fake_memory[FAKE_MOST];
 CUstream fake_captured;
+size_t fake_total, fake_unused;
 
 static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
@@ -94,6 +95,19 @@ static CUresult synchronize(void)
     return CUDA_SUCCESS;
 }
 
+static CUresult own_device(CUdevice *device)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult memory_info(size_t *unused, size_t *total)
+{
+    *unused = fake_unused;
+    *total = fake_total;
+    return CUDA_SUCCESS;
+}
+
 static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
 {
     *status = stream && stream == fake_captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
@@ -109,6 +123,7 @@ static CUptiResult no_name(CUpti_CallbackDomain domain, uint32_t id, const char 
 void fake_driver(void)
 {
     fake_captured = NULL;
+    fake_total = fake_unused = (size_t)80 << 30;
     memset(fake_memory, 0, sizeof fake_memory);
     cw_inject = (struct cw_inject){.api = {.cuGraphGetNodes = get_nodes,
                                            .cuGraphNodeGetType = get_type,
@@ -119,7 +134,9 @@ void fake_driver(void)
                                            .cuGraphMemsetNodeGetParams = get_set,
                                            .cuFuncGetParamInfo = parameter_info,
                                            .cuPointerGetAttribute = pointer_attribute,
+                                           .cuCtxGetDevice = own_device,
                                            .cuCtxSynchronize = synchronize,
+                                           .cuMemGetInfo_v2 = memory_info,
                                            .cuStreamIsCapturing = is_capturing,
                                            .cuptiGetCallbackName = no_name}};
 }

@@ -32,6 +32,9 @@ struct fake_memory {
 };
 extern struct fake_memory fake_memory[FAKE_MOST];
 
+/* Bytes of the device: in all, and not in use. */
+extern size_t fake_total, fake_unused;
+
 /* A stream that is being captured, or NULL. */
 extern CUstream fake_captured;
 

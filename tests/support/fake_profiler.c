@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "agent/inject/checkpoint.h"
+#include "agent/inject/idle.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "host/base/arena.h"
@@ -33,7 +34,12 @@ static int below_count;
 
 static uint32_t all_passes(void)
 {
-    return fake_profiler.parts * fake_profiler.passes;
+    return fake_profiler.once ? 1 : fake_profiler.parts * fake_profiler.passes;
+}
+
+static uint32_t passes_of_part(void)
+{
+    return fake_profiler.once ? 1 : fake_profiler.passes;
 }
 
 static size_t data_bytes(void)
@@ -109,12 +115,13 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 {
     struct object *object = (struct object *)p->pRangeProfilerObject;
     bool same = object->config == p->pConfig;
+    fake_profiler.once = p->pConfig[1];
     cr_expect(!object->config || (p->range == object->range && same));
     if (!same || object->passes == all_passes())
         object->passes = 0;
     cr_expect_eq(p->passIndex, object->passes);
     cr_expect_neq(p->pCounterDataImage, object->image, "each part has its own");
-    object->image = object->passes + fake_profiler.passes < all_passes() ? p->pCounterDataImage : NULL;
+    object->image = object->passes + passes_of_part() < all_passes() ? p->pCounterDataImage : NULL;
     object->config = p->pConfig;
     object->range = p->range;
     fake_profiler.scope = *p->pConfig;
@@ -166,14 +173,40 @@ static CUptiResult pop(CUpti_RangeProfiler_PopRange_Params *p)
 static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 {
     const struct object *object = (struct object *)p->pRangeProfilerObject;
-    cr_expect(!object->running && object->passes % fake_profiler.passes == 0);
-    *object->data = (uint8_t)(object->passes / fake_profiler.passes);
+    cr_expect(!object->running && object->passes % passes_of_part() == 0);
+    *object->data = (uint8_t)(object->passes / passes_of_part());
     return CUPTI_SUCCESS;
 }
 
 bool cw_checkpoint_init(void)
 {
     return true;
+}
+
+bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
+{
+    void (*beside)(void) = fake_profiler.beside;
+    fake_profiler.beside = NULL;
+    if (beside)
+        beside();
+    if (fake_profiler.busy)
+        fake_profiler.now_ns += patience_ns;
+    return context && !fake_profiler.busy && !cw_stream_capture_is_under_way();
+}
+
+bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
+{
+    cr_expect(limit_ns && !fake_profiler.late);
+    fake_profiler.late = late;
+    fake_profiler.late_user = user;
+    fake_profiler.was_late = false;
+    return true;
+}
+
+bool cw_idle_watch_end(void)
+{
+    fake_profiler.late = NULL;
+    return fake_profiler.was_late;
 }
 
 bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context)
@@ -187,6 +220,7 @@ bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint)
 {
     (void)checkpoint;
     fake_profiler.device = fake_profiler.saved;
+    fake_profiler.restored++;
     return true;
 }
 
@@ -281,7 +315,7 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     now->file = file.st_ino;
     now->bytes = mmap(NULL, data_bytes(), PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);
-    for (uint32_t part = 0; part < fake_profiler.parts; part++)
+    for (uint32_t part = 0; part < (fake_profiler.once ? 1 : fake_profiler.parts); part++)
         cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
     memcpy(now->copy, now->bytes, data_bytes());
     cw_inject_send(type, out);
@@ -305,9 +339,19 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
         snprintf(f->why, sizeof f->why, "%s", why);
     for (uint32_t n = cw_read_count(&in, 4, "launches"); n && f->sent_count < FAKE_MOST; n--)
         cw_launch_read(&in, &f->sent[f->sent_count++], arena);
+    cw_read_u8(&in);
     f->sent_parts = cw_read_u32(&in);
     cw_writer_free(out);
     return true;
+}
+
+/* Of both scopes, with which of them in the first byte and whether it counts once in the second. */
+static void write_configs(struct cw_writer *setup, unsigned once)
+{
+    for (unsigned scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
+        cw_write_u32(setup, 8);
+        cw_write_u64(setup, scope | once << 8);
+    }
 }
 
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes)
@@ -341,10 +385,11 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
         cw_write_string(setup, "smsp__inst_executed.sum");
         cw_write_u32(setup, passes);
     }
-    for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
-        cw_write_u32(setup, 8);
-        cw_write_u64(setup, (uint64_t)scope);
-    }
+    write_configs(setup, 0);
+    cw_write_u32(setup, 1);
+    cw_write_string(setup, "smsp__inst_executed.sum");
+    cw_write_u32(setup, 1);
+    write_configs(setup, 1);
 }
 
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)

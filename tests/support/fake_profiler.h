@@ -19,9 +19,16 @@ struct fake_profiler {
     CUcontext current;
     uint64_t now_ns;         /* a wait takes a second */
     void (*meanwhile)(void); /* what another thread does while one waits, once */
+    void (*beside)(void);    /* the same while one waits for a context to come to rest */
+    bool busy;               /* no context comes to rest */
+    int restored;            /* times that memory was put back */
+    void (*late)(void *);    /* what ends a replay that does not; NULL while none is watched */
+    void *late_user;
+    bool was_late;
     uint32_t version;
     CUpti_ProfilerRange range;
     uint8_t scope;          /* of the config image */
+    bool once;              /* it is the one for what is counted once */
     bool alone;             /* nothing else uses the device */
     uint32_t device, saved; /* memory */
     char failure[200];

@@ -236,7 +236,8 @@ static void answer(int fd)
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 8);
     cw_write_u64(&setup, 0);
-    cw_write_u32(&setup, 0);
+    for (int none = 0; none < 5; none++) /* for the device, and what is counted once */
+        cw_write_u32(&setup, 0);
     cw_write_u32(&setup, CW_REPLAY_KERNEL);
     cw_write_u8(&setup, 0);
     cw_write_u32(&setup, 0);

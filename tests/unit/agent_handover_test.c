@@ -49,7 +49,7 @@ static enum cw_status take(struct cw_range_images *images, const uint32_t *sizes
     cr_expect_eq(type, CW_MESSAGE_RANGES);
     cr_expect((file >= 0) == (sent >= 0) && (file < 0 || file != sent));
     cw_reader_init(&in, payload, size, "message", 0, &err);
-    enum cw_status status = cw_range_images_read(images, &parts, 0, PARTS, &in, file, &err);
+    enum cw_status status = cw_range_images_read(images, &parts, parts.items, PARTS, &in, file, &err);
     if (file >= 0)
         close(file);
     if (sent >= 0)

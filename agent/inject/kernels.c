@@ -1,0 +1,28 @@
+#include "agent/inject/kernels.h"
+
+enum { MOST_KERNELS = 4096 }; /* a power of two; behind it the older ones are forgotten */
+
+static struct {
+    CUfunction kernel;
+    enum cw_kernel_habit habit;
+} known[MOST_KERNELS];
+
+static uint32_t place_of(CUfunction kernel)
+{
+    return (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % MOST_KERNELS;
+}
+
+void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
+{
+    uint32_t at = place_of(kernel);
+    if (known[at].kernel == kernel && known[at].habit == CW_KERNEL_WAITS)
+        return;
+    known[at].kernel = kernel;
+    known[at].habit = habit;
+}
+
+enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
+{
+    uint32_t at = place_of(kernel);
+    return known[at].kernel == kernel ? known[at].habit : CW_KERNEL_UNKNOWN;
+}

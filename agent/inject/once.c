@@ -1,0 +1,119 @@
+#include "agent/inject/once.h"
+
+#include "agent/inject/graph.h"
+#include "agent/inject/idle.h"
+#include "agent/inject/in_flight.h"
+#include "agent/inject/kernels.h"
+#include "agent/inject/stream_capture.h"
+
+static const uint64_t patience_ns = 2000000000, longest_ns = 5000000000;
+
+/* The range of the last launch ends where the context has come to rest. False while it has not. */
+static bool settle(struct cw_collection *c)
+{
+    if (!c->inside)
+        return true;
+    cw_collection_wait(c, patience_ns);
+    bool rests = !c->pending && cw_idle_wait(c->context, patience_ns);
+    if (rests && c->inside && !c->pending) { /* still: others went on meanwhile */
+        c->inside = false;
+        cw_collection_pop(c);
+    }
+    return !c->inside;
+}
+
+bool cw_once_end(struct cw_collection *c)
+{
+    if (!c->running)
+        return true;
+    if (!settle(c))
+        return false;
+    cw_collection_flush(c);
+    return !c->running;
+}
+
+/* Something else runs in the open range. */
+static void spoil(struct cw_collection *c)
+{
+    struct cw_launch *last = &c->launches[c->count - 1].data;
+    if (!last->unwanted)
+        cw_collection_skip(c, CW_WHY_WAITS);
+    last->unwanted = true;
+}
+
+/* Another context of the device has its counters. */
+static bool take_device(struct cw_collection *c)
+{
+    for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        if (other->running && !(other->once && cw_once_end(other)))
+            return false;
+        cw_collection_release(other);
+    }
+    return true;
+}
+
+/* Why a range cannot begin now, or NULL when one can. */
+static const char *make_ready(struct cw_collection *c)
+{
+    if (cw_stream_capture_is_under_way())
+        return CW_WHY_CAPTURED;
+    if (!settle(c)) {
+        spoil(c);
+        return CW_WHY_WAITS;
+    }
+    bool due = c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
+    if (due && !cw_once_end(c))
+        return CW_WHY_WAITS;
+    if (!c->running && !take_device(c))
+        return CW_WHY_BESIDE;
+    if (!cw_idle_wait(c->context, patience_ns)) /* what was launched before must not count */
+        return CW_WHY_WAITS;
+    if (cw_stream_capture_is_under_way()) /* meanwhile */
+        return CW_WHY_CAPTURED;
+    if (!c->running && !c->pending && !cw_inject.over)
+        cw_collection_arm_once(c);
+    return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
+}
+
+static bool note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    char name[64] = "";
+    if (!cw_inject_launches_graph(id))
+        return cw_collection_launch(c, id, call);
+    cw_graph_name(cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph)->kernels, name,
+                  sizeof name);
+    bool noted = cw_collection_graph(c, id, call, name);
+    c->pending += noted;
+    return noted;
+}
+
+void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+                   const char *why)
+{
+    if (!wanted) {
+        if (!settle(c))
+            spoil(c);
+        return;
+    }
+    const char *obstacle = cw_collection_can_count_once() ? make_ready(c) : why;
+    if (cw_inject.over)
+        return;
+    if (obstacle || !note(c, id, call)) {
+        cw_collection_skip(c, obstacle ? obstacle : CW_WHY_BESIDE);
+        return;
+    }
+    struct cw_launch *launch = &c->launches[c->count - 1].data;
+    launch->replay = CW_REPLAY_ONCE;
+    launch->once = why;
+    c->inside = cw_collection_push(c, c->count);
+}
+
+void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (!c->running || !cw_collection_launched(c, call))
+        return;
+    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
+    if (!waits && !settle(c) && kernel && !cw_stream_capture_is_under_way())
+        cw_kernel_note(kernel, CW_KERNEL_WAITS);
+}

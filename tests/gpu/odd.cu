@@ -1,0 +1,274 @@
+// Programs that a profiler spoils easily: odd KIND. Prints a sum over all that it computed, which must stay what it is.
+//   flag      a kernel waits for a flag that the host sets behind the launch      bigmem   most of the GPU's memory is in use
+//   managed   kernels and the host write 4 GB of managed memory in turn           ipc      a child process writes the parent's memory
+//   pool      memory comes from a pool and goes back, in four streams             host     functions of the host between kernels
+//   grid      cooperative launches                                                nested   kernels that launch kernels
+//   many      a million launches of an empty kernel; says on stderr by how many KB the process grew over the last 90 %
+//   remote    a kernel on each of two GPUs writes the other's memory
+#include "check.cuh"
+
+#include <cooperative_groups.h>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void step(unsigned *a, size_t n, unsigned by)
+{
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        a[i] = a[i] * 3 + by;
+}
+
+__global__ void total(const unsigned *a, size_t n, unsigned long long *sum)
+{
+    unsigned long long own = 0;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        own += a[i];
+    atomicAdd(sum, own);
+}
+
+__global__ void nothing() {}
+
+__global__ void wait_for(volatile int *flag, unsigned *a)
+{
+    while (!*flag)
+        ;
+    a[0] += 1;
+}
+
+__global__ void inner(unsigned *a, int i)
+{
+    a[i * 32 + threadIdx.x] += i;
+}
+
+__global__ void outer(unsigned *a)
+{
+    if (threadIdx.x < 8)
+        inner<<<1, 32>>>(a, threadIdx.x);
+}
+
+__global__ void in_turns(unsigned *a, int n)
+{
+    cg::grid_group grid = cg::this_grid();
+    for (int round = 0; round < 5; round++) {
+        for (int i = grid.thread_rank(); i < n; i += grid.size())
+            a[i] = a[i] * 3 + round;
+        grid.sync();
+    }
+}
+
+static unsigned *make(size_t n)
+{
+    unsigned *a;
+    CHECK(cudaMalloc(&a, n * sizeof *a));
+    CHECK(cudaMemset(a, 1, n * sizeof *a));
+    return a;
+}
+
+static unsigned long long sum_of(const unsigned *a, size_t n)
+{
+    unsigned long long *sum, result;
+    CHECK(cudaMalloc(&sum, sizeof *sum));
+    CHECK(cudaMemset(sum, 0, sizeof *sum));
+    total<<<1024, 256>>>(a, n, sum);
+    CHECK(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(sum));
+    return result;
+}
+
+static unsigned long long flag()
+{
+    int *set;
+    unsigned *a = make(1024);
+    CHECK(cudaHostAlloc(&set, sizeof *set, cudaHostAllocMapped));
+    *set = 0;
+    wait_for<<<1, 1>>>(set, a);
+    usleep(200000);
+    *(volatile int *)set = 1;
+    CHECK(cudaDeviceSynchronize());
+    return sum_of(a, 1024);
+}
+
+static unsigned long long bigmem()
+{
+    size_t unused, all;
+    CHECK(cudaMemGetInfo(&unused, &all));
+    size_t n = all / 5 * 4 / sizeof(unsigned);
+    unsigned *a = make(n);
+    for (int i = 0; i < 6; i++)
+        step<<<4096, 256>>>(a, n, i);
+    for (int i = 0; i < 6; i++)
+        step<<<64, 256>>>(a + i * 1000, 1000, i);
+    return sum_of(a, n);
+}
+
+static unsigned long long managed()
+{
+    size_t n = (size_t)1 << 30;
+    unsigned *a;
+    CHECK(cudaMallocManaged(&a, n * sizeof *a));
+    for (size_t i = 0; i < n; i += 1024)
+        a[i] = i;
+    for (int i = 0; i < 3; i++) {
+        step<<<2048, 256>>>(a, n, i);
+        CHECK(cudaDeviceSynchronize());
+        a[5] += i;
+    }
+    return sum_of(a, n);
+}
+
+static unsigned long long ipc()
+{
+    int there[2], back[2];
+    cudaIpcMemHandle_t handle;
+    char done = 0;
+    if (pipe(there) || pipe(back))
+        exit(1);
+    if (fork() == 0) {
+        void *a;
+        if (read(there[0], &handle, sizeof handle) != sizeof handle)
+            _exit(1);
+        CHECK(cudaIpcOpenMemHandle(&a, handle, cudaIpcMemLazyEnablePeerAccess));
+        for (int i = 0; i < 5; i++)
+            step<<<64, 256>>>((unsigned *)a, 1 << 20, i);
+        CHECK(cudaDeviceSynchronize());
+        if (write(back[1], &done, 1) != 1)
+            _exit(1);
+        exit(0);
+    }
+    unsigned *a = make(1 << 20);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaIpcGetMemHandle(&handle, a));
+    if (write(there[1], &handle, sizeof handle) != sizeof handle || read(back[0], &done, 1) != 1)
+        exit(1);
+    step<<<64, 256>>>(a, 1 << 20, 7);
+    unsigned long long result = sum_of(a, 1 << 20);
+    wait(NULL);
+    return result;
+}
+
+static unsigned long long pool()
+{
+    cudaStream_t streams[4];
+    unsigned long long result = 0;
+    for (cudaStream_t &s : streams)
+        CHECK(cudaStreamCreate(&s));
+    for (int k = 0; k < 40; k++) {
+        cudaStream_t s = streams[k % 4];
+        unsigned *a, first;
+        CHECK(cudaMallocAsync(&a, 1 << 22, s));
+        CHECK(cudaMemsetAsync(a, k, 1 << 22, s));
+        step<<<64, 256, 0, s>>>(a, 1 << 20, k);
+        CHECK(cudaMemcpyAsync(&first, a, sizeof first, cudaMemcpyDeviceToHost, s));
+        CHECK(cudaStreamSynchronize(s));
+        result += first;
+        CHECK(cudaFreeAsync(a, s));
+    }
+    return result;
+}
+
+static void count_up(void *hits)
+{
+    ++*(int *)hits;
+}
+
+static unsigned long long host()
+{
+    static int hits;
+    unsigned *a = make(1 << 20);
+    cudaStream_t s;
+    CHECK(cudaStreamCreate(&s));
+    for (int k = 0; k < 20; k++) {
+        step<<<64, 256, 0, s>>>(a, 1 << 20, k);
+        CHECK(cudaLaunchHostFunc(s, count_up, &hits));
+    }
+    CHECK(cudaStreamSynchronize(s));
+    return sum_of(a, 1 << 20) + hits * 1000003ull;
+}
+
+static unsigned long long grid()
+{
+    int n = 1 << 20;
+    unsigned *a = make(n);
+    void *arguments[] = {&a, &n};
+    for (int i = 0; i < 4; i++)
+        CHECK(cudaLaunchCooperativeKernel((void *)in_turns, dim3(128), dim3(256), arguments, 0, 0));
+    return sum_of(a, n);
+}
+
+static unsigned long long nested()
+{
+    unsigned *a = make(1024);
+    for (int i = 0; i < 5; i++)
+        outer<<<1, 32>>>(a);
+    CHECK(cudaDeviceSynchronize());
+    return sum_of(a, 1024);
+}
+
+static long resident_kb()
+{
+    long all = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &all, &resident) != 2)
+        exit(1);
+    fclose(f);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static unsigned long long many(int count)
+{
+    long before = 0;
+    for (int i = 0; i < count; i++) {
+        if (i == count / 10)
+            before = resident_kb();
+        nothing<<<1, 32>>>();
+    }
+    CHECK(cudaDeviceSynchronize());
+    fprintf(stderr, "grew by %ld KB\n", resident_kb() - before);
+    return count;
+}
+
+static unsigned long long remote()
+{
+    unsigned *own[2];
+    unsigned long long result = 0;
+    for (int gpu = 0; gpu < 2; gpu++) {
+        CHECK(cudaSetDevice(gpu));
+        CHECK(cudaDeviceEnablePeerAccess(1 - gpu, 0));
+        own[gpu] = make(1 << 20);
+        CHECK(cudaDeviceSynchronize());
+    }
+    for (int k = 0; k < 8; k++) {
+        CHECK(cudaSetDevice(k % 2));
+        step<<<64, 256>>>(own[1 - k % 2], 1 << 20, k);
+        step<<<64, 256>>>(own[1 - k % 2], 1 << 20, k + 1);
+        CHECK(cudaDeviceSynchronize());
+    }
+    for (int gpu = 0; gpu < 2; gpu++) {
+        CHECK(cudaSetDevice(gpu));
+        result = result * 31 + sum_of(own[gpu], 1 << 20);
+    }
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        unsigned long long (*run)();
+    } kinds[] = {{"flag", flag}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
+                 {"host", host}, {"grid", grid},     {"nested", nested},   {"remote", remote}};
+    const char *kind = argc > 1 ? argv[1] : "";
+    if (strcmp(kind, "many") == 0) {
+        printf("odd: many %llu\n", many(argc > 2 ? atoi(argv[2]) : 1000000));
+        return 0;
+    }
+    for (const auto &k : kinds)
+        if (strcmp(kind, k.name) == 0) {
+            printf("odd: %s %llu\n", k.name, k.run());
+            return 0;
+        }
+    fprintf(stderr, "odd: found the kind '%s', which is not known\n", kind);
+    return 2;
+}

@@ -1,0 +1,128 @@
+/* Waits that end, of threads of our own. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "agent/inject/idle.h"
+#include "agent/inject/stream_capture.h"
+#include "tests/support/fake_driver.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+static const CUcontext context = (CUcontext)0x10, other = (CUcontext)0x20;
+static _Thread_local CUcontext current;
+static _Atomic bool busy;
+static _Atomic int waits, own_threads;
+
+uint64_t cw_inject_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void cw_inject_wait(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 10000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&left, &lock, &until);
+}
+
+void cw_inject_wake(void)
+{
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
+}
+
+void cw_inject_own_thread(void)
+{
+    own_threads++;
+}
+
+bool cw_inject_start_thread(void *(*run)(void *), void *user)
+{
+    pthread_t thread;
+    return pthread_create(&thread, NULL, run, user) == 0 && pthread_detach(thread) == 0;
+}
+
+uint64_t cw_inject_thread(void)
+{
+    return 1;
+}
+
+void cw_inject_fail(enum cw_status status, const char *format, ...)
+{
+    (void)status;
+    cr_assert(false, "%s", format);
+}
+
+static CUresult push(CUcontext to)
+{
+    current = to;
+    return CUDA_SUCCESS;
+}
+
+static CUresult pop(CUcontext *from)
+{
+    *from = current;
+    return CUDA_SUCCESS;
+}
+
+static CUresult synchronize(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    waits++;
+    while (busy && current == context)
+        nanosleep(&moment, NULL);
+    return CUDA_SUCCESS;
+}
+
+static void begin(void)
+{
+    fake_driver();
+    cw_inject.api.cuCtxPushCurrent_v2 = push;
+    cw_inject.api.cuCtxPopCurrent_v2 = pop;
+    cw_inject.api.cuCtxSynchronize = synchronize;
+    pthread_mutex_lock(&lock);
+}
+
+Test(idle, a_wait_ends_with_the_work_or_without_it, .timeout = 60)
+{
+    begin();
+    cr_expect(cw_idle_wait(context, 60000000000));
+    busy = true;
+    cr_expect(!cw_idle_wait(context, 50000000));
+    cr_expect(cw_idle_wait(other, 60000000000), "another context does not wait for it");
+    int before = waits;
+    cr_expect(!cw_idle_wait(context, 60000000000), "it is not waited for again");
+    cr_expect_eq(waits, before);
+    busy = false;
+    cw_idle_before_capture();
+    cr_expect(cw_idle_wait(context, 60000000000));
+    cr_expect_eq(own_threads, 2, "one for each context");
+}
+
+static void set(void *flag)
+{
+    *(_Atomic bool *)flag = true;
+}
+
+Test(idle, a_watch_calls_what_ends_a_replay, .timeout = 60)
+{
+    static _Atomic bool called;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    begin();
+    cr_expect(cw_idle_watch(3600000000000, set, (void *)&called));
+    cr_expect(!cw_idle_watch_end());
+    cr_expect(!called);
+    cr_expect(cw_idle_watch(0, set, (void *)&called));
+    while (!called)
+        nanosleep(&moment, NULL);
+    cr_expect(cw_idle_watch_end());
+    cr_expect(!cw_idle_watch_end());
+}

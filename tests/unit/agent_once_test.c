@@ -1,0 +1,432 @@
+/* What must not be done again: launches that others can reach, that cannot be saved, or that wait for the host. The
+ * program's memory on the device is one number, as the profiler's is; another in pinned memory. */
+#include <criterion/criterion.h>
+
+#include "agent/inject/in_flight.h"
+#include "agent/inject/kernels.h"
+#include "agent/inject/range.h"
+#include "agent/inject/reach.h"
+#include "agent/inject/room.h"
+#include "agent/inject/shared.h"
+#include "agent/inject/stream_capture.h"
+#include "tests/support/fake_profiler.h"
+
+enum { KERNEL = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, ALL = FAKE_PARTS * FAKE_PASSES };
+
+static const struct cw_inject_mode *mode;
+static const CUcontext context = (CUcontext)0x10;
+static const CUfunction plain = NULL, given = (CUfunction)1; /* how many parameters it has */
+static uint32_t correlation, flag, seen_flag;                /* flag: in pinned memory */
+static uint64_t word;
+static void *parameters[] = {&word};
+static int replays;
+static bool stuck; /* a replay ends only when the flag is put back */
+
+/* ---- what the device does --------------------------------------------------------------------------------------- */
+
+static CUresult launch_again(const CUlaunchConfig *config, CUfunction function, void **list, void **extra)
+{
+    cr_expect(config && list && !extra && fake_profiler.running);
+    replays++;
+    if (function == given) {
+        seen_flag = flag;
+        if (stuck && fake_profiler.late && !flag) {
+            fake_profiler.late(fake_profiler.late_user);
+            fake_profiler.was_late = true;
+            cr_expect_eq(flag, 1, "what the host did meanwhile");
+        }
+        flag = 2;
+    }
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    return CUDA_SUCCESS;
+}
+
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    (void)domain;
+    *name = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2     ? "cuMemcpyDtoH_v2"
+            : id == CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle ? "cuIpcGetMemHandle"
+                                                              : NULL;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static CUpti_CallbackData launch_of(const cuLaunchKernel_params *params, uint32_t number)
+{
+    return (CUpti_CallbackData){.callbackSite = CUPTI_API_ENTER,
+                                .functionParams = params,
+                                .context = context,
+                                .symbolName = "step",
+                                .correlationId = number};
+}
+
+static uint32_t kernel_begins(CUfunction function)
+{
+    const uint32_t number = ++correlation;
+    const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    CUpti_CallbackData call = launch_of(&params, number);
+    mode->launch_entered(KERNEL, &call);
+    cw_in_flight_launch_entered();
+    return number;
+}
+
+static void kernel_ends(CUfunction function, uint32_t number)
+{
+    const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = launch_of(&params, number);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cw_in_flight_launch_left();
+    mode->launch_left(KERNEL, &call);
+}
+
+static void kernel(CUfunction function)
+{
+    uint32_t number = kernel_begins(function);
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel_ends(function, number);
+}
+
+static void share_memory(void)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "cuIpcGetMemHandle"};
+    cr_expect(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call));
+    mode->rest();
+}
+
+static void begin(const struct cw_inject_mode *which, enum cw_replay replay)
+{
+    struct cw_writer setup;
+    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
+    bool batch = which == &cw_inject_batch;
+    mode = which;
+    fake_profiler_begin(&setup, batch ? FAKE_PARTS : 1, batch ? FAKE_PASSES : 1);
+    cw_write_u32(&setup, replay);
+    cw_write_u8(&setup, false);
+    cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, 1);
+    cw_filter_write(&setup, &all);
+    cw_inject.api.cuLaunchKernelEx = launch_again;
+    cw_inject.api.cuptiGetCallbackName = callback_name;
+    fake_memory[0] = (struct fake_memory){&flag, sizeof flag, CU_MEMORYTYPE_HOST, false, 0};
+    word = (uintptr_t)&flag;
+    cw_reach_init();
+    fake_profiler.current = context;
+    fake_profiler.device = 1;
+    fake_setup(mode, &setup);
+    mode->context_created(context, 0);
+}
+
+static void end(void)
+{
+    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    cr_expect(!fake_profiler.running && !fake_profiler.open);
+    fake_profiler_end();
+}
+
+static uint32_t after(int launches)
+{
+    uint32_t memory = 1;
+    for (int i = 0; i < launches; i++)
+        memory = memory * 3 + 1;
+    return memory;
+}
+
+/* ---- others that reach memory ----------------------------------------------------------------------------------- */
+
+Test(once, what_others_reach_is_not_repeated_nor_put_back)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    kernel(plain);
+    kernel(plain);
+    share_memory();
+    cr_expect_eq(fake_profiler.sent_count, 2, "what came before was replayed first");
+    cr_expect_eq(replays, 2 * (ALL - 1));
+    int restored = fake_profiler.restored;
+    for (int i = 0; i < 3; i++)
+        kernel(plain);
+    fake_profiler.device = 100; /* another process writes */
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, 301);
+    cr_expect_eq(replays, 2 * (ALL - 1));
+    cr_expect_eq(fake_profiler.restored, restored);
+    cr_assert_eq(fake_profiler.sent_count, 6);
+    cr_expect_eq(fake_profiler.sent_parts, 1);
+    for (uint32_t i = 0; i < 6; i++) {
+        cr_expect_eq(fake_profiler.sent[i].replay, i < 2 ? CW_REPLAY_BATCH : CW_REPLAY_ONCE);
+        cr_expect_str_eq(fake_profiler.sent[i].once,
+                         i < 2 ? "" : "other devices or processes can reach its memory, since cuIpcGetMemHandle");
+        cr_expect(!fake_profiler.sent[i].unwanted);
+    }
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+static void in_range_mode(enum cw_replay replay)
+{
+    begin(&cw_inject_range, replay);
+    kernel(plain);
+    share_memory();
+    kernel(plain);
+    kernel(plain);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 3);
+    cr_expect_eq(fake_profiler.sent[0].replay, replay);
+    cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_ONCE);
+    cr_expect_eq(fake_profiler.pushed, 2);
+    cr_expect(fake_profiler.once);
+    end();
+}
+
+Test(once, nor_by_kernel_replay)
+{
+    in_range_mode(CW_REPLAY_KERNEL);
+}
+
+Test(once, nor_held_up_by_application_replay)
+{
+    in_range_mode(CW_REPLAY_APPLICATION);
+}
+
+/* A collective waits for the launch on the other device, which comes next. */
+Test(once, the_program_goes_on_while_a_kernel_waits)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    uint32_t number = kernel_begins(given);
+    fake_profiler.busy = true;
+    kernel_ends(given, number);
+    cr_expect_eq(cw_kernel_habit(given), CW_KERNEL_WAITS);
+    cr_expect(fake_profiler.open, "its range goes on");
+    fake_profiler.busy = false;
+    kernel(plain);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect(!fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+Test(once, a_launch_beside_a_kernel_that_waits_counts_for_none)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    uint32_t number = kernel_begins(plain);
+    fake_profiler.busy = true;
+    kernel_ends(plain, number);
+    kernel(plain);
+    kernel(plain);
+    fake_profiler.busy = false;
+    kernel(plain);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect(fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
+    end();
+}
+
+Test(once, nothing_is_counted_while_a_stream_is_captured)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    fake_capture(mode, context, (CUstream)0x7, true);
+    kernel(plain);
+    fake_capture(mode, context, (CUstream)0x7, false);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_CAPTURED);
+    end();
+}
+
+static void launch_beside(void)
+{
+    kernel(plain);
+}
+
+Test(once, threads_launch_one_after_another)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    fake_profiler.beside = launch_beside;
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(2));
+    cr_expect_eq(fake_profiler.sent_count + fake_profiler.skipped, 2);
+    end();
+}
+
+/* ---- memory that cannot be saved -------------------------------------------------------------------------------- */
+
+/* Saved on the device, all but a GB, with 2 GB left for CUPTI. */
+Test(once, there_is_room_for_less_than_half_a_device)
+{
+    const size_t gb = (size_t)1 << 30;
+    fake_driver();
+    fake_unused = 50 * gb;
+    cr_expect(cw_room_to_save(0));
+    cr_expect(cw_room_to_save(19 * gb));
+    cr_expect(!cw_room_to_save(20 * gb));
+    fake_unused = 16 * gb;
+    cr_expect(!cw_room_to_save(0), "64 GB are held");
+    cr_expect_eq(cw_room_kept_free(), 2 * gb);
+    fake_total = 8 * gb;
+    fake_unused = 4 * gb;
+    cr_expect(cw_room_to_save(0));
+    cr_expect(!cw_room_to_save((size_t)-1));
+    cr_expect_eq(cw_room_kept_free(), gb / 2);
+}
+
+Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_unused = 0;
+    kernel(plain);
+    kernel(plain);
+    fake_unused = fake_total;
+    kernel(plain); /* it is not looked at each time */
+    fake_profiler.now_ns += 6000000000;
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(4));
+    cr_expect_eq(replays, ALL - 1);
+    cr_assert_eq(fake_profiler.sent_count, 4);
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(fake_profiler.sent[i].replay, i < 3 ? CW_REPLAY_ONCE : CW_REPLAY_BATCH);
+        cr_expect_str_eq(fake_profiler.sent[i].once, i < 3 ? "there is no room to save what its GPU holds" : "");
+    }
+    end();
+}
+
+/* ---- kernels that wait for the host ----------------------------------------------------------------------------- */
+
+/* It may wait there for what the host does next, which it would do in vain while the profiler holds the program up. */
+Test(once, a_launch_given_memory_of_the_host_runs_before_its_passes)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    flag = 0;
+    kernel(plain);
+    uint32_t number = kernel_begins(given);
+    cr_expect_eq(fake_profiler.running, 0, "nothing holds it up");
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    flag = 1;
+    kernel_ends(given, number);
+    cr_expect_eq(replays, ALL - 1 + ALL);
+    cr_expect_eq(seen_flag, 0, "as it was before");
+    cr_expect_eq(flag, 1, "as it was behind");
+    cr_expect_eq(fake_profiler.device, after(2));
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect_str_eq(fake_profiler.sent[1].kernel, "step");
+    cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_BATCH);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+Test(once, a_kernel_that_waits_for_the_host_is_left_alone)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    uint32_t number = kernel_begins(given);
+    fake_profiler.busy = true;
+    kernel_ends(given, number);
+    cr_expect_eq(replays, 0);
+    kernel(plain); /* beside it */
+    fake_profiler.busy = false;
+    kernel(given);
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(3));
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
+    end();
+}
+
+/* The host set the flag while the kernel waited; in a replay nobody does. */
+Test(once, a_replay_that_does_not_end_is_ended)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    stuck = true;
+    flag = 0;
+    uint32_t number = kernel_begins(given);
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    flag = 1;
+    kernel_ends(given, number);
+    cr_expect_eq(replays, 1);
+    cr_expect_eq(flag, 1);
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(2));
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
+    end();
+}
+
+Test(once, what_another_thread_does_meanwhile_is_not_undone)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    uint32_t number = kernel_begins(given);
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel(plain);
+    kernel_ends(given, number);
+    mode->finish();
+    cr_expect_eq(replays, 0);
+    cr_expect_eq(fake_profiler.device, after(2));
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect_eq(fake_profiler.skipped, 2);
+    end();
+}
+
+static void begin_capture(void)
+{
+    fake_capture(mode, context, (CUstream)0x7, true);
+}
+
+/* The wait for a context lets other threads in. */
+Test(once, nothing_begins_where_a_capture_began_meanwhile)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_profiler.beside = begin_capture;
+    kernel(plain);
+    cr_expect_eq(fake_profiler.running, 0);
+    fake_capture(mode, context, (CUstream)0x7, false);
+    share_memory();
+    fake_profiler.beside = begin_capture;
+    kernel(plain);
+    cr_expect_eq(fake_profiler.running, 0);
+    fake_capture(mode, context, (CUstream)0x7, false);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect_eq(fake_profiler.skipped, 2);
+    end();
+}
+
+static void first_launch_is_watched(enum cw_replay replay)
+{
+    begin(&cw_inject_range, replay);
+    kernel(plain);
+    uint32_t number = kernel_begins(given);
+    cr_expect_eq(fake_profiler.running, 0, "nothing holds it up");
+    kernel_ends(given, number);
+    kernel(given);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
+Test(once, kernel_replay_sees_first_whether_a_kernel_waits)
+{
+    first_launch_is_watched(CW_REPLAY_KERNEL);
+}
+
+Test(once, application_replay_sees_first_whether_a_kernel_waits)
+{
+    first_launch_is_watched(CW_REPLAY_APPLICATION);
+}

@@ -1,0 +1,134 @@
+/* By which calls and kernels others come to reach a program's memory. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <sys/mman.h>
+
+#include "agent/inject/reach.h"
+#include "tests/support/fake_driver.h"
+
+static const struct {
+    CUpti_CallbackId id;
+    const char *name;
+} names[] = {
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess"},
+    {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, "cuIpcGetMemHandle"},
+    {CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2, "cuIpcOpenMemHandle_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemExportToShareableHandle, "cuMemExportToShareableHandle"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMulticastCreate, "cuMulticastCreate"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMulticastGetGranularity, "cuMulticastGetGranularity"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, "cuMemcpyPeerAsync"},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32, "cuStreamWaitValue32"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy, "cuMemcpy"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, "cuMemcpyDtoD_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemSetAccess, "cuMemSetAccess"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemPoolSetAccess, "cuMemPoolSetAccess"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemCreate, "cuMemCreate"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, "cuMemHostRegister_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuPointerSetAttribute, "cuPointerSetAttribute"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, "cuMemAlloc_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
+};
+
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    (void)domain;
+    *name = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].id == id)
+            *name = names[i].name;
+    return CUPTI_SUCCESS;
+}
+
+static bool reaches_as(CUpti_CallbackId id, const void *params, const char *kernel)
+{
+    const CUpti_CallbackData call = {
+        .callbackSite = CUPTI_API_ENTER, .functionName = "call", .functionParams = params, .symbolName = kernel};
+    fake_driver();
+    fake_memory[0] = (struct fake_memory){(void *)0x10000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 0};
+    fake_memory[1] = (struct fake_memory){(void *)0x20000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 1};
+    cw_inject.api.cuptiGetCallbackName = callback_name;
+    cw_reach_init();
+    cr_expect_null(cw_reach_why());
+    bool reached = cw_reach_follow(id, &call);
+    cr_expect_eq(cw_reach_why() != NULL, reached);
+    cr_expect(!cw_reach_follow(id, &call), "it is told once");
+    return reached;
+}
+
+static bool reaches(CUpti_CallbackId id, const void *params)
+{
+    return reaches_as(id, params, NULL);
+}
+
+Test(reach, calls_that_share_memory)
+{
+    static const CUpti_CallbackId always[] = {
+        CUPTI_DRIVER_TRACE_CBID_cuCtxEnablePeerAccess, CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle,
+        CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2, CUPTI_DRIVER_TRACE_CBID_cuMemExportToShareableHandle,
+        CUPTI_DRIVER_TRACE_CBID_cuMulticastCreate,     CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        cr_expect(reaches(always[i], NULL), "call %u", always[i]);
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, NULL));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMulticastGetGranularity, NULL));
+    cr_expect(cw_reach_follows(CUPTI_DRIVER_TRACE_CBID_cuMemSetAccess));
+    cr_expect(!cw_reach_follows(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2));
+}
+
+Test(reach, copies_between_devices)
+{
+    const cuMemcpyDtoD_v2_params own = {0x10000, 0x10100, 4}, to = {0x20000, 0x10000, 4}, from = {0x10000, 0x20000, 4},
+                                 host = {0x10000, 0x90000, 4};
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, &own));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &host));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, &to));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &from));
+}
+
+Test(reach, access_for_another_device)
+{
+    CUmemAccessDesc both[] = {
+        {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READ}};
+    const cuMemSetAccess_params own = {.desc = both, .count = 1}, others = {.desc = both, .count = 2};
+    const cuMemPoolSetAccess_params pool = {.map = both + 1, .count = 1};
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemSetAccess, &own));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemSetAccess, &others));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemPoolSetAccess, &pool));
+    both[1].flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemPoolSetAccess, &pool));
+    const CUmemAllocationProp here = {.location = both[0].location}, there = {.location = both[1].location};
+    const cuMemCreate_params mine = {.prop = &here}, its = {.prop = &there};
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemCreate, &mine));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemCreate, &its));
+}
+
+/* NCCL keeps flags between processes in such memory. */
+Test(reach, memory_of_the_host_that_processes_share)
+{
+    void *own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const cuMemHostRegister_v2_params mine = {.p = own, .bytesize = 4096},
+                                      all = {.p = (char *)shared + 64, .bytesize = 64};
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, &mine));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, &all));
+    munmap(own, 4096);
+    munmap(shared, 4096);
+}
+
+/* As drivers of network cards want it. */
+Test(reach, memory_that_a_card_may_write)
+{
+    const cuPointerSetAttribute_params sync = {.attribute = CU_POINTER_ATTRIBUTE_SYNC_MEMOPS},
+                                       other = {.attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuPointerSetAttribute, &sync));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuPointerSetAttribute, &other));
+}
+
+Test(reach, kernels_of_collectives)
+{
+    const cuLaunchKernel_params params = {.gridDimX = 1};
+    cr_expect(reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+    cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "gemm"));
+    cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, NULL));
+}
