@@ -10,7 +10,11 @@ static char why[160];
 enum kind {
     NOTHING,
     ALWAYS,
-    COPIES,     /* begins with where to and where from */
+    COPIES,    /* begins with where to and where from */
+    LISTS,     /* the same for a list of copies */
+    LISTS_3D,  /* and of rectangles */
+    COPIES_2D, /* of a rectangle */
+    COPIES_3D,
     ACCESS,     /* memory, size, who may access it, how many of them */
     POOL,       /* the same without a size */
     CREATES,    /* memory on a device or the host */
@@ -37,6 +41,10 @@ static const struct {
     {"cuStreamWaitValue", ALWAYS}, /* what is launched behind it waits for the host or another device */
     {"cuStreamBatchMemOp", ALWAYS},
     {"cuMemcpyAsync", COPIES},
+    {"cuMemcpyBatchAsync", LISTS},
+    {"cuMemcpy2D", COPIES_2D},
+    {"cuMemcpy3DBatch", LISTS_3D},
+    {"cuMemcpy3D", COPIES_3D},
     {"cuMemcpyDtoD", COPIES},
     {"cuMemSetAccess", ACCESS},
     {"cuMemPoolSetAccess", POOL},
@@ -120,6 +128,27 @@ static bool is_of_several_processes(const void *memory)
     return shared;
 }
 
+#if CUDA_VERSION >= 12080
+static bool is_any_elsewhere(const CUdeviceptr *list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++)
+        if (is_elsewhere(list[i]))
+            return true;
+    return false;
+}
+
+static bool is_operand_elsewhere(const CUmemcpy3DOperand *operand)
+{
+    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER && is_elsewhere(operand->op.ptr.ptr);
+}
+#endif
+
+/* One end of a copy of a rectangle. */
+static bool is_end_elsewhere(CUmemorytype type, CUdeviceptr address)
+{
+    return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && is_elsewhere(address);
+}
+
 static bool reaches(enum kind kind, const void *params)
 {
     switch (kind) {
@@ -128,6 +157,29 @@ static bool reaches(enum kind kind, const void *params)
     case COPIES: {
         const cuMemcpyDtoD_v2_params *p = params; /* the others begin alike */
         return is_elsewhere(p->dstDevice) || is_elsewhere(p->srcDevice);
+    }
+#if CUDA_VERSION >= 12080 /* versions of these calls begin alike */
+    case LISTS: {
+        const cuMemcpyBatchAsync_params *p = params;
+        return is_any_elsewhere(p->dsts, p->count) || is_any_elsewhere(p->srcs, p->count);
+    }
+    case LISTS_3D: {
+        const cuMemcpy3DBatchAsync_params *p = params;
+        for (size_t i = 0; p->opList && i < p->numOps; i++)
+            if (is_operand_elsewhere(&p->opList[i].dst) || is_operand_elsewhere(&p->opList[i].src))
+                return true;
+        return false;
+    }
+#endif
+    case COPIES_2D: {
+        const CUDA_MEMCPY2D *p = ((const cuMemcpy2D_v2_params *)params)->pCopy;
+        return p &&
+               (is_end_elsewhere(p->dstMemoryType, p->dstDevice) || is_end_elsewhere(p->srcMemoryType, p->srcDevice));
+    }
+    case COPIES_3D: {
+        const CUDA_MEMCPY3D *p = ((const cuMemcpy3D_v2_params *)params)->pCopy;
+        return p &&
+               (is_end_elsewhere(p->dstMemoryType, p->dstDevice) || is_end_elsewhere(p->srcMemoryType, p->srcDevice));
     }
     case ACCESS: {
         const cuMemSetAccess_params *p = params;

@@ -20,6 +20,12 @@ static const struct {
     {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32, "cuStreamWaitValue32"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpy, "cuMemcpy"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, "cuMemcpyDtoD_v2"},
+#if CUDA_VERSION >= 12080
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, "cuMemcpyBatchAsync"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync, "cuMemcpy3DBatchAsync"},
+#endif
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, "cuMemcpy2DAsync_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2, "cuMemcpy3D_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemSetAccess, "cuMemSetAccess"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemPoolSetAccess, "cuMemPoolSetAccess"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemCreate, "cuMemCreate"},
@@ -83,6 +89,37 @@ Test(reach, copies_between_devices)
     cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &host));
     cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, &to));
     cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &from));
+}
+
+Test(reach, copies_of_lists_and_of_rectangles)
+{
+#if CUDA_VERSION >= 12080
+    CUdeviceptr here[] = {0x10000, 0x10100}, there[] = {0x10200, 0x20000};
+    const cuMemcpyBatchAsync_params list = {.dsts = here, .srcs = there, .count = 2},
+                                    first = {.dsts = there, .srcs = here, .count = 1};
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, &list));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, &first));
+    CUDA_MEMCPY3D_BATCH_OP copy = {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr.ptr = 0x10000},
+                                   .dst = {.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, .op.ptr.ptr = 0x20000}};
+    const cuMemcpy3DBatchAsync_params solids = {.numOps = 1, .opList = &copy};
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync, &solids));
+    copy.dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync, &solids));
+#endif
+    const CUDA_MEMCPY2D flat = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = 0x10000,
+                                .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                                .dstDevice = 0x20000},
+                        own = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                               .srcDevice = 0x20000,
+                               .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                               .dstDevice = 0x10000};
+    const cuMemcpy2D_v2_params to = {&flat}, within = {&own};
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, &to));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, &within));
+    const CUDA_MEMCPY3D solid = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = 0x20000};
+    const cuMemcpy3D_v2_params from = {&solid};
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2, &from));
 }
 
 Test(reach, access_for_another_device)
