@@ -37,7 +37,10 @@ static struct batch {
     struct cw_checkpoint checkpoint;
 } batches[MOST_BATCHES];
 
-static const char no_room[] = "there is no room to save what its GPU holds";
+/* Why launches are counted once. */
+static const char no_room[] = "there is no room to save what its GPU holds",
+                  several_devices[] = "several GPUs may use the memory of the host's that it is given",
+                  waits_for_host[] = "its kernel waits for what the host or another device does";
 
 /* A launch that is given memory of the host's, between the program's call and its return; others were in the way. */
 static struct batch *trial;
@@ -267,8 +270,8 @@ static const char *begin_trial(struct cw_collection *c, struct batch *b, CUpti_C
 {
     CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
     wait_for_others(c);
-    const char *why = has_neighbour_device(c)                      ? CW_WHY_SEVERAL_DEVICES
-                      : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? CW_WHY_WAITS
+    const char *why = has_neighbour_device(c)                      ? several_devices
+                      : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? waits_for_host
                       : trial || c->running || !at_rest()          ? CW_WHY_BESIDE
                       : cw_stream_capture_is_under_way()           ? CW_WHY_CAPTURED
                                                                    : save_memory(c, b);
@@ -298,6 +301,8 @@ static void replay_trial(struct cw_collection *c, struct batch *b, CUpti_Callbac
         c->launches[0].data.replay = CW_REPLAY_BATCH;
         if (replay(c, b, true))
             cw_collection_deliver(c);
+        else if (!cw_inject.over)
+            cw_kernel_note(cw_inject_launch_function(id, call->functionParams), CW_KERNEL_WAITS);
         cw_shared_put_after(&b->record.shared);
     }
     cw_range_spend(end_ns);
@@ -376,7 +381,11 @@ static const char *make_room(struct cw_collection *c, struct batch *b)
             cw_inject_wait();
         else if (full)
             end_collection(c);
-        else if (cw_collection_beside(c)) {
+        else if (c->running && c->once) {
+            end_collection(c);
+            if (c->running && c->once)
+                return CW_WHY_WAITS;
+        } else if (cw_collection_beside(c)) {
             if (!take_device(c))
                 return CW_WHY_WAITS;
         } else if (!c->running && !quiet())
@@ -456,7 +465,7 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
 {
     struct batch *b = find(c->context);
     const char *why = add_launch(c, b, id, call);
-    if (why == no_room)
+    if (why == no_room || why == several_devices || why == waits_for_host)
         cw_once_enter(c, id, call, true, why);
     else if (why)
         cw_collection_skip(c, why);

@@ -8,7 +8,6 @@
 enum { CW_LOWEST_ADDRESS = 1 << 16 }; /* words of parameters below it are numbers */
 
 #define CW_WHY_TOO_MUCH_SHARED "a launch that is given more memory of the host's than can be saved"
-#define CW_WHY_SEVERAL_DEVICES "a launch that is given memory of the host's while several GPUs are used"
 
 struct cw_shared_piece;
 

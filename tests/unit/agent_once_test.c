@@ -290,15 +290,18 @@ Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)
     kernel(plain);
     fake_unused = fake_total;
     kernel(plain); /* it is not looked at each time */
-    fake_profiler.now_ns += 6000000000;
+    fake_profiler.now_ns += 4000000000;
+    mode->finish(); /* what is counted begins anew */
+    kernel(plain);
+    fake_profiler.now_ns += 2000000000;
     kernel(plain);
     mode->finish();
-    cr_expect_eq(fake_profiler.device, after(4));
+    cr_expect_eq(fake_profiler.device, after(5));
     cr_expect_eq(replays, ALL - 1);
-    cr_assert_eq(fake_profiler.sent_count, 4);
-    for (int i = 0; i < 4; i++) {
-        cr_expect_eq(fake_profiler.sent[i].replay, i < 3 ? CW_REPLAY_ONCE : CW_REPLAY_BATCH);
-        cr_expect_str_eq(fake_profiler.sent[i].once, i < 3 ? "there is no room to save what its GPU holds" : "");
+    cr_assert_eq(fake_profiler.sent_count, 5);
+    for (int i = 0; i < 5; i++) {
+        cr_expect_eq(fake_profiler.sent[i].replay, i < 4 ? CW_REPLAY_ONCE : CW_REPLAY_BATCH);
+        cr_expect_str_eq(fake_profiler.sent[i].once, i < 4 ? "there is no room to save what its GPU holds" : "");
     }
     end();
 }
@@ -341,8 +344,10 @@ Test(once, a_kernel_that_waits_for_the_host_is_left_alone)
     kernel(plain);
     mode->finish();
     cr_expect_eq(fake_profiler.device, after(3));
-    cr_expect_eq(fake_profiler.sent_count, 1);
-    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_ONCE, "now that it is known");
+    cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_BATCH);
+    cr_expect_eq(fake_profiler.skipped, 2);
     cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
     end();
 }
@@ -380,6 +385,20 @@ Test(once, what_another_thread_does_meanwhile_is_not_undone)
     cr_expect_eq(fake_profiler.device, after(2));
     cr_expect_eq(fake_profiler.sent_count, 0);
     cr_expect_eq(fake_profiler.skipped, 2);
+    end();
+}
+
+Test(once, memory_of_the_host_that_several_devices_may_write_is_not_put_back)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    mode->context_created(FAKE_CONTEXTS_OF_SECOND_DEVICE, 1);
+    kernel(given);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_ONCE);
+    cr_expect_eq(replays, 0);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    mode->context_destroyed(FAKE_CONTEXTS_OF_SECOND_DEVICE);
     end();
 }
 
