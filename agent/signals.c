@@ -9,7 +9,7 @@
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 enum { COUNT = sizeof caught / sizeof *caught };
 
-static void (*size_limit)(int), (*child_ends)(int); /* as they were */
+static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* as they were */
 static volatile sig_atomic_t child, end;
 
 static void pass_on(int number, siginfo_t *info, void *context)
@@ -33,6 +33,7 @@ void cw_signals_begin(void)
 {
     size_limit = signal(SIGXFSZ, SIG_IGN);
     child_ends = signal(SIGCHLD, SIG_DFL);
+    closed_pipe = signal(SIGPIPE, SIG_IGN);
 }
 
 void cw_signals_catch(void)
@@ -49,6 +50,7 @@ static void put_back(void)
 {
     signal(SIGXFSZ, size_limit);
     signal(SIGCHLD, child_ends);
+    signal(SIGPIPE, closed_pipe);
     struct sigaction now;
     for (size_t i = 0; i < COUNT; i++)
         if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)

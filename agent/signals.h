@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Before all else: children can be waited for, and those of cw_signals_fork have what the agent changes here and later
- * as it was. */
+/* Before all else: children can be waited for, what the agent prints may stay unread, and children of cw_signals_fork
+ * have what the agent changes here and later as it was. */
 void cw_signals_begin(void);
 /* From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 do not end this process, but for the second without
  * a child that asks for an end. Those that it was started to ignore it goes on to ignore. */
