@@ -23,20 +23,6 @@ static bool send_all(int fd, const uint8_t *data, size_t size)
     return true;
 }
 
-static bool receive_all(int fd, uint8_t *data, size_t size)
-{
-    while (size) {
-        ssize_t n = recv(fd, data, size, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* The descriptor goes with the first byte. */
 static ssize_t send_first(int fd, uint8_t *data, size_t size, int memory)
 {
@@ -58,21 +44,24 @@ static ssize_t send_first(int fd, uint8_t *data, size_t size, int memory)
     return n;
 }
 
-static ssize_t receive_first(int fd, uint8_t *data, size_t size, int *memory)
+/* The next bytes, with the memory that may come with the first of a message. */
+static ssize_t receive_some(int fd, uint8_t *data, size_t size, int *memory, bool wait)
 {
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof *memory)];
     } control;
     struct iovec bytes = {data, size};
-    /* no room for a second descriptor */
-    struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = CMSG_LEN(sizeof *memory)};
+    /* no room for a second descriptor; those that come later are not taken at all */
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = memory ? control.room : NULL,
+                             .msg_controllen = memory ? CMSG_LEN(sizeof *memory) : 0};
     ssize_t n;
     do
-        n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+        n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
     while (n < 0 && errno == EINTR);
-    const struct cmsghdr *found = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    const struct cmsghdr *found = n > 0 && memory ? CMSG_FIRSTHDR(&message) : NULL;
     if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS &&
         found->cmsg_len == CMSG_LEN(sizeof *memory))
         memcpy(memory, CMSG_DATA(found), sizeof *memory);
@@ -93,52 +82,92 @@ bool cw_message_send(int fd, enum cw_message_type type, const void *payload, siz
     return cw_message_send_with(fd, type, payload, size, -1);
 }
 
-bool cw_message_tell(int fd, enum cw_message_type type)
+void cw_message_begin(struct cw_message_in *in)
 {
-    uint8_t head[CW_MESSAGE_HEADER] = {0};
-    cw_store_u32(head, type);
-    return send(fd, head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof head;
+    *in = (struct cw_message_in){.memory = -1};
 }
 
-static bool receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory)
+void cw_message_drop(struct cw_message_in *in)
 {
-    uint8_t head[CW_MESSAGE_HEADER];
-    ssize_t n = receive_first(fd, head, sizeof head, memory);
-    errno = 0;
-    if (n <= 0 || !receive_all(fd, head + n, sizeof head - (size_t)n))
+    free(in->payload);
+    if (in->memory >= 0)
+        close(in->memory);
+    cw_message_begin(in);
+}
+
+static enum cw_arrival bad(int reason)
+{
+    errno = reason;
+    return CW_ARRIVAL_BAD;
+}
+
+/* What introduces a device or tells a failure is short, whoever sends it. */
+static bool take_header(struct cw_message_in *in)
+{
+    struct cw_reader head;
+    cw_reader_init(&head, in->head, sizeof in->head, "message", 0, NULL);
+    uint32_t type = cw_read_u32(&head);
+    uint64_t size = cw_read_u64(&head);
+    uint64_t most =
+        type == CW_MESSAGE_HELLO || type == CW_MESSAGE_FAIL ? (uint64_t)CW_MESSAGE_SHORT : (uint64_t)CW_MESSAGE_MAX;
+    if (type == 0 || type >= CW_MESSAGE__END || size > most)
         return false;
-    struct cw_reader in;
-    cw_reader_init(&in, head, sizeof head, "message", 0, NULL);
-    uint32_t number = cw_read_u32(&in);
-    uint64_t length = cw_read_u64(&in);
-    if (number == 0 || number >= CW_MESSAGE__END || length > CW_MESSAGE_MAX) {
-        errno = EBADMSG;
+    in->type = (enum cw_message_type)type;
+    in->size = (size_t)size;
+    return true;
+}
+
+/* Room for more of the payload. It grows with what has come, not with what is announced. */
+static bool make_room(struct cw_message_in *in, size_t have, size_t most)
+{
+    size_t capacity = in->capacity ? 2 * in->capacity : 64 << 10;
+    if (have < in->capacity)
+        return true;
+    capacity = capacity < in->size ? capacity : in->size;
+    uint8_t *grown = capacity <= most ? realloc(in->payload, capacity) : NULL;
+    if (!grown)
         return false;
-    }
-    *type = (enum cw_message_type)number;
-    if (!length)
-        return true;
-    *payload = malloc(length);
-    *size = (size_t)length;
-    if (*payload && receive_all(fd, *payload, *size))
-        return true;
-    errno = *payload ? 0 : ENOMEM;
-    free(*payload);
-    *payload = NULL;
-    return false;
+    in->payload = grown;
+    in->capacity = capacity;
+    return true;
+}
+
+enum cw_arrival cw_message_read(struct cw_message_in *in, int fd, bool wait, size_t most)
+{
+    bool in_header = in->got < sizeof in->head;
+    size_t have = in_header ? 0 : in->got - sizeof in->head;
+    if (!in_header && !make_room(in, have, most))
+        return bad(ENOMEM);
+    uint8_t *to = in_header ? in->head + in->got : in->payload + have;
+    size_t room = in_header ? sizeof in->head - in->got : in->capacity - have;
+    ssize_t n = receive_some(fd, to, room, in->got ? NULL : &in->memory, wait);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return CW_ARRIVAL_PART;
+    if (n <= 0)
+        return in->got ? CW_ARRIVAL_CUT : CW_ARRIVAL_END;
+    in->got += (size_t)n;
+    if (in_header && in->got == sizeof in->head && !take_header(in))
+        return bad(EBADMSG);
+    return in->got >= sizeof in->head && in->got == sizeof in->head + in->size ? CW_ARRIVAL_WHOLE : CW_ARRIVAL_PART;
 }
 
 bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory)
 {
-    *payload = NULL;
-    *size = 0;
-    *memory = -1;
-    bool received = receive(fd, type, payload, size, memory);
-    if (!received && *memory >= 0) {
-        close(*memory);
-        *memory = -1;
-    }
-    return received;
+    struct cw_message_in in;
+    enum cw_arrival arrival;
+    cw_message_begin(&in);
+    do
+        arrival = cw_message_read(&in, fd, true, CW_MESSAGE_MAX);
+    while (arrival == CW_ARRIVAL_PART);
+    int reason = arrival == CW_ARRIVAL_BAD ? errno : 0;
+    if (arrival != CW_ARRIVAL_WHOLE)
+        cw_message_drop(&in);
+    errno = reason;
+    *type = in.type;
+    *payload = in.payload;
+    *size = in.size;
+    *memory = in.memory;
+    return arrival == CW_ARRIVAL_WHOLE;
 }
 
 bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size)

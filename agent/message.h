@@ -71,7 +71,12 @@ enum cw_scope {
 };
 extern const char *const cw_scope_names[CW_SCOPE__COUNT];
 
-enum { CW_MESSAGE_HEADER = 12, CW_MESSAGE_MAX = 1 << 30, CW_MESSAGE_ALIGNMENT = 64 };
+enum {
+    CW_MESSAGE_HEADER = 12,
+    CW_MESSAGE_MAX = 1 << 30,    /* bytes of a payload */
+    CW_MESSAGE_SHORT = 16 << 10, /* of HELLO and FAIL */
+    CW_MESSAGE_ALIGNMENT = 64
+};
 
 /* A launch, or a user range. */
 struct cw_launch {
@@ -100,8 +105,28 @@ void cw_graph_name(uint32_t kernels, char *text, size_t size);
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);
 /* The same with memory, a file's descriptor, or -1 for none. */
 bool cw_message_send_with(int fd, enum cw_message_type type, const void *payload, size_t size, int memory);
-/* Sends one without a payload. False also where the other end does not read what it gets. */
-bool cw_message_tell(int fd, enum cw_message_type type);
+
+/* A message that arrives piece by piece. */
+struct cw_message_in {
+    uint8_t head[CW_MESSAGE_HEADER];
+    size_t got; /* bytes of the header and the payload so far */
+    enum cw_message_type type;
+    uint8_t *payload;      /* malloc memory of `capacity` bytes; NULL when empty */
+    size_t size, capacity; /* of the whole payload; of what has come */
+    int memory;            /* that came with it, or -1 */
+};
+enum cw_arrival {
+    CW_ARRIVAL_PART,  /* more is to come */
+    CW_ARRIVAL_WHOLE, /* the message is there; to be dropped before the next is read */
+    CW_ARRIVAL_END,   /* of the stream, behind a whole message */
+    CW_ARRIVAL_CUT,   /* of the stream, within a message */
+    CW_ARRIVAL_BAD,   /* errno is EBADMSG for a frame that makes no sense or is too large, ENOMEM beyond the most */
+};
+void cw_message_begin(struct cw_message_in *in);
+/* Reads some of it, at most once; without `wait` only what is there. `most`: bytes of its payload that may be held. */
+enum cw_arrival cw_message_read(struct cw_message_in *in, int fd, bool wait, size_t most);
+/* Frees payload and memory, and begins the next. */
+void cw_message_drop(struct cw_message_in *in);
 
 /* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream
  * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), and without memory (ENOMEM).

@@ -286,7 +286,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK)
         status = cw_range_images_read(&images, &c->parts, once ? &c->once : &c->parts.items[c->first],
-                                      once ? 1 : c->count, in, p->memory, err);
+                                      once ? 1 : c->count, in, p->message.memory, err);
     if (status == CW_OK)
         status = keep_native(c, &images, err);
     if (status == CW_OK)

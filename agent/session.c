@@ -6,11 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/backend.h"
+
+/* Of all messages that are arriving at a time, whatever they announce. */
+static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
+/* How long the rest of a message may take that the end of the program came into. */
+enum { PATIENCE_MS = 2000 };
+static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
@@ -87,83 +95,165 @@ static bool is_wanted(const struct cw_session *s, const struct cw_process *p, ui
                           cw_filter_device(s->filter, device));
 }
 
-/* Takes a device of a process. *refused says that it is not to be profiled; false ends the capture of the process. */
-static bool take_hello(struct cw_session *s, struct cw_process *p, struct cw_reader *in, bool *refused)
+/* Reads a HELLO into `arena`; false for one that makes no sense. */
+static bool read_hello(struct cw_reader *in, struct cw_arena *arena, struct cw_process *from, struct cw_device *device)
 {
-    struct cw_device device = {0};
-    p->pid = cw_read_u32(in);
-    p->program = cw_read_string(in, p->arena);
-    device.index = cw_read_u32(in);
-    device.attribute_count = cw_read_count(in, 8, "attributes");
-    struct cw_pair *pairs = cw_arena_alloc(p->arena, device.attribute_count, sizeof *pairs);
-    for (uint32_t i = 0; pairs && i < device.attribute_count; i++) {
-        pairs[i].key = cw_read_string(in, p->arena);
-        pairs[i].value = cw_read_string(in, p->arena);
+    from->pid = cw_read_u32(in);
+    from->program = cw_read_string(in, arena);
+    device->index = cw_read_u32(in);
+    device->attribute_count = cw_read_count(in, 8, "attributes");
+    struct cw_pair *pairs = cw_arena_alloc(arena, device->attribute_count, sizeof *pairs);
+    for (uint32_t i = 0; pairs && i < device->attribute_count; i++) {
+        pairs[i].key = cw_read_string(in, arena);
+        pairs[i].value = cw_read_string(in, arena);
     }
-    device.attributes = pairs;
-    if (!p->devices)
+    device->attributes = pairs;
+    return pairs && cw_reader_finish(in, "a hello") == CW_OK && device->index < CW_MOST_DEVICES;
+}
+
+/* Keeps what a HELLO says, once for each device. */
+static bool keep_hello(struct cw_process *p, const struct cw_process *from, const struct cw_device *device)
+{
+    if (!p->program) {
+        p->pid = from->pid;
+        p->program = cw_arena_strdup(p->arena, from->program);
         p->devices = cw_arena_alloc(p->arena, CW_MOST_DEVICES, sizeof *p->devices);
-    if (!pairs || !p->devices || cw_reader_finish(in, "a hello") != CW_OK || device.index >= CW_MOST_DEVICES) {
-        cw_error_set(&s->trouble, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
-        return false;
     }
-    *refused = !is_wanted(s, p, device.index);
-    if (*refused)
+    if (!p->program || !p->devices)
+        return false;
+    if (cw_process_device(p, device->index))
         return true;
-    const char *chip = cw_device_attribute(&device, "chip");
-    if (!chip || strcmp(chip, s->chip) != 0) {
-        cw_error_set(&s->trouble, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
-                     chip ? chip : "?", device.index, s->chip);
-        return false;
+    struct cw_pair *pairs = cw_arena_alloc(p->arena, device->attribute_count, sizeof *pairs);
+    for (uint32_t i = 0; pairs && i < device->attribute_count; i++) {
+        pairs[i].key = cw_arena_strdup(p->arena, device->attributes[i].key);
+        pairs[i].value = cw_arena_strdup(p->arena, device->attributes[i].value);
+        if (!pairs[i].key || !pairs[i].value)
+            return false;
     }
-    if (!cw_process_device(p, device.index))
-        p->devices[p->device_count++] = device;
+    if (!pairs)
+        return false;
+    struct cw_device *kept = &p->devices[p->device_count++];
+    *kept = *device;
+    kept->attributes = pairs;
     return true;
 }
 
-/* False when the process is done with. */
-static bool take_message(struct cw_session *s, struct cw_process *p)
+/* Takes a device of a process. *refused says that it is not to be profiled. An error ends the capture of the process.
+ */
+static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, struct cw_reader *in,
+                                 struct cw_arena *arena, bool *refused, struct cw_error *err)
 {
-    enum cw_message_type type;
-    uint8_t *payload;
-    size_t size;
-    if (!cw_message_receive_with(p->fd, &type, &payload, &size, &p->memory)) {
-        if (errno == EBADMSG || errno == ENOMEM)
-            cw_error_set(&s->trouble, CW_ERR_INPUT, "a profiled process sent what cannot be taken: %s",
-                         strerror(errno));
-        return false;
+    struct cw_process from = {0};
+    struct cw_device device = {0};
+    if (!read_hello(in, arena, &from, &device))
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
+    const char *chip = cw_device_attribute(&device, "chip");
+    *refused = !is_wanted(s, &from, device.index);
+    if (!*refused && (!chip || strcmp(chip, s->chip) != 0))
+        return cw_error_set(err, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
+                            chip ? chip : "?", device.index, s->chip);
+    return *refused || keep_hello(p, &from, &device) ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status take_failure(struct cw_reader *in, struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = (enum cw_status)cw_read_u32(in);
+    const char *text = cw_read_string(in, arena);
+    return cw_error_set(err, status == CW_OK ? CW_ERR_DEVICE : status, "%s", text);
+}
+
+/* Sends what of the answer the process can take now; it is done with when that is all, or nobody is there. */
+static void send_answer(const struct cw_session *s, struct cw_process *p)
+{
+    uint8_t head[CW_MESSAGE_HEADER];
+    size_t size = p->answer == CW_MESSAGE_SETUP ? s->setup.size : 0;
+    cw_store_u32(head, p->answer);
+    cw_store_u64(head + 4, size);
+    while (p->answered < sizeof head + size) {
+        bool in_head = p->answered < sizeof head;
+        const uint8_t *from = in_head ? head + p->answered : s->setup.data + (p->answered - sizeof head);
+        ssize_t n =
+            send(p->fd, from, (in_head ? sizeof head : sizeof head + size) - p->answered, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (n < 0)
+            break;
+        p->answered += (size_t)n;
     }
+    p->answer = 0;
+}
+
+/* Once the program has ended nobody waits for an answer. */
+static void answer(const struct cw_session *s, struct cw_process *p, enum cw_message_type type)
+{
+    if (s->program.over)
+        return;
+    p->answer = type;
+    p->answered = 0;
+    send_answer(s, p);
+}
+
+/* Takes the message that has arrived. An error ends the capture of the process. */
+static enum cw_status take_message(struct cw_session *s, struct cw_process *p, struct cw_arena *arena,
+                                   struct cw_error *err)
+{
+    const struct cw_message_in *m = &p->message;
     struct cw_reader in;
+    enum cw_status status;
+    bool refused = true;
+    cw_reader_init(&in, m->payload, m->size, "message", 0, m->type == CW_MESSAGE_HELLO ? NULL : err);
+    if (m->type == CW_MESSAGE_HELLO) {
+        status = take_hello(s, p, &in, arena, &refused, err);
+        answer(s, p, refused || status != CW_OK ? CW_MESSAGE_REFUSE : CW_MESSAGE_SETUP);
+        return status;
+    }
+    if (m->type == CW_MESSAGE_FAIL)
+        return take_failure(&in, arena, err);
+    if (!p->program)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected a hello first",
+                            (int)m->type);
+    status = s->take(s->user, p, m->type, &in, err);
+    if (m->memory >= 0)
+        answer(s, p, CW_MESSAGE_TAKEN);
+    return status;
+}
+
+static enum cw_status take_whole(struct cw_session *s, struct cw_process *p, struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? take_message(s, p, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    s->taken++;
+    return status;
+}
+
+/* Reads some of what a process has sent. False when it is done with. */
+static bool read_message(struct cw_session *s, struct cw_process *p)
+{
     struct cw_error err = CW_ERROR_INIT;
-    bool more = true;
-    cw_reader_init(&in, payload, size, "message", 0, &err);
-    if (type == CW_MESSAGE_HELLO) {
-        bool refused = true;
-        more = take_hello(s, p, &in, &refused);
-        refused = refused || !more;
-        cw_message_send(p->fd, refused ? CW_MESSAGE_REFUSE : CW_MESSAGE_SETUP, s->setup.data,
-                        refused ? 0 : s->setup.size);
-    } else if (type == CW_MESSAGE_FAIL) {
-        enum cw_status status = (enum cw_status)cw_read_u32(&in);
-        const char *text = cw_read_string(&in, p->arena);
-        cw_error_set(&s->trouble, status == CW_OK ? CW_ERR_DEVICE : status, "%s", text);
-        more = false;
-    } else {
-        more = p->pid && s->take(s->user, p, type, &in, &err) == CW_OK;
-    }
-    if (err.code != CW_OK) {
+    size_t held = s->held - p->message.capacity;
+    enum cw_arrival arrival = cw_message_read(&p->message, p->fd, false, most_held - held);
+    int reason = errno;
+    s->held = held + p->message.capacity;
+    if (arrival == CW_ARRIVAL_PART)
+        return true;
+    size_t size = p->message.got;
+    if (arrival == CW_ARRIVAL_WHOLE)
+        take_whole(s, p, &err);
+    else if (arrival == CW_ARRIVAL_CUT)
+        cw_error_set(&err, CW_ERR_INPUT, "%s", cut_message);
+    else if (arrival == CW_ARRIVAL_BAD)
+        cw_error_set(&err, reason == ENOMEM ? CW_ERR_NOMEM : CW_ERR_INPUT,
+                     "a profiled process sent what cannot be taken: %s", strerror(reason));
+    cw_message_drop(&p->message);
+    s->held = held;
+    if (err.code != CW_OK)
         cw_error_set(&s->trouble, err.code, "%s", err.message);
-        more = false;
-    }
-    free(payload);
-    if (p->memory >= 0) {
-        close(p->memory);
-        bool told = cw_message_tell(p->fd, CW_MESSAGE_TAKEN);
-        if (!told && errno == EAGAIN)
-            cw_error_set(&s->trouble, CW_ERR_INPUT, "a profiled process does not read what it is told");
-        more = told && more;
-    }
-    return more;
+    bool more = !s->program.over || p->left > size;
+    p->left -= more ? size : 0;
+    return arrival == CW_ARRIVAL_WHOLE && err.code == CW_OK && more;
 }
 
 /* Whoever is turned away runs on without a profiler; the file then stays without an end. */
@@ -184,35 +274,91 @@ static void accept_process(struct cw_session *s)
                      CW_MOST_PROCESSES);
     else if (!(arena = cw_arena_create()))
         cw_error_nomem(&s->trouble);
-    if (arena)
-        s->processes[s->process_count++] = (struct cw_process){.fd = fd, .arena = arena};
-    else
+    if (!arena) {
         close(fd);
+        return;
+    }
+    struct cw_process *p = &s->processes[s->process_count++];
+    *p = (struct cw_process){.fd = fd, .arena = arena};
+    cw_message_begin(&p->message);
 }
 
 static void forget(struct cw_session *s, uint32_t index)
 {
-    close(s->processes[index].fd);
-    cw_arena_destroy(s->processes[index].arena);
-    s->processes[index] = s->processes[--s->process_count];
+    struct cw_process *p = &s->processes[index];
+    s->held -= p->message.capacity;
+    cw_message_drop(&p->message);
+    close(p->fd);
+    cw_arena_destroy(p->arena);
+    *p = s->processes[--s->process_count];
 }
 
-/* Serves one round of what has arrived; false when nothing had within `timeout_ms`. */
-static bool serve(struct cw_session *s, int timeout_ms)
+/* Serves one round of what has arrived, if anything does within `timeout_ms`. */
+static void serve(struct cw_session *s, int timeout_ms)
 {
     struct pollfd fds[CW_MOST_PROCESSES + 1];
     uint32_t n = s->process_count;
     for (uint32_t i = 0; i < n; i++)
-        fds[i] = (struct pollfd){.fd = s->processes[i].fd, .events = POLLIN};
+        fds[i] = (struct pollfd){.fd = s->processes[i].fd, .events = s->processes[i].answer ? POLLOUT : POLLIN};
     fds[n] = (struct pollfd){.fd = s->listener, .events = POLLIN};
     if (poll(fds, n + 1, timeout_ms) <= 0)
-        return false;
-    for (uint32_t i = n; i-- > 0;)
-        if (fds[i].revents && !take_message(s, &s->processes[i]))
+        return;
+    for (uint32_t i = n; i-- > 0;) {
+        struct cw_process *p = &s->processes[i];
+        if (fds[i].revents && p->answer)
+            send_answer(s, p);
+        else if (fds[i].revents && !read_message(s, p))
             forget(s, i);
+    }
     if (fds[n].revents & POLLIN)
         accept_process(s);
-    return true;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+/* Whoever has connected by now is among those whose messages are taken; nobody else is. */
+static void accept_last(struct cw_session *s)
+{
+    for (int i = 0; i < CW_MOST_PROCESSES && s->listener >= 0; i++) {
+        struct pollfd one = {.fd = s->listener, .events = POLLIN};
+        if (poll(&one, 1, 0) != 1)
+            break;
+        accept_process(s);
+    }
+    if (s->listener >= 0)
+        close(s->listener);
+    s->listener = -1;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Takes what was sent before the program ended, and not what children that live on may still send. A message that had
+ * begun by then may come to its end; where its sender died, another process may hold the socket open. */
+static void drain(struct cw_session *s)
+{
+    accept_last(s);
+    for (uint32_t i = s->process_count; i-- > 0;) {
+        struct cw_process *p = &s->processes[i];
+        int queued = 0;
+        p->answer = 0;
+        p->left = p->message.got + (ioctl(p->fd, FIONREAD, &queued) == 0 ? (size_t)queued : 0);
+        if (!p->left)
+            forget(s, i);
+    }
+    uint64_t taken = s->taken, end = now_ms() + PATIENCE_MS;
+    while (s->process_count && now_ms() < end) {
+        serve(s, 50);
+        if (s->taken != taken)
+            end = now_ms() + PATIENCE_MS;
+        taken = s->taken;
+    }
+    if (s->process_count)
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "%s", cut_message);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -237,8 +383,7 @@ void cw_session_serve(struct cw_session *s)
         serve(s, 50);
         cw_program_wait(&s->program, false);
     }
-    while (serve(s, 0)) /* what it sent before it ended */
-        ;
+    drain(s);
 }
 
 void cw_session_finish(struct cw_session *s)

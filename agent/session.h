@@ -11,9 +11,13 @@
 enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
 
 struct cw_process { /* a connection from a profiled process */
-    int fd, memory; /* that came with the message being taken, or -1 */
+    int fd;
+    struct cw_message_in message; /* that is arriving, or being taken */
+    enum cw_message_type answer;  /* that it has not read yet; 0: none. Until then nothing is taken from it */
+    size_t answered;              /* bytes of the answer that were sent */
+    size_t left;                  /* once the program has ended: bytes to take, from the start of the message */
     uint32_t pid, device_count;
-    const char *program;       /* its name */
+    const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* of its HELLOs, room for CW_MOST_DEVICES; without facts */
     struct cw_arena *arena;
 };
@@ -32,6 +36,8 @@ struct cw_session {
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     char folder[64], socket_path[96];
     int listener;
+    size_t held;    /* bytes of messages that are arriving */
+    uint64_t taken; /* whole messages */
     uint32_t process_count;
     struct cw_process processes[CW_MOST_PROCESSES];
 };

@@ -259,7 +259,7 @@ static int listen_to(int fd, enum cw_message_type expected)
         if (type == CW_MESSAGE_HELLO)
             answer(fd);
         if (type == CW_MESSAGE_RANGES)
-            cr_expect(cw_message_tell(fd, CW_MESSAGE_TAKEN));
+            cr_expect(cw_message_send(fd, CW_MESSAGE_TAKEN, NULL, 0));
         count += type == expected;
         free(payload);
     }

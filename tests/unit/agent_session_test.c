@@ -1,9 +1,13 @@
-/* More processes than a session takes, or descriptors than there are: whoever is turned away goes on, and it is told.
- */
+/* Processes that are more than a session takes, or that send what no injection library of ours does: none hangs the
+ * agent, none takes memory without bounds, none harms what the others send, and what is lost is told. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -78,15 +82,414 @@ Test(agent_session, without_descriptors_nobody_waits)
     check("Too many open files");
 }
 
-Test(agent_session, a_message_beyond_the_most_is_told)
+/* ---- faults of messages ----------------------------------------------------------------------------------------- */
+
+#ifdef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+enum { MANY = 200, MOST_MIB = 1000 };
+#else
+enum { MANY = 20000, MOST_MIB = 100 };
+#endif
+enum { DATA = 100, LARGE_SETUP = 1 << 20 };
+static const char cut[] = "ended in the middle of a message", no_hello[] = "expected a hello first",
+                  no_sense[] = "a hello that makes no sense", not_taken[] = "cannot be taken: Bad message";
+static uint32_t taken; /* messages */
+
+static enum cw_status take(void *user, const struct cw_process *process, enum cw_message_type type,
+                           struct cw_reader *in, struct cw_error *err)
+{
+    (void)user;
+    (void)err;
+    cr_expect(strcmp(process->program, "app") == 0 && cw_process_device(process, 0) != NULL);
+    taken += type == CW_MESSAGE_RANGES && in->size == DATA && in->data[DATA - 1] == DATA - 1;
+    return CW_OK;
+}
+
+/* What the program does; an exit status of 0 says that all went as it should there. */
+static void need(bool condition)
+{
+    if (!condition)
+        _exit(1);
+}
+
+static int join(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    need(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    return fd;
+}
+
+static void put_head(struct cw_writer *out, uint32_t type, uint64_t size)
+{
+    cw_write_u32(out, type);
+    cw_write_u64(out, size);
+}
+
+static void put_payload(struct cw_writer *out, uint32_t device, const char *text)
+{
+    cw_write_u32(out, (uint32_t)getpid());
+    cw_write_string(out, "app");
+    cw_write_u32(out, device);
+    cw_write_u32(out, 2);
+    cw_write_string(out, "chip");
+    cw_write_string(out, "GH100");
+    cw_write_string(out, "text");
+    cw_write_string(out, text);
+}
+
+/* A HELLO whose length is `more` than it should be. */
+static void put_hello(struct cw_writer *out, uint32_t device, const char *text, int64_t more)
+{
+    struct cw_writer payload;
+    cw_writer_init(&payload);
+    put_payload(&payload, device, text);
+    put_head(out, CW_MESSAGE_HELLO, payload.size + (uint64_t)more);
+    cw_write_bytes(out, payload.data, payload.size);
+    cw_writer_free(&payload);
+}
+
+static void put_data(struct cw_writer *out)
+{
+    put_head(out, CW_MESSAGE_RANGES, DATA);
+    for (uint8_t i = 0; i < DATA; i++)
+        cw_write_u8(out, i);
+}
+
+static void send_out(int fd, const struct cw_writer *out)
+{
+    for (size_t sent = 0; sent < out->size;) {
+        ssize_t n = send(fd, out->data + sent, out->size - sent, MSG_NOSIGNAL);
+        need(n > 0);
+        sent += (size_t)n;
+    }
+}
+
+static bool is_answered(int fd, enum cw_message_type expected)
+{
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    bool answered = cw_message_receive(fd, &type, &payload, &size) && type == expected;
+    free(payload);
+    return answered;
+}
+
+static void say_hello(int fd, uint32_t device, const char *text)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, device, text, 0);
+    send_out(fd, &out);
+    cw_writer_free(&out);
+}
+
+static void send_data(int fd)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_data(&out);
+    send_out(fd, &out);
+    cw_writer_free(&out);
+}
+
+static void be_served(void) /* as if there were nobody else */
+{
+    int fd = join();
+    alarm(30);
+    say_hello(fd, 0, "");
+    need(is_answered(fd, CW_MESSAGE_SETUP));
+    send_data(fd);
+    close(fd);
+}
+
+/* A process that holds the socket until the agent closes it. */
+static void leave_a_fork(int fd)
+{
+    char none[4096];
+    if (fork() == 0) {
+        while (recv(fd, none, sizeof none, 0) > 0)
+            ;
+        _exit(0);
+    }
+}
+
+static void in_order(void)
+{
+    be_served();
+    be_served();
+}
+
+static void byte_by_byte(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, 0, "", 0);
+    put_data(&out);
+    int fd = join();
+    for (size_t i = 0; i < out.size; i++) {
+        need(send(fd, out.data + i, 1, MSG_NOSIGNAL) == 1);
+        usleep(100);
+    }
+    need(is_answered(fd, CW_MESSAGE_SETUP));
+}
+
+static void too_long(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, 0, "", 1);
+    cw_write_u8(&out, 0);
+    send_out(join(), &out);
+}
+
+static void too_short(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, 0, "", -1);
+    send_out(join(), &out);
+}
+
+static void another_version(void) /* a hello begins with what it does not know */
+{
+    struct cw_writer out, payload;
+    cw_writer_init(&out);
+    cw_writer_init(&payload);
+    cw_write_u32(&payload, 2);
+    put_payload(&payload, 0, "");
+    put_head(&out, CW_MESSAGE_HELLO, payload.size);
+    cw_write_bytes(&out, payload.data, payload.size);
+    send_out(join(), &out);
+}
+
+static void announce(uint32_t type, uint64_t size)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_head(&out, type, size);
+    send_out(join(), &out);
+}
+
+static void no_type(void)
+{
+    announce(0, 4);
+}
+
+static void unknown_type(void)
+{
+    announce(99, 4);
+}
+
+static void beyond_the_most(void)
+{
+    announce(CW_MESSAGE_RANGES, UINT64_C(1) << 32);
+}
+
+static void a_large_hello(void)
+{
+    announce(CW_MESSAGE_HELLO, 64 << 20);
+}
+
+static void announced_alone(void)
+{
+    for (int i = 0; i < 20; i++)
+        announce(CW_MESSAGE_RANGES, CW_MESSAGE_MAX);
+}
+
+static void data_before_hello(void)
+{
+    send_data(join());
+}
+
+static void many_hellos(void)
+{
+    char text[16000];
+    int fd = join();
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = 0;
+    for (int i = 0; i < MANY; i++) {
+        say_hello(fd, 0, text);
+        need(is_answered(fd, CW_MESSAGE_SETUP));
+    }
+    send_data(fd);
+}
+
+static void hellos_without_reading(void)
+{
+    int fd = join();
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    char text[4096] = "";
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, 0, text, 0);
+    for (int i = 0; i < 100; i++)
+        if (send(fd, out.data, out.size, MSG_NOSIGNAL) != (ssize_t)out.size)
+            break;
+    be_served();
+}
+
+static void half_a_header(void)
+{
+    need(send(join(), "\1\0", 2, 0) == 2);
+    be_served();
+}
+
+static void half_a_message(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, 0, "", 50); /* that do not come */
+    send_out(join(), &out);
+    be_served();
+}
+
+static void dies_and_a_fork_stays(void)
+{
+    int fd = join();
+    say_hello(fd, 0, "");
+    need(is_answered(fd, CW_MESSAGE_SETUP));
+    need(send(fd, "\5\0\0\0\144\0\0\0\0\0\0\0half", 16, 0) == 16);
+    leave_a_fork(fd);
+}
+
+static void ends_and_a_fork_stays(void)
+{
+    int fd = join();
+    say_hello(fd, 0, "");
+    need(is_answered(fd, CW_MESSAGE_SETUP));
+    send_data(fd);
+    leave_a_fork(fd);
+}
+
+static void ends_and_a_child_goes_on(void)
+{
+    int ready[2];
+    char byte;
+    need(pipe(ready) == 0);
+    if (fork() == 0) {
+        signal(SIGPIPE, SIG_IGN);
+        alarm(60);
+        int fd = join();
+        say_hello(fd, 0, "");
+        need(is_answered(fd, CW_MESSAGE_SETUP));
+        for (uint64_t i = 0;; i++) {
+            uint8_t message[CW_MESSAGE_HEADER] = {CW_MESSAGE_MODULE};
+            if (send(fd, message, sizeof message, MSG_NOSIGNAL) < 0)
+                _exit(0);
+            if (i == 1000)
+                (void)!write(ready[1], "", 1);
+        }
+    }
+    need(read(ready[0], &byte, 1) == 1);
+}
+
+static void comes_and_goes(void)
+{
+    for (int i = 0; i < 300; i++)
+        close(join());
+    be_served();
+}
+
+static void ends_before_memory_is_taken(void)
+{
+    int fd = join(), memory = memfd_create("test", 0);
+    uint8_t data[DATA];
+    for (uint8_t i = 0; i < DATA; i++)
+        data[i] = i;
+    say_hello(fd, 0, "");
+    need(is_answered(fd, CW_MESSAGE_SETUP));
+    for (int i = 0; i < 50; i++)
+        need(cw_message_send_with(fd, CW_MESSAGE_RANGES, data, DATA, memory));
+}
+
+static const struct {
+    const char *name;
+    void (*program)(void);
+    const char *trouble; /* "": none */
+    uint32_t taken;
+    size_t setup; /* bytes */
+} faults[] = {{"in order", in_order, "", 2},
+              {"byte by byte", byte_by_byte, "", 1},
+              {"too long", too_long, no_sense, 0},
+              {"too short", too_short, no_sense, 0},
+              {"another version", another_version, no_sense, 0},
+              {"no type", no_type, not_taken, 0},
+              {"unknown type", unknown_type, not_taken, 0},
+              {"beyond the most", beyond_the_most, not_taken, 0},
+              {"a large hello", a_large_hello, not_taken, 0},
+              {"announced alone", announced_alone, cut, 0},
+              {"data before hello", data_before_hello, no_hello, 0},
+              {"many hellos", many_hellos, "", 1},
+              {"hellos without reading", hellos_without_reading, "", 1, LARGE_SETUP},
+              {"half a header", half_a_header, cut, 1},
+              {"half a message", half_a_message, cut, 1},
+              {"dies and a fork stays", dies_and_a_fork_stays, cut, 0},
+              {"ends and a fork stays", ends_and_a_fork_stays, "", 1},
+              {"ends and a child goes on", ends_and_a_child_goes_on, "", 0},
+              {"comes and goes", comes_and_goes, "", 1},
+              {"ends before memory is taken", ends_before_memory_is_taken, "", 50}};
+
+static void run(const char *name, void (*program)(void), size_t setup_size)
 {
     listen_here();
+    session.chip = "GH100";
+    session.take = take;
+    static const uint8_t setup[LARGE_SETUP]; /* more than a socket holds */
+    cw_write_bytes(&session.setup, setup, setup_size);
+    taken = 0;
     session.program.pid = fork();
-    if (!session.program.pid) {
-        uint8_t head[12] = {CW_MESSAGE_HELLO, 0, 0, 0, 1, 0, 0, 0, 1};
-        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-        bool sent = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && send(fd, head, sizeof head, 0) > 0;
-        _exit(sent ? 0 : 1);
+    if (session.program.pid == 0) {
+        program();
+        _exit(0);
     }
-    check("sent what cannot be taken: Bad message");
+    cw_session_serve(&session);
+    cr_expect(session.program.how == CW_END_EXITED && session.program.code == 0, "%s: %d %u", name, session.program.how,
+              session.program.code);
+    cr_expect(session.held == 0 || session.process_count, "%s", name);
+}
+
+static void expect(const char *name, const char *trouble, uint32_t messages)
+{
+    const char *told = session.trouble.message;
+    cr_expect(*trouble ? strstr(told, trouble) != NULL : !*told, "%s: %s", name, told);
+    cr_expect(taken == messages, "%s: %u", name, taken);
+    cw_session_finish(&session);
+}
+
+Test(agent_session, faults_of_messages, .timeout = 120)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        run(faults[i].name, faults[i].program, faults[i].setup);
+        expect(faults[i].name, faults[i].trouble, faults[i].taken);
+    }
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    cr_expect(used.ru_maxrss < MOST_MIB << 10, "%ld KiB", used.ru_maxrss);
+}
+
+static size_t cut_at;
+
+static void is_cut(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    put_hello(&out, 0, "", 0);
+    put_data(&out);
+    out.size = cut_at < out.size ? cut_at : out.size;
+    send_out(join(), &out);
+}
+
+Test(agent_session, a_message_may_end_anywhere, .timeout = 120)
+{
+    struct cw_writer hello;
+    cw_writer_init(&hello);
+    put_hello(&hello, 0, "", 0);
+    size_t all = hello.size + CW_MESSAGE_HEADER + DATA;
+    for (cut_at = 0; cut_at <= all; cut_at++) {
+        bool whole = cut_at == 0 || cut_at == hello.size || cut_at == all;
+        char name[32];
+        snprintf(name, sizeof name, "at byte %zu", cut_at);
+        run(name, is_cut, 0);
+        expect(name, whole ? "" : cut, cut_at == all);
+    }
+    cw_writer_free(&hello);
 }

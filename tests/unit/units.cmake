@@ -58,6 +58,9 @@ cw_unit(agent_file_devices_test cw_agent)
 cw_unit(agent_filter_test cw_agent)
 cw_unit(agent_nesting_test cw_agent)
 cw_unit(agent_runs_test cw_agent cw_test_alloc_fail)
+cw_unit(agent_session_test cw_agent)
+target_sources(agent_session_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/session.c ${PROJECT_SOURCE_DIR}/agent/program.c
+               ${PROJECT_SOURCE_DIR}/agent/signals.c)
 cw_unit(image_merge_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_parts_test cw_image cw_test_alloc_fail)
 if(CUDA_INCLUDE_DIR)
@@ -100,9 +103,6 @@ if(CUPTI_INCLUDE_DIR)
   target_sources(agent_pm_capture_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/pm_capture.c
                  ${PROJECT_SOURCE_DIR}/agent/pm_verdict.c ${PROJECT_SOURCE_DIR}/agent/session.c
                  ${PROJECT_SOURCE_DIR}/agent/program.c ${PROJECT_SOURCE_DIR}/agent/signals.c)
-  cw_unit(agent_session_test cw_test_inject)
-  target_sources(agent_session_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/session.c ${PROJECT_SOURCE_DIR}/agent/program.c
-                 ${PROJECT_SOURCE_DIR}/agent/signals.c)
   cw_unit(agent_exit_test cw_inject)
   add_library(fake_nvml SHARED support/fake_nvml.c)
   target_link_libraries(fake_nvml PRIVATE cw_options)
