@@ -77,6 +77,48 @@ bool cw_file_is_same(const char *a, const char *b)
     return !is_a && !is_b && strcmp(a, b) == 0;
 }
 
+/* ---- what is written -------------------------------------------------------------------------------------------- */
+
+int cw_file_open_write(const char *path, int flags)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd;
+}
+
+enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error *err)
+{
+    struct stat st;
+    bool pipe = reason == ENXIO && stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path,
+                        pipe ? "nobody reads this pipe" : strerror(reason));
+}
+
+static enum cw_status cannot_write(const char *path, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* Pipes and devices keep nothing. */
+enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    bool kept = result == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+    return kept ? CW_OK : cannot_write(path, err);
+}
+
+enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err)
+{
+    enum cw_status status = cw_file_sync(fd, path, err);
+    if (close(fd) != 0 && errno != EINTR && status == CW_OK) /* after EINTR it is closed, too */
+        status = cannot_write(path, err);
+    return status;
+}
+
 /* ---- new files -------------------------------------------------------------------------------------------------- */
 
 /* The descriptor of standard output or error where that is the file, -1 otherwise. */
@@ -126,8 +168,10 @@ enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_err
     enum cw_status status = CW_OK;
     if (f->fd >= 0) {
         (void)!fchmod(f->fd, mode_of(f->path));
-        if (close(f->fd) != 0 && keep)
-            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", f->path, strerror(errno));
+        if (keep)
+            status = cw_file_finish(f->fd, f->path, err);
+        else
+            close(f->fd);
         if (keep && status == CW_OK && rename(f->temporary, f->target) != 0)
             status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", f->path, strerror(errno));
         if (!keep || status != CW_OK)
@@ -146,7 +190,7 @@ static enum cw_status write_all(int fd, const char *path, const uint8_t *data, s
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+            return cannot_write(path, err);
         data += n;
         size -= (size_t)n;
     }
@@ -157,13 +201,16 @@ static enum cw_status write_special(const char *path, const void *data, size_t s
 {
     struct stat st;
     int own = stat(path, &st) == 0 ? standard(&st) : -1;
-    int fd = own >= 0 ? dup(own) : open(path, O_WRONLY | O_CLOEXEC); /* what stands in it stays */
+    int fd = own >= 0 ? dup(own) : cw_file_open_write(path, 0); /* what stands in it stays */
     if (fd < 0)
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    enum cw_status status = write_all(fd, path, data, size, err);
-    if (close(fd) != 0 && status == CW_OK)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    return status;
+        return cw_file_cannot_open(path, errno, err);
+    enum cw_status status = CW_OK;
+    if (own < 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        status = cw_error_set(err, CW_ERR_IO, "%s: found a file where a pipe or device was before", path);
+    if (status == CW_OK)
+        status = write_all(fd, path, data, size, err);
+    enum cw_status finishing = cw_file_finish(fd, path, err);
+    return status == CW_OK ? finishing : status;
 }
 
 enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)

@@ -21,6 +21,17 @@ void cw_bytes_free(struct cw_bytes *bytes);
 /* Whether two names are of one regular file, or, where there is none yet, the same. */
 bool cw_file_is_same(const char *a, const char *b);
 
+/* Opens for writing what `path` leads to, with more of open(2)'s flags, and waits for nobody: a pipe that nobody reads
+ * is ENXIO. -1 after a failure, with errno. */
+int cw_file_open_write(const char *path, int flags);
+/* Says why it cannot be opened, by errno. */
+enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error *err);
+/* Has the system keep what was written: a full quota or a server that is gone may be told only then. What is no file
+ * need not be kept. */
+enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err);
+/* The same, and closes it, also after a failure. */
+enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err);
+
 /* A regular file that is written beside `path` and takes its place in the end. */
 struct cw_new_file {
     const char *path;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "host/base/error.h"
 #include "host/base/file.h"
 #include "host/base/suggest.h"
+#include "tests/support/io_fail.h"
 
 /* ---- error ---- */
 
@@ -376,6 +378,46 @@ Test(file, errors_name_the_file)
     cr_expect(cw_file_write(below, "x", 1, &nowhere) == CW_ERR_IO);
     snprintf(expected, sizeof expected, "%s: cannot create: No such file or directory", below);
     cr_expect_str_eq(nowhere.message, expected);
+}
+
+/* A full quota, or a server that is gone, may be told at the very end. */
+Test(file, what_the_system_does_not_keep_is_an_error)
+{
+    struct cw_bytes held;
+    cr_assert(cw_file_write(path, "before", 6, NULL) == CW_OK);
+    const struct {
+        int sync, close;
+        bool good;
+    } cases[] = {{EIO, 0, false},   {EDQUOT, 0, false}, {0, EDQUOT, false}, {0, ENOSPC, false}, {EIO, EIO, false},
+                 {EINVAL, 0, true}, {EROFS, 0, true},   {ENOTSUP, 0, true}, {0, EINTR, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_error err = CW_ERROR_INIT;
+        char reason[200];
+        snprintf(reason, sizeof reason, "%s: cannot write: %s", path,
+                 strerror(cases[i].sync ? cases[i].sync : cases[i].close));
+        cw_io_fail(cases[i].sync, cases[i].close);
+        cr_expect(cw_file_write(path, "after", 5, &err) == (cases[i].good ? CW_OK : CW_ERR_IO), "case %zu", i);
+        cw_io_fail(0, 0);
+        cr_expect_str_eq(err.message, cases[i].good ? "" : reason);
+        cr_assert(cw_file_read(&held, path, 100, NULL) == CW_OK);
+        cr_expect_str_eq((const char *)held.data, cases[i].good ? "after" : "before");
+        cw_bytes_free(&held);
+        cr_assert(cw_file_write(path, "before", 6, NULL) == CW_OK);
+    }
+}
+
+Test(file, what_is_no_file_need_not_be_kept)
+{
+    cr_expect(cw_file_write("/dev/null", "a", 1, NULL) == CW_OK);
+    cr_expect(cw_file_write("/dev/full", "a", 1, NULL) == CW_ERR_IO);
+}
+
+Test(file, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 30)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert(mkfifo(path, 0600) == 0);
+    cr_expect(cw_file_write(path, "a", 1, &err) == CW_ERR_IO);
+    cr_expect(strstr(err.message, "file: cannot open: nobody reads this pipe"), "%s", err.message);
 }
 
 Test(file, a_pipe_is_read_to_its_end)
