@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/base/file.h"
 #include "host/image/chunk.h"
 
 /* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
@@ -105,19 +106,26 @@ enum cw_status cw_collector_chunks(struct cw_collector *c, const void *chunks, s
     return cw_collector_append(c, &out, err);
 }
 
+/* The end is behind what the system has kept for sure. */
 enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how, uint32_t code, struct cw_error *err)
 {
     struct cw_writer out;
     cw_writer_init(&out);
     cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
-    enum cw_status status = cw_collector_append(c, &out, err);
-    c->ended = status == CW_OK;
-    return status;
+    enum cw_status status = cw_file_sync(c->fd, c->path, err);
+    if (status == CW_OK)
+        status = cw_collector_append(c, &out, err);
+    else
+        cw_writer_free(&out);
+    enum cw_status finishing = cw_file_finish(c->fd, c->path, err);
+    c->fd = -1;
+    c->ended = status == CW_OK && finishing == CW_OK;
+    return status == CW_OK ? finishing : status;
 }
 
 void cw_collector_close(struct cw_collector *c)
 {
     if (c->fd >= 0)
-        close(c->fd);
+        cw_file_finish(c->fd, c->path, NULL);
     c->fd = -1;
 }

@@ -27,7 +27,7 @@ enum cw_status cw_collector_append(struct cw_collector *collector, struct cw_wri
 /* Whole chunks that someone else wrote, and how much was lost before them. */
 enum cw_status cw_collector_chunks(struct cw_collector *collector, const void *chunks, size_t size, uint64_t lost,
                                    struct cw_error *err);
-/* Marks the capture complete. */
+/* Marks the capture complete, has the system keep it, and closes the file. */
 enum cw_status cw_collector_end(struct cw_collector *collector, enum cw_capture_end how, uint32_t code,
                                 struct cw_error *err);
 /* Closes the file. A capture without cw_collector_end stays incomplete. */

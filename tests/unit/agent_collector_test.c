@@ -1,24 +1,61 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/collector.h"
 #include "host/base/file.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/io_fail.h"
 
-static enum cw_status add(struct cw_collector *collector, const struct cw_schema *schema, uint32_t attributes)
+/* ---- what is opened --------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/collector.XXXXXX";
+static char path[64], other[64], capture[64];
+static struct cw_arena *arena;
+static struct cw_schema schema;
+static struct cw_collector collector;
+static struct cw_error err;
+
+static void make_folder(void)
 {
-    struct cw_error err = CW_ERROR_INIT;
+    struct cw_config_image plan = cw_sample_plan();
+    arena = cw_arena_create();
+    cr_assert(arena && mkdtemp(folder) && cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
+    snprintf(path, sizeof path, "%s/run.cwd", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(capture, sizeof capture, "%s/capture", folder);
+}
+
+static void remove_folder(void)
+{
+    cw_collector_close(&collector);
+    cw_arena_destroy(arena);
+    unlink(path);
+    unlink(other);
+    unlink(capture);
+    cr_expect(rmdir(folder) == 0, "something else was left in the folder");
+}
+
+TestSuite(agent_collector, .init = make_folder, .fini = remove_folder);
+
+static enum cw_status add(uint32_t attributes)
+{
+    struct cw_error trouble = CW_ERROR_INIT;
     struct cw_pair *pairs = calloc(attributes + 1, sizeof *pairs);
     struct cw_device_facts facts[CW_SAMPLE_COUNTERS] = {{0}};
     for (uint32_t i = 0; i < attributes; i++)
         pairs[i] = (struct cw_pair){"key", "value"};
     const struct cw_device device = {attributes, attributes, pairs, facts};
-    cr_assert(schema->counter_count == CW_SAMPLE_COUNTERS);
-    enum cw_status status = cw_collector_device(collector, &device, &err);
+    cr_assert(schema.counter_count == CW_SAMPLE_COUNTERS);
+    enum cw_status status = cw_collector_device(&collector, &device, &trouble);
     free(pairs);
     return status;
 }
@@ -26,25 +63,17 @@ static enum cw_status add(struct cw_collector *collector, const struct cw_schema
 /* Several write to one file, as the receivers of several GPUs: what one cannot write leaves no hole for the others. */
 Test(agent_collector, a_chunk_that_has_no_room_leaves_the_file_whole)
 {
-    char path[] = "/tmp/collector.XXXXXX";
-    struct cw_arena *arena = cw_arena_create();
-    struct cw_config_image plan = cw_sample_plan();
-    struct cw_schema schema;
-    struct cw_collector collector;
     struct cw_counter_data data;
     struct cw_bytes file;
-    struct cw_error err = CW_ERROR_INIT;
-    close(mkstemp(path));
-    cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
     cr_assert(cw_collector_open(&collector, path, &schema, &err) == CW_OK);
     signal(SIGXFSZ, SIG_IGN);
     const struct rlimit limit = {20000, 20000};
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    cr_expect(add(&collector, &schema, 1) == CW_OK);
-    cr_expect(add(&collector, &schema, 5000) == CW_ERR_IO);
-    cr_expect(add(&collector, &schema, 2) == CW_OK);
-    cr_expect(add(&collector, &schema, 6000) == CW_ERR_IO);
-    cr_expect(add(&collector, &schema, 3) == CW_OK);
+    cr_expect(add(1) == CW_OK);
+    cr_expect(add(5000) == CW_ERR_IO);
+    cr_expect(add(2) == CW_OK);
+    cr_expect(add(6000) == CW_ERR_IO);
+    cr_expect(add(3) == CW_OK);
     cr_expect(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_OK);
     cw_collector_close(&collector);
     cr_assert(cw_file_read(&file, path, 1 << 20, &err) == CW_OK);
@@ -53,6 +82,32 @@ Test(agent_collector, a_chunk_that_has_no_room_leaves_the_file_whole)
     for (uint32_t i = 0; i < 3; i++)
         cr_expect(data.devices[i].index == i + 1);
     cw_bytes_free(&file);
-    cw_arena_destroy(arena);
-    unlink(path);
+}
+
+static bool is_complete(void)
+{
+    struct cw_counter_data data;
+    struct cw_bytes file;
+    cr_assert(cw_file_read(&file, path, 1 << 20, NULL) == CW_OK);
+    cr_assert(cw_counter_data_read(&data, file.data, file.size, path, arena, NULL) == CW_OK);
+    cw_bytes_free(&file);
+    return data.complete;
+}
+
+Test(agent_collector, a_capture_that_the_system_does_not_keep_is_not_complete)
+{
+    cr_assert(cw_collector_open(&collector, path, &schema, &err) == CW_OK);
+    cw_io_fail(EDQUOT, 0);
+    cr_expect(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_ERR_IO);
+    cr_expect(strstr(err.message, "run.cwd: cannot write: Disk quota exceeded"), "%s", err.message);
+    cw_collector_close(&collector);
+    cr_expect(!collector.ended && !is_complete());
+}
+
+Test(agent_collector, a_file_that_cannot_be_closed_is_told)
+{
+    cr_assert(cw_collector_open(&collector, path, &schema, &err) == CW_OK);
+    cw_io_fail(0, EIO);
+    cr_expect(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_ERR_IO);
+    cr_expect(strstr(err.message, "run.cwd: cannot write: Input/output error"), "%s", err.message);
 }
