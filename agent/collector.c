@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -36,40 +37,73 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
     return status;
 }
 
-/* An earlier capture is replaced, but nothing else: not the plan or the program, whose names stand beside. */
-static enum cw_status check_replaceable(const char *path, struct cw_error *err)
+/* What is there is opened, wherever a link leads; else a file is made, but not where a link leads. */
+static int open_output(const char *path)
+{
+    int fd = cw_file_open_write(path, O_APPEND);
+    if (fd < 0 && errno == ENOENT)
+        fd = cw_file_open_write(path, O_APPEND | O_CREAT | O_EXCL);
+    if (fd < 0 && errno == EEXIST) /* another capture has made it meanwhile */
+        fd = cw_file_open_write(path, O_APPEND);
+    return fd;
+}
+
+static enum cw_status cannot_open(const char *path, int reason, struct cw_error *err)
+{
+    struct stat st;
+    if (reason == ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: it is a link that leads nowhere", path);
+    return cw_file_cannot_open(path, reason, err);
+}
+
+/* An earlier capture is replaced, but nothing else: not the plan or the program, whose names stand beside. What is
+ * looked at is the file that is open, whatever has its name by now. */
+static enum cw_status check_replaceable(int fd, const char *path, struct cw_error *err)
 {
     uint8_t magic[8];
-    struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
-        return CW_OK;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool capture = fd < 0 || (read(fd, magic, sizeof magic) == sizeof magic &&
-                              memcmp(magic, cw_counter_data_kind.magic, sizeof magic) == 0);
-    if (fd >= 0)
-        close(fd);
+    char same[32];
+    snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
+    int reading = open(same, O_RDONLY | O_CLOEXEC);
+    if (reading < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot read what is there: %s", path, strerror(errno));
+    bool capture = read(reading, magic, sizeof magic) == sizeof magic &&
+                   memcmp(magic, cw_counter_data_kind.magic, sizeof magic) == 0;
+    close(reading);
     return capture ? CW_OK
                    : cw_error_set(err, CW_ERR_USAGE,
                                   "%s: found a file that is no capture, expected one to replace, or none", path);
 }
 
-enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const struct cw_schema *schema,
-                                 struct cw_error *err)
+/* Of regular files; others are written as they are. */
+static enum cw_status make_empty(int fd, const char *path, struct cw_error *err)
 {
-    *c = (struct cw_collector){.path = path, .fd = -1, .schema = schema};
-    if (check_replaceable(path, err) != CW_OK)
-        return CW_ERR_USAGE;
-    c->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     struct stat st;
-    bool regular = c->fd >= 0 && fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode);
-    if (regular && flock(c->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return CW_OK;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return cw_error_set(
             err, CW_ERR_IO,
             "%s: found another capture that writes it, expected a file for each: %%p or %%r in its name "
             "is the process or rank",
             path);
-    if (c->fd < 0 || (regular && ftruncate(c->fd, 0) != 0))
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+    enum cw_status status = fstat(fd, &st) == 0 && st.st_size ? check_replaceable(fd, path, err) : CW_OK;
+    if (status == CW_OK && ftruncate(fd, 0) != 0)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+    return status;
+}
+
+enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const struct cw_schema *schema,
+                                 struct cw_error *err)
+{
+    *c = (struct cw_collector){.path = path, .fd = open_output(path), .schema = schema};
+    if (c->fd < 0)
+        return cannot_open(path, errno, err);
+    enum cw_status status = make_empty(c->fd, path, err);
+    if (status != CW_OK) {
+        close(c->fd);
+        c->fd = -1;
+        return status;
+    }
     struct cw_writer out;
     cw_writer_init(&out);
     cw_counter_data_write_header(schema, &out);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -110,4 +111,88 @@ Test(agent_collector, a_file_that_cannot_be_closed_is_told)
     cw_io_fail(0, EIO);
     cr_expect(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_ERR_IO);
     cr_expect(strstr(err.message, "run.cwd: cannot write: Input/output error"), "%s", err.message);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    cr_assert(cw_file_write(name, text, strlen(text), NULL) == CW_OK);
+}
+
+static bool is_text(const char *name, const char *text)
+{
+    struct cw_bytes file;
+    cr_assert(cw_file_read(&file, name, 1 << 20, NULL) == CW_OK);
+    bool same = file.size == strlen(text) && memcmp(file.data, text, file.size) == 0;
+    cw_bytes_free(&file);
+    return same;
+}
+
+static void make_capture(const char *name)
+{
+    cr_assert(cw_collector_open(&collector, name, &schema, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_OK);
+}
+
+static void expect_refused(enum cw_status status, const char *why)
+{
+    struct cw_error told = CW_ERROR_INIT;
+    cr_expect(cw_collector_open(&collector, path, &schema, &told) == status, "%s", told.message);
+    cr_expect(strstr(told.message, why) != NULL, "%s", told.message);
+    cw_collector_close(&collector);
+}
+
+Test(agent_collector, a_link_is_followed_to_a_capture_alone)
+{
+    make_capture(capture);
+    cr_assert(symlink(capture, path) == 0);
+    make_capture(path);
+    cr_expect(is_complete());
+    unlink(path);
+    write_text(other, "precious");
+    cr_assert(symlink(other, path) == 0);
+    expect_refused(CW_ERR_USAGE, "found a file that is no capture");
+    cr_expect(is_text(other, "precious"));
+    unlink(other);
+    expect_refused(CW_ERR_IO, "run.cwd: cannot open: it is a link that leads nowhere");
+    cr_expect(access(other, F_OK) != 0);
+}
+
+Test(agent_collector, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 30)
+{
+    cr_assert(mkfifo(path, 0600) == 0);
+    expect_refused(CW_ERR_IO, "run.cwd: cannot open: nobody reads this pipe");
+}
+
+/* Somebody puts links to a capture and to another file in place of the output, in turn. */
+__attribute__((noreturn)) static void swap_links(void)
+{
+    char link[80];
+    snprintf(link, sizeof link, "%s/link", folder);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (unsigned i = 0;; i++) {
+        unlink(link);
+        (void)!symlink(i % 2 ? other : capture, link);
+        rename(link, path);
+    }
+}
+
+Test(agent_collector, what_is_looked_at_is_what_is_written, .timeout = 60)
+{
+    make_capture(capture);
+    write_text(other, "precious");
+    cr_assert(symlink(capture, path) == 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        swap_links();
+    for (int i = 0; i < 3000 && is_text(other, "precious"); i++) {
+        struct cw_error told = CW_ERROR_INIT;
+        cw_collector_open(&collector, path, &schema, &told);
+        cw_collector_close(&collector);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    cr_expect(is_text(other, "precious"));
+    snprintf(path, sizeof path, "%s/link", folder); /* if it was put there and not renamed */
+    unlink(path);
+    snprintf(path, sizeof path, "%s/run.cwd", folder);
 }
