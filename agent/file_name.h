@@ -13,7 +13,8 @@ struct cw_file_name_parts {
 const char *cw_rank(void);
 
 /* `pattern` with %h (host), %p (process), %r (rank, "none" without one), %q{NAME} (environment, "" where unset) and %%
- * filled in, in malloc memory. Anything else after a % is CW_ERR_USAGE. */
+ * filled in, in malloc memory. Anything else after a % is CW_ERR_USAGE, and so is a value that would lead to another
+ * folder: with a slash, or of dots alone. */
 enum cw_status cw_file_name(char **name, const char *pattern, const struct cw_file_name_parts *parts,
                             struct cw_error *err);
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,4 +152,28 @@ Test(filter, file_names_are_filled_in)
     expect_name("run.%x", NULL);
     expect_name("run.%q{", NULL);
     expect_name("run.%qJOB", NULL);
+}
+
+static void expect_refused(const char *pattern, const char *value, const struct cw_file_name_parts *parts)
+{
+    char *name, expected[200];
+    struct cw_error told = CW_ERROR_INIT;
+    snprintf(expected, sizeof expected, "found '%s' for %s in the file name '%s', expected a value that is no path",
+             value, pattern, pattern);
+    cr_expect(cw_file_name(&name, pattern, parts, &told) == CW_ERR_USAGE && !name);
+    cr_expect_str_eq(told.message, expected);
+}
+
+Test(filter, a_value_leads_to_no_other_folder)
+{
+    const char *const bad[] = {"/etc", "../x", "a/b", "/", ".", "..", "...."};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("CW_TEST_JOB", bad[i], 1);
+        expect_refused("%q{CW_TEST_JOB}", bad[i], &(struct cw_file_name_parts){.rank = "3"});
+        expect_refused("%h", bad[i], &(struct cw_file_name_parts){.host = bad[i]});
+        expect_refused("%r", bad[i], &(struct cw_file_name_parts){.rank = bad[i]});
+    }
+    setenv("CW_TEST_JOB", "..a.b..", 1);
+    err = (struct cw_error)CW_ERROR_INIT;
+    expect_name("../%q{CW_TEST_JOB}/x", "../..a.b../x");
 }

@@ -31,3 +31,9 @@ os.execvp("capture-agent", ["capture-agent", "range", "-c", "plan.cwc", "-o", "r
 echo "status $?"; held run.cwd
 echo == what the program ignores
 (trap '' INT XFSZ TERM; grep SigIgn /proc/self/status >alone; capture run.cwd -- grep SigIgn /proc/self/status | cmp - alone && echo the same)
+echo == a value makes no path
+mkdir -p runs; echo precious >secret
+RUN=/../../secret capture 'runs/x%q{RUN}' -- true; echo "status $?"
+SLURM_PROCID=../secret capture 'runs/%r' -- true; echo "status $?"
+RUN=.. capture-agent pc -o 'runs/%q{RUN}/secret' -- true; echo "status $?"
+cat secret; ls runs
