@@ -97,7 +97,7 @@ enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
         struct cw_answers a = {fdopen(ends[1], "w")};
         if (a.to)
             check_all(&a, check);
-        _exit(0);
+        _exit(a.to ? 0 : CW_ERR_NOMEM);
     }
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
@@ -110,6 +110,8 @@ enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
     int how = 0;
     if (pid > 0 && waitpid(pid, &how, 0) == pid && WIFSIGNALED(how))
         cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI crashed with signal %d", WTERMSIG(how));
+    else if (pid > 0 && WIFEXITED(how) && WEXITSTATUS(how) == CW_ERR_NOMEM)
+        cw_error_nomem(&first);
     else if (pid > 0 && how)
         cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI ended with status %d, expected 0",
                      WEXITSTATUS(how));

@@ -92,11 +92,14 @@ static enum cw_status list_counters(struct decoding *d, struct cw_error *err)
         return status;
     d->count = (uint32_t)cw_nvperf_metric_count(e, CW_NVPERF_COUNTER);
     d->counters = cw_arena_alloc(d->arena, d->count, sizeof *d->counters);
-    for (uint32_t i = 0; d->counters && i < d->count; i++)
+    bool room = d->counters != NULL;
+    for (uint32_t i = 0; room && i < d->count; i++) {
         d->counters[i] = (struct cw_schema_counter){
             .name = cw_arena_strdup(d->arena, cw_nvperf_metric_name(e, CW_NVPERF_COUNTER, i)), .whole = true};
+        room = d->counters[i].name != NULL;
+    }
     cw_nvperf_evaluator_destroy(e);
-    if (!d->counters)
+    if (!room)
         return cw_error_nomem(err);
     return d->options->metrics ? keep_wanted(d, err) : CW_OK;
 }

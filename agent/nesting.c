@@ -23,8 +23,9 @@ static uint32_t free_level(const struct cw_nesting *n)
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t thread, uint64_t domain, bool process_wide,
                                             bool wanted, const char *name)
 {
-    char *copy = n->count < CW_MOST_OPEN_RANGES ? strdup(name) : NULL;
-    if (!copy && !n->lost++)
+    bool full = n->count == CW_MOST_OPEN_RANGES;
+    char *copy = full ? NULL : strdup(name);
+    if (full && !n->lost++)
         fprintf(stderr, "counterworks: found more than %d ranges open at a time; those beyond are not followed\n",
                 CW_MOST_OPEN_RANGES);
     if (!copy)

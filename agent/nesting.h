@@ -31,7 +31,8 @@ struct cw_nesting {
 
 void cw_nesting_finish(struct cw_nesting *nesting);
 
-/* `name` is copied. NULL when there is no room. The result holds until the next call. */
+/* `name` is copied. NULL when CW_MOST_OPEN_RANGES are open, and without memory. The result holds until the next call.
+ */
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *nesting, uint64_t thread, uint64_t domain,
                                             bool process_wide, bool wanted, const char *name);
 /* The innermost pushed range of a thread and domain, or NULL. */

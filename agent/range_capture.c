@@ -109,7 +109,10 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
     cw_write_u32(setup, plan->counter_count);
     for (uint32_t i = 0; i < plan->counter_count; i++) {
         char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
-        cw_write_string(setup, name ? name : "");
+        if (!name)
+            setup->status = CW_ERR_NOMEM;
+        else
+            cw_write_string(setup, name);
     }
     cw_write_u32(setup, plan->pass_count);
 }

@@ -23,11 +23,14 @@ static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_
             free(path);
             return CW_OK;
         }
-    struct cw_output_file *file = o->file_count < CW_MOST_FILES ? calloc(1, sizeof *file) : NULL;
+    bool full = o->file_count == CW_MOST_FILES;
+    struct cw_output_file *file = full ? NULL : calloc(1, sizeof *file);
     if (!file) {
         free(path);
-        return cw_error_set(err, CW_ERR_IO, "cannot keep another file open beside the %" PRIu32 " of this capture",
-                            o->file_count);
+        return full
+                   ? cw_error_set(err, CW_ERR_IO,
+                                  "cannot keep another file open beside the %" PRIu32 " of this capture", o->file_count)
+                   : cw_error_nomem(err);
     }
     file->path = path;
     file->out.fd = -1;

@@ -135,8 +135,8 @@ static void drop(struct simulation *s, const char *why)
         cw_range_output_drop(&s->out, find_origin(s, &origin), 1, why, &s->trouble);
 }
 
-/* The text of the path; to be freed. */
-static char *path_to(const struct simulation *s, uint64_t id)
+/* The text of the path; to be freed. NULL without memory, which is trouble. */
+static char *path_to(struct simulation *s, uint64_t id)
 {
     struct cw_writer path;
     cw_writer_init(&path);
@@ -144,6 +144,8 @@ static char *path_to(const struct simulation *s, uint64_t id)
     cw_write_u8(&path, 0);
     char *text = path.status == CW_OK ? strdup((const char *)path.data) : NULL;
     cw_writer_free(&path);
+    if (!text)
+        cw_error_nomem(&s->trouble);
     return text;
 }
 
@@ -184,6 +186,10 @@ static void open_range(struct simulation *s, const char *name, bool process_wide
 {
     const struct cw_open_range *range =
         cw_nesting_open(&s->nesting, s->process, 0, process_wide, cw_filter_range(&s->filter, name), name);
+    if (!range && s->nesting.count < CW_MOST_OPEN_RANGES)
+        cw_error_nomem(&s->trouble);
+    else if (!range && s->options->user && cw_filter_range(&s->filter, name))
+        drop(s, "a range beyond those that are followed");
     if (!range)
         return;
     bool begins = s->options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->filter, "", true);

@@ -192,7 +192,9 @@ static void launch(struct simulation *s, const char *kernel)
 
 static void open_range(struct simulation *s, const char *name, bool process_wide)
 {
-    cw_nesting_open(&s->nesting, 0, 0, process_wide, cw_filter_range(&s->filter, name), name);
+    bool wanted = cw_filter_range(&s->filter, name);
+    if (!cw_nesting_open(&s->nesting, 0, 0, process_wide, wanted, name) && s->nesting.count < CW_MOST_OPEN_RANGES)
+        cw_error_nomem(&s->trouble);
 }
 
 static void end_range(struct simulation *s, const char *name)

@@ -25,6 +25,8 @@ echo == more open ranges than are followed
 python3 -c '
 print("push leak\n" * 5000 + "push step\nlaunch a\npop")' >events
 capture --range '^step' -- sh -c 'cat events >$COUNTERWORKS_SIM'
+capture --ranges user --replay user --range '^step' -- sh -c '(sed /^launch/d events; echo pop) >$COUNTERWORKS_SIM'
+metric-eval show run.cwd | grep -i drop
 echo == a rank of the batch system
 SLURM_PROCID=3 capture-agent range -c plan.cwc -o 'rank.%r.cwd' -- true; metric-eval rank.3.cwd --json - | grep -o '"rank": *"3"' | sort -u
 echo == bytes that are no text

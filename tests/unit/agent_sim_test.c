@@ -1,0 +1,190 @@
+/* Captures of the simulated GPU that run out of memory, in every allocation in turn, or into a full disk, at every
+ * size: what is said to be complete is, and else the error is told. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "agent/backend.h"
+#include "agent/pc_capture.h"
+#include "agent/pm.h"
+#include "host/base/file.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/image_samples.h"
+
+static char folder[] = "/tmp/sim_test.XXXXXX";
+static char path[64], pattern[64], say[256];
+static char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, say, NULL};
+static struct cw_config_image plan;
+static struct cw_filter_options filter = {.launch_count = UINT64_MAX, .range = "outer", .kernel = "^k"};
+
+static void set_up(void)
+{
+    cr_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/run.7.cwd", folder);
+    snprintf(pattern, sizeof pattern, "%s/run.%%p.cwd", folder);
+    plan = cw_sample_plan();
+    (void)!freopen("/dev/null", "w", stderr); /* of a thousand captures */
+}
+
+static void tear_down(void)
+{
+    unlink(path);
+    cr_expect(rmdir(folder) == 0, "something else was left in the folder");
+}
+
+TestSuite(agent_sim, .init = set_up, .fini = tear_down, .timeout = 280);
+
+static void program(const char *events)
+{
+    snprintf(say, sizeof say, "printf '%s' >$COUNTERWORKS_SIM", events);
+}
+
+/* ---- the ways --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status range_with(const struct cw_range_options *options, struct cw_error *err)
+{
+    int exit_status = 0;
+    enum cw_status status = cw_sim_capture(options, &exit_status, err);
+    return status == CW_OK ? (enum cw_status)exit_status : status;
+}
+
+static enum cw_status launches(struct cw_error *err)
+{
+    program("process 7 app 3\\npush outer\\nlaunch k1\\ngraph 2\\ngraph 2 x\\nlaunch k2\\npop\\nlaunch k3\\n");
+    return range_with(
+        &(struct cw_range_options){
+            .plan = &plan, .output = pattern, .argv = argv, .filter = filter, .for_context = true, .levels = 1},
+        err);
+}
+
+static enum cw_status ranges_of_runs(struct cw_error *err)
+{
+    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
+    program("process 7 app 3\\npush outer\\npush inner\\nlaunch k\\npop\\nstart wide\\nend wide\\npop\\n");
+    return range_with(&(struct cw_range_options){.plan = &plan,
+                                                 .output = pattern,
+                                                 .argv = argv,
+                                                 .filter = all,
+                                                 .replay = CW_REPLAY_APPLICATION,
+                                                 .user = true,
+                                                 .for_context = true,
+                                                 .levels = 2},
+                      err);
+}
+
+static enum cw_status samples(struct cw_error *err)
+{
+    struct cw_config_image one = plan;
+    one.profiler = CW_PROFILER_PM;
+    one.pass_count = 1;
+    int exit_status = 0;
+    program("device 0\\nlaunch a\\nlaunch b\\n");
+    return cw_pm_sim_capture(
+        &(struct cw_pm_options){
+            .plan = &one, .output = path, .argv = argv, .devices = 3, .interval = 1000, .trace = true},
+        &exit_status, err);
+}
+
+static enum cw_status instructions(bool sass, struct cw_error *err)
+{
+    static const struct cw_sass_metric metrics[] = {{"smsp__sass_inst_executed", CW_SASS_SM}};
+    int exit_status = 0;
+    program("push outer\\nlaunch a\\nstart x\\nlaunch b\\nend x\\npop\\nlaunch c\\n");
+    return cw_sim_pc_capture(
+        &(struct cw_pc_options){
+            .output = path, .argv = argv, .sass = sass, .range = "outer", .metric_count = sass, .metrics = metrics},
+        &exit_status, err);
+}
+
+static enum cw_status pc(struct cw_error *err)
+{
+    return instructions(false, err);
+}
+
+static enum cw_status sass(struct cw_error *err)
+{
+    return instructions(true, err);
+}
+
+static const struct {
+    const char *name;
+    enum cw_status (*capture)(struct cw_error *err);
+} ways[] = {{"launches", launches}, {"runs", ranges_of_runs}, {"samples", samples}, {"pc", pc}, {"sass", sass}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* ---- what is in the file ---------------------------------------------------------------------------------------- */
+
+/* Its size, where it is complete; process numbers make its bytes differ. 0: it is not, or there is none. */
+static size_t complete_size(void)
+{
+    struct cw_bytes file;
+    struct cw_counter_data data;
+    struct cw_arena *arena = cw_arena_create();
+    size_t size = 0;
+    if (cw_file_read(&file, path, 1 << 24, NULL) == CW_OK) {
+        if (file.size && cw_counter_data_read(&data, file.data, file.size, path, arena, NULL) == CW_OK)
+            size = data.complete ? file.size : 0;
+        cw_bytes_free(&file);
+    }
+    cw_arena_destroy(arena);
+    return size;
+}
+
+static size_t good_size(int way)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    unlink(path);
+    cr_assert(ways[way].capture(&err) == CW_OK, "%s: %s", ways[way].name, err.message);
+    size_t size = complete_size();
+    cr_assert(size > 0, "%s", ways[way].name);
+    return size;
+}
+
+/* A capture that met trouble says so and its file too; or it did without what failed, and nothing is missing. */
+static void expect_honest(int way, long number, size_t good, enum cw_status status, enum cw_status expected)
+{
+    size_t size = complete_size();
+    cr_expect(status == CW_OK ? size == good : status == expected && size == 0, "%s, %ld: status %d, size %zu of %zu",
+              ways[way].name, number, status, size, good);
+}
+
+Test(agent_sim, every_allocation_may_fail)
+{
+    for (int way = 0; way < WAYS; way++) {
+        size_t good = good_size(way);
+        bool failed = true;
+        for (long i = 0; failed; i++) {
+            struct cw_error err = CW_ERROR_INIT;
+            unlink(path);
+            cw_alloc_fail_after(i);
+            enum cw_status status = ways[way].capture(&err);
+            failed = cw_alloc_failed();
+            cw_alloc_fail_after(-1);
+            cr_assert(i < 5000);
+            expect_honest(way, i, good, status, CW_ERR_NOMEM);
+        }
+    }
+}
+
+Test(agent_sim, the_disk_may_be_full_at_every_size)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    for (int way = 0; way < WAYS; way++) {
+        size_t good = good_size(way);
+        for (size_t size = 0; size < good; size += 1 + good / 97) {
+            const struct rlimit limit = {size, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
+            struct cw_error err = CW_ERROR_INIT;
+            unlink(path);
+            setrlimit(RLIMIT_FSIZE, &limit);
+            enum cw_status status = ways[way].capture(&err);
+            setrlimit(RLIMIT_FSIZE, &none);
+            expect_honest(way, (long)size, good, status, CW_ERR_IO);
+        }
+    }
+}
