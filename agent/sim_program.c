@@ -17,7 +17,15 @@ struct listener {
     void *user;
     char line[LONGEST_LINE];
     size_t size;
+    bool too_long; /* a line was */
 };
+
+static void take_line(struct listener *l)
+{
+    l->line[l->size] = 0;
+    l->size = 0;
+    l->take(l->user, l->line);
+}
 
 /* Takes what has arrived; false when nothing had within `timeout_ms`. */
 static bool listen_to(struct listener *l, int timeout_ms)
@@ -28,13 +36,12 @@ static bool listen_to(struct listener *l, int timeout_ms)
         return false;
     ssize_t n = read(l->fd, bytes, sizeof bytes);
     for (ssize_t i = 0; i < n; i++) {
-        if (bytes[i] != '\n' && l->size + 1 < sizeof l->line) {
+        if (bytes[i] == '\n')
+            take_line(l);
+        else if (l->size + 1 < sizeof l->line)
             l->line[l->size++] = bytes[i];
-        } else if (bytes[i] == '\n') {
-            l->line[l->size] = 0;
-            l->size = 0;
-            l->take(l->user, l->line);
-        }
+        else
+            l->too_long = true;
     }
     return n > 0;
 }
@@ -59,6 +66,11 @@ enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv,
     while (status == CW_OK && listen_to(&l, 0))
         ;
     close(ends[0]);
+    if (status == CW_OK && l.size && program->how == CW_END_EXITED) /* else it may be half a line */
+        take_line(&l);
+    if (status == CW_OK && l.too_long)
+        status = cw_error_set(err, CW_ERR_INPUT, "found an event of the program with more than %d bytes, expected less",
+                              LONGEST_LINE - 1);
     return status;
 }
 
