@@ -184,10 +184,12 @@ static enum cw_status keep_native(struct capture *c, const struct cw_range_image
 {
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; c->options->keep_native && i < images->count && status == CW_OK; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept);
+        char *path = NULL;
+        if (asprintf(&path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept) < 0)
+            return cw_error_nomem(err);
         c->kept++;
         status = cw_file_write(path, images->items[i].bytes, images->items[i].size, err);
+        free(path);
     }
     return status;
 }

@@ -124,6 +124,8 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
                    cw_replay_names[o->replay]);
     if (a->sim && o->keep_native)
         argp_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
+    if (o->keep_native && (cw_file_is_same(o->keep_native, o->output) || cw_file_is_same(o->keep_native, a->plan)))
+        argp_error(state, "found --keep-native %s, expected another file than the plan and the output", o->keep_native);
     if (o->user && o->filter.kernel)
         argp_error(state, "found --kernel with --ranges user, expected --range for their names");
     if (o->for_context && o->replay == CW_REPLAY_APPLICATION) /* its runs would have to agree */

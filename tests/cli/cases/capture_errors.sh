@@ -16,6 +16,9 @@ capture-agent sample; echo "status $?"
 echo == options that do not go together, or name nothing
 capture --ranges user --kernel gemm -- true
 capture --keep-native native -- true
+capture-agent range -c plan.cwc -o run.cwd -- true
+for native in ./run.cwd plan.cwc; do capture --backend cupti --keep-native $native -- true 2>&1 | grep -E 'found|status'; done
+capture-agent range --backend cupti -c plan.cwc -o none.cwd --keep-native none.cwd -- true 2>&1 | grep found; ls none.cwd
 metric-config --chip GH100 --profiler pm --no-native -m sm__cycles_active.avg -o pm.cwc 2>/dev/null
 capture-agent pm -c pm.cwc -o pm.cwd --sim-overflow -- true; echo "status $?"
 capture-agent pc -o pc.cwd --stall-reasons barrier,nosuch -- true; echo "status $?"
