@@ -179,6 +179,14 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
     return received;
 }
 
+enum cw_status cw_message_failure(struct cw_reader *in, struct cw_arena *arena, const char *of, struct cw_error *err)
+{
+    uint32_t number = cw_read_u32(in);
+    const char *text = cw_read_string(in, arena);
+    bool known = number >= CW_ERR_USAGE && number <= CW_ERR_DIFFERS;
+    return cw_error_set(err, known ? (enum cw_status)number : CW_ERR_DEVICE, "%s%s", of, text);
+}
+
 const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user", "once"};
 const char *const cw_scope_names[CW_SCOPE__COUNT] = {"context", "device", "shared device"};
 

@@ -135,4 +135,7 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
 /* The same, but it is left to the caller to close: *memory, or -1. */
 bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory);
 
+/* What a FAIL message tells, after `of`, as an error; a status that is none of ours is CW_ERR_DEVICE. */
+enum cw_status cw_message_failure(struct cw_reader *in, struct cw_arena *arena, const char *of, struct cw_error *err);
+
 #endif

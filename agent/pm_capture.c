@@ -61,9 +61,9 @@ static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t
         if (in.status == CW_OK)
             cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &g->trouble);
     } else if (type == CW_MESSAGE_FAIL) {
-        enum cw_status status = (enum cw_status)cw_read_u32(&in);
-        const char *text = cw_read_string(&in, c->arena);
-        cw_error_set(&g->trouble, status == CW_OK ? CW_ERR_DEVICE : status, "GPU %u: %s", g->number, text);
+        char of[32];
+        snprintf(of, sizeof of, "GPU %u: ", g->number);
+        cw_message_failure(&in, c->arena, of, &g->trouble);
     } else {
         cw_error_set(&g->trouble, CW_ERR_INPUT, "the sampling process sent message %d, expected samples", (int)type);
     }

@@ -155,13 +155,6 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     return *refused || keep_hello(p, &from, &device) ? CW_OK : cw_error_nomem(err);
 }
 
-static enum cw_status take_failure(struct cw_reader *in, struct cw_arena *arena, struct cw_error *err)
-{
-    enum cw_status status = (enum cw_status)cw_read_u32(in);
-    const char *text = cw_read_string(in, arena);
-    return cw_error_set(err, status == CW_OK ? CW_ERR_DEVICE : status, "%s", text);
-}
-
 /* Sends what of the answer the process can take now; it is done with when that is all, or nobody is there. */
 static void send_answer(const struct cw_session *s, struct cw_process *p)
 {
@@ -210,7 +203,7 @@ static enum cw_status take_message(struct cw_session *s, struct cw_process *p, s
         return status;
     }
     if (m->type == CW_MESSAGE_FAIL)
-        return take_failure(&in, arena, err);
+        return cw_message_failure(&in, arena, "", err);
     if (!p->program)
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected a hello first",
                             (int)m->type);
@@ -249,8 +242,8 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
                      "a profiled process sent what cannot be taken: %s", strerror(reason));
     cw_message_drop(&p->message);
     s->held = held;
-    if (err.code != CW_OK)
-        cw_error_set(&s->trouble, err.code, "%s", err.message);
+    if (s->trouble.code == CW_OK)
+        s->trouble = err;
     bool more = !s->program.over || p->left > size;
     p->left -= more ? size : 0;
     return arrival == CW_ARRIVAL_WHOLE && err.code == CW_OK && more;

@@ -300,6 +300,20 @@ static void data_before_hello(void)
     send_data(join());
 }
 
+static void fails(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u32(&out, 200); /* no status of ours */
+    cw_write_string(&out, "it cannot");
+    need(cw_message_send(join(), CW_MESSAGE_FAIL, out.data, out.size));
+}
+
+static void fails_without_a_word(void)
+{
+    need(cw_message_send(join(), CW_MESSAGE_FAIL, NULL, 0));
+}
+
 static void many_hellos(void)
 {
     char text[16000];
@@ -418,6 +432,8 @@ static const struct {
               {"a large hello", a_large_hello, not_taken, 0},
               {"announced alone", announced_alone, cut, 0},
               {"data before hello", data_before_hello, no_hello, 0},
+              {"fails", fails, "it cannot", 0},
+              {"fails without a word", fails_without_a_word, "found 0 bytes, expected 4 more", 0},
               {"many hellos", many_hellos, "", 1},
               {"hellos without reading", hellos_without_reading, "", 1, LARGE_SETUP},
               {"half a header", half_a_header, cut, 1},
@@ -451,6 +467,7 @@ static void expect(const char *name, const char *trouble, uint32_t messages)
 {
     const char *told = session.trouble.message;
     cr_expect(*trouble ? strstr(told, trouble) != NULL : !*told, "%s: %s", name, told);
+    cr_expect(session.trouble.code <= CW_ERR_DIFFERS, "%s: %d", name, session.trouble.code);
     cr_expect(taken == messages, "%s: %u", name, taken);
     cw_session_finish(&session);
 }
