@@ -25,7 +25,7 @@ static const char cut_message[] = "a profiled process ended in the middle of a m
 static enum cw_status listen_for_processes(struct cw_session *s, struct cw_error *err)
 {
     const char *base = getenv("TMPDIR");
-    if (!base || strlen(base) > 32)
+    if (!base || base[0] != '/' || strlen(base) > 32) /* the program may go elsewhere */
         base = "/tmp";
     snprintf(s->folder, sizeof s->folder, "%s/capture-agent.XXXXXX", base);
     if (!mkdtemp(s->folder)) {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -509,4 +510,17 @@ Test(agent_session, a_message_may_end_anywhere, .timeout = 120)
         expect(name, whole ? "" : cut, cut_at == all);
     }
     cw_writer_free(&hello);
+}
+
+/* A program that goes to another folder would not find it there, and nothing of it would be collected. */
+Test(agent_session, the_socket_is_found_from_everywhere)
+{
+    char folder[] = "/tmp/session.XXXXXX", name[] = "true", *const argv[] = {name, NULL};
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert(mkdtemp(folder) && chdir(folder) == 0 && mkdir("here", 0700) == 0 && setenv("TMPDIR", "here", 1) == 0);
+    cw_session_init(&session);
+    cw_session_start(&session, argv, &err); /* there is no library to be injected here */
+    cr_expect(session.socket_path[0] == '/', "%s", session.socket_path);
+    cw_session_finish(&session);
+    cr_expect(rmdir("here") == 0 && rmdir(folder) == 0);
 }
