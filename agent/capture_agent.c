@@ -1,7 +1,10 @@
 /* capture-agent: collects counter data on a GPU node. */
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/command.h"
 #include "agent/signals.h"
@@ -29,10 +32,22 @@ static void usage(FILE *to)
                 "  capture-agent range -c plan.cwc -o run.cwd -- ./app\n");
 }
 
+/* What was to be printed and could not be is an error, unless nobody wants to read it. */
+static void check_printed(void)
+{
+    bool failed = ferror(stdout), lost = fflush(stdout) != 0;
+    if (!failed && !lost)
+        return;
+    if (errno != EPIPE)
+        fprintf(stderr, "capture-agent: cannot write to standard output: %s\n", strerror(errno));
+    _exit(CW_ERR_IO);
+}
+
 int main(int argc, char **argv)
 {
     cw_signals_begin();
     cw_start();
+    atexit(check_printed);
     argp_err_exit_status = CW_ERR_USAGE;
     argp_program_version = "counterworks " CW_VERSION;
     const char *name = argc > 1 ? argv[1] : "";

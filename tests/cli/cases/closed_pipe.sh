@@ -32,3 +32,5 @@ for command in "metric-query list --chip GH100" "metric-eval $SOURCE/data/captur
     python3 unread SIG_DFL 1 $command; echo "${command%% *}: status $?"
 done
 python3 unread SIG_IGN 1 metric-query list --chip GH100; echo "status $?"
+python3 unread SIG_DFL 1 capture-agent --help; echo "status $?"
+for option in --help --version 'range --help'; do capture-agent $option >/dev/full; echo "status $?"; done
