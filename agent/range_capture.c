@@ -348,8 +348,8 @@ static enum cw_status run_all(struct capture *c, uint32_t count, struct cw_error
         c->first = i / c->options->levels;
         status = run_once(c, 1 + i % c->options->levels, err);
     }
-    if (status != CW_OK)
-        return status;
+    if (status != CW_OK && s->trouble.code == CW_OK)
+        s->trouble = *err;
     struct cw_error ending = CW_ERROR_INIT;
     /* after trouble the file stays without an end, for it may lack ranges */
     if (s->trouble.code == CW_OK)

@@ -302,7 +302,8 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
     if (status == CW_OK && !s->spoken && is_collected(s))
         pretend_launches(s);
     cw_nesting_finish(&s->nesting);
-    cw_range_output_compare(&s->out);
+    if (status == CW_OK)
+        cw_range_output_compare(&s->out);
     return status;
 }
 
@@ -316,8 +317,8 @@ static enum cw_status run_all(struct simulation *s, uint32_t count, struct cw_er
         s->level = 1 + i % s->options->levels;
         status = run_once(s, err);
     }
-    if (status != CW_OK)
-        return status;
+    if (status != CW_OK && s->trouble.code == CW_OK)
+        s->trouble = *err;
     struct cw_error *told = s->trouble.code == CW_OK ? &s->trouble : NULL;
     if (!told) /* after trouble the file stays without an end, for it may lack ranges */
         cw_range_output_flush(&s->out, NULL);

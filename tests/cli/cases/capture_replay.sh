@@ -23,7 +23,7 @@ metric-eval wide.cwd --csv - | cut -d, -f2,6
 # a program that fails is not run again; what the first run collected is kept
 capture-agent range -c plan.cwc -o fails.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN; exit 3'
 echo "status $?"
-metric-eval show fails.cwd | grep -E 'ranges|end'
+metric-eval show fails.cwd | grep -E "^(ranges|end)|incomplete"
 # a counter that stands in several passes has a value of each: a value is computed within one pass
 metric-config --chip GH100 --set demo --no-native -o whole.cwc
 for replay in batch application kernel; do
@@ -46,3 +46,7 @@ EOF
 python3 print.py
 metric-eval show batch.cwd | grep -c '^counters: .* of them whole in several'
 metric-eval explain batch.cwd sm__cycles_elapsed.avg.per_second | tail -n +6 | head -4
+# a program that cannot be run again: what the first run collected is kept
+printf '#!/bin/sh\nrm once\n' >once; chmod +x once
+capture-agent range -c plan.cwc -o once.cwd --replay application -- ./once; echo "status $?"
+metric-eval show once.cwd 2>&1 | grep -E "^(ranges|end)|incomplete"
