@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { LONGEST_LINE = 4096 };
@@ -27,13 +28,13 @@ static void take_line(struct listener *l)
     l->take(l->user, l->line);
 }
 
-/* Takes what has arrived; false when nothing had within `timeout_ms`. */
-static bool listen_to(struct listener *l, int timeout_ms)
+/* Takes some of what has arrived; the result is how many bytes, 0 when nothing had within `timeout_ms`. */
+static size_t listen_to(struct listener *l, int timeout_ms)
 {
     struct pollfd one = {.fd = l->fd, .events = POLLIN};
     char bytes[4096];
     if (poll(&one, 1, timeout_ms) <= 0 || !(one.revents & POLLIN))
-        return false;
+        return 0;
     ssize_t n = read(l->fd, bytes, sizeof bytes);
     for (ssize_t i = 0; i < n; i++) {
         if (bytes[i] == '\n')
@@ -43,7 +44,7 @@ static bool listen_to(struct listener *l, int timeout_ms)
         else
             l->too_long = true;
     }
-    return n > 0;
+    return n > 0 ? (size_t)n : 0;
 }
 
 enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv, uint32_t run,
@@ -63,8 +64,11 @@ enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv,
         listen_to(&l, 20);
         cw_program_wait(program, false);
     }
-    while (status == CW_OK && listen_to(&l, 0))
-        ;
+    int left = 0; /* from then on children may go on to write */
+    if (status == CW_OK && ioctl(ends[0], FIONREAD, &left) != 0)
+        left = 0;
+    for (size_t taken = 0, n = 1; n && taken < (size_t)left; taken += n)
+        n = listen_to(&l, 0);
     close(ends[0]);
     if (status == CW_OK && l.size && program->how == CW_END_EXITED) /* else it may be half a line */
         take_line(&l);

@@ -13,6 +13,7 @@
 #include "agent/backend.h"
 #include "agent/pc_capture.h"
 #include "agent/pm.h"
+#include "agent/sim_program.h"
 #include "host/base/file.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/image_samples.h"
@@ -187,4 +188,21 @@ Test(agent_sim, the_disk_may_be_full_at_every_size)
             expect_honest(way, (long)size, good, status, CW_ERR_IO);
         }
     }
+}
+
+static void take_slowly(void *user, const char *line)
+{
+    uint32_t *lines = user;
+    *lines += line[0] == 'p';
+    usleep(2000);
+}
+
+Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 60)
+{
+    struct cw_program run;
+    struct cw_error err = CW_ERROR_INIT;
+    uint32_t lines = 0;
+    snprintf(say, sizeof say, "while :; do printf 'pop%%2000s\\n' x; done >$COUNTERWORKS_SIM & sleep 0.2");
+    cr_expect(cw_sim_program_run(&run, argv, 0, take_slowly, &lines, &err) == CW_OK);
+    cr_expect(run.over && lines > 0);
 }
