@@ -95,8 +95,9 @@ static bool is_wanted(const struct cw_session *s, const struct cw_process *p, ui
                           cw_filter_device(s->filter, device));
 }
 
-/* Reads a HELLO into `arena`; false for one that makes no sense. */
-static bool read_hello(struct cw_reader *in, struct cw_arena *arena, struct cw_process *from, struct cw_device *device)
+/* Reads a HELLO into `arena`. */
+static enum cw_status read_hello(struct cw_reader *in, struct cw_arena *arena, struct cw_process *from,
+                                 struct cw_device *device, struct cw_error *err)
 {
     from->pid = cw_read_u32(in);
     from->program = cw_read_string(in, arena);
@@ -108,7 +109,11 @@ static bool read_hello(struct cw_reader *in, struct cw_arena *arena, struct cw_p
         pairs[i].value = cw_read_string(in, arena);
     }
     device->attributes = pairs;
-    return pairs && cw_reader_finish(in, "a hello") == CW_OK && device->index < CW_MOST_DEVICES;
+    enum cw_status status = pairs ? cw_reader_finish(in, "a hello") : CW_ERR_NOMEM;
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(err);
+    bool good = status == CW_OK && device->index < CW_MOST_DEVICES;
+    return good ? CW_OK : cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
 }
 
 /* Keeps what a HELLO says, once for each device. */
@@ -145,8 +150,9 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
 {
     struct cw_process from = {0};
     struct cw_device device = {0};
-    if (!read_hello(in, arena, &from, &device))
-        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
+    enum cw_status status = read_hello(in, arena, &from, &device, err);
+    if (status != CW_OK)
+        return status;
     const char *chip = cw_device_attribute(&device, "chip");
     *refused = !is_wanted(s, &from, device.index);
     if (!*refused && (!chip || strcmp(chip, s->chip) != 0))
@@ -233,9 +239,8 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
     if (arrival == CW_ARRIVAL_PART)
         return true;
     size_t size = p->message.got;
-    if (arrival == CW_ARRIVAL_WHOLE)
-        take_whole(s, p, &err);
-    else if (arrival == CW_ARRIVAL_CUT)
+    bool good = arrival == CW_ARRIVAL_WHOLE && take_whole(s, p, &err) == CW_OK;
+    if (arrival == CW_ARRIVAL_CUT)
         cw_error_set(&err, CW_ERR_INPUT, "%s", cut_message);
     else if (arrival == CW_ARRIVAL_BAD)
         cw_error_set(&err, reason == ENOMEM ? CW_ERR_NOMEM : CW_ERR_INPUT,
@@ -246,7 +251,7 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
         s->trouble = err;
     bool more = !s->program.over || p->left > size;
     p->left -= more ? size : 0;
-    return arrival == CW_ARRIVAL_WHOLE && err.code == CW_OK && more;
+    return good && more;
 }
 
 /* Whoever is turned away runs on without a profiler; the file then stays without an end. */

@@ -17,6 +17,7 @@
 
 #include "agent/backend.h"
 #include "agent/session.h"
+#include "tests/support/alloc_fail.h"
 
 const char *cw_cupti_path(char *name, size_t size)
 {
@@ -445,6 +446,8 @@ static const struct {
               {"comes and goes", comes_and_goes, "", 1},
               {"ends before memory is taken", ends_before_memory_is_taken, "", 50}};
 
+static long fail_after = -1; /* of the agent's allocations */
+
 static void run(const char *name, void (*program)(void), size_t setup_size)
 {
     listen_here();
@@ -458,9 +461,11 @@ static void run(const char *name, void (*program)(void), size_t setup_size)
         program();
         _exit(0);
     }
+    cw_alloc_fail_after(fail_after);
     cw_session_serve(&session);
-    cr_expect(session.program.how == CW_END_EXITED && session.program.code == 0, "%s: %d %u", name, session.program.how,
-              session.program.code);
+    cw_alloc_fail_after(-1);
+    cr_expect(session.program.how == CW_END_EXITED && (session.program.code == 0 || fail_after >= 0), "%s: %d %u", name,
+              session.program.how, session.program.code);
     cr_expect(session.held == 0 || session.process_count, "%s", name);
 }
 
@@ -482,6 +487,20 @@ Test(agent_session, faults_of_messages, .timeout = 120)
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     cr_expect(used.ru_maxrss < MOST_MIB << 10, "%ld KiB", used.ru_maxrss);
+}
+
+Test(agent_session, every_allocation_may_fail, .timeout = 120)
+{
+    for (bool failed = true; failed;) {
+        fail_after++;
+        run("in order", in_order, 0);
+        failed = session.trouble.code != CW_OK;
+        cr_expect(failed ? session.trouble.code == CW_ERR_NOMEM : taken == 2, "allocation %ld: %s, %u taken",
+                  fail_after, session.trouble.message, taken);
+        cw_session_finish(&session);
+        cr_assert(fail_after < 1000);
+    }
+    cr_expect(fail_after > 5, "only %ld allocations", fail_after);
 }
 
 static size_t cut_at;

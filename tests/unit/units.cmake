@@ -62,7 +62,7 @@ cw_unit(agent_file_devices_test cw_agent)
 cw_unit(agent_filter_test cw_agent)
 cw_unit(agent_nesting_test cw_agent)
 cw_unit(agent_runs_test cw_agent cw_test_alloc_fail)
-cw_unit(agent_session_test cw_agent)
+cw_unit(agent_session_test cw_agent cw_test_alloc_fail)
 target_sources(agent_session_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/session.c ${PROJECT_SOURCE_DIR}/agent/program.c
                ${PROJECT_SOURCE_DIR}/agent/signals.c)
 cw_unit(agent_sim_test cw_agent cw_test_image cw_test_alloc_fail m)
