@@ -111,7 +111,10 @@ if(CUPTI_INCLUDE_DIR)
   target_sources(agent_pm_capture_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/pm_capture.c
                  ${PROJECT_SOURCE_DIR}/agent/pm_verdict.c ${PROJECT_SOURCE_DIR}/agent/session.c
                  ${PROJECT_SOURCE_DIR}/agent/program.c ${PROJECT_SOURCE_DIR}/agent/signals.c)
-  cw_unit(agent_exit_test cw_inject)
+  # The whole of it, with a CUPTI that has no GPU.
+  add_library(cw_test_cupti STATIC support/fake_cupti.c)
+  target_link_libraries(cw_test_cupti PUBLIC cw_inject PkgConfig::CRITERION)
+  cw_unit(agent_exit_test cw_test_cupti cw_inject)
   add_library(fake_nvml SHARED support/fake_nvml.c)
   target_link_libraries(fake_nvml PRIVATE cw_options)
   target_compile_options(fake_nvml PRIVATE -fvisibility=default)

@@ -1,0 +1,257 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/filter.h"
+#include "tests/support/fake_cupti.h"
+
+struct fake_cupti fake_cupti;
+static bool library_is_gone;
+static const CUcontext context = (CUcontext)0x10;
+
+static void meanwhile(void (*what)(void))
+{
+    if (what)
+        what();
+}
+
+static void unload_library(void)
+{
+    library_is_gone = true;
+}
+
+static CUptiResult subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc function, void *user)
+{
+    *subscriber = NULL;
+    fake_cupti.callback = function;
+    return user ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+
+static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
+                                   CUpti_CallbackId id)
+{
+    return on && !subscriber && domain && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
+{
+    p->pChipName = "GH100";
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    *name = "cuLaunchKernel";
+    return domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
+               ? CUPTI_SUCCESS
+               : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult version(uint32_t *number)
+{
+    *number = 130001;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult initialize(CUpti_Profiler_Initialize_Params *p)
+{
+    meanwhile(fake_cupti.initializing);
+    return p ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
+{
+    p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&library_is_gone;
+    return atexit(unload_library) == 0 ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
+}
+
+static CUptiResult disable(CUpti_RangeProfiler_Disable_Params *p)
+{
+    return p->pRangeProfilerObject ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult data_size(CUpti_RangeProfiler_GetCounterDataSize_Params *p)
+{
+    p->counterDataSize = 16;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult initialize_data(CUpti_RangeProfiler_CounterDataImage_Initialize_Params *p)
+{
+    return p->pCounterData ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
+{
+    return p->pConfig ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
+{
+    meanwhile(fake_cupti.starting);
+    return p->pRangeProfilerObject ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
+{
+    if (library_is_gone)
+        abort();
+    p->isAllPassSubmitted = 1;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
+{
+    p->numOfRangeDropped = 0;
+    return library_is_gone ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
+
+static CUresult current(CUcontext *c)
+{
+    *c = fake_cupti.current;
+    return CUDA_SUCCESS;
+}
+
+static CUresult push_current(CUcontext c)
+{
+    fake_cupti.current = c;
+    return CUDA_SUCCESS;
+}
+
+static CUresult pop_current(CUcontext *c)
+{
+    *c = fake_cupti.current;
+    fake_cupti.current = NULL;
+    return CUDA_SUCCESS;
+}
+
+static CUresult device_of(CUdevice *device)
+{
+    *device = 0;
+    return fake_cupti.current == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult device_name(char *text, int size, CUdevice device)
+{
+    snprintf(text, (size_t)size, "GPU %d", device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult no_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    *value = (int)attribute + device;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult driver_version(int *number)
+{
+    *number = 13000;
+    return CUDA_SUCCESS;
+}
+
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+bool cw_cupti_load(struct cw_cupti *api, const char *path)
+{
+    *api = (struct cw_cupti){.cuptiSubscribe = subscribe,
+                             .cuptiEnableCallback = enable_callback,
+                             .cuptiDeviceGetChipName = chip_name,
+                             .cuptiGetCallbackName = callback_name,
+                             .cuptiGetVersion = version,
+                             .cuptiProfilerInitialize = initialize,
+                             .cuptiRangeProfilerEnable = enable,
+                             .cuptiRangeProfilerDisable = disable,
+                             .cuptiRangeProfilerGetCounterDataSize = data_size,
+                             .cuptiRangeProfilerCounterDataImageInitialize = initialize_data,
+                             .cuptiRangeProfilerSetConfig = set_config,
+                             .cuptiRangeProfilerStart = start,
+                             .cuptiRangeProfilerStop = stop,
+                             .cuptiRangeProfilerDecodeData = decode,
+                             .cuCtxGetCurrent = current,
+                             .cuCtxPushCurrent_v2 = push_current,
+                             .cuCtxPopCurrent_v2 = pop_current,
+                             .cuCtxGetDevice = device_of,
+                             .cuDeviceGetName = device_name,
+                             .cuDeviceGetAttribute = no_attribute,
+                             .cuDeviceGetPCIBusId = device_name,
+                             .cuDriverGetVersion = driver_version,
+                             .cuStreamIsCapturing = is_capturing};
+    return path == NULL;
+}
+
+enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, const char *call, char *text,
+                                size_t size)
+{
+    snprintf(text, size, "%s failed: %d", call, (int)result);
+    return api ? CW_ERR_DEVICE : CW_ERR_INPUT;
+}
+
+/* ---- what the program does -------------------------------------------------------------------------------------- */
+
+void fake_cupti_create_context(void)
+{
+    const CUpti_ResourceData created = {.context = context};
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &created);
+}
+
+void fake_cupti_launch(CUpti_ApiCallbackSite site)
+{
+    cuLaunchKernel_params params = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
+    CUresult result = CUDA_SUCCESS;
+    const CUpti_CallbackData call = {.callbackSite = site,
+                                     .functionParams = &params,
+                                     .functionReturnValue = &result,
+                                     .context = context,
+                                     .symbolName = "step",
+                                     .correlationId = 7};
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+}
+
+/* ---- an agent --------------------------------------------------------------------------------------------------- */
+
+void fake_agent_listen(struct fake_agent *a)
+{
+    *a = (struct fake_agent){.folder = "/tmp/inject_test_XXXXXX", .address = {.sun_family = AF_UNIX}};
+    cr_assert(mkdtemp(a->folder));
+    snprintf(a->address.sun_path, sizeof a->address.sun_path, "%s/socket", a->folder);
+    a->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert(bind(a->listener, (struct sockaddr *)&a->address, sizeof a->address) == 0 && listen(a->listener, 8) == 0);
+    setenv(CW_AGENT_SOCKET_VARIABLE, a->address.sun_path, 1);
+}
+
+void fake_agent_close(const struct fake_agent *a)
+{
+    close(a->listener);
+    unlink(a->address.sun_path);
+    rmdir(a->folder);
+}
+
+void fake_agent_answer(int fd)
+{
+    struct cw_writer setup;
+    cw_writer_init(&setup);
+    cw_write_u32(&setup, CW_MODE_RANGE);
+    cw_write_u32(&setup, 4);
+    cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, 1);
+    cw_write_string(&setup, "smsp__inst_executed.sum");
+    cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, 8);
+    cw_write_u64(&setup, 0);
+    for (int none = 0; none < 5; none++) /* for the device, and what is counted once */
+        cw_write_u32(&setup, 0);
+    cw_write_u32(&setup, CW_REPLAY_KERNEL);
+    cw_write_u8(&setup, 0);
+    cw_write_u32(&setup, 0);
+    cw_write_u32(&setup, 1);
+    cw_filter_write(&setup, &(struct cw_filter_options){.launch_count = UINT64_MAX});
+    cr_expect(cw_message_send(fd, CW_MESSAGE_SETUP, setup.data, setup.size));
+    cw_writer_free(&setup);
+}

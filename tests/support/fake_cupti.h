@@ -1,0 +1,34 @@
+/* A CUPTI without a GPU under the whole injection library, which is linked beside it, and an agent that listens. It
+ * loads a library when it is first needed, whose end at exit is its own. */
+#ifndef CW_TEST_FAKE_CUPTI_H
+#define CW_TEST_FAKE_CUPTI_H
+
+#include <sys/un.h>
+
+#include "agent/inject/inject.h"
+
+int InitializeInjection(void);
+
+struct fake_cupti {
+    CUpti_CallbackFunc callback;                   /* the injection library's */
+    CUcontext current;                             /* none, as where contexts are made with the driver's calls */
+    void (*initializing)(void), (*starting)(void); /* what such a call does; NULL: nothing */
+};
+extern struct fake_cupti fake_cupti;
+
+/* The program makes its context; it launches a kernel, or the launch returns. */
+void fake_cupti_create_context(void);
+void fake_cupti_launch(CUpti_ApiCallbackSite site);
+
+struct fake_agent {
+    char folder[32];
+    struct sockaddr_un address;
+    int listener;
+};
+/* Listens, and names the socket in the environment. */
+void fake_agent_listen(struct fake_agent *agent);
+void fake_agent_close(const struct fake_agent *agent);
+/* SETUP: one metric in one pass, under kernel replay. */
+void fake_agent_answer(int fd);
+
+#endif
