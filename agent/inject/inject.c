@@ -26,8 +26,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages on the socket; taken last */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static _Thread_local bool inside; /* this thread's calls are our own */
-static bool abandoned;            /* what was armed when the capture ended has been stopped */
-static uint64_t taken;            /* messages with memory that the agent has read */
+static _Thread_local struct cw_thread thread;
+static bool abandoned; /* what was armed when the capture ended has been stopped */
+static uint64_t taken; /* messages with memory that the agent has read */
 
 static const struct cw_inject_mode *const modes[] = {
     [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
@@ -35,11 +36,22 @@ static const struct cw_inject_mode *const modes[] = {
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
+void cw_thread_enter(struct cw_thread *t)
+{
+    t->error = errno;
+}
+
+void cw_thread_leave(const struct cw_thread *t)
+{
+    errno = t->error;
+}
+
 bool cw_inject_lock(void)
 {
     if (inside || cw_inject.process != getpid())
         return false;
     inside = true;
+    cw_thread_enter(&thread);
     pthread_mutex_lock(&lock);
     return true;
 }
@@ -48,6 +60,7 @@ void cw_inject_unlock(void)
 {
     pthread_cond_broadcast(&left); /* what others wait for may be so now */
     pthread_mutex_unlock(&lock);
+    cw_thread_leave(&thread);
     inside = false;
 }
 
@@ -412,21 +425,28 @@ __attribute__((constructor)) static void remember_process(void)
     cw_inject.process = getpid();
 }
 
+static void initialize(void)
+{
+    const char *path = getenv(CW_AGENT_SOCKET_VARIABLE);
+    if (!path || cw_inject.socket >= 0)
+        return;
+    cw_inject.process = getpid();
+    cw_inject.arena = cw_arena_create();
+    if (!cw_inject.arena || !connect_agent(path))
+        return;
+    if (cw_cupti_load(&cw_inject.api, getenv(CW_AGENT_CUPTI_VARIABLE)))
+        subscribe();
+    else
+        cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject.api.missing);
+}
+
 /* Called by the CUDA driver when it initialises. The value is what CUDA expects of a library that has loaded. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-    const char *path = getenv(CW_AGENT_SOCKET_VARIABLE);
-    if (!path || cw_inject.socket >= 0)
-        return 1;
-    cw_inject.process = getpid();
-    cw_inject.arena = cw_arena_create();
-    if (!cw_inject.arena || !connect_agent(path))
-        return 1;
-    if (!cw_cupti_load(&cw_inject.api, getenv(CW_AGENT_CUPTI_VARIABLE))) {
-        cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject.api.missing);
-        return 1;
-    }
-    subscribe();
+    struct cw_thread here;
+    cw_thread_enter(&here);
+    initialize();
+    cw_thread_leave(&here);
     return 1;
 }

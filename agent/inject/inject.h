@@ -56,6 +56,12 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user);
 void cw_inject_own_thread(void);
 /* The calling thread's number. */
 uint64_t cw_inject_thread(void);
+/* What a thread of the program has that must be the same behind every call into the library. May nest. */
+struct cw_thread {
+    int error; /* errno */
+};
+void cw_thread_enter(struct cw_thread *thread);
+void cw_thread_leave(const struct cw_thread *thread);
 /* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which
  * must not touch anything. */
 bool cw_inject_lock(void);

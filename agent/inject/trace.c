@@ -100,15 +100,20 @@ static void add(struct batch *b, const kernel_record *k)
 
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most)
 {
+    struct cw_thread here;
+    cw_thread_enter(&here);
     *most = 0;
     *buffer = aligned_alloc(8, BUFFER_SIZE);
     *size = *buffer ? BUFFER_SIZE : 0;
+    cw_thread_leave(&here);
 }
 
 /* Comes on a thread of CUPTI's own, or on the one that flushes and holds the lock: so it takes none. */
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)size;
+    struct cw_thread here;
+    cw_thread_enter(&here);
     struct batch *b = cw_inject.over ? NULL : calloc(1, sizeof *b);
     CUpti_Activity *record = NULL;
     size_t dropped = 0;
@@ -122,6 +127,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     }
     free(b);
     free(buffer);
+    cw_thread_leave(&here);
 }
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */

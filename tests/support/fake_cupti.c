@@ -255,3 +255,21 @@ void fake_agent_answer(int fd)
     cr_expect(cw_message_send(fd, CW_MESSAGE_SETUP, setup.data, setup.size));
     cw_writer_free(&setup);
 }
+
+int fake_agent_serve(int fd, enum cw_message_type expected)
+{
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    int count = 0;
+    while (cw_message_receive(fd, &type, &payload, &size)) {
+        cr_expect(type == CW_MESSAGE_HELLO || type == expected, "%d", type);
+        if (type == CW_MESSAGE_HELLO)
+            fake_agent_answer(fd);
+        if (type == CW_MESSAGE_RANGES)
+            cr_expect(cw_message_send(fd, CW_MESSAGE_TAKEN, NULL, 0));
+        count += type == expected;
+        free(payload);
+    }
+    return count;
+}

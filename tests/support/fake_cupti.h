@@ -8,6 +8,8 @@
 #include "agent/inject/inject.h"
 
 int InitializeInjection(void);
+int counterworks_range_push(const char *name);
+int counterworks_range_pop(void);
 
 struct fake_cupti {
     CUpti_CallbackFunc callback;                   /* the injection library's */
@@ -30,5 +32,7 @@ void fake_agent_listen(struct fake_agent *agent);
 void fake_agent_close(const struct fake_agent *agent);
 /* SETUP: one metric in one pass, under kernel replay. */
 void fake_agent_answer(int fd);
+/* Answers until the program ends: how many messages of a type come. Besides HELLO there are no others. */
+int fake_agent_serve(int fd, enum cw_message_type expected);
 
 #endif

@@ -21,25 +21,6 @@ static void program(void)
     exit(0);
 }
 
-/* How many messages of a type come until the program ends; besides HELLO there are no others. */
-static int listen_to(int fd, enum cw_message_type expected)
-{
-    enum cw_message_type type;
-    uint8_t *payload;
-    size_t size;
-    int count = 0;
-    while (cw_message_receive(fd, &type, &payload, &size)) {
-        cr_expect(type == CW_MESSAGE_HELLO || type == expected, "%d", type);
-        if (type == CW_MESSAGE_HELLO)
-            fake_agent_answer(fd);
-        if (type == CW_MESSAGE_RANGES)
-            cr_expect(cw_message_send(fd, CW_MESSAGE_TAKEN, NULL, 0));
-        count += type == expected;
-        free(payload);
-    }
-    return count;
-}
-
 /* Runs the program, whose files may not become larger, and expects one message of a type. */
 static void run(rlim_t largest_file, enum cw_message_type expected)
 {
@@ -52,7 +33,7 @@ static void run(rlim_t largest_file, enum cw_message_type expected)
         program();
     }
     int fd = accept(agent.listener, NULL, NULL);
-    cr_expect_eq(listen_to(fd, expected), 1);
+    cr_expect_eq(fake_agent_serve(fd, expected), 1);
     cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     close(fd);
     fake_agent_close(&agent);
