@@ -39,10 +39,12 @@ enum { MODES = sizeof modes / sizeof *modes };
 void cw_thread_enter(struct cw_thread *t)
 {
     t->error = errno;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t->cancel);
 }
 
 void cw_thread_leave(const struct cw_thread *t)
 {
+    pthread_setcancelstate(t->cancel, NULL);
     errno = t->error;
 }
 
@@ -60,8 +62,8 @@ void cw_inject_unlock(void)
 {
     pthread_cond_broadcast(&left); /* what others wait for may be so now */
     pthread_mutex_unlock(&lock);
-    cw_thread_leave(&thread);
     inside = false;
+    cw_thread_leave(&thread);
 }
 
 uint64_t cw_inject_thread(void)

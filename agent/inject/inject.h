@@ -58,7 +58,8 @@ void cw_inject_own_thread(void);
 uint64_t cw_inject_thread(void);
 /* What a thread of the program has that must be the same behind every call into the library. May nest. */
 struct cw_thread {
-    int error; /* errno */
+    int error;  /* errno */
+    int cancel; /* whether it can be cancelled, which it cannot meanwhile: it may hold locks */
 };
 void cw_thread_enter(struct cw_thread *thread);
 void cw_thread_leave(const struct cw_thread *thread);

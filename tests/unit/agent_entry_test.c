@@ -51,3 +51,31 @@ Test(entry, keeps_errno, .timeout = 60)
     cr_expect_eq(errno, ERANGE);
     end();
 }
+
+/* ---- cancellation ----------------------------------------------------------------------------------------------- */
+
+static void *be_cancelled(void *lived)
+{
+    pthread_cancel(pthread_self());
+    fake_cupti_create_context();
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    counterworks_range_push("step");
+    *(bool *)lived = true;
+    pthread_testcancel();
+    *(bool *)lived = false;
+    return NULL;
+}
+
+/* A lock that the thread held would stop every other. */
+Test(entry, a_thread_is_cancelled_behind_the_call, .timeout = 60)
+{
+    pthread_t thread;
+    void *result;
+    bool lived = false;
+    begin();
+    cr_assert(pthread_create(&thread, NULL, be_cancelled, &lived) == 0 && pthread_join(thread, &result) == 0);
+    cr_expect(lived && result == PTHREAD_CANCELED);
+    cr_expect_eq(counterworks_range_push("next"), 0);
+    end();
+}
