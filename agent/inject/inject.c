@@ -9,6 +9,7 @@
 #include "agent/inject/in_flight.h"
 #include "agent/inject/reach.h"
 #include "agent/inject/stream_capture.h"
+#include "agent/inject/wire.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,19 +17,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-struct cw_inject cw_inject = {.socket = -1};
+struct cw_inject cw_inject;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages on the socket; taken last */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static _Thread_local bool inside; /* this thread's calls are our own */
 static _Thread_local struct cw_thread thread;
 static bool abandoned; /* what was armed when the capture ended has been stopped */
-static uint64_t taken; /* messages with memory that the agent has read */
 
 static const struct cw_inject_mode *const modes[] = {
     [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
@@ -115,14 +112,6 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
 
-static bool send_message(enum cw_message_type type, const struct cw_writer *out, int memory)
-{
-    pthread_mutex_lock(&wire);
-    bool sent = cw_message_send_with(cw_inject.socket, type, out->data, out->size, memory);
-    pthread_mutex_unlock(&wire);
-    return sent;
-}
-
 void cw_inject_fail(enum cw_status status, const char *format, ...)
 {
     char text[700];
@@ -134,8 +123,8 @@ void cw_inject_fail(enum cw_status status, const char *format, ...)
     cw_writer_init(&out);
     cw_write_u32(&out, status);
     cw_write_string(&out, text);
-    if (cw_inject.socket >= 0 && out.status == CW_OK)
-        send_message(CW_MESSAGE_FAIL, &out, -1);
+    if (out.status == CW_OK)
+        cw_wire_send(CW_MESSAGE_FAIL, &out, -1);
     cw_writer_free(&out);
     cw_inject.over = true;
 }
@@ -152,7 +141,7 @@ bool cw_inject_good(CUptiResult result, const char *call)
 
 static bool send_and_free(enum cw_message_type type, struct cw_writer *out, int memory)
 {
-    bool sent = out->status == CW_OK && send_message(type, out, memory);
+    bool sent = out->status == CW_OK && cw_wire_send(type, out, memory);
     if (out->status != CW_OK)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
     cw_inject.over = cw_inject.over || !sent;
@@ -171,23 +160,11 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     return send_and_free(type, out, memory) ? ++number : 0;
 }
 
-/* What the agent says of memory is counted, whatever is waited for. */
-static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
-{
-    bool received = cw_message_receive(cw_inject.socket, type, payload, size);
-    taken += received && *type == CW_MESSAGE_TAKEN;
-    return received;
-}
-
 bool cw_inject_wait_taken(uint64_t number)
 {
-    enum cw_message_type type;
-    uint8_t *payload;
-    size_t size;
-    while (taken < number && receive(&type, &payload, &size))
-        free(payload);
-    cw_inject.over = cw_inject.over || taken < number;
-    return taken >= number;
+    bool read = cw_wire_wait_taken(number);
+    cw_inject.over = cw_inject.over || !read;
+    return read;
 }
 
 /* ---- what happens in the program -------------------------------------------------------------------------------- */
@@ -253,20 +230,6 @@ static bool put_hello(struct cw_writer *out, uint32_t *number)
     return ok;
 }
 
-/* The answer follows the question: nothing else may come between on the socket. */
-static bool ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size)
-{
-    pthread_mutex_lock(&wire);
-    bool ok = cw_message_send(cw_inject.socket, CW_MESSAGE_HELLO, question->data, question->size) &&
-              receive(type, payload, size);
-    while (ok && *type == CW_MESSAGE_TAKEN) {
-        free(*payload);
-        ok = receive(type, payload, size);
-    }
-    pthread_mutex_unlock(&wire);
-    return ok;
-}
-
 /* Introduces the device of the current context; the first answer says what to collect. */
 static bool hello(uint32_t *device)
 {
@@ -275,7 +238,7 @@ static bool hello(uint32_t *device)
     uint8_t *payload = NULL;
     size_t size = 0;
     cw_writer_init(&out);
-    bool ok = put_hello(&out, device) && ask(&out, &type, &payload, &size);
+    bool ok = put_hello(&out, device) && cw_wire_ask(&out, &type, &payload, &size);
     bool refused = ok && type == CW_MESSAGE_REFUSE;
     ok = ok && (refused || (type == CW_MESSAGE_SETUP && (cw_inject.mode || take_setup(payload, size))));
     free(payload);
@@ -411,16 +374,6 @@ static void subscribe(void)
         enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
 }
 
-static bool connect_agent(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path)
-        return false;
-    strcpy(address.sun_path, path);
-    cw_inject.socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    return cw_inject.socket >= 0 && connect(cw_inject.socket, (struct sockaddr *)&address, sizeof address) == 0;
-}
-
 /* User ranges may come before CUDA does. */
 __attribute__((constructor)) static void remember_process(void)
 {
@@ -430,11 +383,11 @@ __attribute__((constructor)) static void remember_process(void)
 static void initialize(void)
 {
     const char *path = getenv(CW_AGENT_SOCKET_VARIABLE);
-    if (!path || cw_inject.socket >= 0)
+    if (!path || cw_wire_was_tried())
         return;
     cw_inject.process = getpid();
     cw_inject.arena = cw_arena_create();
-    if (!cw_inject.arena || !connect_agent(path))
+    if (!cw_inject.arena || !cw_wire_connect(path))
         return;
     if (cw_cupti_load(&cw_inject.api, getenv(CW_AGENT_CUPTI_VARIABLE)))
         subscribe();

@@ -36,7 +36,6 @@ extern const struct cw_inject_mode cw_inject_range, cw_inject_batch, cw_inject_p
 
 struct cw_inject {
     struct cw_cupti api;
-    int socket;
     bool over; /* nothing more is collected */
     pid_t process;
     struct cw_arena *arena;            /* for what SETUP brought */

@@ -1,0 +1,20 @@
+/* The connection to the agent. Whole messages go over it, one at a time: none of these needs the library's lock, and
+ * none takes it. */
+#ifndef CW_INJECT_WIRE_H
+#define CW_INJECT_WIRE_H
+
+#include "agent/message.h"
+
+/* Once in a process, to the agent that listens at `path`. */
+bool cw_wire_connect(const char *path);
+/* Whether that was tried, whatever has become of it. */
+bool cw_wire_was_tried(void);
+
+/* With memory (a descriptor), or -1 for none. False where the agent is gone. */
+bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int memory);
+/* Sends a question and receives its answer, whose payload is the caller's to free. */
+bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size);
+/* Waits until the agent has read this many pieces of memory, of all that were sent; false where it is gone. */
+bool cw_wire_wait_taken(uint64_t number);
+
+#endif
