@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
@@ -212,18 +211,16 @@ static bool allocate(int file, size_t size)
 static bool make_memory(struct cw_collection_memory *m, size_t size)
 {
     void *bytes = MAP_FAILED;
-    m->file = memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (m->file >= 0 && may_be_that_large(size) && allocate(m->file, size) &&
-        fcntl(m->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
-        bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
+    if (cw_descriptor_take(&m->file, memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) &&
+        may_be_that_large(size) && allocate(m->file.fd, size) && fcntl(m->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file.fd, 0);
     if (bytes != MAP_FAILED) {
         m->bytes = bytes;
         return true;
     }
     cw_inject_fail(CW_ERR_NOMEM, "found no memory for %zu bytes of counter data in the profiled program: %s", size,
                    strerror(errno));
-    if (m->file >= 0)
-        close(m->file);
+    cw_descriptor_close(&m->file);
     return false;
 }
 
@@ -259,7 +256,7 @@ static void free_memories(struct cw_collection *c)
             cw_inject_wait_taken(m->handed_over);
         if (m->bytes) {
             munmap(m->bytes, c->memory_size);
-            close(m->file);
+            cw_descriptor_close(&m->file);
         }
         *m = (struct cw_collection_memory){0};
     }
@@ -488,7 +485,7 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
         cw_write_u32(&out, (uint32_t)c->images[c->once ? self.part_count : i].size);
     struct cw_collection_memory *m = &c->memories[c->turn];
     if (parts)
-        m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, m->file);
+        m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, cw_descriptor_number(&m->file));
     else
         cw_inject_send(CW_MESSAGE_RANGES, &out);
     c->skipped = 0;

@@ -2,6 +2,7 @@
 #ifndef CW_INJECT_COLLECTION_H
 #define CW_INJECT_COLLECTION_H
 
+#include "agent/inject/descriptor.h"
 #include "agent/inject/inject.h"
 
 struct cw_seen_launch { /* what is known of a range before it is sent */
@@ -17,7 +18,7 @@ struct cw_collection_image {
 
 /* Counter data of all parts, which the agent reads where it is. */
 struct cw_collection_memory {
-    int file;
+    struct cw_descriptor file;
     uint8_t *bytes;       /* NULL: none yet */
     uint64_t handed_over; /* cw_inject_wait_taken() before it is used again */
 };

@@ -7,8 +7,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "agent/inject/descriptor.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
-static int agent = -1;
+static struct cw_descriptor agent;
 static bool tried;
 static uint64_t taken; /* pieces of memory that the agent has read */
 
@@ -19,8 +21,8 @@ bool cw_wire_connect(const char *path)
         return false;
     strcpy(address.sun_path, path);
     tried = true;
-    agent = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    return agent >= 0 && connect(agent, (struct sockaddr *)&address, sizeof address) == 0;
+    return cw_descriptor_take(&agent, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) &&
+           connect(agent.fd, (struct sockaddr *)&address, sizeof address) == 0;
 }
 
 bool cw_wire_was_tried(void)
@@ -31,7 +33,7 @@ bool cw_wire_was_tried(void)
 bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
     pthread_mutex_lock(&lock);
-    bool sent = cw_message_send_with(agent, type, out->data, out->size, memory);
+    bool sent = cw_message_send_with(cw_descriptor_number(&agent), type, out->data, out->size, memory);
     pthread_mutex_unlock(&lock);
     return sent;
 }
@@ -39,7 +41,7 @@ bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int me
 /* What the agent says of memory is counted, whatever is waited for. */
 static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
-    bool received = cw_message_receive(agent, type, payload, size);
+    bool received = cw_message_receive(cw_descriptor_number(&agent), type, payload, size);
     taken += received && *type == CW_MESSAGE_TAKEN;
     return received;
 }
@@ -48,7 +50,8 @@ static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
 bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
     pthread_mutex_lock(&lock);
-    bool ok = cw_message_send(agent, CW_MESSAGE_HELLO, question->data, question->size) && receive(type, payload, size);
+    bool ok = cw_message_send(cw_descriptor_number(&agent), CW_MESSAGE_HELLO, question->data, question->size) &&
+              receive(type, payload, size);
     while (ok && *type == CW_MESSAGE_TAKEN) {
         free(*payload);
         ok = receive(type, payload, size);

@@ -195,10 +195,20 @@ enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, 
 
 /* ---- what the program does -------------------------------------------------------------------------------------- */
 
+static void tell_of_context(CUpti_CallbackId id)
+{
+    const CUpti_ResourceData data = {.context = context};
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
 void fake_cupti_create_context(void)
 {
-    const CUpti_ResourceData created = {.context = context};
-    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &created);
+    tell_of_context(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+}
+
+void fake_cupti_destroy_context(void)
+{
+    tell_of_context(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
 void fake_cupti_launch(CUpti_ApiCallbackSite site)

@@ -1,0 +1,88 @@
+/* The connection to the agent, in a program that does with its descriptors and its processes what it likes. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/fake_cupti.h"
+
+enum { MOST_DESCRIPTORS = 1024, BEFORE_LONG = 30 };
+
+static struct fake_agent agent;
+
+static void launch(void)
+{
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+}
+
+/* A process of the program's, which says by its exit status whether all is well. */
+static pid_t start(bool (*program)(void))
+{
+    pid_t child = fork();
+    if (child)
+        return child;
+    alarm(BEFORE_LONG);
+    _exit(program() ? 0 : 1);
+}
+
+/* Runs a program under an agent, and expects so many messages with ranges. */
+static void run(bool (*program)(void), int ranges)
+{
+    int status = -1;
+    fake_agent_listen(&agent);
+    pid_t child = start(program);
+    int fd = accept(agent.listener, NULL, NULL);
+    cr_expect_eq(fake_agent_serve(fd, CW_MESSAGE_RANGES), ranges);
+    cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    close(fd);
+    fake_agent_close(&agent);
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------------------------ */
+
+/* As a daemon does that closes all descriptors, and then opens its own. */
+static bool takes_every_descriptor(void)
+{
+    int own[2];
+    char byte;
+    InitializeInjection();
+    fake_cupti_create_context();
+    launch();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, own) != 0 || dup2(own[1], STDIN_FILENO) < 0)
+        return false;
+    bool taken[MOST_DESCRIPTORS] = {false}, good = true;
+    for (int fd = STDERR_FILENO + 1; fd < MOST_DESCRIPTORS; fd++)
+        taken[fd] = fcntl(fd, F_GETFD) >= 0 && dup2(own[0], fd) == fd;
+    fake_cupti_destroy_context();
+    for (int fd = 0; fd < MOST_DESCRIPTORS; fd++)
+        good = good && (!taken[fd] || fcntl(fd, F_GETFD) >= 0);
+    return good && recv(STDIN_FILENO, &byte, 1, MSG_DONTWAIT) < 0;
+}
+
+Test(wire, what_took_the_place_of_a_descriptor_is_neither_written_nor_closed, .timeout = 60)
+{
+    run(takes_every_descriptor, 0);
+}
+
+static bool has_no_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        close(fd);
+    InitializeInjection();
+    fake_cupti_create_context();
+    launch();
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            return false;
+    fake_cupti_destroy_context();
+    return true;
+}
+
+Test(wire, what_the_program_prints_does_not_go_to_the_agent, .timeout = 60)
+{
+    run(has_no_standard_descriptors, 1);
+}
