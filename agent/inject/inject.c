@@ -9,6 +9,7 @@
 #include "agent/inject/in_flight.h"
 #include "agent/inject/reach.h"
 #include "agent/inject/stream_capture.h"
+#include "agent/inject/user_ranges.h"
 #include "agent/inject/wire.h"
 
 #include <errno.h>
@@ -374,10 +375,22 @@ static void subscribe(void)
         enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
 }
 
+/* A child has none of the threads that may have held a lock. It can be profiled where its parent was not. */
+static void forked(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    cw_wire_leave();
+    cw_user_ranges_forget();
+    cw_inject.over = cw_inject.over || cw_wire_was_tried();
+    cw_inject.process = cw_wire_was_tried() ? 0 : getpid();
+}
+
 /* User ranges may come before CUDA does. */
-__attribute__((constructor)) static void remember_process(void)
+__attribute__((constructor)) static void load(void)
 {
     cw_inject.process = getpid();
+    pthread_atfork(NULL, NULL, forked);
 }
 
 static void initialize(void)

@@ -131,3 +131,8 @@ void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), c
     self.user = user;
     cw_nesting_review(&self.open, wanted, user);
 }
+
+void cw_user_ranges_forget(void)
+{
+    self.open.count = 0; /* their names may be freed already */
+}

@@ -21,4 +21,7 @@ uint32_t cw_user_ranges_wanted_count(void);
 /* Asks `wanted` of every range, those that are open too. */
 void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), const void *user);
 
+/* In a child that was forked, also in the middle of a change by another thread. */
+void cw_user_ranges_forget(void);
+
 #endif

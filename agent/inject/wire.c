@@ -30,6 +30,12 @@ bool cw_wire_was_tried(void)
     return tried;
 }
 
+void cw_wire_leave(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* another thread may have held it */
+    cw_descriptor_close(&agent);
+}
+
 bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
     pthread_mutex_lock(&lock);

@@ -10,6 +10,9 @@ bool cw_wire_connect(const char *path);
 /* Whether that was tried, whatever has become of it. */
 bool cw_wire_was_tried(void);
 
+/* In a child that was forked: what the parent has is the parent's. */
+void cw_wire_leave(void);
+
 /* With memory (a descriptor), or -1 for none. False where the agent is gone. */
 bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int memory);
 /* Sends a question and receives its answer, whose payload is the caller's to free. */

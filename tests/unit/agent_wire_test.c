@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -85,4 +87,74 @@ static bool has_no_standard_descriptors(void)
 Test(wire, what_the_program_prints_does_not_go_to_the_agent, .timeout = 60)
 {
     run(has_no_standard_descriptors, 1);
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------------- */
+
+static int end_of_test[2]; /* a pipe */
+
+static bool lives_on(void)
+{
+    char none;
+    close(end_of_test[1]);
+    counterworks_range_push("in the child");
+    launch();
+    fake_cupti_destroy_context();
+    return read(end_of_test[0], &none, 1) == 0;
+}
+
+static bool leaves_a_child(void)
+{
+    InitializeInjection();
+    fake_cupti_create_context();
+    launch();
+    start(lives_on);
+    fake_cupti_destroy_context();
+    return true;
+}
+
+/* The agent sees the program's end, though its child lives. */
+Test(wire, a_forked_child_has_no_part_in_the_connection, .timeout = BEFORE_LONG - 10)
+{
+    cr_assert(pipe(end_of_test) == 0);
+    run(leaves_a_child, 1);
+    close(end_of_test[1]);
+}
+
+static void *hold_the_lock(void *held)
+{
+    cw_inject_lock();
+    sem_post(held);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static bool is_profiled(void)
+{
+    counterworks_range_push("before CUDA");
+    InitializeInjection();
+    fake_cupti_create_context();
+    launch();
+    fake_cupti_destroy_context();
+    return counterworks_range_pop() == 0;
+}
+
+/* The parent uses no CUDA, but has ranges. */
+static bool forks_while_a_thread_holds_the_lock(void)
+{
+    pthread_t thread;
+    sem_t held;
+    int status;
+    cw_inject.process = getpid(); /* as where the library is loaded */
+    if (sem_init(&held, 0, 0) != 0 || pthread_create(&thread, NULL, hold_the_lock, &held) != 0)
+        return false;
+    sem_wait(&held);
+    pid_t child = start(is_profiled);
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+Test(wire, a_forked_child_that_uses_cuda_is_profiled, .timeout = 60)
+{
+    run(forks_while_a_thread_holds_the_lock, 1);
 }
