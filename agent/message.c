@@ -7,16 +7,40 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
+
+static time_t seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* Whether to repeat a call that a signal interrupted. A socket's time limit (SO_SNDTIMEO, SO_RCVTIMEO) begins anew
+ * then, and is over all the same: EAGAIN. */
+static bool again(int fd, int limit, time_t since)
+{
+    struct timeval most = {0};
+    socklen_t size = sizeof most;
+    if (errno != EINTR)
+        return false;
+    getsockopt(fd, SOL_SOCKET, limit, &most, &size);
+    errno = EAGAIN;
+    return !most.tv_sec || seconds() - since <= most.tv_sec;
+}
 
 static bool send_all(int fd, const uint8_t *data, size_t size)
 {
+    time_t since = seconds();
     while (size) {
         ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && again(fd, SO_SNDTIMEO, since))
             continue;
         if (n <= 0)
             return false;
+        since = seconds();
         data += n;
         size -= (size_t)n;
     }
@@ -37,10 +61,11 @@ static ssize_t send_first(int fd, uint8_t *data, size_t size, int memory)
         message.msg_control = control.room;
         message.msg_controllen = sizeof control.room;
     }
+    time_t since = seconds();
     ssize_t n;
     do
         n = sendmsg(fd, &message, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && again(fd, SO_SNDTIMEO, since));
     return n;
 }
 
@@ -57,10 +82,11 @@ static ssize_t receive_some(int fd, uint8_t *data, size_t size, int *memory, boo
                              .msg_iovlen = 1,
                              .msg_control = memory ? control.room : NULL,
                              .msg_controllen = memory ? CMSG_LEN(sizeof *memory) : 0};
+    time_t since = seconds();
     ssize_t n;
     do
         n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && again(fd, SO_RCVTIMEO, since));
     const struct cmsghdr *found = n > 0 && memory ? CMSG_FIRSTHDR(&message) : NULL;
     if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS &&
         found->cmsg_len == CMSG_LEN(sizeof *memory))
@@ -142,7 +168,7 @@ enum cw_arrival cw_message_read(struct cw_message_in *in, int fd, bool wait, siz
     size_t room = in_header ? sizeof in->head - in->got : in->capacity - have;
     ssize_t n = receive_some(fd, to, room, in->got ? NULL : &in->memory, wait);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return CW_ARRIVAL_PART;
+        return wait ? bad(EAGAIN) : CW_ARRIVAL_PART;
     if (n <= 0)
         return in->got ? CW_ARRIVAL_CUT : CW_ARRIVAL_END;
     in->got += (size_t)n;

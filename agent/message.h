@@ -11,6 +11,9 @@
 
 #define CW_AGENT_SOCKET_VARIABLE "COUNTERWORKS_SOCKET"
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
+/* Seconds that the program waits for an agent that does not read or answer, such as one that is stopped. */
+#define CW_AGENT_PATIENCE_VARIABLE "COUNTERWORKS_PATIENCE"
+enum { CW_AGENT_PATIENCE = 120, CW_AGENT_MOST_PATIENCE = 86400 };
 
 /* CUPTI's version from CUDA 13.0 on; an older one does not see launches by itself. */
 enum { CW_CUPTI_OF_CUDA_13 = 130000 };
@@ -101,7 +104,8 @@ void cw_graph_name(uint32_t kernels, char *text, size_t size);
 #define CW_WHY_AFTER_GRAPH "what follows a program's first CUDA graph, where kernel replay ends"
 #define CW_WHY_GRAPH "a CUDA graph, which only batched replay collects"
 
-/* Sends one message. False when the other end is gone. */
+/* Sends one message. False when the other end is gone, or does not read for as long as the socket's time limit
+ * (EAGAIN). */
 bool cw_message_send(int fd, enum cw_message_type type, const void *payload, size_t size);
 /* The same with memory, a file's descriptor, or -1 for none. */
 bool cw_message_send_with(int fd, enum cw_message_type type, const void *payload, size_t size, int memory);
@@ -129,7 +133,8 @@ enum cw_arrival cw_message_read(struct cw_message_in *in, int fd, bool wait, siz
 void cw_message_drop(struct cw_message_in *in);
 
 /* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream
- * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), and without memory (ENOMEM).
+ * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), without memory (ENOMEM), and where
+ * nothing comes for as long as the socket's time limit (EAGAIN).
  * Memory that came with it is closed. */
 bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size);
 /* The same, but it is left to the caller to close: *memory, or -1. */

@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "agent/inject/wire.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include "agent/inject/descriptor.h"
@@ -13,16 +16,31 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
 static struct cw_descriptor agent;
 static bool tried;
 static uint64_t taken; /* pieces of memory that the agent has read */
+static struct timeval patience = {.tv_sec = CW_AGENT_PATIENCE};
 
-bool cw_wire_connect(const char *path)
+static void read_patience(void)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path)
-        return false;
-    strcpy(address.sun_path, path);
-    tried = true;
-    return cw_descriptor_take(&agent, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) &&
-           connect(agent.fd, (struct sockaddr *)&address, sizeof address) == 0;
+    const char *text = getenv(CW_AGENT_PATIENCE_VARIABLE);
+    long seconds = text ? strtol(text, NULL, 10) : 0;
+    if (seconds > 0 && seconds <= CW_AGENT_MOST_PATIENCE)
+        patience.tv_sec = seconds;
+}
+
+/* A signal may interrupt it, and then it is made again. */
+static bool connect_to(const struct sockaddr_un *address)
+{
+    int result;
+    do
+        result = connect(agent.fd, (const struct sockaddr *)address, sizeof *address);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+static bool limit(struct timeval most)
+{
+    int fd = cw_descriptor_number(&agent);
+    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most) == 0;
 }
 
 bool cw_wire_was_tried(void)
@@ -36,10 +54,55 @@ void cw_wire_leave(void)
     cw_descriptor_close(&agent);
 }
 
+/* Behind whole messages: for an agent that goes on later. */
+static void tell_why(const char *text)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u32(&out, CW_ERR_DEVICE);
+    cw_write_string(&out, text);
+    if (out.status == CW_OK && limit((struct timeval){.tv_usec = 1000}))
+        cw_message_send(cw_descriptor_number(&agent), CW_MESSAGE_FAIL, out.data, out.size);
+    cw_writer_free(&out);
+}
+
+/* Nothing more goes over the socket. Always false. */
+static bool give_up(bool in_a_message)
+{
+    char text[120];
+    bool late = errno == EAGAIN;
+    snprintf(text, sizeof text, "capture-agent has not read or answered for %ld s; the program goes on without it",
+             (long)patience.tv_sec);
+    if (late)
+        fprintf(stderr, "counterworks: %s\n", text);
+    if (late && !in_a_message)
+        tell_why(text);
+    cw_descriptor_close(&agent);
+    return false;
+}
+
+bool cw_wire_connect(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return false;
+    strcpy(address.sun_path, path);
+    tried = true;
+    read_patience();
+    return (cw_descriptor_take(&agent, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) && limit(patience) &&
+            connect_to(&address)) ||
+           give_up(true);
+}
+
+static bool send_message(enum cw_message_type type, const struct cw_writer *out, int memory)
+{
+    return cw_message_send_with(cw_descriptor_number(&agent), type, out->data, out->size, memory) || give_up(true);
+}
+
 bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
     pthread_mutex_lock(&lock);
-    bool sent = cw_message_send_with(cw_descriptor_number(&agent), type, out->data, out->size, memory);
+    bool sent = send_message(type, out, memory);
     pthread_mutex_unlock(&lock);
     return sent;
 }
@@ -47,17 +110,17 @@ bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int me
 /* What the agent says of memory is counted, whatever is waited for. */
 static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
-    bool received = cw_message_receive(cw_descriptor_number(&agent), type, payload, size);
-    taken += received && *type == CW_MESSAGE_TAKEN;
-    return received;
+    if (!cw_message_receive(cw_descriptor_number(&agent), type, payload, size))
+        return give_up(false);
+    taken += *type == CW_MESSAGE_TAKEN;
+    return true;
 }
 
 /* The answer follows the question: nothing else may come between on the socket. */
 bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
     pthread_mutex_lock(&lock);
-    bool ok = cw_message_send(cw_descriptor_number(&agent), CW_MESSAGE_HELLO, question->data, question->size) &&
-              receive(type, payload, size);
+    bool ok = send_message(CW_MESSAGE_HELLO, question, -1) && receive(type, payload, size);
     while (ok && *type == CW_MESSAGE_TAKEN) {
         free(*payload);
         ok = receive(type, payload, size);

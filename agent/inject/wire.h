@@ -1,5 +1,8 @@
 /* The connection to the agent. Whole messages go over it, one at a time: none of these needs the library's lock, and
- * none takes it. */
+ * none takes it.
+ *
+ * No wait for the agent is longer than COUNTERWORKS_PATIENCE; it begins anew when something was read or answered. Then
+ * the connection is closed, and the program goes on without a capture. */
 #ifndef CW_INJECT_WIRE_H
 #define CW_INJECT_WIRE_H
 

@@ -1,0 +1,142 @@
+/* An agent that is stopped: the program waits for it for a while, and then goes on without it. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/inject/wire.h"
+#include "tests/support/fake_cupti.h"
+
+enum { BEFORE_LONG = 30, MESSAGES = 40, LARGE = 1 << 20 };
+
+static struct fake_agent agent;
+static int answers[2]; /* a pipe: how many messages the agent got behind HELLO, and the type of the last */
+struct answer {
+    int count, last;
+};
+
+/* Stops behind HELLO until it is told to go on. */
+static void be_agent(void)
+{
+    struct answer answer = {0};
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    int fd = accept(agent.listener, NULL, NULL);
+    while (cw_message_receive(fd, &type, &payload, &size)) {
+        if (type == CW_MESSAGE_HELLO) {
+            fake_agent_answer(fd);
+            raise(SIGSTOP);
+        } else {
+            answer = (struct answer){answer.count + (type == CW_MESSAGE_FAIL || size == LARGE), type};
+        }
+        free(payload);
+    }
+    _exit(write(answers[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
+}
+
+static pid_t start(const char *patience)
+{
+    fake_agent_listen(&agent);
+    setenv(CW_AGENT_PATIENCE_VARIABLE, patience, 1);
+    cr_assert(pipe(answers) == 0);
+    alarm(BEFORE_LONG);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be stopped */
+        be_agent();
+    }
+    InitializeInjection();
+    fake_cupti_create_context();
+    int status;
+    cr_assert(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+    return child;
+}
+
+static struct answer go_on(pid_t child)
+{
+    struct answer answer = {0};
+    int status = -1;
+    kill(child, SIGCONT);
+    cr_expect_eq(read(answers[0], &answer, sizeof answer), sizeof answer);
+    cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    fake_agent_close(&agent);
+    return answer;
+}
+
+static bool send_large(void)
+{
+    static const uint8_t bytes[LARGE];
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_bytes(&out, bytes, sizeof bytes);
+    return cw_inject_send(CW_MESSAGE_LAUNCHES, &out);
+}
+
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* The program's timer interrupts whatever waits. */
+Test(patience, a_message_that_nobody_reads_is_given_up, .timeout = BEFORE_LONG)
+{
+    const struct itimerval often = {{0, 50000}, {0, 50000}};
+    pid_t child = start("1");
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = ignore}, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    int sent = 0;
+    while (sent < MESSAGES && send_large())
+        sent++;
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    cr_expect_lt(sent, MESSAGES);
+    cr_expect(cw_inject.over);
+    cr_expect_eq(go_on(child).count, sent, "and the agent does not wait for the rest");
+}
+
+Test(patience, an_answer_that_does_not_come_is_given_up_and_told, .timeout = BEFORE_LONG)
+{
+    char text[500] = "";
+    int errors[2], before = dup(STDERR_FILENO);
+    pid_t child = start("1");
+    cr_assert(pipe(errors) == 0);
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    dup2(errors[1], STDERR_FILENO);
+    fake_cupti_destroy_context();
+    dup2(before, STDERR_FILENO);
+    cr_expect(cw_inject.over);
+    cr_expect_gt(read(errors[0], text, sizeof text - 1), 0);
+    cr_expect(strstr(text, "for 1 s"), "%s", text);
+    cr_expect_eq(go_on(child).last, CW_MESSAGE_FAIL);
+}
+
+static void *go_on_soon(void *child)
+{
+    usleep(300000);
+    kill(*(pid_t *)child, SIGCONT);
+    return NULL;
+}
+
+Test(patience, an_agent_that_goes_on_in_time_gets_everything, .timeout = BEFORE_LONG)
+{
+    pthread_t other;
+    pid_t child = start("20");
+    cr_assert(pthread_create(&other, NULL, go_on_soon, &child) == 0);
+    int sent = 0;
+    while (sent < MESSAGES && send_large())
+        sent++;
+    cr_expect_eq(sent, MESSAGES);
+    cr_expect_not(cw_inject.over);
+    pthread_join(other, NULL);
+    cw_inject_fail(CW_ERR_DEVICE, "the end");
+    cw_wire_leave();
+    cr_expect_eq(go_on(child).count, MESSAGES + 1);
+}
