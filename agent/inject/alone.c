@@ -21,14 +21,13 @@ struct memory {
 typedef int list_function(void *device, unsigned *count, struct process *processes);
 
 static struct {
-    bool tried;
     int (*init)(void);
     int (*device)(const char *pci, void **device);
     list_function *compute, *graphics, *mps;
     int (*memory)(void *device, struct memory *memory);
 } nvml;
 
-static void load(void)
+void cw_inject_load_company(void)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -40,14 +39,6 @@ static void load(void)
     *(void **)&nvml.mps = dlsym(library, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
     if (nvml.init && nvml.device && nvml.compute && nvml.graphics && nvml.mps && nvml.init() == 0)
         *(void **)&nvml.memory = dlsym(library, "nvmlDeviceGetMemoryInfo_v2");
-}
-
-static bool is_there(void)
-{
-    if (!nvml.tried)
-        load();
-    nvml.tried = true;
-    return nvml.memory;
 }
 
 /* How many processes a list has; MOST_PROCESSES + 1 where it cannot be had. */
@@ -63,7 +54,7 @@ enum cw_company cw_inject_company(const char *pci)
     struct process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];
     struct memory memory = {.version = (unsigned)sizeof memory | 2u << 24};
     void *device;
-    if (!is_there() || nvml.device(pci, &device) != 0 || nvml.memory(device, &memory) != 0)
+    if (!nvml.memory || nvml.device(pci, &device) != 0 || nvml.memory(device, &memory) != 0)
         return CW_COMPANY_UNKNOWN;
     unsigned compute = list(nvml.compute, device, processes), graphics = list(nvml.graphics, device, others),
              mps = list(nvml.mps, device, others);

@@ -577,7 +577,8 @@ static void abandon(void)
     }
 }
 
-const struct cw_inject_mode cw_inject_batch = {.setup = setup,
+const struct cw_inject_mode cw_inject_batch = {.load = cw_range_load,
+                                               .setup = setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,
                                                .launch_entered = launch_entered,

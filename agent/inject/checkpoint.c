@@ -10,12 +10,10 @@ static CUptiResult (*save)(struct cw_checkpoint *);
 static CUptiResult (*restore)(struct cw_checkpoint *);
 static CUptiResult (*release)(struct cw_checkpoint *);
 
-bool cw_checkpoint_init(void)
+void cw_checkpoint_load(void)
 {
     Dl_info cupti;
     char path[1024] = "";
-    if (save)
-        return restore && release;
     if (dladdr(*(void **)&cw_inject.api.cuptiGetVersion, &cupti) && cupti.dli_fname)
         snprintf(path, sizeof path, "%s", cupti.dli_fname);
     char *slash = strrchr(path, '/');
@@ -23,10 +21,14 @@ bool cw_checkpoint_init(void)
     snprintf(path + folder, sizeof path - folder, "libcheckpoint.so");
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return false;
+        return;
     *(void **)&save = dlsym(library, "cuptiCheckpointSave");
     *(void **)&restore = dlsym(library, "cuptiCheckpointRestore");
     *(void **)&release = dlsym(library, "cuptiCheckpointFree");
+}
+
+bool cw_checkpoint_init(void)
+{
     return save && restore && release;
 }
 

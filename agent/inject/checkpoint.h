@@ -12,7 +12,9 @@ struct cw_checkpoint {
     void *library;
 };
 
-/* Loads the library that lies beside the loaded CUPTI; false where there is none. */
+/* Finds the library that lies beside the loaded CUPTI; as a mode's load. */
+void cw_checkpoint_load(void);
+/* False where there is none. */
 bool cw_checkpoint_init(void);
 
 /* Each is true on success. A saved checkpoint is to be freed. */

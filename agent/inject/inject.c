@@ -46,22 +46,39 @@ void cw_thread_leave(const struct cw_thread *t)
     errno = t->error;
 }
 
-bool cw_inject_lock(void)
+static bool enter(void)
 {
     if (inside || cw_inject.process != getpid())
         return false;
     inside = true;
     cw_thread_enter(&thread);
-    pthread_mutex_lock(&lock);
     return true;
+}
+
+static void leave(void)
+{
+    inside = false;
+    cw_thread_leave(&thread);
+}
+
+static void release(void)
+{
+    pthread_cond_broadcast(&left); /* what others wait for may be so now */
+    pthread_mutex_unlock(&lock);
+}
+
+bool cw_inject_lock(void)
+{
+    bool entered = enter();
+    if (entered)
+        pthread_mutex_lock(&lock);
+    return entered;
 }
 
 void cw_inject_unlock(void)
 {
-    pthread_cond_broadcast(&left); /* what others wait for may be so now */
-    pthread_mutex_unlock(&lock);
-    inside = false;
-    cw_thread_leave(&thread);
+    release();
+    leave();
 }
 
 uint64_t cw_inject_thread(void)
@@ -194,16 +211,20 @@ static bool enable_wanted(void)
     return ok;
 }
 
+/* The number of the mode is the first of SETUP. */
+static const struct cw_inject_mode *read_mode(struct cw_reader *in, const uint8_t *payload, size_t size)
+{
+    cw_reader_init(in, payload, size, "setup", 0, NULL);
+    uint32_t mode = cw_read_u32(in);
+    return in->status == CW_OK && mode < MODES ? modes[mode] : NULL;
+}
+
 static bool take_setup(const uint8_t *payload, size_t size)
 {
     struct cw_reader in;
-    cw_reader_init(&in, payload, size, "setup", 0, NULL);
-    uint32_t mode = cw_read_u32(&in);
-    if (in.status != CW_OK || mode >= MODES)
-        return false;
-    cw_inject.mode = modes[mode];
+    cw_inject.mode = read_mode(&in, payload, size);
     cw_reach_init();
-    return cw_inject.mode->setup(&in) &&
+    return cw_inject.mode && cw_inject.mode->setup(&in) &&
            (!cw_inject.mode->launch_entered ||
             enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count)) &&
            enable_wanted();
@@ -231,23 +252,6 @@ static bool put_hello(struct cw_writer *out, uint32_t *number)
     return ok;
 }
 
-/* Introduces the device of the current context; the first answer says what to collect. */
-static bool hello(uint32_t *device)
-{
-    struct cw_writer out;
-    enum cw_message_type type;
-    uint8_t *payload = NULL;
-    size_t size = 0;
-    cw_writer_init(&out);
-    bool ok = put_hello(&out, device) && cw_wire_ask(&out, &type, &payload, &size);
-    bool refused = ok && type == CW_MESSAGE_REFUSE;
-    ok = ok && (refused || (type == CW_MESSAGE_SETUP && (cw_inject.mode || take_setup(payload, size))));
-    free(payload);
-    cw_writer_free(&out);
-    cw_inject.over = cw_inject.over || !ok;
-    return ok && !refused;
-}
-
 static void at_exit(void)
 {
     if (!cw_inject_lock())
@@ -259,20 +263,77 @@ static void at_exit(void)
     cw_inject_unlock();
 }
 
-/* The first context has CUPTI load libraries whose destructors run at exit. Handlers that came last run first, and ours
- * still needs those libraries: it is installed behind them. */
-static void introduce(CUcontext context)
+/* Here CUPTI loads libraries, so the lock is not held. */
+static bool begin_profiling(void)
 {
-    static bool installed;
-    uint32_t device;
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    static bool begun;
     PARAMS(CUpti_Profiler_Initialize_Params, init);
-    if (CALL(cuptiProfilerInitialize, init) && hello(&device)) {
-        cw_inject.mode->context_created(context, device);
-        installed = installed || atexit(at_exit) == 0;
-    }
+    pthread_mutex_lock(&one_at_a_time);
+    begun = begun || CALL(cuptiProfilerInitialize, init);
+    pthread_mutex_unlock(&one_at_a_time);
+    return begun;
 }
 
-/* A context that the program makes with the driver's own calls is not the thread's yet. */
+struct answer { /* to HELLO */
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    uint32_t device; /* it is about */
+};
+
+/* Introduces the device of the current context. */
+static bool hello(struct answer *answer)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    pthread_mutex_lock(&lock);
+    bool ok = put_hello(&out, &answer->device);
+    release();
+    ok = ok && cw_wire_ask(&out, &answer->type, &answer->payload, &answer->size);
+    cw_writer_free(&out);
+    return ok;
+}
+
+static void load(const struct answer *answer)
+{
+    struct cw_reader in;
+    const struct cw_inject_mode *mode =
+        answer->type == CW_MESSAGE_SETUP ? read_mode(&in, answer->payload, answer->size) : NULL;
+    if (mode && mode->load)
+        mode->load();
+}
+
+/* The first context has CUPTI load libraries whose destructors run at exit. Handlers that came last run first, and ours
+ * still needs those libraries: it is installed behind them. */
+static void take_answer(CUcontext context, const struct answer *answer)
+{
+    static bool installed;
+    if (answer->type == CW_MESSAGE_REFUSE || cw_inject.over)
+        return;
+    if (answer->type != CW_MESSAGE_SETUP || (!cw_inject.mode && !take_setup(answer->payload, answer->size))) {
+        cw_inject.over = true;
+        return;
+    }
+    cw_inject.mode->context_created(context, answer->device);
+    installed = installed || atexit(at_exit) == 0;
+}
+
+/* The first answer says what to collect. What loads libraries comes before the lock. */
+static void introduce(CUcontext context)
+{
+    struct answer answer = {0};
+    bool good = begin_profiling() && hello(&answer);
+    if (good)
+        load(&answer);
+    pthread_mutex_lock(&lock);
+    cw_inject.over = cw_inject.over || !good;
+    take_answer(context, &answer);
+    release();
+    free(answer.payload);
+}
+
+/* A context that the program makes with the driver's own calls is not the thread's yet. Needs no lock. */
 static void context_created(CUcontext context)
 {
     CUcontext current = NULL;
@@ -346,21 +407,30 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
         mode->module_unloading(data->context);
 }
 
-static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
-    (void)user;
-    if (abandoned || !cw_inject_lock()) /* a fork without exec has no GPU of its own to profile */
-        return;
     const struct cw_inject_mode *mode = cw_inject.mode;
     if (cw_inject.over)
         abandon();
-    else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-        context_created(((const CUpti_ResourceData *)data)->context);
     else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
         resource(mode, id, data);
     else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API)
         driver_call(mode, id, data);
-    cw_inject_unlock();
+}
+
+static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+    (void)user;
+    if (abandoned || !enter()) /* a fork without exec has no GPU of its own to profile */
+        return;
+    if (!cw_inject.over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+        context_created(((const CUpti_ResourceData *)data)->context);
+    } else {
+        pthread_mutex_lock(&lock);
+        happened(domain, id, data);
+        release();
+    }
+    leave();
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
@@ -387,7 +457,7 @@ static void forked(void)
 }
 
 /* User ranges may come before CUDA does. */
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void begin(void)
 {
     cw_inject.process = getpid();
     pthread_atfork(NULL, NULL, forked);

@@ -1,4 +1,5 @@
-/* What the parts of the injection library share. Every function here is called with the one lock held. */
+/* What the parts of the injection library share. Every function here is called with the one lock held, where it does
+ * not say otherwise. */
 #ifndef CW_INJECT_INJECT_H
 #define CW_INJECT_INJECT_H
 
@@ -11,6 +12,9 @@
 
 /* One way to collect (enum cw_mode): what it does with what happens in the program. */
 struct cw_inject_mode {
+    /* Finds libraries and what is in them, and may be NULL. The lock is not held: whoever waits for the loader must not
+     * hold it, for constructors of libraries use ranges and CUDA. Several threads may come here, and find the same. */
+    void (*load)(void);
     bool (*setup)(struct cw_reader *in); /* the rest of SETUP, once; false ends the capture */
     void (*context_created)(CUcontext context, uint32_t device);
     void (*context_destroyed)(CUcontext context);
@@ -70,9 +74,9 @@ void cw_inject_unlock(void);
 /* Wall-clock time. */
 uint64_t cw_inject_now_ns(void);
 
-/* Ends the capture and tells the agent why. */
+/* Ends the capture and tells the agent why. Needs no lock. */
 void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* True when `result` is success; otherwise the capture is over and the agent knows why. */
+/* True when `result` is success; otherwise the capture is over and the agent knows why. Needs no lock. */
 bool cw_inject_good(CUptiResult result, const char *call);
 /* Sends what was written and frees the writer. Needs no lock. */
 bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
@@ -95,6 +99,8 @@ bool cw_inject_synchronize(CUcontext context);
 /* Who else uses the device at a PCI address. */
 enum cw_company { CW_COMPANY_NONE, CW_COMPANY_UNKNOWN, CW_COMPANY_OTHERS };
 enum cw_company cw_inject_company(const char *pci);
+/* Finds the library that tells; as a mode's load. */
+void cw_inject_load_company(void);
 
 /* Whether the driver refused a call that has returned. */
 static inline bool cw_inject_refused(const CUpti_CallbackData *call)

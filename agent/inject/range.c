@@ -2,6 +2,7 @@
  * user ranges. */
 #include "agent/inject/range.h"
 
+#include "agent/inject/checkpoint.h"
 #include "agent/inject/graph.h"
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
@@ -11,6 +12,7 @@
 #include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
+#include "host/base/demangle.h"
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. */
 static const uint64_t flush_ns = 5000000000;
@@ -27,6 +29,13 @@ struct cw_range_settings cw_range_settings;
 static bool range_wanted(const void *user, const char *name)
 {
     return cw_filter_range(user, name);
+}
+
+void cw_range_load(void)
+{
+    cw_checkpoint_load();
+    cw_inject_load_company();
+    cw_demangle(""); /* of the names that the filter looks at */
 }
 
 bool cw_range_setup(struct cw_reader *in)
@@ -451,7 +460,8 @@ static void rest(void)
         cw_collection_each(come_to_rest);
 }
 
-const struct cw_inject_mode cw_inject_range = {.setup = cw_range_setup,
+const struct cw_inject_mode cw_inject_range = {.load = cw_range_load,
+                                               .setup = cw_range_setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,
                                                .launch_entered = launch_entered,

@@ -32,11 +32,17 @@ static struct {
 /* Every version of the record begins alike; this one is in the headers of all toolkits from 12.0 on. */
 typedef CUpti_ActivityKernel8 kernel_record;
 
+static void load(void)
+{
+#define X(name) *(void **)&self.name = dlsym(cw_inject.api.cupti_library, #name);
+    FUNCTIONS(X)
+#undef X
+}
+
 static bool setup(struct cw_reader *in)
 {
     (void)in;
 #define X(name)                                                                                                        \
-    *(void **)&self.name = dlsym(cw_inject.api.cupti_library, #name);                                                  \
     if (!self.name) {                                                                                                  \
         cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name ", so kernel launches cannot be traced");         \
         return false;                                                                                                  \
@@ -160,5 +166,8 @@ static void finish(void)
         self.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-const struct cw_inject_mode cw_inject_trace = {
-    .setup = setup, .context_created = context_created, .context_destroyed = context_destroyed, .finish = finish};
+const struct cw_inject_mode cw_inject_trace = {.load = load,
+                                               .setup = setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .finish = finish};

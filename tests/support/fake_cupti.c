@@ -12,10 +12,10 @@ struct fake_cupti fake_cupti;
 static bool library_is_gone;
 static const CUcontext context = (CUcontext)0x10;
 
-static void meanwhile(void (*what)(void))
+static void tell(const char *call)
 {
-    if (what)
-        what();
+    if (fake_cupti.called)
+        fake_cupti.called(call);
 }
 
 static void unload_library(void)
@@ -52,13 +52,14 @@ static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const
 
 static CUptiResult version(uint32_t *number)
 {
+    tell("cuptiGetVersion");
     *number = 130001;
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult initialize(CUpti_Profiler_Initialize_Params *p)
 {
-    meanwhile(fake_cupti.initializing);
+    tell("cuptiProfilerInitialize");
     return p ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -91,7 +92,7 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 
 static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
 {
-    meanwhile(fake_cupti.starting);
+    tell("cuptiRangeProfilerStart");
     return p->pRangeProfilerObject ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -158,6 +159,17 @@ static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
     return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+static CUresult no_parameter(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    *offset = *size = 0;
+    return function && index ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+{
+    return config && function && parameters && extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
 bool cw_cupti_load(struct cw_cupti *api, const char *path)
 {
     *api = (struct cw_cupti){.cuptiSubscribe = subscribe,
@@ -182,7 +194,9 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuDeviceGetAttribute = no_attribute,
                              .cuDeviceGetPCIBusId = device_name,
                              .cuDriverGetVersion = driver_version,
-                             .cuStreamIsCapturing = is_capturing};
+                             .cuStreamIsCapturing = is_capturing,
+                             .cuFuncGetParamInfo = no_parameter,
+                             .cuLaunchKernelEx = launch_kernel};
     return path == NULL;
 }
 
@@ -246,22 +260,25 @@ void fake_agent_close(const struct fake_agent *a)
 void fake_agent_answer(int fd)
 {
     struct cw_writer setup;
+    tell("HELLO");
     cw_writer_init(&setup);
-    cw_write_u32(&setup, CW_MODE_RANGE);
+    cw_write_u32(&setup, fake_cupti.mode);
     cw_write_u32(&setup, 4);
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
     cw_write_string(&setup, "smsp__inst_executed.sum");
     cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 8);
-    cw_write_u64(&setup, 0);
-    for (int none = 0; none < 5; none++) /* for the device, and what is counted once */
+    for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
+        cw_write_u32(&setup, 8);
+        cw_write_u64(&setup, 0);
+    }
+    for (int none = 0; none < 4; none++) /* is counted once */
         cw_write_u32(&setup, 0);
     cw_write_u32(&setup, CW_REPLAY_KERNEL);
     cw_write_u8(&setup, 0);
     cw_write_u32(&setup, 0);
     cw_write_u32(&setup, 1);
-    cw_filter_write(&setup, &(struct cw_filter_options){.launch_count = UINT64_MAX});
+    cw_filter_write(&setup, &(struct cw_filter_options){.kernel = ".", .launch_count = UINT64_MAX});
     cr_expect(cw_message_send(fd, CW_MESSAGE_SETUP, setup.data, setup.size));
     cw_writer_free(&setup);
 }

@@ -12,9 +12,10 @@ int counterworks_range_push(const char *name);
 int counterworks_range_pop(void);
 
 struct fake_cupti {
-    CUpti_CallbackFunc callback;                   /* the injection library's */
-    CUcontext current;                             /* none, as where contexts are made with the driver's calls */
-    void (*initializing)(void), (*starting)(void); /* what such a call does; NULL: nothing */
+    CUpti_CallbackFunc callback;      /* the injection library's */
+    CUcontext current;                /* none, as where contexts are made with the driver's calls */
+    void (*called)(const char *call); /* of CUPTI, or HELLO: what is done meanwhile; NULL: nothing */
+    enum cw_mode mode;                /* of SETUP */
 };
 extern struct fake_cupti fake_cupti;
 
@@ -31,7 +32,7 @@ struct fake_agent {
 /* Listens, and names the socket in the environment. */
 void fake_agent_listen(struct fake_agent *agent);
 void fake_agent_close(const struct fake_agent *agent);
-/* SETUP: one metric in one pass, under kernel replay. */
+/* SETUP: one metric in one pass under kernel replay, counting for the context or the device, of every kernel */
 void fake_agent_answer(int fd);
 /* Answers until the program ends: how many messages of a type come. Besides HELLO there are no others. */
 int fake_agent_serve(int fd, enum cw_message_type expected);

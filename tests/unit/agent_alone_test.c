@@ -22,6 +22,7 @@ static enum cw_company company(const char *compute, const char *graphics, const 
     setenv("FAKE_NVML_GRAPHICS", graphics, 1);
     setenv("FAKE_NVML_MPS", mps, 1);
     setenv("FAKE_NVML_USED", used, 1);
+    cw_inject_load_company();
     return cw_inject_company("0000:0a:00.0");
 }
 
