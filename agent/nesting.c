@@ -12,10 +12,14 @@ void cw_nesting_finish(struct cw_nesting *n)
     n->count = 0;
 }
 
+/* The lowest that no open range has. */
 static uint32_t free_level(const struct cw_nesting *n)
 {
+    uint64_t used[CW_MOST_OPEN_RANGES / 64 + 1] = {1}; /* a bit for each level; 0 is none */
     uint32_t level = 1;
-    while (cw_nesting_at_level(n, level))
+    for (uint32_t i = 0; i < n->count; i++)
+        used[n->open[i].level / 64] |= UINT64_C(1) << n->open[i].level % 64;
+    while (used[level / 64] >> level % 64 & 1)
         level++;
     return level;
 }

@@ -133,3 +133,12 @@ Test(nesting, too_many_open_ranges_are_counted)
     cw_nesting_close(nesting, 12345678); /* closing what is not there does nothing */
     cr_expect(nesting->count == CW_MOST_OPEN_RANGES);
 }
+
+/* Each is opened within the time that the program has for it. */
+Test(nesting, as_many_levels_as_open_ranges, .timeout = 20)
+{
+    const struct cw_open_range *range = NULL;
+    for (int i = 0; i < CW_MOST_OPEN_RANGES; i++)
+        range = cw_nesting_open(nesting, 1, 0, false, true, "r");
+    cr_expect_eq(range->level, CW_MOST_OPEN_RANGES);
+}
