@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/nesting.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +28,7 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t threa
 {
     bool full = n->count == CW_MOST_OPEN_RANGES;
     char *copy = full ? NULL : strdup(name);
-    if (full && !n->lost++)
-        fprintf(stderr, "counterworks: found more than %d ranges open at a time; those beyond are not followed\n",
-                CW_MOST_OPEN_RANGES);
+    n->lost += full;
     if (!copy)
         return NULL;
     uint32_t level = wanted ? free_level(n) : 0;
@@ -43,6 +40,12 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t threa
                                                .level = level,
                                                .name = copy};
     return &n->open[n->count++];
+}
+
+const char *cw_nesting_warning(const struct cw_nesting *n)
+{
+    _Static_assert(CW_MOST_OPEN_RANGES == 4096, "the warning says so");
+    return n->lost == 1 ? "found more than 4096 ranges open at a time; those beyond are not followed" : NULL;
 }
 
 const struct cw_open_range *cw_nesting_innermost(const struct cw_nesting *n, uint64_t thread, uint64_t domain)

@@ -35,6 +35,8 @@ void cw_nesting_finish(struct cw_nesting *nesting);
  */
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *nesting, uint64_t thread, uint64_t domain,
                                             bool process_wide, bool wanted, const char *name);
+/* A line for people behind the first range that there was no room for; else NULL. */
+const char *cw_nesting_warning(const struct cw_nesting *nesting);
 /* The innermost pushed range of a thread and domain, or NULL. */
 const struct cw_open_range *cw_nesting_innermost(const struct cw_nesting *nesting, uint64_t thread, uint64_t domain);
 /* How many pushed ranges a thread has open in a domain. */

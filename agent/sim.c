@@ -186,10 +186,13 @@ static void open_range(struct simulation *s, const char *name, bool process_wide
 {
     const struct cw_open_range *range =
         cw_nesting_open(&s->nesting, s->process, 0, process_wide, cw_filter_range(&s->filter, name), name);
-    if (!range && s->nesting.count < CW_MOST_OPEN_RANGES)
+    bool full = !range && s->nesting.count == CW_MOST_OPEN_RANGES;
+    if (!range && !full)
         cw_error_nomem(&s->trouble);
-    else if (!range && s->options->user && cw_filter_range(&s->filter, name))
+    else if (full && s->options->user && cw_filter_range(&s->filter, name))
         drop(s, "a range beyond those that are followed");
+    if (full && cw_nesting_warning(&s->nesting))
+        fprintf(stderr, "counterworks: %s\n", cw_nesting_warning(&s->nesting));
     if (!range)
         return;
     bool begins = s->options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->filter, "", true);

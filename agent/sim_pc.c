@@ -193,8 +193,12 @@ static void launch(struct simulation *s, const char *kernel)
 static void open_range(struct simulation *s, const char *name, bool process_wide)
 {
     bool wanted = cw_filter_range(&s->filter, name);
-    if (!cw_nesting_open(&s->nesting, 0, 0, process_wide, wanted, name) && s->nesting.count < CW_MOST_OPEN_RANGES)
+    if (cw_nesting_open(&s->nesting, 0, 0, process_wide, wanted, name))
+        return;
+    if (s->nesting.count < CW_MOST_OPEN_RANGES)
         cw_error_nomem(&s->trouble);
+    else if (cw_nesting_warning(&s->nesting))
+        fprintf(stderr, "counterworks: %s\n", cw_nesting_warning(&s->nesting));
 }
 
 static void end_range(struct simulation *s, const char *name)

@@ -8,6 +8,7 @@
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/reach.h"
+#include "agent/inject/say.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "agent/inject/wire.h"
@@ -460,6 +461,7 @@ static void forked(void)
 __attribute__((constructor)) static void begin(void)
 {
     cw_inject.process = getpid();
+    cw_say_begin();
     pthread_atfork(NULL, NULL, forked);
 }
 

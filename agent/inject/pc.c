@@ -1,10 +1,10 @@
 /* PC sampling of each context, handed over in batches: at launches once the flush interval has passed, when a module
  * goes (its addresses may be used again), at the end of a range that was to be sampled, and at the end. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/filter.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/say.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "host/image/pc_data.h"
@@ -493,7 +493,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     (void)id;
     for (uint32_t i = 0; i < self.left_out_count; i++)
         if (self.left_out[i] == call->context) {
-            fprintf(stderr, "counterworks: a second context of a GPU launches kernels, which are not sampled\n");
+            cw_say("a second context of a GPU launches kernels, which are not sampled");
             self.left_out_count = 0;
         }
     if (self.late)

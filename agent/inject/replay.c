@@ -1,11 +1,10 @@
 /* What counterworks.h calls: user ranges, and user replay, where the program itself repeats a piece of its work once
  * for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is found. */
 #define _GNU_SOURCE
-#include <stdio.h>
-
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/range.h"
 #include "agent/inject/reach.h"
+#include "agent/inject/say.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 
@@ -44,8 +43,8 @@ static void save_memory(struct cw_collection *c)
 {
     self.saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self.memory, c->context);
     if (!self.saved)
-        fprintf(stderr, "counterworks: device memory cannot be saved%s%s; each pass continues from the last one's\n",
-                cw_reach_why() ? ": " : "", cw_reach_why() ? cw_reach_why() : "");
+        cw_say("device memory cannot be saved%s%s; each pass continues from the last one's",
+               cw_reach_why() ? ": " : "", cw_reach_why() ? cw_reach_why() : "");
 }
 
 static void free_memory(void)
@@ -58,8 +57,7 @@ static void free_memory(void)
 static void restore_memory(void)
 {
     if (self.saved && cw_reach_why()) { /* since it was saved */
-        fprintf(stderr, "counterworks: device memory is not put back: %s; each pass continues from the last one's\n",
-                cw_reach_why());
+        cw_say("device memory is not put back: %s; each pass continues from the last one's", cw_reach_why());
         free_memory();
     }
     if (self.saved && !cw_checkpoint_restore(&self.memory))

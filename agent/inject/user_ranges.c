@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/inject/inject.h"
+#include "agent/inject/say.h"
 
 static struct {
     struct cw_nesting open;
@@ -36,6 +37,8 @@ static uint64_t open_range(uint64_t domain, const char *name, bool process_wide)
     clean(text, name);
     const struct cw_open_range *range = cw_nesting_open(&self.open, cw_inject_thread(), domain, process_wide,
                                                         !self.wanted || self.wanted(self.user, text), text);
+    if (!range && cw_nesting_warning(&self.open))
+        cw_say("%s", cw_nesting_warning(&self.open));
     if (!range)
         return 0;
     const struct cw_open_range opened = *range; /* while the mode waits, other threads' come and go */

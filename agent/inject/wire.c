@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "agent/inject/descriptor.h"
+#include "agent/inject/say.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
 static struct cw_descriptor agent;
@@ -74,7 +75,7 @@ static bool give_up(bool in_a_message)
     snprintf(text, sizeof text, "capture-agent has not read or answered for %ld s; the program goes on without it",
              (long)patience.tv_sec);
     if (late)
-        fprintf(stderr, "counterworks: %s\n", text);
+        cw_say("%s", text);
     if (late && !in_a_message)
         tell_why(text);
     cw_descriptor_close(&agent);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/say.h"
 #include "agent/inject/wire.h"
 #include "tests/support/fake_cupti.h"
 
@@ -110,6 +111,7 @@ Test(patience, an_answer_that_does_not_come_is_given_up_and_told, .timeout = BEF
     fake_cupti_launch(CUPTI_API_ENTER);
     fake_cupti_launch(CUPTI_API_EXIT);
     dup2(errors[1], STDERR_FILENO);
+    cw_say_begin();
     fake_cupti_destroy_context();
     dup2(before, STDERR_FILENO);
     cr_expect(cw_inject.over);

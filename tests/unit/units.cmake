@@ -84,8 +84,8 @@ if(CUPTI_INCLUDE_DIR)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent)
   add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/graph_range.c ${inject}/collection.c
-              ${inject}/collection_launches.c ${inject}/once.c ${inject}/user_ranges.c
-              ${inject}/descriptor.c)
+              ${inject}/collection_launches.c ${inject}/once.c ${inject}/user_ranges.c ${inject}/descriptor.c
+              ${inject}/say.c)
   target_link_libraries(cw_test_profiler PUBLIC cw_test_inject PkgConfig::CRITERION)
   cw_unit(agent_graph_test cw_test_inject)
   cw_unit(agent_graph_range_test cw_test_profiler)
@@ -118,6 +118,7 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_exit_test cw_test_cupti cw_inject)
   cw_unit(agent_entry_test cw_test_cupti cw_inject)
   cw_unit(agent_wire_test cw_test_cupti cw_inject)
+  cw_unit(agent_say_test cw_test_cupti cw_inject)
   cw_unit(agent_patience_test cw_test_cupti cw_inject)
   cw_unit(agent_loader_test cw_test_cupti cw_inject)
   add_library(plugin MODULE support/plugin.c)

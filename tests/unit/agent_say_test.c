@@ -1,0 +1,69 @@
+/* What the injection library says on the program's standard error, which is the program's. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/inject/say.h"
+#include "tests/support/fake_cupti.h"
+
+enum { BEFORE_LONG = 20, MORE_THAN_ARE_FOLLOWED = 4097 };
+
+/* The library warns of ranges that are open beyond the most. */
+static void warn(void)
+{
+    for (int i = 0; i < MORE_THAN_ARE_FOLLOWED; i++)
+        counterworks_range_push("r");
+}
+
+static int begin(void)
+{
+    int ends[2];
+    cr_assert(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+    close(ends[1]);
+    cw_say_begin();
+    return ends[0];
+}
+
+Test(say, writes_a_line_to_the_standard_error, .timeout = BEFORE_LONG)
+{
+    char text[500] = "";
+    int reader = begin();
+    warn();
+    cr_expect_gt(read(reader, text, sizeof text - 1), 0);
+    cr_expect(strncmp(text, "counterworks: ", 14) == 0 && text[strlen(text) - 1] == '\n', "%s", text);
+}
+
+Test(say, does_not_end_a_program_whose_standard_error_nobody_reads, .timeout = BEFORE_LONG)
+{
+    signal(SIGPIPE, SIG_DFL);
+    close(begin());
+    warn();
+}
+
+Test(say, does_not_wait_for_who_does_not_read, .timeout = BEFORE_LONG)
+{
+    char byte = 0;
+    begin();
+    fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+    while (write(STDERR_FILENO, &byte, 1) == 1)
+        ;
+    fcntl(STDERR_FILENO, F_SETFL, 0);
+    warn();
+}
+
+Test(say, does_not_write_into_what_took_the_place_of_the_standard_error, .timeout = BEFORE_LONG)
+{
+    char path[] = "/tmp/say_test_XXXXXX";
+    struct stat file;
+    begin();
+    close(STDERR_FILENO);
+    int own = mkstemp(path);
+    cr_assert(own == STDERR_FILENO && unlink(path) == 0);
+    warn();
+    cr_expect(fstat(own, &file) == 0 && file.st_size == 0);
+}
