@@ -8,11 +8,13 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+#include "agent/inject/inject.h"
+#include "agent/inject/nvtx_names.h"
 #include "agent/inject/user_ranges.h"
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-enum { LONGEST = 1024, FULL_NAME = 2 * LONGEST };
+enum { LONGEST = 1024, FULL_NAME = 2 * LONGEST + 1 };
 
 static void narrow(char *to, const wchar_t *from)
 {
@@ -38,45 +40,43 @@ static void narrow(char *to, const wchar_t *from)
     to[n] = 0;
 }
 
-/* Handles of domains and registered strings are our own copies of their names. The program may keep them for as long as
- * it lives, so they are never freed. */
-static char *keep(const char *text)
+static uint64_t number(const void *handle)
 {
-    return strdup(text ? text : "");
+    return (uint64_t)(uintptr_t)handle;
 }
 
-static char *keep_wide(const wchar_t *text)
+/* The name of a handle, in LONGEST bytes. */
+static void name_of(char *to, const void *handle)
 {
-    char narrowed[LONGEST];
-    narrow(narrowed, text);
-    return keep(narrowed);
+    *to = 0;
+    if (!handle || !cw_inject_lock())
+        return;
+    snprintf(to, LONGEST, "%s", cw_nvtx_text(number(handle)));
+    cw_inject_unlock();
 }
 
 /* "domain@name", or the name alone in the default domain. */
-static void event_name(char *to, const char *domain, const nvtxEventAttributes_t *event)
+static void event_name(char *to, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
-    char message[LONGEST] = "";
+    name_of(to, domain);
+    size_t n = strlen(to);
+    if (n)
+        to[n++] = '@';
+    to[n] = 0;
     if (event && event->messageType == NVTX_MESSAGE_TYPE_ASCII && event->message.ascii)
-        snprintf(message, sizeof message, "%s", event->message.ascii);
+        snprintf(to + n, LONGEST, "%s", event->message.ascii);
     else if (event && event->messageType == NVTX_MESSAGE_TYPE_UNICODE)
-        narrow(message, event->message.unicode);
-    else if (event && event->messageType == NVTX_MESSAGE_TYPE_REGISTERED && event->message.registered)
-        snprintf(message, sizeof message, "%s", (const char *)event->message.registered);
-    bool named = domain && *domain;
-    snprintf(to, FULL_NAME, "%.*s%s%s", LONGEST - 2, named ? domain : "", named ? "@" : "", message);
+        narrow(to + n, event->message.unicode);
+    else if (event && event->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
+        name_of(to + n, event->message.registered);
 }
 
 /* ---- the functions ---------------------------------------------------------------------------------------------- */
 
-static uint64_t number(nvtxDomainHandle_t domain)
-{
-    return (uint64_t)(uintptr_t)domain;
-}
-
 static nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     char name[FULL_NAME];
-    event_name(name, (const char *)domain, event);
+    event_name(name, domain, event);
     return cw_user_range_start(number(domain), name);
 }
 
@@ -89,7 +89,7 @@ static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     char name[FULL_NAME];
-    event_name(name, (const char *)domain, event);
+    event_name(name, domain, event);
     return cw_user_range_push(number(domain), name);
 }
 
@@ -100,24 +100,42 @@ static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 
 static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
 {
-    return (nvtxDomainHandle_t)(void *)keep(name);
+    if (!cw_inject_lock())
+        return NULL;
+    uint64_t handle = cw_nvtx_domain(name ? name : "");
+    cw_inject_unlock();
+    return (nvtxDomainHandle_t)(uintptr_t)handle;
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create_wide(const wchar_t *name)
 {
-    return (nvtxDomainHandle_t)(void *)keep_wide(name);
+    char narrowed[LONGEST];
+    narrow(narrowed, name);
+    return domain_create(narrowed);
+}
+
+static void NVTX_API domain_destroy(nvtxDomainHandle_t domain)
+{
+    if (!cw_inject_lock())
+        return;
+    cw_nvtx_destroy(number(domain));
+    cw_inject_unlock();
 }
 
 static nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t domain, const char *text)
 {
-    (void)domain;
-    return (nvtxStringHandle_t)(void *)keep(text);
+    if (!cw_inject_lock())
+        return NULL;
+    uint64_t handle = cw_nvtx_string(number(domain), text ? text : "");
+    cw_inject_unlock();
+    return (nvtxStringHandle_t)(uintptr_t)handle;
 }
 
 static nvtxStringHandle_t NVTX_API register_string_wide(nvtxDomainHandle_t domain, const wchar_t *text)
 {
-    (void)domain;
-    return (nvtxStringHandle_t)(void *)keep_wide(text);
+    char narrowed[LONGEST];
+    narrow(narrowed, text);
+    return register_string(domain, narrowed);
 }
 
 static nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t *event)
@@ -191,6 +209,7 @@ static const struct replacement domains[] = {
     AS(NVTX_CBID_CORE2_DomainRegisterStringW, register_string_wide),
     AS(NVTX_CBID_CORE2_DomainCreateA, domain_create),
     AS(NVTX_CBID_CORE2_DomainCreateW, domain_create_wide),
+    AS(NVTX_CBID_CORE2_DomainDestroy, domain_destroy),
 };
 
 static bool replace(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule module,

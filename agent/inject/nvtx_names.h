@@ -1,0 +1,20 @@
+/* The names that a program has registered with NVTX: domains, and strings of theirs. A handle is a number that is never
+ * used again; what is no handle, or was one, has the name "". Each text is kept once, and no more than
+ * CW_NVTX_MOST_BYTES of all: what a program registers beyond that has no name.
+ *
+ * With the lock held. */
+#ifndef CW_INJECT_NVTX_NAMES_H
+#define CW_INJECT_NVTX_NAMES_H
+
+#include <stdint.h>
+
+enum { CW_NVTX_MOST_BYTES = 8 << 20 };
+
+/* The handle of a domain, 0 where there is no room. A domain that is made twice is destroyed by the second time. */
+uint64_t cw_nvtx_domain(const char *name);
+void cw_nvtx_destroy(uint64_t domain);
+/* The handle of a string, until its domain is destroyed; 0 is the default domain, which is always there. */
+uint64_t cw_nvtx_string(uint64_t domain, const char *text);
+const char *cw_nvtx_text(uint64_t handle);
+
+#endif
