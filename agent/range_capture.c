@@ -39,6 +39,7 @@ struct capture {
     uint64_t once_ranges;
     char once_why[200]; /* of the first */
     uint32_t added, kept;
+    struct cw_bytes memory; /* what a process has handed over */
     bool shared, warned; /* there are ranges of a shared device; of an older CUPTI */
     struct cw_value *values;
     double *durations;
@@ -282,7 +283,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     for (uint32_t i = 0; b.launches && i < b.count; i++)
         cw_launch_read(in, &b.launches[i], arena);
     bool once = cw_read_u8(in);
-    struct cw_range_images images = {0};
+    struct cw_range_images images = {.memory = &c->memory};
     enum cw_status status = b.launches ? in->status : cw_error_nomem(err);
     if (status == CW_OK && once && !c->once.plan.pass_count)
         status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent what was counted once, expected no such");
@@ -449,6 +450,7 @@ enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exi
     cw_range_output_close(&c->out);
     cw_filter_close(&c->filter);
     cw_nvperf_prover_destroy(c->prover);
+    cw_bytes_free(&c->memory);
     cw_arena_destroy(c->arena);
     free(c);
     return status;

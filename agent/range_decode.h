@@ -2,6 +2,7 @@
 #ifndef CW_AGENT_RANGE_DECODE_H
 #define CW_AGENT_RANGE_DECODE_H
 
+#include "host/base/file.h"
 #include "host/image/parts.h"
 #include "host/nvperf/lower.h"
 
@@ -15,9 +16,8 @@ struct cw_range_image { /* of one part */
 
 struct cw_range_images {
     const struct cw_parts *parts;
-    void *memory; /* of the process, all images; NULL: none */
-    size_t memory_size;
-    uint32_t count; /* 0: no ranges were collected */
+    struct cw_bytes *memory; /* a copy of all images: the caller's, for one process after the other */
+    uint32_t count;          /* 0: no ranges were collected */
     struct cw_range_image *items;
     size_t ranges;
     struct cw_value *values; /* scratch for the largest part */
@@ -25,8 +25,8 @@ struct cw_range_images {
 };
 
 /* Reads the sizes that end the message, of images of `count` parts, of `all` or with columns of their schema, or of
- * none, and maps the memory that came with it (a descriptor, or -1), in which they are. To be closed also after a
- * failure. */
+ * none, and copies them from the memory that came with it (a descriptor, or -1) into images->memory: the process may
+ * change its own at any time. To be closed also after a failure. */
 enum cw_status cw_range_images_read(struct cw_range_images *images, const struct cw_parts *all,
                                     const struct cw_part *parts, uint32_t count, struct cw_reader *in, int memory,
                                     struct cw_error *err);
