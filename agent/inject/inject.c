@@ -467,14 +467,14 @@ __attribute__((constructor)) static void begin(void)
 
 static void initialize(void)
 {
-    const char *path = getenv(CW_AGENT_SOCKET_VARIABLE);
+    const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
     if (!path || cw_wire_was_tried())
         return;
     cw_inject.process = getpid();
     cw_inject.arena = cw_arena_create();
     if (!cw_inject.arena || !cw_wire_connect(path))
         return;
-    if (cw_cupti_load(&cw_inject.api, getenv(CW_AGENT_CUPTI_VARIABLE)))
+    if (cw_cupti_load(&cw_inject.api, secure_getenv(CW_AGENT_CUPTI_VARIABLE)))
         subscribe();
     else
         cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject.api.missing);

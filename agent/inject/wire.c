@@ -21,7 +21,7 @@ static struct timeval patience = {.tv_sec = CW_AGENT_PATIENCE};
 
 static void read_patience(void)
 {
-    const char *text = getenv(CW_AGENT_PATIENCE_VARIABLE);
+    const char *text = secure_getenv(CW_AGENT_PATIENCE_VARIABLE);
     long seconds = text ? strtol(text, NULL, 10) : 0;
     if (seconds > 0 && seconds <= CW_AGENT_MOST_PATIENCE)
         patience.tv_sec = seconds;

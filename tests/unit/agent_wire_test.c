@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,4 +160,35 @@ static bool forks_while_a_thread_holds_the_lock(void)
 Test(wire, a_forked_child_that_uses_cuda_is_profiled, .timeout = 60)
 {
     run(forks_while_a_thread_holds_the_lock, 1);
+}
+
+/* ---- rights ----------------------------------------------------------------------------------------------------- */
+
+/* A copy of a program, which has the rights of another group where `mode` says so. */
+static int run_copy(mode_t mode)
+{
+    char path[] = "/tmp/wire_test_XXXXXX", command[300];
+    int status = -1;
+    close(mkstemp(path));
+    snprintf(command, sizeof command, "cp %s %s", CW_INJECT_PROGRAM, path);
+    cr_assert(system(command) == 0);
+    struct statvfs mount;
+    cr_assert(statvfs(path, &mount) == 0);
+    if ((mount.f_flag & ST_NOSUID) || chown(path, (uid_t)-1, getegid() + 1) != 0)
+        cr_skip_test("only root can give a program the rights of another group, and not on every mount");
+    cr_assert(chmod(path, mode) == 0);
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
+    pid_t child = fork();
+    if (child == 0)
+        execl(path, path, NULL);
+    cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    unlink(path);
+    return WEXITSTATUS(status);
+}
+
+/* Whoever runs it says by the environment what is loaded into it, and where its data goes. */
+Test(wire, a_program_with_the_rights_of_another_is_not_profiled, .timeout = 60)
+{
+    cr_expect_eq(run_copy(0755), 1);
+    cr_expect_eq(run_copy(02755), 0);
 }
