@@ -24,7 +24,8 @@
 
 struct cw_inject cw_inject;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t left; /* by CLOCK_MONOTONIC */
+static uint64_t epoch; /* the wall-clock time at which CLOCK_BOOTTIME was 0, as it was when the library was loaded */
 static _Thread_local bool inside; /* this thread's calls are our own */
 static _Thread_local struct cw_thread thread;
 static bool abandoned; /* what was armed when the capture ended has been stopped */
@@ -87,17 +88,22 @@ uint64_t cw_inject_thread(void)
     return (uint64_t)gettid();
 }
 
-uint64_t cw_inject_now_ns(void)
+static uint64_t nanoseconds(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t cw_inject_now_ns(void)
+{
+    return epoch + nanoseconds(CLOCK_BOOTTIME);
 }
 
 void cw_inject_wait(void)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec++;
     pthread_cond_timedwait(&left, &lock, &until);
 }
@@ -446,11 +452,20 @@ static void subscribe(void)
         enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
 }
 
+static void make_condition(void)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&left, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 /* A child has none of the threads that may have held a lock. It can be profiled where its parent was not. */
 static void forked(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    make_condition();
     cw_wire_leave();
     cw_user_ranges_forget();
     cw_inject.over = cw_inject.over || cw_wire_was_tried();
@@ -461,6 +476,8 @@ static void forked(void)
 __attribute__((constructor)) static void begin(void)
 {
     cw_inject.process = getpid();
+    epoch = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME);
+    make_condition();
     cw_say_begin();
     pthread_atfork(NULL, NULL, forked);
 }

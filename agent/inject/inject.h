@@ -71,7 +71,7 @@ void cw_thread_leave(const struct cw_thread *thread);
 bool cw_inject_lock(void);
 void cw_inject_unlock(void);
 
-/* Wall-clock time. */
+/* Wall-clock time, which goes on evenly where the clock is set. Needs no lock. */
 uint64_t cw_inject_now_ns(void);
 
 /* Ends the capture and tells the agent why. Needs no lock. */
