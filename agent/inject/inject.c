@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -26,7 +27,7 @@ struct cw_inject cw_inject;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left; /* by CLOCK_MONOTONIC */
 static uint64_t epoch; /* the wall-clock time at which CLOCK_BOOTTIME was 0, as it was when the library was loaded */
-static _Thread_local bool inside; /* this thread's calls are our own */
+static _Thread_local volatile bool inside; /* this thread's calls are our own */
 static _Thread_local struct cw_thread thread;
 static bool abandoned; /* what was armed when the capture ended has been stopped */
 
@@ -53,14 +54,18 @@ static bool enter(void)
     if (inside || cw_inject.process != getpid())
         return false;
     inside = true;
+    atomic_signal_fence(memory_order_seq_cst);
     cw_thread_enter(&thread);
     return true;
 }
 
+/* A signal's handler may enter as soon as the thread is outside. */
 static void leave(void)
 {
+    const struct cw_thread before = thread;
+    atomic_signal_fence(memory_order_seq_cst);
     inside = false;
-    cw_thread_leave(&thread);
+    cw_thread_leave(&before);
 }
 
 static void release(void)

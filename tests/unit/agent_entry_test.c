@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,5 +78,42 @@ Test(entry, a_thread_is_cancelled_behind_the_call, .timeout = 60)
     cr_assert(pthread_create(&thread, NULL, be_cancelled, &lived) == 0 && pthread_join(thread, &result) == 0);
     cr_expect(lived && result == PTHREAD_CANCELED);
     cr_expect_eq(counterworks_range_push("next"), 0);
+    end();
+}
+
+/* ---- signals ---------------------------------------------------------------------------------------------------- */
+
+static bool interrupts; /* where a call into the library is about to return */
+
+int __real_pthread_setcancelstate(int state, int *before);
+int __wrap_pthread_setcancelstate(int state, int *before);
+int __wrap_pthread_setcancelstate(int state, int *before)
+{
+    if (state == PTHREAD_CANCEL_ENABLE && interrupts) {
+        interrupts = false;
+        raise(SIGUSR1);
+    }
+    return __real_pthread_setcancelstate(state, before);
+}
+
+static void use_ranges(int number)
+{
+    counterworks_range_push(number == SIGUSR1 ? "handler" : "");
+    counterworks_range_pop();
+}
+
+Test(entry, may_be_interrupted_by_a_handler_that_enters_it, .timeout = 60)
+{
+    int state;
+    begin();
+    signal(SIGUSR1, use_ranges);
+    fake_cupti.called = spoil_errno;
+    interrupts = true;
+    errno = ERANGE;
+    fake_cupti_create_context();
+    cr_expect_eq(errno, ERANGE);
+    cr_expect_not(interrupts);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+    cr_expect_eq(state, PTHREAD_CANCEL_ENABLE);
     end();
 }
