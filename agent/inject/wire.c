@@ -76,6 +76,8 @@ static bool give_up(bool in_a_message)
              (long)patience.tv_sec);
     if (late)
         cw_say("%s", text);
+    if (agent.inode && cw_descriptor_number(&agent) < 0)
+        cw_say("the program has closed the connection to capture-agent; nothing more is collected");
     if (late && !in_a_message)
         tell_why(text);
     cw_descriptor_close(&agent);

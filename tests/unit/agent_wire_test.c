@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/say.h"
 #include "tests/support/fake_cupti.h"
 
 enum { MOST_DESCRIPTORS = 1024, BEFORE_LONG = 30 };
@@ -52,23 +53,26 @@ static void run(bool (*program)(void), int ranges)
 /* As a daemon does that closes all descriptors, and then opens its own. */
 static bool takes_every_descriptor(void)
 {
-    int own[2];
-    char byte;
+    int own[2], said[2];
+    char byte, text[200] = "";
     InitializeInjection();
     fake_cupti_create_context();
     launch();
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, own) != 0 || dup2(own[1], STDIN_FILENO) < 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, own) != 0 || dup2(own[1], STDIN_FILENO) < 0 || pipe(said) != 0 ||
+        dup2(said[0], STDOUT_FILENO) < 0 || dup2(said[1], STDERR_FILENO) < 0)
         return false;
+    cw_say_begin();
     bool taken[MOST_DESCRIPTORS] = {false}, good = true;
     for (int fd = STDERR_FILENO + 1; fd < MOST_DESCRIPTORS; fd++)
         taken[fd] = fcntl(fd, F_GETFD) >= 0 && dup2(own[0], fd) == fd;
     fake_cupti_destroy_context();
     for (int fd = 0; fd < MOST_DESCRIPTORS; fd++)
         good = good && (!taken[fd] || fcntl(fd, F_GETFD) >= 0);
-    return good && recv(STDIN_FILENO, &byte, 1, MSG_DONTWAIT) < 0;
+    return good && recv(STDIN_FILENO, &byte, 1, MSG_DONTWAIT) < 0 && read(STDOUT_FILENO, text, sizeof text - 1) > 0 &&
+           strstr(text, "has closed the connection");
 }
 
-Test(wire, what_took_the_place_of_a_descriptor_is_neither_written_nor_closed, .timeout = 60)
+Test(wire, what_took_the_place_of_a_descriptor_is_neither_written_nor_closed_and_that_is_said, .timeout = 60)
 {
     run(takes_every_descriptor, 0);
 }
