@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "agent/inject/descriptor.h"
+#include "agent/inject/inject.h"
 #include "agent/inject/say.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
@@ -27,14 +28,18 @@ static void read_patience(void)
         patience.tv_sec = seconds;
 }
 
-/* A signal may interrupt it, and then it is made again. */
+/* It is made again where a signal interrupts it. */
 static bool connect_to(const struct sockaddr_un *address)
 {
-    int result;
-    do
-        result = connect(agent.fd, (const struct sockaddr *)address, sizeof *address);
-    while (result != 0 && errno == EINTR);
-    return result == 0;
+    uint64_t until = cw_inject_now_ns() + (uint64_t)patience.tv_sec * 1000000000u;
+    while (connect(agent.fd, (const struct sockaddr *)address, sizeof *address) != 0) {
+        if (errno != EINTR)
+            return false;
+        errno = EAGAIN;
+        if (cw_inject_now_ns() > until)
+            return false;
+    }
+    return true;
 }
 
 static bool limit(struct timeval most)

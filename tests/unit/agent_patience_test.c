@@ -87,16 +87,36 @@ static void ignore(int number)
 }
 
 /* The program's timer interrupts whatever waits. */
+static void interrupt_often(bool on)
+{
+    const struct itimerval often = {{0, 50000}, {0, 50000}}, never = {0};
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = ignore}, NULL);
+    setitimer(ITIMER_REAL, on ? &often : &never, NULL);
+}
+
+Test(patience, a_connection_that_nobody_accepts_is_given_up, .timeout = BEFORE_LONG)
+{
+    fake_agent_listen(&agent);
+    setenv(CW_AGENT_PATIENCE_VARIABLE, "1", 1);
+    int fd;
+    do
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    while (connect(fd, (struct sockaddr *)&agent.address, sizeof agent.address) == 0);
+    interrupt_often(true);
+    InitializeInjection();
+    interrupt_often(false);
+    cr_expect_null(fake_cupti.callback);
+    fake_agent_close(&agent);
+}
+
 Test(patience, a_message_that_nobody_reads_is_given_up, .timeout = BEFORE_LONG)
 {
-    const struct itimerval often = {{0, 50000}, {0, 50000}};
     pid_t child = start("1");
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = ignore}, NULL);
-    setitimer(ITIMER_REAL, &often, NULL);
+    interrupt_often(true);
     int sent = 0;
     while (sent < MESSAGES && send_large())
         sent++;
-    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    interrupt_often(false);
     cr_expect_lt(sent, MESSAGES);
     cr_expect(cw_inject.over);
     cr_expect_eq(go_on(child).count, sent, "and the agent does not wait for the rest");
