@@ -72,19 +72,28 @@ static void tell_why(const char *text)
     cw_writer_free(&out);
 }
 
+/* Why there is no connection, where whoever runs the program can do something about it. */
+static const char *reason(int error)
+{
+    static char late[80];
+    snprintf(late, sizeof late, "capture-agent has not read or answered for %ld s", (long)patience.tv_sec);
+    if (error == EAGAIN)
+        return late;
+    if (error == EMFILE || error == ENFILE)
+        return "no descriptor is free for the connection to capture-agent";
+    bool closed = agent.inode && cw_descriptor_number(&agent) < 0;
+    return closed ? "the program has closed the connection to capture-agent" : NULL;
+}
+
 /* Nothing more goes over the socket. Always false. */
 static bool give_up(bool in_a_message)
 {
-    char text[120];
-    bool late = errno == EAGAIN;
-    snprintf(text, sizeof text, "capture-agent has not read or answered for %ld s; the program goes on without it",
-             (long)patience.tv_sec);
-    if (late)
-        cw_say("%s", text);
-    if (agent.inode && cw_descriptor_number(&agent) < 0)
-        cw_say("the program has closed the connection to capture-agent; nothing more is collected");
-    if (late && !in_a_message)
-        tell_why(text);
+    int error = errno;
+    const char *why = reason(error);
+    if (why)
+        cw_say("%s; the program goes on without a capture", why);
+    if (error == EAGAIN && !in_a_message)
+        tell_why(why);
     cw_descriptor_close(&agent);
     return false;
 }

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -94,6 +95,31 @@ static bool has_no_standard_descriptors(void)
 Test(wire, what_the_program_prints_does_not_go_to_the_agent, .timeout = 60)
 {
     run(has_no_standard_descriptors, 1);
+}
+
+static bool has_no_free_descriptor(void)
+{
+    int said[2];
+    char text[200] = "";
+    if (pipe(said) != 0 || dup2(said[1], STDERR_FILENO) < 0)
+        return false;
+    cw_say_begin();
+    int next = dup(STDIN_FILENO);
+    close(next);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)next, (rlim_t)next});
+    InitializeInjection();
+    close(STDERR_FILENO);
+    close(said[1]);
+    return read(said[0], text, sizeof text - 1) > 0 && strstr(text, "no descriptor is free");
+}
+
+Test(wire, a_program_without_a_free_descriptor_goes_on_and_is_told, .timeout = 60)
+{
+    int status = -1;
+    fake_agent_listen(&agent);
+    pid_t child = start(has_no_free_descriptor);
+    cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    fake_agent_close(&agent);
 }
 
 /* ---- processes -------------------------------------------------------------------------------------------------- */
