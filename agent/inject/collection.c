@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
@@ -188,14 +187,6 @@ static bool place_images(struct cw_collection *c)
     return good;
 }
 
-/* A file beyond the program's limit would end it. */
-static bool may_be_that_large(size_t size)
-{
-    struct rlimit most;
-    errno = EFBIG;
-    return getrlimit(RLIMIT_FSIZE, &most) == 0 && (most.rlim_cur == RLIM_INFINITY || size <= most.rlim_cur);
-}
-
 /* Memory that is not there would end the program when it is touched. A signal undoes what was being allocated. */
 static bool allocate(int file, size_t size)
 {
@@ -212,7 +203,7 @@ static bool make_memory(struct cw_collection_memory *m, size_t size)
 {
     void *bytes = MAP_FAILED;
     if (cw_descriptor_take(&m->file, memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) &&
-        may_be_that_large(size) && allocate(m->file.fd, size) && fcntl(m->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        cw_descriptor_may_grow(size) && allocate(m->file.fd, size) && fcntl(m->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file.fd, 0);
     if (bytes != MAP_FAILED) {
         m->bytes = bytes;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,13 @@ int cw_descriptor_number(const struct cw_descriptor *d)
 {
     struct stat file;
     return d->inode && fstat(d->fd, &file) == 0 && file.st_dev == d->device && file.st_ino == d->inode ? d->fd : -1;
+}
+
+bool cw_descriptor_may_grow(size_t size)
+{
+    struct rlimit most;
+    errno = EFBIG;
+    return getrlimit(RLIMIT_FSIZE, &most) == 0 && (most.rlim_cur == RLIM_INFINITY || size <= most.rlim_cur);
 }
 
 void cw_descriptor_close(struct cw_descriptor *d)

@@ -3,6 +3,7 @@
 #define CW_INJECT_DESCRIPTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct cw_descriptor { /* all zeros: none */
@@ -16,6 +17,8 @@ struct cw_descriptor { /* all zeros: none */
 bool cw_descriptor_take(struct cw_descriptor *descriptor, int fd);
 /* Its number; -1 where there is none, or another file has it now. */
 int cw_descriptor_number(const struct cw_descriptor *descriptor);
+/* Whether a file may have that size: one beyond the program's limit would end it by SIGXFSZ. Else false, EFBIG. */
+bool cw_descriptor_may_grow(size_t size);
 /* Closes it where it is still ours, and forgets it. */
 void cw_descriptor_close(struct cw_descriptor *descriptor);
 

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/inject/descriptor.h"
+
 static struct stat standard_error; /* no inode: there was none */
 
 void cw_say_begin(void)
@@ -18,18 +20,19 @@ void cw_say_begin(void)
 }
 
 /* A program may close it, and its next file gets the number. */
-static bool is_still_there(void)
+static bool is_still_there(struct stat *now)
 {
-    struct stat now;
-    return standard_error.st_ino && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == standard_error.st_dev &&
-           now.st_ino == standard_error.st_ino;
+    return standard_error.st_ino && fstat(STDERR_FILENO, now) == 0 && now->st_dev == standard_error.st_dev &&
+           now->st_ino == standard_error.st_ino;
 }
 
-/* Else a write would wait, or end the program by SIGPIPE. */
-static bool takes_a_line(void)
+/* Else a write would wait, or end the program by SIGPIPE or SIGXFSZ. */
+static bool takes_a_line(size_t size)
 {
+    struct stat now;
     struct pollfd file = {.fd = STDERR_FILENO, .events = POLLOUT};
-    return poll(&file, 1, 0) == 1 && file.revents == POLLOUT;
+    return is_still_there(&now) && (!S_ISREG(now.st_mode) || cw_descriptor_may_grow((size_t)now.st_size + size)) &&
+           poll(&file, 1, 0) == 1 && file.revents == POLLOUT;
 }
 
 void cw_say(const char *format, ...)
@@ -42,6 +45,6 @@ void cw_say(const char *format, ...)
     va_end(args);
     size_t size = strlen(line);
     line[size++] = '\n';
-    if (is_still_there() && takes_a_line())
+    if (takes_a_line(size))
         (void)!write(STDERR_FILENO, line, size);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,4 +67,18 @@ Test(say, does_not_write_into_what_took_the_place_of_the_standard_error, .timeou
     cr_assert(own == STDERR_FILENO && unlink(path) == 0);
     warn();
     cr_expect(fstat(own, &file) == 0 && file.st_size == 0);
+}
+
+/* It would be killed by SIGXFSZ. */
+Test(say, does_not_end_a_program_whose_files_are_limited, .timeout = BEFORE_LONG)
+{
+    char path[] = "/tmp/say_test_XXXXXX";
+    int log = mkstemp(path);
+    cr_assert(log >= 0 && unlink(path) == 0 && dup2(log, STDERR_FILENO) == STDERR_FILENO);
+    cr_assert(write(log, "all full", 8) == 8);
+    cw_say_begin();
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){8, RLIM_INFINITY});
+    signal(SIGXFSZ, SIG_DFL);
+    warn();
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
 }
