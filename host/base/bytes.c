@@ -112,25 +112,32 @@ uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *w
 }
 
 /* No surrogates, no overlong forms. */
+size_t cw_utf8_length(const void *text, size_t length)
+{
+    const uint8_t *s = text;
+    uint8_t c = length ? s[0] : 0;
+    size_t whole = c < 0x80                ? 1
+                   : c >= 0xc2 && c < 0xe0 ? 2
+                   : c >= 0xe0 && c < 0xf0 ? 3
+                   : c >= 0xf0 && c < 0xf5 ? 4
+                                           : 0;
+    if (c == 0 || !whole || whole > length)
+        return 0;
+    if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) || (c == 0xf0 && s[1] < 0x90) ||
+        (c == 0xf4 && s[1] > 0x8f))
+        return 0;
+    for (size_t i = 1; i < whole; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return whole;
+}
+
 bool cw_is_utf8(const void *text, size_t length)
 {
     const uint8_t *s = text;
-    for (size_t i = 0; i < length;) {
-        uint8_t c = s[i++];
-        int more = c < 0x80                ? 0
-                   : c >= 0xc2 && c < 0xe0 ? 1
-                   : c >= 0xe0 && c < 0xf0 ? 2
-                   : c >= 0xf0 && c < 0xf5 ? 3
-                                           : -1;
-        if (c == 0 || more < 0 || (size_t)more > length - i)
+    for (size_t i = 0, n; i < length; i += n)
+        if (!(n = cw_utf8_length(s + i, length - i)))
             return false;
-        if ((c == 0xe0 && s[i] < 0xa0) || (c == 0xed && s[i] > 0x9f) || (c == 0xf0 && s[i] < 0x90) ||
-            (c == 0xf4 && s[i] > 0x8f))
-            return false;
-        for (; more; more--, i++)
-            if ((s[i] & 0xc0) != 0x80)
-                return false;
-    }
     return true;
 }
 

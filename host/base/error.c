@@ -2,8 +2,9 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "host/base/text.h"
 
 static enum cw_status set(struct cw_error *err, enum cw_status code, const char *source, const char *format,
                           va_list args)
@@ -13,12 +14,8 @@ static enum cw_status set(struct cw_error *err, enum cw_status code, const char 
     memset(err, 0, sizeof *err);
     err->code = code;
     if (source)
-        snprintf(err->source, sizeof err->source, "%s", source);
-    vsnprintf(err->message, sizeof err->message, format, args);
-    /* one line, whatever the input put into it */
-    for (char *p = err->message; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+        cw_text_format(err->source, sizeof err->source, "%s", source);
+    cw_text_vformat(err->message, sizeof err->message, format, args);
     return code;
 }
 
@@ -69,12 +66,12 @@ enum cw_status cw_error_nomem(struct cw_error *err)
 const char *cw_error_format(const struct cw_error *err, char *buffer, unsigned size)
 {
     if (err->line)
-        snprintf(buffer, size, "%s:%u:%u: %s", err->source, err->line, err->column, err->message);
+        cw_text_format(buffer, size, "%s:%u:%u: %s", err->source, err->line, err->column, err->message);
     else if (err->has_offset)
-        snprintf(buffer, size, "%s: offset %" PRIu64 ": %s", err->source, err->offset, err->message);
+        cw_text_format(buffer, size, "%s: offset %" PRIu64 ": %s", err->source, err->offset, err->message);
     else if (err->source[0])
-        snprintf(buffer, size, "%s: %s", err->source, err->message);
+        cw_text_format(buffer, size, "%s: %s", err->source, err->message);
     else
-        snprintf(buffer, size, "%s", err->message);
+        cw_text_format(buffer, size, "%s", err->message);
     return buffer;
 }

@@ -2,7 +2,8 @@
  *
  * Functions that can fail return `enum cw_status`. Those that have something to say to a person also take
  * a caller-owned `struct cw_error *`, which may be NULL. The first error wins: a later cw_error_set on an
- * error that is already set changes nothing. No library function prints, exits or aborts. */
+ * error that is already set changes nothing. No library function prints, exits or aborts. Message and source are
+ * escaped as host/base/text.h does it, wherever their text came from. */
 #ifndef CW_BASE_ERROR_H
 #define CW_BASE_ERROR_H
 

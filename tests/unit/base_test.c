@@ -46,13 +46,22 @@ Test(error, is_one_line_and_fits)
     char text[8], *noise = malloc(5000);
     cr_assert(noise);
     cw_error_set(&err, CW_ERR_INPUT, "a\nb\x1b[31m\tc");
-    cr_expect_str_eq(err.message, "a b [31m c");
+    cr_expect_str_eq(err.message, "a\\nb\\x1b[31m\\tc");
     memset(noise, 'x', 4999);
     noise[4999] = 0;
     cw_error_at(&large, CW_ERR_INPUT, noise, 1, 1, "%s", noise);
     cr_expect(strlen(large.message) == sizeof large.message - 1 && strlen(large.source) == sizeof large.source - 1);
     cr_expect_str_eq(cw_error_format(&large, text, sizeof text), "xxxxxxx");
     free(noise);
+}
+
+Test(error, shows_no_text_of_a_file_as_it_is)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    char text[1200];
+    cw_error_at(&err, CW_ERR_INPUT, "a\x1b]0;x\a.yaml", 3, 14, "found '%s', expected %.4s", "\xc2\x9b\n", "abc\xc3\xa9");
+    cr_expect_str_eq(cw_error_format(&err, text, sizeof text),
+                     "a\\x1b]0;x\\a.yaml:3:14: found '\\u009b\\n', expected abc");
 }
 
 Test(error, may_be_absent)

@@ -249,7 +249,7 @@ Test(formula, errors_of_the_file)
         {__LINE__, "  sm__inst_executed.sum: {formula: 1}\n", 3, 3,
          "found the metric sm__inst_executed.sum, which TINY already has"},
         {__LINE__, "  m: {formula: 1, unit: \"a\\tb\"}\n", 3, 25,
-         "found the unit 'a b', expected at most 48 plain characters"},
+         "found the unit 'a\\tb', expected at most 48 plain characters"},
     };
     struct cw_error err = CW_ERROR_INIT;
     expect_errors(cases, sizeof cases / sizeof *cases);
