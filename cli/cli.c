@@ -6,11 +6,12 @@
 #include <stdio.h>
 
 #include "host/base/start.h"
+#include "host/base/text.h"
 
 int cw_cli_fail(const struct cw_error *err)
 {
     char text[1200];
-    fprintf(stderr, "%s: %s\n", program_invocation_short_name, cw_error_format(err, text, sizeof text));
+    cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, cw_error_format(err, text, sizeof text));
     return err->code;
 }
 

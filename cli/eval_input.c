@@ -8,6 +8,7 @@
 #include "cli/held_metrics.h"
 #include "cli/legacy_names.h"
 #include "cli/other_version.h"
+#include "host/base/text.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
 
@@ -33,11 +34,11 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
         status = cw_counter_data_read(&r->data, r->file.data, r->file.size, r->o->capture, r->arena, r->err);
     uint32_t count = status != CW_OK ? 0 : cw_eval_of_samples(r) ? r->data.pm.sample_count : r->data.range_count;
     if (status == CW_OK && cw_eval_of_instructions(r) && !r->data.complete)
-        fprintf(stderr, "%s: %s: the capture is incomplete\n", program_invocation_short_name, r->o->capture);
+        cw_text_print(stderr, "%s: %s: the capture is incomplete\n", program_invocation_short_name, r->o->capture);
     else if (status == CW_OK && !r->data.complete)
-        fprintf(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole %s%s\n",
-                program_invocation_short_name, r->o->capture, count, cw_eval_of_samples(r) ? "sample" : "range",
-                count == 1 ? "" : "s");
+        cw_text_print(stderr, "%s: %s: the capture is incomplete; it holds %" PRIu32 " whole %s%s\n",
+                      program_invocation_short_name, r->o->capture, count, cw_eval_of_samples(r) ? "sample" : "range",
+                      count == 1 ? "" : "s");
     if (status == CW_OK && cw_eval_of_samples(r) && (r->o->range || r->o->explain || r->o->check || r->o->native))
         status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
                               r->o->capture,
@@ -106,10 +107,10 @@ static void say_without_formula(const struct cw_eval_run *r)
     for (size_t i = 0; i < r->metric_count; i++)
         count += cw_metric_counters(r->chip, &r->metrics[i], ignore, NULL, &first) != CW_OK;
     if (count > 1)
-        fprintf(stderr, "%s: %s, nor for %zu more of the metrics asked for\n", program_invocation_short_name,
-                first.message, count - 1);
+        cw_text_print(stderr, "%s: %s, nor for %zu more of the metrics asked for\n", program_invocation_short_name,
+                      first.message, count - 1);
     else if (count)
-        fprintf(stderr, "%s: %s\n", program_invocation_short_name, first.message);
+        cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, first.message);
 }
 
 enum cw_status cw_eval_gather_named(struct cw_eval_run *r)

@@ -9,6 +9,7 @@
 #include "eval/hdf5.h"
 #include "eval/instructions.h"
 #include "eval/json.h"
+#include "host/base/text.h"
 
 struct content {
     struct cw_result capture; /* data and source alone */
@@ -40,15 +41,10 @@ static enum cw_status render_csv(FILE *out, const void *content, struct cw_error
 static enum cw_status render_json(FILE *out, const void *content, struct cw_error *err)
 {
     const struct content *c = content;
-    char *manifest;
-    enum cw_status status = cw_json_manifest(&c->capture, &manifest, err);
-    if (status != CW_OK)
-        return status;
-    fprintf(out, "{\"capture\": %s", manifest);
-    free(manifest);
+    enum cw_status status = cw_json_put_capture(&c->capture, out, err);
     for (size_t i = 0; i < c->table_count && status == CW_OK; i++) {
         fputs(",\n ", out);
-        status = cw_records_json(&c->tables[i], out, err);
+        cw_records_json(&c->tables[i], out);
     }
     fputs("}\n", out);
     return status;
@@ -81,12 +77,13 @@ enum cw_status cw_show_instructions(const struct cw_instruction_outputs *o, cons
     enum cw_status status = load(&c, o, data, file, &raw, arena, err);
     if (status != CW_OK)
         return status;
-    printf("modules:   %" PRIu32 "\n", raw.module_count);
+    cw_text_print(stdout, "modules:   %" PRIu32 "\n", raw.module_count);
     for (uint32_t i = 0; i < raw.module_count; i++)
-        printf("  %016" PRIx64 ": %zu bytes of code\n", raw.modules[i].crc, raw.modules[i].size);
+        cw_text_print(stdout, "  %016" PRIx64 ": %zu bytes of code\n", raw.modules[i].crc, raw.modules[i].size);
     if (data->schema.profiler == CW_PROFILER_PC)
-        printf("samples:   %" PRIu64 " in %zu records\n", c.instructions.total, c.tables[0].count);
+        cw_text_print(stdout, "samples:   %" PRIu64 " in %zu records\n", c.instructions.total, c.tables[0].count);
     for (size_t i = data->schema.profiler == CW_PROFILER_PC; i < c.table_count; i++)
-        printf("%s: %*s%zu\n", c.tables[i].name, (int)(9 - strlen(c.tables[i].name)), "", c.tables[i].count);
+        cw_text_print(stdout, "%s: %*s%zu\n", c.tables[i].name, (int)(9 - strlen(c.tables[i].name)), "",
+                      c.tables[i].count);
     return CW_OK;
 }

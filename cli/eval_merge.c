@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "host/base/file.h"
+#include "host/base/usage.h"
 #include "host/image/merge.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
@@ -27,8 +28,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!o->output || o->count < 2)
-            argp_error(state, "found %zu captures%s, expected at least two and -o ALL.cwd", o->count,
-                       o->output ? "" : " and no -o");
+            cw_usage_error(state, "found %zu captures%s, expected at least two and -o ALL.cwd", o->count,
+                           o->output ? "" : " and no -o");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -68,7 +69,7 @@ int cw_eval_merge(int argc, char **argv)
                                      NULL};
     struct merge_options o = {0};
     struct cw_error err = CW_ERROR_INIT;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    cw_usage_parse(&argp, argc, argv, 0, &o);
     struct cw_merge_input *inputs = calloc(o.count, sizeof *inputs);
     struct cw_bytes *files = calloc(o.count, sizeof *files);
     enum cw_status status = inputs && files ? merge(&o, inputs, files, &err) : cw_error_nomem(&err);

@@ -11,6 +11,8 @@
 #include "cli/metrics_db.h"
 #include "cli/plan_explain.h"
 #include "host/base/file.h"
+#include "host/base/text.h"
+#include "host/base/usage.h"
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
 
@@ -78,7 +80,7 @@ static uint32_t count_of_passes(struct argp_state *state, const char *text)
     char *end;
     unsigned long n = strtoul(text, &end, 10);
     if (*text < '1' || *text > '9' || *end || n > 1000000)
-        argp_error(state, "found '%s' passes, expected a number from 1 on", text);
+        cw_usage_error(state, "found '%s' passes, expected a number from 1 on", text);
     return (uint32_t)n;
 }
 
@@ -102,7 +104,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PROFILER:
         o->plan.profiler = strcmp(arg, "pm") == 0 ? CW_PROFILER_PM : CW_PROFILER_RANGE;
         if (strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
-            argp_error(state, "found the profiler '%s', expected range or pm", arg);
+            cw_usage_error(state, "found the profiler '%s', expected range or pm", arg);
         return 0;
     case KEY_MAX_PASSES:
         o->most_passes = count_of_passes(state, arg);
@@ -115,9 +117,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_TOGETHER:
         if (o->plan.together_count == MOST_TOGETHER)
-            argp_error(state, "found more than %d times --keep-together", MOST_TOGETHER);
+            cw_usage_error(state, "found more than %d times --keep-together", MOST_TOGETHER);
         if (o->sources.count == CW_METRIC_SOURCES_MAX)
-            argp_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
+            cw_usage_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
         o->together_texts[o->plan.together_count++] = arg;
         o->sources.items[o->sources.count].key = 'm';
         o->sources.items[o->sources.count++].text = arg;
@@ -126,7 +128,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->plan.quick = strcmp(arg, "time") == 0;
         o->plan.whole = strcmp(arg, "whole") == 0;
         if (!o->plan.quick && !o->plan.whole && strcmp(arg, "passes") != 0)
-            argp_error(state, "found --prefer '%s', expected whole, passes or time", arg);
+            cw_usage_error(state, "found --prefer '%s', expected whole, passes or time", arg);
         return 0;
     case 'o':
         o->output = arg;
@@ -137,7 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORMAT:
         o->json = strcmp(arg, "json") == 0;
         if (!o->json && strcmp(arg, "text") != 0)
-            argp_error(state, "found the format '%s', expected text or json", arg);
+            cw_usage_error(state, "found the format '%s', expected text or json", arg);
         return 0;
     case KEY_LIBRARY:
         o->library = arg;
@@ -146,21 +148,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->no_native = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "found '%s', expected only options", arg);
+        cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
         if (!o->chip == !o->chip_file)
-            argp_error(state, "one of --chip and --chip-file is required");
+            cw_usage_error(state, "one of --chip and --chip-file is required");
         if (!o->sources.count && !o->all)
-            argp_error(state, "no metrics: give -m, --metrics-file, --set or --all");
+            cw_usage_error(state, "no metrics: give -m, --metrics-file, --set or --all");
         if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
-            argp_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
+            cw_usage_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
         if (o->plan.profiler == CW_PROFILER_PM && o->most_passes > 1)
-            argp_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->most_passes);
+            cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->most_passes);
         if (o->plan.profiler == CW_PROFILER_PM)
             o->most_passes = 1;
         if (!o->output && !o->explain)
-            argp_error(state, "nothing to do: give -o FILE, --explain or both");
+            cw_usage_error(state, "nothing to do: give -o FILE, --explain or both");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -179,8 +181,9 @@ static enum cw_status prove(const struct options *o, struct cw_plan *plan, struc
         return o->library && !o->no_native ? err->code : CW_OK;
     enum cw_status status = cw_nvperf_repair(library, image, &splits, arena, err);
     if (status == CW_OK && splits) {
-        fprintf(stderr, "metric-config: NVIDIA's library split %" PRIu32 " pass%s that the database's limits allow\n",
-                splits, splits == 1 ? "" : "es");
+        cw_text_print(stderr,
+                      "metric-config: NVIDIA's library split %" PRIu32 " pass%s that the database's limits allow\n",
+                      splits, splits == 1 ? "" : "es");
         status = cw_plan_explain(plan, arena, err);
     }
     if (status == CW_OK)
@@ -278,7 +281,7 @@ static enum cw_status limit_passes(struct options *o, const struct cw_chip *chip
                               o->most_passes == 1 ? "" : "es");
     if (status == CW_OK) {
         list->count = n;
-        fprintf(stderr, "metric-config: left out %s\n", text);
+        cw_text_print(stderr, "metric-config: left out %s\n", text);
     }
     free(kept);
     return status;
@@ -300,8 +303,9 @@ static enum cw_status use_limits_of_profiler(const struct options *o, const stru
     if (o->plan.profiler != CW_PROFILER_PM)
         return CW_OK;
     if ((*chip)->pm_limits == (*chip)->limits)
-        fprintf(stderr, "metric-config: planned by the limits of range profiling, since those of sampling over time "
-                        "are not known; they are no stricter\n");
+        cw_text_print(stderr,
+                      "metric-config: planned by the limits of range profiling, since those of sampling over time "
+                      "are not known; they are no stricter\n");
     struct cw_chip *sampled = cw_arena_alloc(arena, 1, sizeof *sampled);
     if (!sampled)
         return cw_error_nomem(err);
@@ -363,7 +367,7 @@ int main(int argc, char **argv)
         NULL};
     struct options options = {.plan.whole = true};
     cw_cli_init();
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_metric_list list = {0};
     struct cw_arena *arena = cw_arena_create();

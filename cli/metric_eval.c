@@ -14,6 +14,7 @@
 #include "eval/check.h"
 #include "eval/explain.h"
 #include "eval/table.h"
+#include "host/base/usage.h"
 
 enum {
     KEY_ALL = 256,
@@ -54,7 +55,7 @@ static double duration(const char *text, const char *option, struct argp_state *
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !(value > 0 && value < 1e300))
-        argp_error(state, "found %s '%s', expected a number of nanoseconds above 0", option, text);
+        cw_usage_error(state, "found %s '%s', expected a number of nanoseconds above 0", option, text);
     return value;
 }
 
@@ -70,30 +71,30 @@ static void add_argument(struct cw_eval_request *o, const char *arg, struct argp
     else if (o->explain && !o->explained)
         o->explained = arg;
     else
-        argp_error(state, "found '%s' after %s, expected one %s", arg, o->explain ? o->explained : o->capture,
-                   o->explain ? "metric" : "capture");
+        cw_usage_error(state, "found '%s' after %s, expected one %s", arg, o->explain ? o->explained : o->capture,
+                       o->explain ? "metric" : "capture");
 }
 
 static void check_options(const struct cw_eval_request *o, struct argp_state *state)
 {
     bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
     if (!o->capture)
-        argp_error(state, "no capture: give a .cwd file");
+        cw_usage_error(state, "no capture: give a .cwd file");
     if (o->explain && !o->explained)
-        argp_error(state, "found no metric to explain after %s", o->capture);
+        cw_usage_error(state, "found no metric to explain after %s", o->capture);
     if (o->all && o->sources.count)
-        argp_error(state, "found --all and other metrics, expected one of them");
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
-        argp_error(state, "found --csv and --json on standard output, expected one of them there");
+        cw_usage_error(state, "found --csv and --json on standard output, expected one of them there");
     if (o->check && (metrics || output || o->range || o->native))
-        argp_error(state,
-                   "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
+        cw_usage_error(state,
+                       "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
     if (o->native && (output || o->range))
-        argp_error(state, "found --native with ranges or outputs, expected none");
+        cw_usage_error(state, "found --native with ranges or outputs, expected none");
     if (o->show && (metrics || output || o->range || o->check || o->native))
-        argp_error(state, "found options of evaluation, expected none with show");
+        cw_usage_error(state, "found options of evaluation, expected none with show");
     if (o->explain && (metrics || output || o->check || o->native))
-        argp_error(state, "found other metrics or outputs, expected none with explain");
+        cw_usage_error(state, "found other metrics or outputs, expected none with explain");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -140,7 +141,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TOP:
         o->top = strtoul(arg, NULL, 10);
         if (!o->top || arg[strspn(arg, "0123456789")])
-            argp_error(state, "found --top '%s', expected a number above 0", arg);
+            cw_usage_error(state, "found --top '%s', expected a number above 0", arg);
         return 0;
     case ARGP_KEY_ARG:
         add_argument(o, arg, state);
@@ -283,7 +284,7 @@ int main(int argc, char **argv)
         argv[1] = title;
         return cw_eval_merge(argc - 1, argv + 1);
     }
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
     enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "host/base/file.h"
+#include "host/base/text.h"
+#include "host/base/usage.h"
 #include "metricdb/formula.h"
 #include "metricdb/metric.h"
 #include "metricdb/set.h"
@@ -66,10 +68,10 @@ static enum cw_status add_file(struct cw_metric_list *list, const char *path, st
 /* One line for what the chip cannot give, which is no error: sets are made for many chips. */
 static void say_missing(const struct cw_set *set, const struct cw_chip *chip)
 {
-    fprintf(stderr, "%s: the set %s: %s cannot give %zu of its %zu metrics:", program_invocation_short_name, set->name,
-            chip->name, set->missing_count, set->missing_count + set->metric_count);
+    cw_text_print(stderr, "%s: the set %s: %s cannot give %zu of its %zu metrics:", program_invocation_short_name,
+                  set->name, chip->name, set->missing_count, set->missing_count + set->metric_count);
     for (size_t i = 0; i < set->missing_count; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", set->missing[i].name);
+        cw_text_print(stderr, "%s %s", i ? "," : "", set->missing[i].name);
     fputc('\n', stderr);
 }
 
@@ -169,10 +171,11 @@ enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct 
         status = add_metric(&a, (struct cw_metric){.type = CW_FORMULA, .base = i});
     if (status != CW_OK || !a.left_out)
         return status;
-    fprintf(stderr, "%s: left out %zu of the metrics of %s, for which no formula is known or which nothing collects:",
-            program_invocation_short_name, a.left_out, chip->name);
+    cw_text_print(stderr,
+                  "%s: left out %zu of the metrics of %s, for which no formula is known or which nothing collects:",
+                  program_invocation_short_name, a.left_out, chip->name);
     for (size_t i = 0; i < a.left_out && i < MOST_TOLD; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", a.names[i]);
+        cw_text_print(stderr, "%s %s", i ? "," : "", a.names[i]);
     fputs(a.left_out > MOST_TOLD ? ", ...\n" : "\n", stderr);
     return CW_OK;
 }
@@ -185,7 +188,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key != 'm' && key != KEY_FILE && key != KEY_SET)
         return ARGP_ERR_UNKNOWN;
     if (sources->count == CW_METRIC_SOURCES_MAX)
-        argp_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
+        cw_usage_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
     sources->items[sources->count].key = key;
     sources->items[sources->count++].text = arg;
     return 0;

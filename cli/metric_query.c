@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/subcommand.h"
+#include "host/base/usage.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/lint.h"
 #include "metricdb/set.h"
@@ -13,7 +14,7 @@ static error_t no_arguments(int key, char *arg, struct argp_state *state)
 {
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
-    argp_error(state, "found '%s', expected no argument", arg);
+    cw_usage_error(state, "found '%s', expected no argument", arg);
     return 0;
 }
 
@@ -28,8 +29,8 @@ static enum cw_status print_chips(struct cw_arena *arena, struct cw_error *err)
         const struct cw_chip *chip;
         status = cw_chip_load_file(&chip, files[i].path, arena, err);
         for (uint32_t k = 0; status == CW_OK && k < files[i].name_count; k++)
-            printf("%-8s %5u counters %4u ratios %3u throughputs  %s\n", files[i].names[k], chip->counter_count,
-                   chip->ratio_count, chip->throughput_count, chip->path);
+            cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", files[i].names[k],
+                          chip->counter_count, chip->ratio_count, chip->throughput_count, chip->path);
     }
     return status;
 }
@@ -43,7 +44,7 @@ static enum cw_status print_sets(struct cw_arena *arena, struct cw_error *err)
         struct cw_set set;
         status = cw_set_load(&set, names[i], NULL, arena, err);
         if (status == CW_OK)
-            printf("%-18s %3zu metrics  %s\n", set.name, set.metric_count, set.title);
+            cw_text_print(stdout, "%-18s %3zu metrics  %s\n", set.name, set.metric_count, set.title);
     }
     return status;
 }
@@ -61,7 +62,7 @@ static int run_chips(int argc, char **argv)
 {
     static const struct argp argp = {
         NULL, no_arguments, "", "Lists the chips of the database.\vExample:\n  metric-query chips", NULL, NULL, NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    cw_usage_parse(&argp, argc, argv, 0, NULL);
     return in_arena(print_chips);
 }
 
@@ -75,7 +76,7 @@ static int run_sets(int argc, char **argv)
                                      NULL,
                                      NULL,
                                      NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    cw_usage_parse(&argp, argc, argv, 0, NULL);
     return in_arena(print_sets);
 }
 
@@ -84,8 +85,8 @@ static int run_sets(int argc, char **argv)
 static void print_finding(void *context, const struct cw_finding *finding)
 {
     (void)context;
-    printf("%s:%u:%u: %s: %s [%s]\n", finding->source, finding->line, finding->column,
-           finding->level == CW_LINT_ERROR ? "error" : "warning", finding->message, finding->rule);
+    cw_text_print(stdout, "%s:%u:%u: %s: %s [%s]\n", finding->source, finding->line, finding->column,
+                  finding->level == CW_LINT_ERROR ? "error" : "warning", finding->message, finding->rule);
 }
 
 static enum cw_status lint(const struct cw_query_chip *from, struct cw_arena *arena, struct cw_error *err)
@@ -123,7 +124,7 @@ static int run_lint(int argc, char **argv)
                                      NULL};
     struct cw_query_chip from = {0};
     struct cw_error err = CW_ERROR_INIT;
-    argp_parse(&argp, argc, argv, 0, NULL, &from);
+    cw_usage_parse(&argp, argc, argv, 0, &from);
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? lint(&from, arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);

@@ -8,6 +8,8 @@
 
 #include "cli/cli.h"
 #include "host/base/file.h"
+#include "host/base/text.h"
+#include "host/base/usage.h"
 #include "host/import/carry.h"
 #include "host/import/fit.h"
 #include "host/import/kinds.h"
@@ -62,14 +64,14 @@ static const struct argp_option option_list[] = {
 static void check_options(const struct options *o, struct argp_state *state)
 {
     if (!o->chip == !o->all)
-        argp_error(state, "one of --chip and --all is required");
+        cw_usage_error(state, "one of --chip and --all is required");
     if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
-        argp_error(state, "found --learn of all limits and --limits-from, expected one of them");
+        cw_usage_error(state, "found --learn of all limits and --limits-from, expected one of them");
     if (o->all && (o->learn[RANGE] || o->learn[PM] || o->mend))
-        argp_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
-                   o->mend ? "mend" : "learn");
+        cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
+                       o->mend ? "mend" : "learn");
     if (o->all && o->evidence_count)
-        argp_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
+        cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -87,7 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'e':
         if (o->evidence_count == MOST_EVIDENCE)
-            argp_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
+            cw_usage_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
         o->evidence[o->evidence_count++] = arg;
         return 0;
     case 'F':
@@ -95,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'L':
         if (arg && strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
-            argp_error(state, "found --learn=%s, expected range or pm", arg);
+            cw_usage_error(state, "found --learn=%s, expected range or pm", arg);
         o->learn[RANGE] |= !arg || *arg == 'r';
         o->learn[PM] |= !arg || *arg == 'p';
         return 0;
@@ -109,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->library = arg;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "found '%s', expected only options", arg);
+        cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
         check_options(o, state);
@@ -121,7 +123,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static void show_progress(const char *what)
 {
-    fprintf(stderr, "  %s\n", what);
+    cw_text_print(stderr, "  %s\n", what);
 }
 
 struct job {
@@ -197,7 +199,7 @@ static enum cw_status limits(const struct job *j, struct draft *d)
             return status;
         }
         if (status != CW_OK)
-            fprintf(stderr, "metricdb-import: %s\n", why.message);
+            cw_text_print(stderr, "metricdb-import: %s\n", why.message);
     }
     enum cw_status status = CW_OK;
     for (int which = RANGE; which <= PM && status == CW_OK; which++)
@@ -349,10 +351,10 @@ static enum cw_status update(const struct job *j, struct cw_facts *facts, const 
     if (status == CW_OK && !same)
         status = cw_file_write(path, text.data, text.size, j->err);
     if (status == CW_OK) {
-        printf("%s: %s", path, facts->chip.name);
+        cw_text_print(stdout, "%s: %s", path, facts->chip.name);
         for (uint32_t i = 0; i < facts->chip.also_count; i++)
-            printf(" %s", facts->chip.also[i]);
-        printf(": %s\n", same ? "as before" : before.data ? "changed" : "new");
+            cw_text_print(stdout, " %s", facts->chip.also[i]);
+        cw_text_print(stdout, ": %s\n", same ? "as before" : before.data ? "changed" : "new");
     }
     cw_writer_free(&text);
     cw_bytes_free(&before);
@@ -423,7 +425,7 @@ int main(int argc, char **argv)
         NULL};
     struct options options = {0};
     cw_cli_init();
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);

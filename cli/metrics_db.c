@@ -1,5 +1,6 @@
 #include "cli/metrics_db.h"
 
+#include "host/base/usage.h"
 #include "metricdb/formula.h"
 
 enum { KEY_METRICS_DB = 768 };
@@ -10,7 +11,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key != KEY_METRICS_DB)
         return ARGP_ERR_UNKNOWN;
     if (files->count == CW_METRICS_DB_FILES)
-        argp_error(state, "found more than %d files of metrics", CW_METRICS_DB_FILES);
+        cw_usage_error(state, "found more than %d files of metrics", CW_METRICS_DB_FILES);
     files->paths[files->count++] = arg;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/base/text.h"
 #include "metricdb/formula.h"
 #include "metricdb/meaning.h"
 
@@ -28,10 +29,10 @@ static void say_unknown_counters(const char *capture, const struct cw_schema *sc
         unknown++;
     }
     if (unknown)
-        fprintf(stderr,
-                "%s: %s: planned with another version of the %s database; this one does not know %" PRIu32
-                " of its counters: %s%s\n",
-                program_invocation_short_name, capture, chip->name, unknown, first, unknown > 1 ? ", ..." : "");
+        cw_text_print(stderr,
+                      "%s: %s: planned with another version of the %s database; this one does not know %" PRIu32
+                      " of its counters: %s%s\n",
+                      program_invocation_short_name, capture, chip->name, unknown, first, unknown > 1 ? ", ..." : "");
 }
 
 /* What is another meaning in the database here, or NULL. */
@@ -56,12 +57,12 @@ static void say_other_meanings(const char *capture, const struct cw_schema *sche
         count += difference(chip, &schema->meanings[i]) != NULL;
     if (!count)
         return;
-    fprintf(stderr, "%s: %s: when this was planned, %" PRIu32 " name%s meant something else than for %s here:",
-            program_invocation_short_name, capture, count, count == 1 ? "" : "s", chip->name);
+    cw_text_print(stderr, "%s: %s: when this was planned, %" PRIu32 " name%s meant something else than for %s here:",
+                  program_invocation_short_name, capture, count, count == 1 ? "" : "s", chip->name);
     for (uint32_t i = 0; i < schema->meaning_count && named < MOST_NAMED; i++) {
         const char *what = difference(chip, &schema->meanings[i]);
         if (what)
-            fprintf(stderr, "%s %s (%s)", named++ ? "," : "", schema->meanings[i].name, what);
+            cw_text_print(stderr, "%s %s (%s)", named++ ? "," : "", schema->meanings[i].name, what);
     }
     fputs(count > named ? ", ...\n" : "\n", stderr);
 }

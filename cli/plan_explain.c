@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "cli/json_tree.h"
+#include "host/base/text.h"
 #include "host/image/parts.h"
 
 enum {
@@ -123,27 +123,32 @@ static const char *es(uint32_t n)
 static void print_passes(const struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
-    printf("%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32
-           " pass%s; no plan needs fewer than %" PRIu32 "\n\n",
-           image->chip, image->metric_count, s(image->metric_count), image->counter_count, s(image->counter_count),
-           image->raw_count, s(image->raw_count), image->pass_count, es(image->pass_count), e->plan->bound);
+    cw_text_print(stdout,
+                  "%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32
+                  " pass%s; no plan needs fewer than %" PRIu32 "\n\n",
+                  image->chip, image->metric_count, s(image->metric_count), image->counter_count,
+                  s(image->counter_count), image->raw_count, s(image->raw_count), image->pass_count,
+                  es(image->pass_count), e->plan->bound);
     for (uint32_t i = 0; i < image->pass_count; i++) {
-        printf("pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count, s(image->passes[i].count));
+        cw_text_print(stdout, "pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count,
+                      s(image->passes[i].count));
         for (uint32_t d = 0; d < image->domain_count; d++) {
             struct slots slots = slots_of(image, i, d);
             if (slots.max)
-                printf(" %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, slots.used, slots.max,
-                       e->loads[d] == e->most && slots.used >= slots.max ? "*" : "");
+                cw_text_print(stdout, " %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, slots.used, slots.max,
+                              e->loads[d] == e->most && slots.used >= slots.max ? "*" : "");
             else if (slots.counters)
-                printf(" %s %" PRIu32, image->domains[d].name, slots.counters);
+                cw_text_print(stdout, " %s %" PRIu32, image->domains[d].name, slots.counters);
         }
-        printf("\n");
+        cw_text_print(stdout, "\n");
     }
-    printf(
+    cw_text_print(
+        stdout,
         "\nof each domain: what the pass uses of the narrowest limit; * full, of the domain that forces the passes\n");
     for (uint32_t d = 0; d < image->domain_count; d++)
         if (e->loads[d] == e->most)
-            printf("%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d], es(e->loads[d]));
+            cw_text_print(stdout, "%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d],
+                          es(e->loads[d]));
 }
 
 /* A counter that no pass holds may need passes of its own (parts.h), which come last. */
@@ -155,18 +160,19 @@ static void print_added(const struct explained *e)
     while (e->parts.added && (!c->pass_count || c->passes[c->pass_count - 1] < planned))
         c++;
     if (e->parts.added)
-        printf("batched and user replay add %" PRIu32 " pass%s, for counters that no pass holds, such as %s\n",
-               e->parts.added, es(e->parts.added), c->name);
+        cw_text_print(stdout,
+                      "batched and user replay add %" PRIu32 " pass%s, for counters that no pass holds, such as %s\n",
+                      e->parts.added, es(e->parts.added), c->name);
 }
 
 static void print_savings(const struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
     for (uint32_t i = 0; i < e->saving_count && i < MOST_SHOWN; i++)
-        printf("without %s: %" PRIu32 " pass%s\n", image->metrics[e->savings[i].metric], e->savings[i].passes,
-               es(e->savings[i].passes));
+        cw_text_print(stdout, "without %s: %" PRIu32 " pass%s\n", image->metrics[e->savings[i].metric],
+                      e->savings[i].passes, es(e->savings[i].passes));
     if (e->weighed && !e->saving_count && image->pass_count > 1)
-        printf("leaving out any one metric saves no pass\n");
+        cw_text_print(stdout, "leaving out any one metric saves no pass\n");
 }
 
 static enum cw_status print_metrics(const struct explained *e, const struct cw_chip *chip,
@@ -178,71 +184,119 @@ static enum cw_status print_metrics(const struct explained *e, const struct cw_c
         const char *reason = "";
         if (m->pass_count && !m->whole)
             status = find_reason(&reason, m, chip, options, err);
-        printf("%-70s %s", m->name,
-               !m->pass_count ? "no pass, a fact of the device"
-               : m->whole     ? "pass "
-                              : "mixes passes ");
+        cw_text_print(stdout, "%-70s %s", m->name,
+                      !m->pass_count ? "no pass, a fact of the device"
+                      : m->whole     ? "pass "
+                                     : "mixes passes ");
         for (uint32_t k = 0; k < m->pass_count; k++)
-            printf("%s%" PRIu32, k ? "," : "", m->passes[k]);
-        printf("%s%s%s\n", *reason ? ": " : "", reason,
-               m->whole && m->pass_count > 1 && m->value_count == 1 ? ", one of them with all its counters" : "");
+            cw_text_print(stdout, "%s%" PRIu32, k ? "," : "", m->passes[k]);
+        cw_text_print(stdout, "%s%s%s\n", *reason ? ": " : "", reason,
+                      m->whole && m->pass_count > 1 && m->value_count == 1 ? ", one of them with all its counters"
+                                                                           : "");
     }
     return status;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+static json_t *json_of_slots(const struct explained *e, uint32_t pass)
+{
+    const struct cw_config_image *image = &e->plan->image;
+    json_t *slots = json_object();
+    bool good = slots != NULL;
+    for (uint32_t d = 0; d < image->domain_count && good; d++) {
+        struct slots s = slots_of(image, pass, d);
+        if (s.max)
+            good = json_object_set_new(slots, image->domains[d].name,
+                                       json_pack("{s:i, s:i}", "used", (int)s.used, "of", (int)s.max)) == 0;
+    }
+    return cw_json_whole(slots, good);
+}
+
 static json_t *json_of_pass(const struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
-    json_t *raws = json_array(), *domains = json_array(), *slots = json_object();
-    for (uint32_t k = 0; k < image->passes[pass].count; k++) {
+    json_t *raws = json_array(), *domains = json_array();
+    bool good = raws && domains;
+    for (uint32_t k = 0; k < image->passes[pass].count && good; k++) {
         const struct cw_placement *at = &image->passes[pass].placements[k];
         char id[24];
         snprintf(id, sizeof id, "0x%016" PRIx64, image->raws[at->raw]);
-        json_array_append_new(raws, json_string(id));
-        json_array_append_new(domains, json_string(image->domains[at->domain].name));
+        good = json_array_append_new(raws, json_string(id)) == 0 &&
+               json_array_append_new(domains, json_string(image->domains[at->domain].name)) == 0;
     }
-    for (uint32_t d = 0; d < image->domain_count; d++) {
-        struct slots s = slots_of(image, pass, d);
-        if (s.max)
-            json_object_set_new(slots, image->domains[d].name,
-                                json_pack("{s:i, s:i}", "used", (int)s.used, "of", (int)s.max));
+    return json_pack("{s:o, s:o, s:o}", "raw", cw_json_whole(raws, good), "domains", cw_json_whole(domains, good),
+                     "slots", json_of_slots(e, pass));
+}
+
+static json_t *json_of_passes(const struct explained *e)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < e->plan->image.pass_count && good; i++)
+        good = json_array_append_new(list, json_of_pass(e, i)) == 0;
+    return cw_json_whole(list, good);
+}
+
+static json_t *json_of_loads(const struct explained *e)
+{
+    json_t *loads = json_object();
+    bool good = loads != NULL;
+    for (uint32_t d = 0; d < e->plan->image.domain_count && good; d++)
+        good = json_object_set_new(loads, e->plan->image.domains[d].name, json_integer(e->loads[d])) == 0;
+    return cw_json_whole(loads, good);
+}
+
+static json_t *json_of_savings(const struct explained *e)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < e->saving_count && good; i++)
+        good =
+            json_array_append_new(list, json_pack("{s:s, s:i}", "without", e->plan->image.metrics[e->savings[i].metric],
+                                                  "passes", (int)e->savings[i].passes)) == 0;
+    return cw_json_whole(list, good);
+}
+
+static json_t *json_of_metric(const struct cw_plan_metric *m, const char *reason)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t k = 0; k < m->pass_count && good; k++)
+        good = json_array_append_new(list, json_integer(m->passes[k])) == 0;
+    return json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", cw_json_whole(list, good), "whole", m->whole,
+                     "why", reason);
+}
+
+/* NULL after a failure, of which *status tells more than that memory did not do. */
+static json_t *json_of_metrics(const struct explained *e, const struct cw_chip *chip,
+                               const struct cw_plan_options *options, enum cw_status *status, struct cw_error *err)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < e->plan->metric_count && good; i++) {
+        const struct cw_plan_metric *m = &e->plan->metrics[i];
+        const char *reason = NULL;
+        if (m->pass_count && !m->whole)
+            *status = find_reason(&reason, m, chip, options, err);
+        good = *status == CW_OK && json_array_append_new(list, json_of_metric(m, reason)) == 0;
     }
-    return json_pack("{s:o, s:o, s:o}", "raw", raws, "domains", domains, "slots", slots);
+    return cw_json_whole(list, good);
 }
 
 static enum cw_status print_json(const struct explained *e, const struct cw_chip *chip,
                                  const struct cw_plan_options *options, struct cw_error *err)
 {
-    const struct cw_config_image *image = &e->plan->image;
-    json_t *passes = json_array(), *metrics = json_array(), *loads = json_object(), *savings = json_array();
     enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < image->pass_count; i++)
-        json_array_append_new(passes, json_of_pass(e, i));
-    for (uint32_t d = 0; d < image->domain_count; d++)
-        json_object_set_new(loads, image->domains[d].name, json_integer(e->loads[d]));
-    for (uint32_t i = 0; i < e->saving_count; i++)
-        json_array_append_new(savings, json_pack("{s:s, s:i}", "without", image->metrics[e->savings[i].metric],
-                                                 "passes", (int)e->savings[i].passes));
-    for (uint32_t i = 0; i < e->plan->metric_count && status == CW_OK; i++) {
-        const struct cw_plan_metric *m = &e->plan->metrics[i];
-        const char *reason = NULL;
-        json_t *list = json_array();
-        for (uint32_t k = 0; k < m->pass_count; k++)
-            json_array_append_new(list, json_integer(m->passes[k]));
-        if (m->pass_count && !m->whole)
-            status = find_reason(&reason, m, chip, options, err);
-        json_array_append_new(metrics, json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", list, "whole",
-                                                 m->whole, "why", reason));
-    }
-    json_t *root =
-        json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "chip", image->chip, "fewest", (int)e->plan->bound, "added",
-                  (int)e->parts.added, "passes", passes, "alone", loads, "savings", savings, "metrics", metrics);
-    int failed = root ? json_dumpf(root, stdout, JSON_INDENT(1)) : -1;
-    json_decref(root);
-    printf("\n");
-    return status != CW_OK ? status : failed ? cw_error_nomem(err) : CW_OK;
+    json_t *metrics = json_of_metrics(e, chip, options, &status, err);
+    if (status != CW_OK)
+        return status;
+    json_t *root = json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "chip", e->plan->image.chip, "fewest",
+                             (int)e->plan->bound, "added", (int)e->parts.added, "passes", json_of_passes(e), "alone",
+                             json_of_loads(e), "savings", json_of_savings(e), "metrics", metrics);
+    status = cw_json_print(root, JSON_INDENT(1), err);
+    cw_text_print(stdout, "\n");
+    return status;
 }
 
 enum cw_status cw_plan_print(const struct cw_plan *plan, const struct cw_chip *chip,
@@ -265,6 +319,6 @@ enum cw_status cw_plan_print(const struct cw_plan *plan, const struct cw_chip *c
     print_passes(&e);
     print_added(&e);
     print_savings(&e);
-    printf("\n");
+    cw_text_print(stdout, "\n");
     return print_metrics(&e, chip, options, err);
 }

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "host/base/suggest.h"
+#include "host/base/usage.h"
 
 enum { KEY_CHIP_FILE = 512 };
 
@@ -24,11 +25,11 @@ static error_t parse_chip(int key, char *arg, struct argp_state *state)
         o->file = arg;
         return 0;
     case ARGP_KEY_ARG: /* the sub-command takes none */
-        argp_error(state, "found '%s', expected only options", arg);
+        cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
         if (!o->name == !o->file)
-            argp_error(state, "one of --chip and --chip-file is required");
+            cw_usage_error(state, "one of --chip and --chip-file is required");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -58,7 +59,7 @@ enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
     for (int i = 0; i < 3; i++)
         if (strcmp(text, names[i]) == 0)
             return (enum cw_query_format)i;
-    argp_error(state, "found the format '%s', expected text, csv or json", text);
+    cw_usage_error(state, "found the format '%s', expected text, csv or json", text);
     return CW_QUERY_TEXT;
 }
 
@@ -107,35 +108,9 @@ enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit,
                         cw_suggest_text(&near, text, sizeof text));
 }
 
-void cw_query_print_csv(const char *text, const char *end)
+void cw_query_put(enum cw_text_kind kind, const char *text, const char *end)
 {
-    bool quote = strpbrk(text, ",\"\n");
-    if (quote)
-        putchar_unlocked('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar_unlocked('"');
-        putchar_unlocked(*text);
-    }
-    if (quote)
-        putchar_unlocked('"');
-    fputs_unlocked(end, stdout);
-}
-
-void cw_query_print_json(const char *text, const char *end)
-{
-    putchar_unlocked('"');
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < 0x20) {
-            printf("\\u%04x", c);
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            putchar_unlocked('\\');
-        putchar_unlocked(c);
-    }
-    putchar_unlocked('"');
+    cw_text_put(stdout, kind, text);
     fputs_unlocked(end, stdout);
 }
 
@@ -143,7 +118,7 @@ int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
                   enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err))
 {
     struct cw_error err = CW_ERROR_INIT;
-    argp_parse(argp, argc, argv, 0, NULL, options);
+    cw_usage_parse(argp, argc, argv, 0, options);
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);

@@ -5,6 +5,7 @@
 #include <argp.h>
 
 #include "cli/metrics_db.h"
+#include "host/base/text.h"
 #include "metricdb/metric.h"
 
 /* --chip, --chip-file and --metrics-db: an argp child whose input is a struct cw_query_chip. One of the first two has
@@ -31,10 +32,9 @@ enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
 /* Reads the value of --format; ends the program for another. */
 enum cw_query_format cw_query_format(const char *text, struct argp_state *state);
 
-/* Prints one CSV field, quoted where it has to be, and `end` after it. */
-void cw_query_print_csv(const char *text, const char *end);
-/* The same as a JSON string; for lists too long to build as trees first. */
-void cw_query_print_json(const char *text, const char *end);
+/* Prints a CSV cell or a JSON string (for lists too long to build as trees first), and `end`, which is ours, after it.
+ */
+void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 
 /* A sub-command: parses its command line into `options`, runs it and returns the exit code. */
 int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,

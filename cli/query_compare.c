@@ -1,6 +1,7 @@
 /* metric-query compare: what one chip has and another has not, and what is different. */
 #define _GNU_SOURCE
 #include "cli/query.h"
+#include "host/base/usage.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'c':
     case KEY_CHIP_FILE:
         if (o->count == 2)
-            argp_error(state, "found a third chip, expected two");
+            cw_usage_error(state, "found a third chip, expected two");
         o->chips[o->count].is_file = key == KEY_CHIP_FILE;
         o->chips[o->count++].text = arg;
         return 0;
@@ -42,14 +43,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORMAT:
         o->format = cw_query_format(arg, state);
         if (o->format == CW_QUERY_CSV)
-            argp_error(state, "found the format 'csv', expected text or json");
+            cw_usage_error(state, "found the format 'csv', expected text or json");
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "found '%s', expected only options", arg);
+        cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
         if (o->count != 2)
-            argp_error(state, "found %zu chips, expected two of --chip or --chip-file", o->count);
+            cw_usage_error(state, "found %zu chips, expected two of --chip or --chip-file", o->count);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -219,10 +220,11 @@ static void compare_bases(struct differences *d, const struct cw_chip *a, enum c
 
 static void print_text(char sign, const char *name, const char *type, const struct differences *d)
 {
-    printf("%c %s\t%s", sign, name, type);
+    cw_text_print(stdout, "%c %s\t%s", sign, name, type);
     for (size_t i = 0; d && i < d->count; i++) {
         const struct difference *x = &d->items[i];
-        printf("%s%s: %s -> %s", i ? "; " : "\t", x->what, *x->from ? x->from : "nothing", *x->to ? x->to : "nothing");
+        fputs(i ? "; " : "\t", stdout);
+        cw_text_print(stdout, "%s: %s -> %s", x->what, *x->from ? x->from : "nothing", *x->to ? x->to : "nothing");
     }
     putchar('\n');
 }
@@ -230,13 +232,13 @@ static void print_text(char sign, const char *name, const char *type, const stru
 static void print_json(struct compared *c, const char *name, const char *type, const struct differences *d)
 {
     fputs(c->printed++ ? ",\n{\"name\":" : "\n{\"name\":", stdout);
-    cw_query_print_json(name, ",\"type\":");
-    cw_query_print_json(type, d ? ",\"changes\":[" : "}");
+    cw_query_put(CW_TEXT_JSON, name, ",\"type\":");
+    cw_query_put(CW_TEXT_JSON, type, d ? ",\"changes\":[" : "}");
     for (size_t i = 0; d && i < d->count; i++) {
         fputs(i ? ",{\"what\":" : "{\"what\":", stdout);
-        cw_query_print_json(d->items[i].what, ",\"from\":");
-        cw_query_print_json(d->items[i].from, ",\"to\":");
-        cw_query_print_json(d->items[i].to, "}");
+        cw_query_put(CW_TEXT_JSON, d->items[i].what, ",\"from\":");
+        cw_query_put(CW_TEXT_JSON, d->items[i].from, ",\"to\":");
+        cw_query_put(CW_TEXT_JSON, d->items[i].to, "}");
     }
     fputs(d ? "]}" : "", stdout);
 }
@@ -302,8 +304,8 @@ static void print_all(struct compared *c)
 {
     if (c->o->format == CW_QUERY_JSON) {
         fputs("{\"from\":", stdout);
-        cw_query_print_json(c->a->name, ",\"to\":");
-        cw_query_print_json(c->b->name, ",");
+        cw_query_put(CW_TEXT_JSON, c->a->name, ",\"to\":");
+        cw_query_put(CW_TEXT_JSON, c->b->name, ",");
     }
     section(c, "\"came\":[");
     c->came = print_only(c, '+', c->b, c->a);
@@ -312,10 +314,11 @@ static void print_all(struct compared *c)
     section(c, "],\n\"changed\":[");
     print_changed(c);
     if (c->o->format == CW_QUERY_JSON)
-        printf("],\n\"same\":%" PRIu32 "}\n", c->same);
+        cw_text_print(stdout, "],\n\"same\":%" PRIu32 "}\n", c->same);
     else
-        printf("# %s to %s: %" PRIu32 " came, %" PRIu32 " went, %" PRIu32 " changed, %" PRIu32 " are the same\n",
-               c->a->name, c->b->name, c->came, c->went, c->changed, c->same);
+        cw_text_print(stdout,
+                      "# %s to %s: %" PRIu32 " came, %" PRIu32 " went, %" PRIu32 " changed, %" PRIu32 " are the same\n",
+                      c->a->name, c->b->name, c->came, c->went, c->changed, c->same);
 }
 
 static enum cw_status load(const struct cw_chip **chip, const struct options *o, size_t i, struct cw_arena *arena,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "host/base/file.h"
+#include "host/base/usage.h"
 #include "metricdb/compiled.h"
 
 enum { KEY_OUTPUT = 'o', LARGEST_FILE = 64 << 20, MOST_FILES = 1024 };
@@ -27,7 +28,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (o->count == MOST_FILES)
-            argp_error(state, "found more than %d files", MOST_FILES);
+            cw_usage_error(state, "found more than %d files", MOST_FILES);
         o->files[o->count++] = arg;
         return 0;
     default:

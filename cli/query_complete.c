@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/base/usage.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/set.h"
 
@@ -33,11 +34,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         else if (!o->prefix)
             o->prefix = arg;
         else
-            argp_error(state, "found '%s', expected nothing after the word", arg);
+            cw_usage_error(state, "found '%s', expected nothing after the word", arg);
         return 0;
     case ARGP_KEY_END:
         if (!o->what)
-            argp_error(state, "found nothing to complete, expected chips, sets, units or metrics");
+            cw_usage_error(state, "found nothing to complete, expected chips, sets, units or metrics");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -48,6 +49,11 @@ static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "the chip whose units and metrics are meant (default: any)", 0},
     {0},
 };
+
+static void offer(const char *word)
+{
+    cw_text_print(stdout, "%s\n", word);
+}
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -62,7 +68,7 @@ static enum cw_status complete_chips(const char *prefix, struct cw_arena *arena,
     for (size_t i = 0; status == CW_OK && i < count; i++)
         for (uint32_t k = 0; k < files[i].name_count; k++)
             if (begins(files[i].names[k], prefix))
-                puts(files[i].names[k]);
+                offer(files[i].names[k]);
     return status;
 }
 
@@ -73,7 +79,7 @@ static enum cw_status complete_sets(const char *prefix, struct cw_arena *arena, 
     enum cw_status status = cw_set_list(&names, &count, arena, err);
     for (size_t i = 0; status == CW_OK && i < count; i++)
         if (begins(names[i], prefix))
-            puts(names[i]);
+            offer(names[i]);
     return status;
 }
 
@@ -108,13 +114,13 @@ static void complete_base(const struct cw_chip *chip, enum cw_metric_type type, 
     const char *name = cw_chip_base_name(chip, type, base);
     size_t length = strlen(name);
     if (begins(name, prefix))
-        puts(name);
+        offer(name);
     bool whole = begins(prefix, name) && (prefix[length] == '.' || !prefix[length]);
     for (uint32_t v = 0; whole && v < cw_metric_variants(type); v++) {
         char full[CW_METRIC_NAME_MAX];
         struct cw_metric m = cw_metric_variant(type, base, v);
         if (begins(cw_metric_name(chip, &m, full), prefix))
-            puts(full);
+            offer(full);
     }
 }
 
@@ -137,7 +143,7 @@ static void complete_units(const struct chips *chips, const char *prefix)
                 for (uint32_t u = 0; u < chips->items[k]->unit_count; u++)
                     before |= strcmp(chips->items[k]->units[u].name, name) == 0;
             if (!before && begins(name, prefix))
-                puts(name);
+                offer(name);
         }
 }
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "cli/cli.h"
+#include "cli/json_tree.h"
 #include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
 #include "cli/query_formula.h"
+#include "host/base/usage.h"
 #include "host/image/counter_data.h"
 #include "host/plan.h"
 #include "metricdb/formula.h"
@@ -53,16 +53,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORMAT:
         o->format = cw_query_format(arg, state);
         if (o->format == CW_QUERY_CSV)
-            argp_error(state, "found the format 'csv', expected text or json");
+            cw_usage_error(state, "found the format 'csv', expected text or json");
         return 0;
     case ARGP_KEY_ARG:
         if (o->count == MOST_METRICS)
-            argp_error(state, "found more than %d metrics", MOST_METRICS);
+            cw_usage_error(state, "found more than %d metrics", MOST_METRICS);
         o->metrics[o->count++] = arg;
         return 0;
     case ARGP_KEY_END:
         if (!o->count)
-            argp_error(state, "found no metric to describe");
+            cw_usage_error(state, "found no metric to describe");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -287,11 +287,17 @@ static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const 
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
+static void print_line(const char *label, const char *text)
+{
+    cw_text_print(stdout, "  %-13s %s\n", label, text);
+}
+
+/* A text of ours that has lines. */
 static void print_lines(const char *label, const char *lines)
 {
     for (const char *end; *lines; lines = *end ? end + 1 : end, label = "") {
         end = lines + strcspn(lines, "\n");
-        printf("  %-13s %.*s\n", label, (int)(end - lines), lines);
+        cw_text_print(stdout, "  %-13s %.*s\n", label, (int)(end - lines), lines);
     }
 }
 
@@ -299,81 +305,109 @@ static void print_raws(const struct facts *f, const struct cw_chip *chip)
 {
     for (uint32_t i = 0; i < f->raws.count; i++) {
         const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
-        printf("  %-13s 0x%016" PRIx64 " in", i ? "" : "raw counters", raw->id);
+        cw_text_print(stdout, "  %-13s 0x%016" PRIx64 " in", i ? "" : "raw counters", raw->id);
         for (uint32_t k = 0; k < raw->placement_count; k++)
-            printf("%s %s", k ? " or" : "", chip->domains[chip->placements[raw->placement + k].domain].name);
-        printf("\n");
+            cw_text_print(stdout, "%s %s", k ? " or" : "",
+                          chip->domains[chip->placements[raw->placement + k].domain].name);
+        cw_text_print(stdout, "\n");
     }
 }
 
 static void print_unit(const struct facts *f, const struct cw_chip *chip)
 {
-    printf("  %-13s %s", "unit", f->unit);
+    cw_text_print(stdout, "  %-13s %s", "unit", f->unit);
     if (f->instances)
-        printf(", %" PRIu32 " instance%s expected\n", f->instances, f->instances == 1 ? "" : "s");
+        cw_text_print(stdout, ", %" PRIu32 " instance%s expected\n", f->instances, f->instances == 1 ? "" : "s");
     else if (cw_chip_measured(chip))
-        printf(", none on the devices that the database was made from\n");
+        cw_text_print(stdout, ", none on the devices that the database was made from\n");
     else
-        printf(", instances not known: the database was made without captures of %s\n", chip->name);
+        cw_text_print(stdout, ", instances not known: the database was made without captures of %s\n", chip->name);
 }
 
 static void print_text(const struct facts *f, const struct cw_chip *chip)
 {
-    printf("%s\n", f->name);
-    print_lines("meaning", f->meaning);
-    print_lines("type", f->type);
+    cw_text_print(stdout, "%s\n", f->name);
+    print_line("meaning", f->meaning);
+    print_line("type", f->type);
     if (*f->unit)
         print_unit(f, chip);
-    print_lines("measured in", f->dimension);
-    print_lines("formula", f->formula);
+    print_line("measured in", f->dimension);
+    (f->m.type == CW_THROUGHPUT ? print_lines : print_line)("formula", f->formula);
     if (f->derived)
-        print_lines("derived as", f->derived);
+        print_line("derived as", f->derived);
     for (uint32_t i = 0; i < f->counters.count; i++)
-        print_lines(i ? "" : "counters", chip->counters[f->counters.items[i]].name);
+        print_line(i ? "" : "counters", chip->counters[f->counters.items[i]].name);
     print_raws(f, chip);
     if (!isnan(f->peak) && f->instances)
-        printf("  %-13s %g for each cycle and instance, %g in all\n", "peak", f->peak, f->peak * f->instances);
+        cw_text_print(stdout, "  %-13s %g for each cycle and instance, %g in all\n", "peak", f->peak,
+                      f->peak * f->instances);
     else if (!isnan(f->peak))
-        printf("  %-13s %g for each cycle and instance\n", "peak", f->peak);
+        cw_text_print(stdout, "  %-13s %g for each cycle and instance\n", "peak", f->peak);
     else if (f->m.type == CW_COUNTER && !cw_chip_measured(chip))
-        printf("  %-13s not known; captures bring that of their device\n", "peak");
-    printf("  %-13s %s", "evidence", f->evidence);
+        cw_text_print(stdout, "  %-13s not known; captures bring that of their device\n", "peak");
+    cw_text_print(stdout, "  %-13s %s", "evidence", f->evidence);
     if (f->confirmed)
-        printf(" (%" PRIu32 ")", f->confirmed);
-    printf("\n");
+        cw_text_print(stdout, " (%" PRIu32 ")", f->confirmed);
+    cw_text_print(stdout, "\n");
     if (f->not_collected)
-        print_lines("passes", f->not_collected);
+        print_line("passes", f->not_collected);
     else
-        printf("  %-13s %" PRIu32 " when collected alone\n", "passes", f->passes);
+        cw_text_print(stdout, "  %-13s %" PRIu32 " when collected alone\n", "passes", f->passes);
+}
+
+static json_t *json_of_domains(const struct cw_raw_counter *raw, const struct cw_chip *chip)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t k = 0; k < raw->placement_count && good; k++)
+        good = json_array_append_new(list,
+                                     json_string(chip->domains[chip->placements[raw->placement + k].domain].name)) == 0;
+    return cw_json_whole(list, good);
 }
 
 static json_t *json_of_raws(const struct facts *f, const struct cw_chip *chip)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < f->raws.count; i++) {
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < f->raws.count && good; i++) {
         const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
         char id[32];
-        json_t *domains = json_array();
         snprintf(id, sizeof id, "0x%016" PRIx64, raw->id);
-        for (uint32_t k = 0; k < raw->placement_count; k++)
-            json_array_append_new(domains,
-                                  json_string(chip->domains[chip->placements[raw->placement + k].domain].name));
-        json_array_append_new(list, json_pack("{s:s, s:o}", "id", id, "domains", domains));
+        good =
+            json_array_append_new(list, json_pack("{s:s, s:o}", "id", id, "domains", json_of_domains(raw, chip))) == 0;
     }
-    return list;
+    return cw_json_whole(list, good);
+}
+
+static json_t *json_of_counters(const struct facts *f, const struct cw_chip *chip)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < f->counters.count && good; i++)
+        good = json_array_append_new(list, json_string(chip->counters[f->counters.items[i]].name)) == 0;
+    return cw_json_whole(list, good);
 }
 
 static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
 {
-    json_t *counters = json_array();
-    for (uint32_t i = 0; i < f->counters.count; i++)
-        json_array_append_new(counters, json_string(chip->counters[f->counters.items[i]].name));
     return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
                      "description", f->meaning, "type", f->type, "hardware_unit", f->unit, "instances",
                      (json_int_t)f->instances, "unit", f->dimension, "formula", f->formula, "derived_as", f->derived,
-                     "counters", counters, "raw_counters", json_of_raws(f, chip), "peak",
+                     "counters", json_of_counters(f, chip), "raw_counters", json_of_raws(f, chip), "peak",
                      isnan(f->peak) ? json_null() : json_real(f->peak), "evidence", f->evidence, "confirmed",
                      (json_int_t)f->confirmed, "passes", f->not_collected ? json_null() : json_integer(f->passes));
+}
+
+static enum cw_status print_json(const struct facts *facts, size_t count, const struct cw_chip *chip,
+                                 struct cw_error *err)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; i < count && good; i++)
+        good = json_array_append_new(list, json_of(&facts[i], chip)) == 0;
+    enum cw_status status = cw_json_print(cw_json_whole(list, good), JSON_INDENT(2) | JSON_PRESERVE_ORDER, err);
+    cw_text_print(stdout, "\n");
+    return status;
 }
 
 static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
@@ -399,19 +433,11 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
     }
     if (status != CW_OK)
         return status;
-    json_t *list = o->format == CW_QUERY_JSON ? json_array() : NULL;
+    if (o->format == CW_QUERY_JSON)
+        return print_json(facts, o->count, chip, err);
     for (size_t i = 0; i < o->count; i++) {
-        if (list)
-            json_array_append_new(list, json_of(&facts[i], chip));
-        else
-            print_text(&facts[i], chip);
-        if (!list && i + 1 < o->count)
-            puts("");
-    }
-    if (list) {
-        json_dumpf(list, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-        puts("");
-        json_decref(list);
+        fputs(i ? "\n" : "", stdout);
+        print_text(&facts[i], chip);
     }
     return CW_OK;
 }

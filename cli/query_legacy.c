@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
+#include "cli/json_tree.h"
+#include "host/base/usage.h"
 #include "metricdb/legacy.h"
 
 enum { KEY_CAPABILITY = 256, KEY_FORMAT, MOST_NAMES = 1024 };
@@ -39,14 +39,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CAPABILITY:
         o->capability = cw_legacy_capability(arg);
         if (o->capability == CW_LEGACY_CAPABILITIES)
-            argp_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", arg);
+            cw_usage_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", arg);
         return 0;
     case KEY_FORMAT:
         o->format = cw_query_format(arg, state);
         return 0;
     case ARGP_KEY_ARG:
         if (o->count == MOST_NAMES)
-            argp_error(state, "found more than %d names", MOST_NAMES);
+            cw_usage_error(state, "found more than %d names", MOST_NAMES);
         o->names[o->count++] = arg;
         return 0;
     default:
@@ -123,7 +123,7 @@ static char *join_scope(const struct cw_legacy_name *n, struct cw_arena *arena)
 static void print_line(const char *label, const char *text)
 {
     if (text && *text)
-        printf("  %-13s %s\n", label, text);
+        cw_text_print(stdout, "  %-13s %s\n", label, text);
 }
 
 static void print_details(const struct rows *rows, const struct cw_legacy_name *n, const char *scope,
@@ -132,7 +132,7 @@ static void print_details(const struct rows *rows, const struct cw_legacy_name *
     struct cw_error why = CW_ERROR_INIT;
     bool resolved = cw_legacy_resolve(n, rows->chip, rows->legacy->path, &why) == CW_OK;
     bool same = n->formula && strcmp(n->formula, n->documented) == 0;
-    printf("%s\n", n->name);
+    cw_text_print(stdout, "%s\n", n->name);
     print_line("meaning", n->description);
     print_line("kind", n->kind == CW_LEGACY_METRIC ? "CUPTI metric" : "CUPTI event");
     print_line("scope", scope);
@@ -160,49 +160,62 @@ static void print_csv_row(const struct cw_legacy_name *n, const char *scope, con
                                  n->description};
     size_t count = sizeof cells / sizeof *cells;
     for (size_t i = 0; i < count; i++)
-        cw_query_print_csv(cells[i], i + 1 == count ? "\n" : ",");
+        cw_query_put(CW_TEXT_CELL, cells[i], i + 1 == count ? "\n" : ",");
+}
+
+static json_t *json_of_scope(const struct cw_legacy_name *n)
+{
+    json_t *scope = json_object();
+    bool good = scope != NULL;
+    for (size_t i = 0; i < CW_LEGACY_CAPABILITIES && good; i++)
+        if (n->scope[i] != CW_LEGACY_ABSENT)
+            good = json_object_set_new(scope, cw_legacy_capability_text(i),
+                                       json_string(cw_legacy_scope_text(n->scope[i]))) == 0;
+    return cw_json_whole(scope, good);
+}
+
+static json_t *json_of_closest(const struct cw_legacy_name *n)
+{
+    json_t *closest = json_array();
+    bool good = closest != NULL;
+    for (size_t i = 0; i < n->closest_count && good; i++)
+        good = json_array_append_new(closest, json_string(n->closest[i])) == 0;
+    return cw_json_whole(closest, good);
 }
 
 /* Alone on a line, as in metric-query list. */
 static enum cw_status print_json_row(const struct cw_legacy_name *n, bool first, struct cw_error *err)
 {
-    json_t *scope = json_object(), *closest = json_array();
-    for (size_t i = 0; i < CW_LEGACY_CAPABILITIES; i++)
-        if (n->scope[i] != CW_LEGACY_ABSENT)
-            json_object_set_new(scope, cw_legacy_capability_text(i), json_string(cw_legacy_scope_text(n->scope[i])));
-    for (size_t i = 0; i < n->closest_count; i++)
-        json_array_append_new(closest, json_string(n->closest[i]));
-    json_t *row = json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:s?, s:s?, s:s}", "name", n->name, "kind",
-                            cw_legacy_kind_text(n->kind), "unit", n->unit, "formula", n->formula, "none", n->none,
-                            "closest", closest, "scope", scope, "documented", *n->documented ? n->documented : NULL,
-                            "note", *n->note ? n->note : NULL, "description", n->description);
-    if (!row)
-        return cw_error_nomem(err);
+    json_t *row =
+        json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:s?, s:s?, s:s}", "name", n->name, "kind",
+                  cw_legacy_kind_text(n->kind), "unit", n->unit, "formula", n->formula, "none", n->none, "closest",
+                  json_of_closest(n), "scope", json_of_scope(n), "documented", *n->documented ? n->documented : NULL,
+                  "note", *n->note ? n->note : NULL, "description", n->description);
     fputs(first ? "[\n" : ",\n", stdout);
-    json_dumpf(row, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    json_decref(row);
-    return CW_OK;
+    return cw_json_print(row, JSON_COMPACT | JSON_PRESERVE_ORDER, err);
 }
 
 static void print_text_row(const struct cw_legacy_name *n, const char *closest, int width)
 {
     const char *after = *closest ? "; closest: " : "";
     if (width)
-        printf("%-*s  %-6s  ", width, n->name, cw_legacy_kind_text(n->kind));
+        cw_text_print(stdout, "%-*s  %-6s  ", width, n->name, cw_legacy_kind_text(n->kind));
     else
-        printf("%s\t%s\t", n->name, cw_legacy_kind_text(n->kind));
+        cw_text_print(stdout, "%s\t%s\t", n->name, cw_legacy_kind_text(n->kind));
     if (n->formula)
-        printf("%s\n", n->formula);
+        cw_text_print(stdout, "%s\n", n->formula);
     else
-        printf("none: %s%s%s\n", n->none, after, closest);
+        cw_text_print(stdout, "none: %s%s%s\n", n->none, after, closest);
 }
 
 static int first_column(const struct rows *rows)
 {
     size_t width = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        width = strlen(rows->items[i]->name) > width ? strlen(rows->items[i]->name) : width;
-    return isatty(STDOUT_FILENO) ? (int)width : 0;
+    for (size_t i = 0; isatty(STDOUT_FILENO) && i < rows->count; i++) {
+        size_t columns = cw_text_columns(rows->items[i]->name);
+        width = columns > width ? columns : width;
+    }
+    return (int)width;
 }
 
 static enum cw_status print_rows(const struct rows *rows, struct cw_arena *arena, struct cw_error *err)

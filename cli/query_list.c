@@ -9,6 +9,7 @@
 
 #include "cli/query_search.h"
 #include "cli/search_hint.h"
+#include "host/base/usage.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
@@ -51,7 +52,7 @@ static int parse_type(const char *text, struct argp_state *state)
     for (int i = 0; i <= CW_FORMULA; i++)
         if (strcmp(text, cw_metric_type_text((enum cw_metric_type)i)) == 0)
             return i;
-    argp_error(state, "found the type '%s', expected counter, ratio, throughput or formula", text);
+    cw_usage_error(state, "found the type '%s', expected counter, ratio, throughput or formula", text);
     return -1;
 }
 
@@ -218,14 +219,14 @@ static enum cw_status choose(struct list *l, struct cw_error *err)
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
-/* The list may be a quarter of a million names: no formatting, only copying. */
+/* The list may be a quarter of a million names: no formatting. */
 static void print_names(const struct list *l)
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct row *row = &l->rows[i];
         const struct suffix *suffix = &l->suffixes[row->type][row->variant];
         const char *base = base_name(l, (enum cw_metric_type)row->type, row->base);
-        fwrite_unlocked(base, 1, strlen(base), stdout);
+        cw_text_put(stdout, CW_TEXT_LINE, base);
         fwrite_unlocked(suffix->text, 1, suffix->length, stdout);
     }
 }
@@ -234,18 +235,18 @@ static void print_json(const char *name, const struct cw_metric *m, const char *
                        bool first)
 {
     fputs_unlocked(first ? "[\n{\"name\":" : ",\n{\"name\":", stdout);
-    cw_query_print_json(name, ",\"type\":");
-    cw_query_print_json(cw_metric_type_text(m->type), ",\"unit\":");
-    cw_query_print_json(dimension, ",\"description\":");
-    cw_query_print_json(description, "}");
+    cw_query_put(CW_TEXT_JSON, name, ",\"type\":");
+    cw_query_put(CW_TEXT_JSON, cw_metric_type_text(m->type), ",\"unit\":");
+    cw_query_put(CW_TEXT_JSON, dimension, ",\"description\":");
+    cw_query_put(CW_TEXT_JSON, description, "}");
 }
 
 static void print_csv(const char *name, const struct cw_metric *m, const char *dimension, const char *description)
 {
-    cw_query_print_csv(name, ",");
-    cw_query_print_csv(cw_metric_type_text(m->type), ",");
-    cw_query_print_csv(dimension, ",");
-    cw_query_print_csv(description, "\n");
+    cw_query_put(CW_TEXT_CELL, name, ",");
+    cw_query_put(CW_TEXT_CELL, cw_metric_type_text(m->type), ",");
+    cw_query_put(CW_TEXT_CELL, dimension, ",");
+    cw_query_put(CW_TEXT_CELL, description, "\n");
 }
 
 static void print_row(const struct list *l, const struct row *row, const char *base_text, int width, bool first)
@@ -257,9 +258,9 @@ static void print_row(const struct list *l, const struct row *row, const char *b
     if (l->o->format == CW_QUERY_TEXT) {
         const char *type = cw_metric_type_text(m.type);
         if (width)
-            printf("%-*s  %-10s  %-22s  %s\n", width, name, type, dimension, base_text);
+            cw_text_print(stdout, "%-*s  %-10s  %-22s  %s\n", width, name, type, dimension, base_text);
         else
-            printf("%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
+            cw_text_print(stdout, "%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
         return;
     }
     if (m.type == CW_FORMULA)
@@ -278,7 +279,7 @@ static int first_column(const struct list *l)
     for (size_t i = 0; isatty(STDOUT_FILENO) && i < l->count; i++) {
         char name[CW_METRIC_NAME_MAX];
         struct cw_metric m = metric_of(l, &l->rows[i]);
-        int length = (int)strlen(cw_metric_name(l->chip, &m, name));
+        int length = (int)cw_text_columns(cw_metric_name(l->chip, &m, name));
         width = length > width ? length : width;
     }
     return width;

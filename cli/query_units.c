@@ -64,11 +64,13 @@ static enum cw_status count(struct row *rows, size_t *row_count, const struct cw
 static void print_json(const struct row *row, const struct cw_unit *unit, const char *meaning, bool first)
 {
     fputs(first ? "[\n{\"unit\":" : ",\n{\"unit\":", stdout);
-    cw_query_print_json(row->name, ",\"hardware_unit\":");
-    cw_query_print_json(unit->name, ",\"instances\":");
-    printf("%" PRIu32 ",\"counters\":%" PRIu32 ",\"ratios\":%" PRIu32 ",\"throughputs\":%" PRIu32 ",\"description\":",
-           unit->instances, row->counts[CW_COUNTER], row->counts[CW_RATIO], row->counts[CW_THROUGHPUT]);
-    cw_query_print_json(meaning, "}");
+    cw_query_put(CW_TEXT_JSON, row->name, ",\"hardware_unit\":");
+    cw_query_put(CW_TEXT_JSON, unit->name, ",\"instances\":");
+    cw_text_print(stdout,
+                  "%" PRIu32 ",\"counters\":%" PRIu32 ",\"ratios\":%" PRIu32 ",\"throughputs\":%" PRIu32
+                  ",\"description\":",
+                  unit->instances, row->counts[CW_COUNTER], row->counts[CW_RATIO], row->counts[CW_THROUGHPUT]);
+    cw_query_put(CW_TEXT_JSON, meaning, "}");
 }
 
 static void print(const struct options *o, const struct cw_chip *chip, const struct cw_glossary *glossary,
@@ -88,12 +90,14 @@ static void print(const struct options *o, const struct cw_chip *chip, const str
         if (o->format == CW_QUERY_JSON)
             print_json(row, unit, meaning, i == 0);
         else if (o->format == CW_QUERY_TEXT)
-            printf(numbers[aligned], row->name, unit->name, unit->instances, row->counts[CW_COUNTER],
-                   row->counts[CW_RATIO], row->counts[CW_THROUGHPUT], meaning);
+            cw_text_print(stdout, numbers[aligned], row->name, unit->name, unit->instances, row->counts[CW_COUNTER],
+                          row->counts[CW_RATIO], row->counts[CW_THROUGHPUT], meaning);
         else {
-            printf("%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", row->name, unit->name, unit->instances,
-                   row->counts[CW_COUNTER], row->counts[CW_RATIO], row->counts[CW_THROUGHPUT]);
-            cw_query_print_csv(meaning, "\n");
+            cw_query_put(CW_TEXT_CELL, row->name, ",");
+            cw_query_put(CW_TEXT_CELL, unit->name, ",");
+            cw_text_print(stdout, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", unit->instances,
+                          row->counts[CW_COUNTER], row->counts[CW_RATIO], row->counts[CW_THROUGHPUT]);
+            cw_query_put(CW_TEXT_CELL, meaning, "\n");
         }
     }
     if (o->format == CW_QUERY_JSON)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/base/suggest.h"
+#include "host/base/text.h"
 
 enum { LONGEST_WORD = 40 };
 
@@ -85,9 +86,9 @@ void cw_search_hint(const struct cw_search *search, const struct cw_chip *chip, 
         if (met(search, i, &near, chip, glossary))
             continue;
         all_met = false;
-        fprintf(stderr, "%s: no metric of %s has the word '%s'%s\n", program_invocation_short_name, chip->name,
-                search->words[i], cw_suggest_text(&near.suggest, text, sizeof text));
+        cw_text_print(stderr, "%s: no metric of %s has the word '%s'%s\n", program_invocation_short_name, chip->name,
+                      search->words[i], cw_suggest_text(&near.suggest, text, sizeof text));
     }
     if (all_met && !search->regular)
-        fprintf(stderr, "%s: no metric of %s has all these words\n", program_invocation_short_name, chip->name);
+        cw_text_print(stderr, "%s: no metric of %s has all these words\n", program_invocation_short_name, chip->name);
 }

@@ -7,14 +7,15 @@
 
 #include "cli/cli.h"
 #include "host/base/suggest.h"
+#include "host/base/text.h"
 
 static void print_help(const struct cw_subcommand *table, size_t count, const char *about, const char *example)
 {
     const char *name = program_invocation_short_name;
-    printf("Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", name, about);
+    cw_text_print(stdout, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", name, about);
     for (size_t i = 0; i < count; i++)
-        printf("  %-10s %s\n", table[i].name, table[i].summary);
-    printf("\nExample:\n  %s\n\n\"%s COMMAND --help\" explains a command.\n", example, name);
+        cw_text_print(stdout, "  %-10s %s\n", table[i].name, table[i].summary);
+    cw_text_print(stdout, "\nExample:\n  %s\n\n\"%s COMMAND --help\" explains a command.\n", example, name);
 }
 
 static int unknown(const char *wanted, const struct cw_subcommand *table, size_t count)
@@ -44,7 +45,7 @@ int cw_subcommand_main(int argc, char **argv, const struct cw_subcommand *table,
         return 0;
     }
     if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0) {
-        printf("%s\n", argp_program_version);
+        cw_text_print(stdout, "%s\n", argp_program_version);
         return 0;
     }
     for (size_t i = 0; i < count; i++)

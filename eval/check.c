@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
+#include "host/base/text.h"
+
 enum { MOST_SHOWN = 20 };
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
@@ -130,17 +132,17 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
                 left_out++;
             } else if (differ[0] + differ[1] < MOST_SHOWN) {
                 differ[r->copied[m]]++;
-                fprintf(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
-                        cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
+                cw_text_print(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
+                              cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
             } else {
                 differ[r->copied[m]]++;
             }
         }
     size_t different = differ[0] + differ[1];
-    fprintf(out, "%zu values equal, %zu differ: computed %zu and %zu, copied from the capture %zu and %zu\n",
-            equal[0] + equal[1], different, equal[0], differ[0], equal[1], differ[1]);
+    cw_text_print(out, "%zu values equal, %zu differ: computed %zu and %zu, copied from the capture %zu and %zu\n",
+                  equal[0] + equal[1], different, equal[0], differ[0], equal[1], differ[1]);
     if (left_out)
-        fprintf(out, "%zu values of ranges with CUDA graphs left out, which were not collected\n", left_out);
+        cw_text_print(out, "%zu values of ranges with CUDA graphs left out, which were not collected\n", left_out);
     return different ? cw_error_set(err, CW_ERR_DIFFERS, "found %zu value%s that differ%s from the reference",
                                     different, different == 1 ? "" : "s", different == 1 ? "s" : "")
                      : CW_OK;

@@ -1,22 +1,8 @@
 #include "eval/csv.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-void cw_csv_field(const char *text, FILE *out)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
+#include "host/base/text.h"
 
 void cw_csv_write(const struct cw_result *r, FILE *out)
 {
@@ -26,16 +12,16 @@ void cw_csv_write(const struct cw_result *r, FILE *out)
         for (uint32_t m = 0; m < r->metric_count; m++) {
             size_t at = (size_t)m * r->range_count + i;
             char number[CW_NUMBER_SIZE];
-            fprintf(out, "%" PRIu32 ",", r->ranges[i]);
-            cw_csv_field(range->name, out);
+            cw_text_print(out, "%" PRIu32 ",", r->ranges[i]);
+            cw_text_put(out, CW_TEXT_CELL, range->name);
             putc(',', out);
-            cw_csv_field(range->kernel, out);
+            cw_text_put(out, CW_TEXT_CELL, range->kernel);
             putc(',', out);
-            cw_csv_field(r->names[m], out);
+            cw_text_put(out, CW_TEXT_CELL, r->names[m]);
             putc(',', out);
-            cw_csv_field(r->units[m], out);
-            fprintf(out, ",%s,%s\r\n", cw_number_text(r->values[at], number),
-                    cw_value_status_text((enum cw_value_status)r->statuses[at]));
+            cw_text_put(out, CW_TEXT_CELL, r->units[m]);
+            cw_text_print(out, ",%s,%s\r\n", cw_number_text(r->values[at], number),
+                          cw_value_status_text((enum cw_value_status)r->statuses[at]));
         }
     }
 }

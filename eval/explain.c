@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "eval/result.h"
+#include "host/base/text.h"
 
 /* The metrics that one explanation speaks of, with their values: the metric itself, the formulas that it refers to, and
  * then the chip's own metrics. */
@@ -48,10 +49,10 @@ static void print_value(const struct explain *e, uint32_t metric)
     const char *unit = e->result.units[metric];
     char text[CW_NUMBER_SIZE];
     bool named = strcmp(unit, "1") != 0;
-    fprintf(e->out, "%s = %s%s%s", e->result.names[metric], number(value_of(e, metric), text), named ? " " : "",
-            named ? unit : "");
+    cw_text_print(e->out, "%s = %s%s%s", e->result.names[metric], number(value_of(e, metric), text), named ? " " : "",
+                  named ? unit : "");
     if (status_of(e, metric) != CW_VALUE_OK)
-        fprintf(e->out, "  (%s)", cw_value_status_text(status_of(e, metric)));
+        cw_text_print(e->out, "  (%s)", cw_value_status_text(status_of(e, metric)));
     fputc('\n', e->out);
 }
 
@@ -82,18 +83,18 @@ static void print_linear(const struct explain *e, const struct cw_operand *o, bo
     const struct cw_linear *l = o->linear;
     char text[CW_NUMBER_SIZE];
     if (l->per != 1)
-        fprintf(e->out, "%s * ", number(l->per, text));
+        cw_text_print(e->out, "%s * ", number(l->per, text));
     bool bare = l->count == 1 && l->coefficients[0] == 1;
     fputs(bare ? "" : "(", e->out);
     for (uint32_t i = 0; i < l->count; i++) {
         double by = l->coefficients[i];
         fputs(i ? by < 0 ? " - " : " + " : by < 0 ? "-" : "", e->out);
         if (fabs(by) != 1)
-            fprintf(e->out, "%s * ", number(fabs(by), text));
+            cw_text_print(e->out, "%s * ", number(fabs(by), text));
         if (numbers)
             fputs(number(recorded(e, l->columns[i], o->rollup), text), e->out);
         else
-            fprintf(e->out, "%s(%s)", cw_rollup_text(o->rollup), counter_of(e, l->columns[i])->name);
+            cw_text_print(e->out, "%s(%s)", cw_rollup_text(o->rollup), counter_of(e, l->columns[i])->name);
     }
     fputs(bare ? "" : ")", e->out);
 }
@@ -115,8 +116,9 @@ static void print_operand(const struct explain *e, const struct cw_operand *o, c
         return;
     }
     if (user)
-        fprintf(e->out, "(%s ns of ", number(o->duration, text));
-    fprintf(e->out, "%s(%s%s)%s", cw_rollup_text(o->rollup), peak, counter_of(e, o->column)->name, user ? ")" : "");
+        cw_text_print(e->out, "(%s ns of ", number(o->duration, text));
+    cw_text_print(e->out, "%s(%s%s)%s", cw_rollup_text(o->rollup), peak, counter_of(e, o->column)->name,
+                  user ? ")" : "");
 }
 
 static void print_term(const struct explain *e, const struct cw_term *t, bool numbers)
@@ -142,7 +144,7 @@ static void print_lack(const struct explain *e, uint32_t metric)
 {
     struct cw_error why = CW_ERROR_INIT;
     bool known = cw_metric_counters(e->chip, &e->list[metric], ignore, NULL, &why) == CW_OK;
-    fprintf(e->out, "    %s\n", known ? "the capture lacks a counter that it needs" : why.message);
+    cw_text_print(e->out, "    %s\n", known ? "the capture lacks a counter that it needs" : why.message);
 }
 
 static void print_terms_of(const struct explain *e, uint32_t metric)
@@ -206,17 +208,17 @@ static enum cw_status print_throughput(const struct explain *whole, const struct
     for (uint32_t i = 0; i < leaves.count; i++)
         sorted[i] = (struct constituent){list[i], i, value_of(&e, i)};
     qsort(sorted, leaves.count, sizeof *sorted, by_value);
-    fprintf(e.out, "    = the largest of %" PRIu32 ", marked *\n", leaves.count);
+    cw_text_print(e.out, "    = the largest of %" PRIu32 ", marked *\n", leaves.count);
     for (uint32_t i = 0; i < leaves.count; i++) {
         uint32_t at = sorted[i].index;
         char text[CW_NUMBER_SIZE];
-        fprintf(e.out, "    %c %12s %%  %s", i == 0 && sorted[i].value == largest ? '*' : ' ',
-                number(sorted[i].value, text), e.result.names[at]);
+        cw_text_print(e.out, "    %c %12s %%  %s", i == 0 && sorted[i].value == largest ? '*' : ' ',
+                      number(sorted[i].value, text), e.result.names[at]);
         if (status_of(&e, at) != CW_VALUE_OK)
-            fprintf(e.out, "  (%s)", cw_value_status_text(status_of(&e, at)));
+            cw_text_print(e.out, "  (%s)", cw_value_status_text(status_of(&e, at)));
         fputc('\n', e.out);
     }
-    fprintf(e.out, "  %s\n", e.result.names[sorted[0].index]);
+    cw_text_print(e.out, "  %s\n", e.result.names[sorted[0].index]);
     print_terms_of(&e, sorted[0].index);
     return CW_OK;
 }
@@ -238,7 +240,7 @@ static void print_named(const struct explain *e, const char *name)
             fputs(number(value_of(e, i), text), e->out);
             return;
         }
-    fputs(name, e->out);
+    cw_text_put(e->out, CW_TEXT_LINE, name);
 }
 
 /* The text with values in place of names. */
@@ -250,14 +252,14 @@ static void print_numbers(const struct explain *e, const char *text)
         size_t length = strspn(text, rest);
         if (!length || strchr("0123456789.", *text) || length >= sizeof name) {
             length = length ? length : 1;
-            fprintf(e->out, "%.*s", (int)length, text);
+            cw_text_print(e->out, "%.*s", (int)length, text);
         } else {
             memcpy(name, text, length);
             name[length] = 0;
             if (cw_expr_is_name(name)) /* not a function */
                 print_named(e, name);
             else
-                fputs(name, e->out);
+                cw_text_put(e->out, CW_TEXT_LINE, name);
         }
         text += length;
     }
@@ -266,8 +268,8 @@ static void print_numbers(const struct explain *e, const char *text)
 static void print_formula(const struct explain *e, const struct cw_formula *f)
 {
     if (*f->description)
-        fprintf(e->out, "    %s\n", f->description);
-    fprintf(e->out, "    = %s\n    = ", f->text);
+        cw_text_print(e->out, "    %s\n", f->description);
+    cw_text_print(e->out, "    = %s\n    = ", f->text);
     print_numbers(e, f->text);
     fputc('\n', e->out);
 }
@@ -332,24 +334,24 @@ static void print_column(const struct explain *e, uint32_t column)
     const char *form = forms[e->data->forms[(size_t)column * e->data->range_count + e->range]];
     uint32_t instances = e->data->devices[e->data->ranges[e->range].device].facts[s - schema->counters].instances;
     char text[CW_NUMBER_SIZE];
-    fprintf(e->out, " %9s", instances ? number(instances, text) : "unknown");
+    cw_text_print(e->out, " %9s", instances ? number(instances, text) : "unknown");
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-        fprintf(e->out, " %15s", number(recorded(e, column, r), text));
+        cw_text_print(e->out, " %15s", number(recorded(e, column, r), text));
     fputs("  ", e->out);
     bool repeat = column >= schema->counter_count;
     for (uint32_t i = 0; i < s->pass_count && !repeat; i++)
-        fprintf(e->out, "%s%" PRIu32, i ? "," : "", s->passes[i]);
+        cw_text_print(e->out, "%s%" PRIu32, i ? "," : "", s->passes[i]);
     if (repeat)
-        fprintf(e->out, "%" PRIu32, schema->repeats[column - schema->counter_count].pass);
-    fprintf(e->out, "%s%s%s%s\n", s->pass_count ? "" : "unknown", s->whole || !s->pass_count ? "" : " (in parts)",
-            form ? "  " : "", form ? form : "");
+        cw_text_print(e->out, "%" PRIu32, schema->repeats[column - schema->counter_count].pass);
+    cw_text_print(e->out, "%s%s%s%s\n", s->pass_count ? "" : "unknown", s->whole || !s->pass_count ? "" : " (in parts)",
+                  form ? "  " : "", form ? form : "");
 }
 
 /* A line for each pass that has it whole. */
 static void print_counter(const struct explain *e, uint32_t counter, int width)
 {
     uint32_t column = find_column(e, e->chip->counters[counter].name), first;
-    fprintf(e->out, "  %-*s", width, e->chip->counters[counter].name);
+    cw_text_print(e->out, "  %-*s", width, e->chip->counters[counter].name);
     if (column == CW_NONE) {
         fputs("  not collected\n", e->out);
         return;
@@ -357,7 +359,7 @@ static void print_counter(const struct explain *e, uint32_t counter, int width)
     print_column(e, column);
     uint32_t repeats = cw_schema_repeats_of(&e->data->schema, column, &first);
     for (uint32_t i = first; i < first + repeats; i++) {
-        fprintf(e->out, "  %-*s", width, "");
+        cw_text_print(e->out, "  %-*s", width, "");
         print_column(e, e->data->schema.counter_count + i);
     }
 }
@@ -374,13 +376,13 @@ static enum cw_status print_counters(const struct explain *e)
     for (uint32_t i = 0; i < e->count; i++) /* none where no formula is known */
         cw_metric_counters_held(e->chip, &e->list[i], held, mark, needed, NULL);
     for (uint32_t i = 0; i < e->chip->counter_count; i++) {
-        int length = needed[i] ? (int)strlen(e->chip->counters[i].name) : 0;
+        int length = needed[i] ? (int)cw_text_columns(e->chip->counters[i].name) : 0;
         width = length > width ? length : width;
         any = any || needed[i];
     }
     if (any)
-        fprintf(e->out, "\n  %-*s %9s %15s %15s %15s %15s  passes\n", width, "counter", "instances", "sum", "avg",
-                "min", "max");
+        cw_text_print(e->out, "\n  %-*s %9s %15s %15s %15s %15s  passes\n", width, "counter", "instances", "sum", "avg",
+                      "min", "max");
     for (uint32_t i = 0; i < e->chip->counter_count; i++)
         if (needed[i])
             print_counter(e, i, width);
@@ -412,7 +414,7 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
     enum cw_status status = list_metrics(&e, metric);
     if (status != CW_OK)
         return status;
-    fprintf(out, "range %" PRIu32 ": %s\n", range, *g->name ? g->name : g->kernel);
+    cw_text_print(out, "range %" PRIu32 ": %s\n", range, *g->name ? g->name : g->kernel);
     for (uint32_t i = 0; i < e.count && status == CW_OK; i++)
         status = print_metric(&e, i);
     return status == CW_OK ? print_counters(&e) : status;

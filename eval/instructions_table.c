@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/instructions.h"
+#include "host/base/text.h"
 
 enum { TOP_REASONS = 3, MOST_REASONS = 128, NUMBER_SIZE = 32 };
 
@@ -64,12 +65,12 @@ static void put_place(const struct cw_place *at, FILE *out)
     char place[48] = "-";
     if (at->line)
         snprintf(place, sizeof place, "%.36s:%" PRIu32, slash ? slash + 1 : at->file, at->line);
-    fprintf(out, "  %-24s  0x%05" PRIx64, place, at->offset);
+    cw_text_print(out, "  %-24s  0x%05" PRIx64, place, at->offset);
 }
 
 static void put_left_out(size_t count, FILE *out)
 {
-    fprintf(out, "%zu more instruction%s; --top N shows more\n", count, count == 1 ? "" : "s");
+    cw_text_print(out, "%zu more instruction%s; --top N shows more\n", count, count == 1 ? "" : "s");
 }
 
 static int order_places(const struct cw_place *a, const struct cw_place *b)
@@ -135,7 +136,7 @@ static void put_reasons(const struct cw_pc_row *const *rows, const struct spot *
     }
     qsort(shares, n, sizeof *shares, by_share);
     for (size_t k = 0; k < n && k < TOP_REASONS; k++)
-        fprintf(out, "%s%s %.0f %%", k ? ", " : "  ", shares[k].reason, percent(shares[k].samples, s->samples));
+        cw_text_print(out, "%s%s %.0f %%", k ? ", " : "  ", shares[k].reason, percent(shares[k].samples, s->samples));
 }
 
 /* The instructions, and the sum of their samples. */
@@ -161,14 +162,15 @@ static size_t find_spots(const struct cw_pc_row *const *rows, size_t count, stru
 static void put_samples_head(const struct cw_instructions *in, FILE *out)
 {
     char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE];
-    fprintf(out, "samples:  %s; dropped %s (%.2f %%); in no kernel of the program %s\n", grouped(in->total, a),
-            grouped(in->dropped, b), percent(in->dropped, in->total), grouped(in->other, c));
+    cw_text_print(out, "samples:  %s; dropped %s (%.2f %%); in no kernel of the program %s\n", grouped(in->total, a),
+                  grouped(in->dropped, b), percent(in->dropped, in->total), grouped(in->other, c));
     if (in->full_buffers)
-        fprintf(out, "          the hardware's buffer was full %" PRIu32 " time%s: more samples were lost there\n",
-                in->full_buffers, in->full_buffers == 1 ? "" : "s");
+        cw_text_print(out,
+                      "          the hardware's buffer was full %" PRIu32 " time%s: more samples were lost there\n",
+                      in->full_buffers, in->full_buffers == 1 ? "" : "s");
     if (in->batch_count)
-        fprintf(out, "sampling: %s, a sample each 2^%" PRIu32 " cycles\n",
-                in->batches[0].serialized ? "serialized" : "continuous", in->batches[0].period);
+        cw_text_print(out, "sampling: %s, a sample each 2^%" PRIu32 " cycles\n",
+                      in->batches[0].serialized ? "serialized" : "continuous", in->batches[0].period);
 }
 
 static enum cw_status put_samples(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err)
@@ -187,9 +189,9 @@ static enum cw_status put_samples(const struct cw_instructions *in, size_t top, 
         fputs("\n     samples   share  line                      offset   function, stall reasons\n", out);
         for (size_t i = 0; i < n && i < top; i++) {
             char number[NUMBER_SIZE];
-            fprintf(out, "%12s  %5.1f%%", grouped(spots[i].samples, number), percent(spots[i].samples, known));
+            cw_text_print(out, "%12s  %5.1f%%", grouped(spots[i].samples, number), percent(spots[i].samples, known));
             put_place(&spots[i].at, out);
-            fprintf(out, "  %.60s:", spots[i].at.name);
+            cw_text_print(out, "  %.60s:", spots[i].at.name);
             put_reasons(rows, &spots[i], out);
             putc('\n', out);
         }
@@ -224,16 +226,17 @@ static void put_metric(const struct cw_sass_row *const *rows, size_t count, size
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += rows[i]->sum;
-    fprintf(out, "%s (%s): %s\n       value   share  line                      offset   function%s\n", rows[0]->metric,
-            rows[0]->level, grouped(total, number), rows[0]->instances > 1 ? ", least and most of its instances" : "");
+    cw_text_print(out, "%s (%s): %s\n       value   share  line                      offset   function%s\n",
+                  rows[0]->metric, rows[0]->level, grouped(total, number),
+                  rows[0]->instances > 1 ? ", least and most of its instances" : "");
     for (size_t i = 0; i < count && i < top; i++) {
         const struct cw_sass_row *r = rows[i];
         char least[NUMBER_SIZE], most[NUMBER_SIZE];
-        fprintf(out, "%12s  %5.1f%%", grouped(r->sum, number), percent(r->sum, total));
+        cw_text_print(out, "%12s  %5.1f%%", grouped(r->sum, number), percent(r->sum, total));
         put_place(&r->at, out);
-        fprintf(out, "  %.60s", r->at.name);
+        cw_text_print(out, "  %.60s", r->at.name);
         if (r->instances > 1)
-            fprintf(out, ": %s to %s of %" PRIu64, grouped(r->min, least), grouped(r->max, most), r->instances);
+            cw_text_print(out, ": %s to %s of %" PRIu64, grouped(r->min, least), grouped(r->max, most), r->instances);
         putc('\n', out);
     }
     if (count > top)
@@ -250,7 +253,7 @@ static enum cw_status put_sass(const struct cw_instructions *in, size_t top, FIL
         rows[i] = &in->sass[i];
     qsort(rows, in->sass_count, sizeof *rows, by_metric);
     if (in->dropped)
-        fprintf(out, "dropped:  %s records\n", grouped(in->dropped, number));
+        cw_text_print(out, "dropped:  %s records\n", grouped(in->dropped, number));
     for (size_t i = 0, n; i < in->sass_count; i += n) {
         for (n = 1; i + n < in->sass_count && same_metric(rows[i], rows[i + n]);)
             n++;

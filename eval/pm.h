@@ -24,7 +24,7 @@ void cw_pm_csv_write(const struct cw_pm_result *result, FILE *out);
 
 /* {"capture": {...}, "metrics": [{"name", "unit", "type"}], "samples": [{"device", "start_ns", "end_ns", "values",
  * "statuses"}], "launches": [{"name", "device", "process", "context", "stream", "start_ns", "end_ns"}]}; values as
- * cw_json_write has them. CW_ERR_INPUT for text that is not UTF-8. */
+ * cw_json_write has them. */
 enum cw_status cw_pm_json_write(const struct cw_pm_result *result, FILE *out, struct cw_error *err);
 
 /* Writes `path` as cw_hdf5_write does:

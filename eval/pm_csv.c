@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
-#include "eval/csv.h"
 #include "eval/pm.h"
+#include "host/base/text.h"
 
 void cw_pm_csv_write(const struct cw_pm_result *r, FILE *out)
 {
@@ -12,13 +12,13 @@ void cw_pm_csv_write(const struct cw_pm_result *r, FILE *out)
             for (uint32_t m = 0; m < r->base.metric_count; m++) {
                 size_t at = (size_t)m * r->pm->sample_count + i;
                 char number[CW_NUMBER_SIZE];
-                fprintf(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", i, r->pm->start_ns[i],
-                        r->pm->end_ns[i], r->base.data->devices[block->device].index);
-                cw_csv_field(r->base.names[m], out);
+                cw_text_print(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", i, r->pm->start_ns[i],
+                              r->pm->end_ns[i], r->base.data->devices[block->device].index);
+                cw_text_put(out, CW_TEXT_CELL, r->base.names[m]);
                 putc(',', out);
-                cw_csv_field(r->base.units[m], out);
-                fprintf(out, ",%s,%s\r\n", cw_number_text(r->values[at], number),
-                        cw_value_status_text((enum cw_value_status)r->statuses[at]));
+                cw_text_put(out, CW_TEXT_CELL, r->base.units[m]);
+                cw_text_print(out, ",%s,%s\r\n", cw_number_text(r->values[at], number),
+                              cw_value_status_text((enum cw_value_status)r->statuses[at]));
             }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "eval/pm.h"
 #include "eval/table.h"
+#include "host/base/text.h"
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
@@ -57,21 +58,23 @@ static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 {
     const struct cw_result *base = &b->r->base;
     const struct taken t = count_taken(b, device);
-    fprintf(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
+    cw_text_print(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
     if (t.samples)
-        fprintf(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
+        cw_text_print(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
     if (device < base->data->device_count) {
         const struct cw_device *d = &base->data->devices[device];
         const char *name = cw_device_attribute(d, "name");
         const char *interval = cw_device_attribute(d, "sampling_interval");
         const char *simulated = cw_device_attribute(d, "simulated");
-        fprintf(out, ", every %s on device %" PRIu32 "%s%s%s", interval ? interval : "?", d->index, name ? " " : "",
-                name ? name : "", simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
+        cw_text_print(out, ", every %s on device %" PRIu32 "%s%s%s", interval ? interval : "?", d->index,
+                      name ? " " : "", name ? name : "",
+                      simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
     }
     if (t.lost)
-        fprintf(out, "; %" PRIu64 " lost", t.lost);
+        cw_text_print(out, "; %" PRIu64 " lost", t.lost);
     if (t.overflows)
-        fprintf(out, "; the hardware's buffer was full %" PRIu32 " time%s", t.overflows, t.overflows == 1 ? "" : "s");
+        cw_text_print(out, "; the hardware's buffer was full %" PRIu32 " time%s", t.overflows,
+                      t.overflows == 1 ? "" : "s");
     fputs("\n\n", out);
 }
 
@@ -119,10 +122,10 @@ static void fill_row(char cells[CELLS][CW_METRIC_NAME_MAX], const struct cw_pm_r
 
 static void put_row(char cells[CELLS][CW_METRIC_NAME_MAX], const int widths[CELLS], char mark, FILE *out)
 {
-    fprintf(out, "  %-*s  %-*s  %*s  %*s  %*s", widths[0], cells[0], widths[1], cells[1], widths[2], cells[2],
-            widths[3], cells[3], widths[4], cells[4]);
+    cw_text_print(out, "  %-*s  %-*s  %*s  %*s  %*s", widths[0], cells[0], widths[1], cells[1], widths[2], cells[2],
+                  widths[3], cells[3], widths[4], cells[4]);
     if (mark != ' ')
-        fprintf(out, " %c", mark);
+        cw_text_print(out, " %c", mark);
     putc('\n', out);
 }
 
@@ -210,11 +213,11 @@ static enum cw_status put_launches(const struct cw_pm_data *pm, FILE *out, struc
     if (!kernels)
         return cw_error_nomem(err);
     uint32_t count = add_up(pm, kernels);
-    fprintf(out, "\n%" PRIu32 " kernel launches", pm->launch_count);
+    cw_text_print(out, "\n%" PRIu32 " kernel launches", pm->launch_count);
     if (pm->launches_dropped)
-        fprintf(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);
-    fprintf(out, "\n\n  %8s  %10s  %10s  kernel\n  --------  ----------  ----------  ------\n", "launches", "total",
-            "mean");
+        cw_text_print(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);
+    cw_text_print(out, "\n\n  %8s  %10s  %10s  kernel\n  --------  ----------  ----------  ------\n", "launches",
+                  "total", "mean");
     for (uint32_t i = 0; i < count; i++) {
         if (!kernels[i].count)
             continue;
@@ -222,8 +225,8 @@ static enum cw_status put_launches(const struct cw_pm_data *pm, FILE *out, struc
         double time = (double)kernels[i].time_ns;
         cw_table_value(time, "nanoseconds", total, total_unit);
         cw_table_value(time / (double)kernels[i].count, "nanoseconds", mean, mean_unit);
-        fprintf(out, "  %8" PRIu64 "  %7s %-2s  %7s %-2s  %s\n", kernels[i].count, total, total_unit, mean, mean_unit,
-                kernels[i].name);
+        cw_text_print(out, "  %8" PRIu64 "  %7s %-2s  %7s %-2s  %s\n", kernels[i].count, total, total_unit, mean,
+                      mean_unit, kernels[i].name);
     }
     free(kernels);
     return CW_OK;

@@ -1,12 +1,9 @@
 #include "eval/records.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
-#include "eval/csv.h"
+#include "host/base/text.h"
 
 static const void *cell(const struct cw_records *r, size_t row, size_t field)
 {
@@ -35,47 +32,39 @@ static uint64_t number_of(const void *cell, enum cw_field_kind kind)
 void cw_records_csv(const struct cw_records *r, FILE *out)
 {
     for (size_t f = 0; f < r->field_count; f++)
-        fprintf(out, "%s%s", f ? "," : "", r->fields[f].name);
+        cw_text_print(out, "%s%s", f ? "," : "", r->fields[f].name);
     fputs("\r\n", out);
     for (size_t i = 0; i < r->count; i++) {
         for (size_t f = 0; f < r->field_count; f++) {
             if (f)
                 putc(',', out);
             if (r->fields[f].kind == CW_FIELD_TEXT)
-                cw_csv_field(text_of(cell(r, i, f)), out);
+                cw_text_put(out, CW_TEXT_CELL, text_of(cell(r, i, f)));
             else
-                fprintf(out, "%" PRIu64, number_of(cell(r, i, f), r->fields[f].kind));
+                cw_text_print(out, "%" PRIu64, number_of(cell(r, i, f), r->fields[f].kind));
         }
         fputs("\r\n", out);
     }
 }
 
-/* Row by row, since a tree of all of them would be many times their size. */
-static enum cw_status put_row(const struct cw_records *r, size_t row, FILE *out, struct cw_error *err)
+static void put_row(const struct cw_records *r, size_t row, FILE *out)
 {
-    json_t *object = json_object();
-    bool good = object != NULL;
-    for (size_t f = 0; good && f < r->field_count; f++) {
-        enum cw_field_kind kind = r->fields[f].kind;
-        json_t *value = kind == CW_FIELD_TEXT ? json_string(text_of(cell(r, row, f)))
-                                              : json_integer((json_int_t)number_of(cell(r, row, f), kind));
-        good = json_object_set_new(object, r->fields[f].name, value) == 0;
+    for (size_t f = 0; f < r->field_count; f++) {
+        cw_text_print(out, "%s\"%s\": ", f ? ", " : "{", r->fields[f].name);
+        if (r->fields[f].kind == CW_FIELD_TEXT)
+            cw_text_put(out, CW_TEXT_JSON, text_of(cell(r, row, f)));
+        else
+            cw_text_print(out, "%" PRId64, (int64_t)number_of(cell(r, row, f), r->fields[f].kind));
     }
-    char *text = good ? json_dumps(object, 0) : NULL;
-    json_decref(object);
-    if (!text)
-        return cw_error_nomem(err);
-    fprintf(out, "%s\n  %s", row ? "," : "", text);
-    free(text);
-    return CW_OK;
+    putc('}', out);
 }
 
-enum cw_status cw_records_json(const struct cw_records *r, FILE *out, struct cw_error *err)
+void cw_records_json(const struct cw_records *r, FILE *out)
 {
-    enum cw_status status = CW_OK;
-    fprintf(out, "\"%s\": [", r->name);
-    for (size_t i = 0; i < r->count && status == CW_OK; i++)
-        status = put_row(r, i, out, err);
+    cw_text_print(out, "\"%s\": [", r->name);
+    for (size_t i = 0; i < r->count; i++) {
+        fputs(i ? ",\n  " : "\n  ", out);
+        put_row(r, i, out);
+    }
     putc(']', out);
-    return status;
 }

@@ -9,7 +9,7 @@
 #include "host/base/error.h"
 
 enum cw_field_kind {
-    CW_FIELD_TEXT, /* const char *, UTF-8, never NULL */
+    CW_FIELD_TEXT, /* const char *, never NULL */
     CW_FIELD_U32,
     CW_FIELD_U64,
 };
@@ -30,7 +30,7 @@ struct cw_records {
 
 /* CSV with a line of names first. Write errors stay in the stream (ferror). */
 void cw_records_csv(const struct cw_records *records, FILE *out);
-/* `"name": [{...}, ...]`, a member of an object of the caller's. CW_ERR_INPUT for text that is not UTF-8. */
-enum cw_status cw_records_json(const struct cw_records *records, FILE *out, struct cw_error *err);
+/* `"name": [{...}, ...]`, a member of an object of the caller's. */
+void cw_records_json(const struct cw_records *records, FILE *out);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/base/text.h"
+
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 /* Puts commas between thousands of the digits before the point. */
@@ -98,12 +100,12 @@ static struct layout measure(const struct cw_result *r, const struct cw_table_st
 {
     struct layout l = {6, 4, 5};
     for (uint32_t m = 0; m < r->metric_count; m++) {
-        l.name = largest(l.name, strlen(r->names[m]));
+        l.name = largest(l.name, cw_text_columns(r->names[m]));
         for (uint32_t i = 0; i < r->range_count; i++) {
             char text[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
             cw_table_value(r->values[(size_t)m * r->range_count + i], r->units[m], text, unit);
             l.value = largest(l.value, strlen(text));
-            l.unit = largest(l.unit, strlen(unit));
+            l.unit = largest(l.unit, cw_text_columns(unit));
         }
     }
     int others = 2 + 2 + l.unit + 2 + l.value + 2;
@@ -115,18 +117,21 @@ static struct layout measure(const struct cw_result *r, const struct cw_table_st
 /* A text in `width` columns; the middle of a longer one is left out, since names differ most at both ends. */
 static void put_fitted(const char *text, int width, FILE *out)
 {
-    int length = (int)strlen(text);
-    if (length <= width) {
-        fprintf(out, "%-*s", width, text);
+    char shown[4 * CW_METRIC_NAME_MAX];
+    int length = (int)cw_text_format(shown, sizeof shown, "%s", text);
+    if ((int)cw_text_columns(shown) <= width) {
+        cw_text_print(out, "%-*s", width, shown);
         return;
     }
     int tail = (width - 2) / 2, head = width - 2 - tail;
-    fprintf(out, "%.*s..%s", head, text, text + length - tail);
+    while (((unsigned char)shown[length - tail] & 0xc0) == 0x80) /* not within a character */
+        tail--;
+    cw_text_print(out, "%.*s..%s", head, shown, shown + length - tail);
 }
 
 static void put_triple(const uint32_t v[3], FILE *out)
 {
-    fprintf(out, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", v[0], v[1], v[2]);
+    cw_text_print(out, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", v[0], v[1], v[2]);
 }
 
 static void put_heading(const struct cw_result *r, uint32_t index, const struct cw_table_style *style, FILE *out)
@@ -134,18 +139,21 @@ static void put_heading(const struct cw_result *r, uint32_t index, const struct 
     const struct cw_range *g = cw_result_range(r, index);
     const struct cw_device *device = cw_result_device(r, g);
     const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
-    fprintf(out, "%s%s%s%s", index ? "\n" : "", style->bold ? "\033[1m" : "", g->name, style->bold ? "\033[0m" : "");
+    fputs(index ? "\n" : "", out);
+    fputs(style->bold ? "\033[1m" : "", out);
+    cw_text_put(out, CW_TEXT_LINE, g->name);
+    fputs(style->bold ? "\033[0m" : "", out);
     if (g->grid[0]) {
         fputs("  grid ", out);
         put_triple(g->grid, out);
         fputs(" x block ", out);
         put_triple(g->block, out);
     }
-    fprintf(out, "\n  range %" PRIu32 ", device %" PRIu32 "%s%s%s, process %" PRIu32, r->ranges[index], device->index,
-            name ? " " : "", name ? name : "", simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "",
-            g->process);
+    cw_text_print(out, "\n  range %" PRIu32 ", device %" PRIu32 "%s%s%s, process %" PRIu32, r->ranges[index],
+                  device->index, name ? " " : "", name ? name : "",
+                  simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "", g->process);
     if (g->stream)
-        fprintf(out, ", stream %" PRIu64, g->stream);
+        cw_text_print(out, ", stream %" PRIu64, g->stream);
     putc('\n', out);
 }
 
@@ -157,7 +165,7 @@ static void put_line(int width, FILE *out)
 
 static void put_range(const struct cw_result *r, uint32_t index, const struct layout *l, FILE *out)
 {
-    fprintf(out, "  %-*s  %-*s  %*s\n  ", l->name, "metric", l->unit, "unit", l->value, "value");
+    cw_text_print(out, "  %-*s  %-*s  %*s\n  ", l->name, "metric", l->unit, "unit", l->value, "value");
     put_line(l->name, out);
     fputs("  ", out);
     put_line(l->unit, out);
@@ -170,9 +178,9 @@ static void put_range(const struct cw_result *r, uint32_t index, const struct la
         cw_table_value(r->values[at], r->units[m], text, unit);
         fputs("  ", out);
         put_fitted(r->names[m], l->name, out);
-        fprintf(out, "  %-*s  %*s", l->unit, unit, l->value, text);
+        cw_text_print(out, "  %-*s  %*s", l->unit, unit, l->value, text);
         if (mark != ' ')
-            fprintf(out, " %c", mark);
+            cw_text_print(out, " %c", mark);
         putc('\n', out);
     }
 }
@@ -196,7 +204,8 @@ void cw_table_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out)
     for (int s = CW_VALUE_OK + 1; s < CW_VALUE_STATUS_COUNT; s++) {
         if (!seen[s])
             continue;
-        fprintf(out, "%s  %c  %s\n", first ? "\n" : "", marks[s], meaning[s]);
+        fputs(first ? "\n" : "", out);
+        cw_text_print(out, "  %c  %s\n", marks[s], meaning[s]);
         first = false;
     }
 }
@@ -225,18 +234,18 @@ static void show_end(const struct cw_counter_data *d, FILE *out)
     else if (d->how == CW_END_NO_PROGRAM)
         fputs("end:       complete, not a run of a program\n", out);
     else
-        fprintf(out, "end:       complete, the program %s %" PRIu32 "\n",
-                d->how == CW_END_EXITED ? "exited with status" : "was killed by signal", d->code);
+        cw_text_print(out, "end:       complete, the program %s %" PRIu32 "\n",
+                      d->how == CW_END_EXITED ? "exited with status" : "was killed by signal", d->code);
     if (d->dropped)
-        fprintf(out, "dropped:   %" PRIu64 "\n", d->dropped);
+        cw_text_print(out, "dropped:   %" PRIu64 "\n", d->dropped);
 }
 
 static void show_devices(const struct cw_counter_data *d, FILE *out)
 {
     for (uint32_t i = 0; i < d->device_count; i++) {
-        fprintf(out, "device %" PRIu32 ":\n", d->devices[i].index);
+        cw_text_print(out, "device %" PRIu32 ":\n", d->devices[i].index);
         for (uint32_t a = 0; a < d->devices[i].attribute_count; a++)
-            fprintf(out, "  %s: %s\n", d->devices[i].attributes[a].key, d->devices[i].attributes[a].value);
+            cw_text_print(out, "  %s: %s\n", d->devices[i].attributes[a].key, d->devices[i].attributes[a].value);
     }
 }
 
@@ -248,21 +257,21 @@ void cw_table_show(const struct cw_counter_data *d, const char *source, FILE *ou
         split += !s->counters[i].whole;
         repeated += cw_schema_repeats_of(s, i, &first) > 0;
     }
-    fprintf(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\ndatabase:  ", source, s->chip,
-            cw_profiler_names[s->profiler], s->producer);
+    cw_text_print(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\ndatabase:  ", source, s->chip,
+                  cw_profiler_names[s->profiler], s->producer);
     for (int i = 0; i < 16; i++)
-        fprintf(out, "%02x", s->database[i]);
-    fprintf(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);
+        cw_text_print(out, "%02x", s->database[i]);
+    cw_text_print(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);
     if (split)
-        fprintf(out, " (%" PRIu32 " split over several passes)", split);
+        cw_text_print(out, " (%" PRIu32 " split over several passes)", split);
     if (repeated)
-        fprintf(out, ", %" PRIu32 " of them whole in several", repeated);
-    fprintf(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
+        cw_text_print(out, ", %" PRIu32 " of them whole in several", repeated);
+    cw_text_print(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
     if (s->profiler == CW_PROFILER_PM)
-        fprintf(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32 "\n", d->pm.sample_count,
-                d->pm.overflow_count, d->pm.launch_count);
+        cw_text_print(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32 "\n",
+                      d->pm.sample_count, d->pm.overflow_count, d->pm.launch_count);
     else
-        fprintf(out, "ranges:    %" PRIu32 "\n", d->range_count);
+        cw_text_print(out, "ranges:    %" PRIu32 "\n", d->range_count);
     show_end(d, out);
     show_devices(d, out);
 }

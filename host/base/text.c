@@ -8,20 +8,38 @@
 
 #include "host/base/bytes.h"
 
-enum { ESCAPE_SIZE = 16, NUMBER_SIZE = 512 };
+enum { ESCAPE_SIZE = 16, NUMBER_SIZE = 512, HELD_SIZE = 1024 };
 
-/* Where text goes: a stream, or a buffer that ends in NUL. */
+/* Where text goes: a buffer that ends in NUL, or a stream through a buffer, so that a message is one write. */
 struct sink {
-    FILE *file;
+    FILE *file; /* NULL: the buffer */
     char *buffer;
     size_t size, used;
     bool full;
 };
 
+static void flush(struct sink *to)
+{
+    fwrite_unlocked(to->buffer, 1, to->used, to->file);
+    to->used = 0;
+}
+
+static void put_to_file(struct sink *to, const char *bytes, size_t n)
+{
+    if (n > to->size - to->used)
+        flush(to);
+    if (n > to->size) {
+        fwrite_unlocked(bytes, 1, n, to->file);
+        return;
+    }
+    memcpy(to->buffer + to->used, bytes, n);
+    to->used += n;
+}
+
 static void put_bytes(struct sink *to, const char *bytes, size_t n)
 {
     if (to->file) {
-        fwrite_unlocked(bytes, 1, n, to->file);
+        put_to_file(to, bytes, n);
         return;
     }
     size_t room = to->full || !to->size ? 0 : to->size - 1 - to->used;
@@ -207,27 +225,31 @@ static void put_json(struct sink *to, const char *text, size_t n, bool made)
 
 int cw_text_put_json(const char *json, size_t size, void *out)
 {
-    struct sink to = {.file = out};
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
     put_json(&to, json, size, true);
+    flush(&to);
     return ferror(to.file) ? -1 : 0;
 }
 
 void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text)
 {
-    struct sink to = {.file = out};
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
     switch (kind) {
     case CW_TEXT_LINE:
         put_line(&to, text, strlen(text));
-        return;
+        break;
     case CW_TEXT_CELL:
         put_cell(&to, text);
-        return;
+        break;
     case CW_TEXT_JSON:
         put_bytes(&to, "\"", 1);
         put_json(&to, text, strlen(text), false);
         put_bytes(&to, "\"", 1);
-        return;
+        break;
     }
+    flush(&to);
 }
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
@@ -384,11 +406,13 @@ static void put_format(struct sink *to, const char *format, struct arguments *ar
 
 void cw_text_print(FILE *out, const char *format, ...)
 {
-    struct sink to = {.file = out};
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
     struct arguments args;
     va_start(args.list, format);
     put_format(&to, format, &args);
     va_end(args.list);
+    flush(&to);
 }
 
 size_t cw_text_vformat(char *buffer, size_t size, const char *format, va_list list)

@@ -15,7 +15,7 @@ static void evaluate(const struct cw_counter_data *data, const struct cw_pc_data
     size_t count = cw_instructions_records(&all, tables);
     for (size_t i = 0; nowhere && i < count; i++) {
         cw_records_csv(&tables[i], nowhere);
-        CW_FUZZ_CHECK(cw_records_json(&tables[i], nowhere, &err) == CW_OK);
+        cw_records_json(&tables[i], nowhere);
     }
     if (nowhere) {
         CW_FUZZ_CHECK(cw_instructions_table(&all, 5, nowhere, &err) == CW_OK);

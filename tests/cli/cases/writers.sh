@@ -1,0 +1,157 @@
+# Whatever prints text from a file, a name or a command line shows it, and nothing of it reaches the terminal: every writer
+# prints for hostile text as many lines as for harmless text, and none of what tests/support/same_lines refuses. A writer
+# is added by a line `writer NAME COMMAND`; in COMMAND $d is a folder of files that are full of the text, $t
+# is the text, $f the name of a file and $w a word.
+hostile=$'=\e]0;t\a\e[31m\r\n\t\b\x7f\xc2\x9b31m\xc2\x85\u202e\u2066\u2028,;\'"<&'
+hostile_yaml='=\e]0;t\a\e[31m\r\n\t\b\x7f\x9b31m\x85\u202e\u2066\u2028,;'\''\"<&'
+hostile_file=$'\e[31m\x9b\n\xff\xc2\x9b\xe2\x80\xae'
+hostile_word=$'zz\e\x7f\xc2\x9b\u202e'
+
+# make FOLDER TEXT ITS-YAML MODULE: the files that writers read
+make() {
+    mkdir -p "$1/data/chips" "$1/data/sets" "$1/data/legacy"
+    named_images "$1" "$2" "$4"
+    cat >"$1/data/chips/tiny.yaml" <<EOT
+schema: 1
+chip: TINY
+source: ["$3"]
+time: gpu__time_duration
+units:
+  gpu: {instances: 1, active: sm__cycles_active, elapsed: sm__cycles_elapsed}
+  sm: {instances: 4, active: sm__cycles_active, elapsed: sm__cycles_elapsed}
+domains: {trace: 1, gpu_sm_a: 32}
+raw_counters: {0x11: [gpu_sm_a], 0x22: [gpu_sm_a, trace], 0x33: [trace]}
+counters:
+  gpu__time_duration: {unit: gpu, dim: nanoseconds, peak: 1, raw: [0x33]}
+  sm__cycles_active: {unit: sm, dim: gpc_cycles, peak: 1, raw: [0x11]}
+  sm__cycles_elapsed: {unit: sm, dim: gpc_cycles, peak: 1, raw: [0x11]}
+  sm__inst_executed: {unit: sm, dim: instructions, peak: 4, raw: [0x22]}
+ratios: {}
+throughputs:
+  sm__throughput: {unit: sm, dim: percent, counters: [sm__inst_executed, sm__cycles_active], raw: [0x11, 0x22]}
+EOT
+    printf 'schema: 1\nunits: {sm: "%s", gpu: "%s"}\nleads: {inst: "%s"}\nheads: {executed: "%s"}\n' "$3" "$3" "$3" "$3" \
+        >"$1/data/glossary.yaml"
+    printf 'schema: 1\nset: shown\ntitle: "%s"\nmetrics: [sm__inst_executed.sum, "%s"]\n' "$3" "$3" >"$1/data/sets/shown.yaml"
+    printf 'schema: 1\nmetrics: {mine: {formula: sm__inst_executed.sum, unit: instructions, description: "%s"}}\n' "$3" >"$1/mine.yaml"
+    printf 'schema: 1\nmetrics: {mine: {formula: sm__inst_executed.sum, unit: "%s"}}\n' "$3" >"$1/unit.yaml"
+    printf 'schema: 1\nmetrics: {"%s": {formula: 1}}\n' "$3" >"$1/name.yaml"
+    printf 'schema: 1\nmetrics: {mine: {formula: "%s"}}\n' "$3" >"$1/formula.yaml"
+    printf 'schema: 1\nchip: "%s"\n' "$3" >"$1/chip.yaml"
+    printf 'schema: 1\nchip: X\n"%s": 1\n' "$3" >"$1/key.yaml"
+    printf '{"metrics": ["%s"], "ranges": [[1], [1]]}' "${3//[^a-z]/}" >"$1/check.json"
+    printf '{"metrics": ["sm__inst_executed.sum"], "ranges": [[1], [1]]}' >"$1/differs.json"
+    printf '%s\n' "$2" >"$1/list.txt"
+    printf 'schema: 1\nchip: TINY\nmetrics:\n  old_name:\n    scope: {single: [7.0]}\n    description: "%s"\n    none: "%s"\n    closest: [sm__inst_executed.sum]\n    note: "%s"\n    documented: "%s"\nevents: {}\n' \
+        "$3" "$3" "$3" "$3" >"$1/data/legacy/cupti.yaml"
+}
+# the same module, with bytes in the name of its source file
+sed 's/lines\.cu/\x1b[m\xff\x9b.u/g' "$SOURCE/tests/support/lines.cubin" >hostile.cubin
+mkdir hostile harmless
+make hostile "$hostile" "$hostile_yaml" hostile.cubin
+make harmless 'é name' 'é name' "$SOURCE/tests/support/lines.cubin"
+
+count=0
+# run FOLDER TEXT NAME-OF-A-FILE WORD COMMAND
+run() {
+    d=$1 t=$2 f=$3 w=$4 CW_DATA_DIR=$PWD/$1/data bash -c "$5" >"$1.out" 2>"$1.err" </dev/null
+    status=$?
+    cat "$1.err" "$1.out" >"$1.all"
+}
+# writer NAME COMMAND
+writer() {
+    local wanted
+    count=$((count + 1))
+    run harmless 'é name' file word "$2"
+    wanted=$status
+    run hostile "$hostile" "$hostile_file" "$hostile_word" "$2"
+    [ $status = $wanted ] || echo "$1: exit $status, expected $wanted: $(head -c 400 hostile.err | cat -v)"
+    [ -s hostile.all ] || echo "$1: printed nothing"
+    "$SOURCE/tests/support/same_lines" hostile.all harmless.all 2>&1 | sed "s/^/$1: /"
+    case $1 in *json) python3 -c 'import json; json.load(open("hostile.out"))' 2>&1 | tail -1 | sed "s/^/$1: /" ;; esac
+}
+
+# metric-eval
+for capture in range pm pc sass; do
+    writer "$capture table" "metric-eval \$d/$capture.cwd"
+    writer "$capture csv" "metric-eval \$d/$capture.cwd --csv -"
+    writer "$capture json" "metric-eval \$d/$capture.cwd --json -"
+    writer "$capture show" "metric-eval show \$d/$capture.cwd"
+    writer "$capture hdf5" "metric-eval \$d/$capture.cwd -o \$d/x.h5"
+    writer "$capture merge" "metric-eval merge \$d/$capture.cwd \$d/chip.cwd -o \$d/all.cwd; metric-eval show \$d/$capture.cwd"
+done
+writer "eval all" 'metric-eval $d/range.cwd --all'
+writer "eval own metric" 'metric-eval $d/range.cwd --metrics-db $d/mine.yaml -m mine'
+writer "eval explain" 'metric-eval explain $d/range.cwd sm__throughput.avg.pct_of_peak_sustained_active'
+writer "eval explain own metric" 'metric-eval explain $d/range.cwd mine --metrics-db $d/mine.yaml'
+writer "eval own unit" 'metric-eval $d/range.cwd --metrics-db $d/unit.yaml -m mine'
+writer "eval own name" 'metric-eval $d/range.cwd --metrics-db $d/name.yaml -m mine'
+writer "eval own formula" 'metric-eval $d/range.cwd --metrics-db $d/formula.yaml -m mine'
+writer "eval planned name" 'metric-eval $d/planned.cwd'
+writer "eval chip" 'metric-eval $d/chip.cwd'
+writer "eval chip show" 'metric-eval show $d/chip.cwd'
+writer "eval metric" 'metric-eval $d/range.cwd -m "$t"'
+writer "eval metrics file" 'metric-eval $d/range.cwd --metrics-file $d/list.txt'
+writer "eval set" 'metric-eval $d/range.cwd --set "$t"'
+writer "eval set with names" 'metric-eval $d/range.cwd --set shown'
+writer "eval range" 'metric-eval $d/range.cwd --range "nothing $t"'
+writer "eval range expression" 'metric-eval $d/range.cwd --range "[$t"'
+writer "eval explain range" 'metric-eval explain $d/range.cwd sm__inst_executed.sum --range 1'
+writer "eval check" 'metric-eval $d/range.cwd --check $d/check.json'
+writer "eval differs" 'metric-eval $d/range.cwd --check $d/differs.json'
+writer "eval no file" 'metric-eval "$f"'
+writer "eval bad file" 'echo no capture >"$f"; metric-eval "$f"; code=$?; rm -f "$f"; exit $code'
+writer "eval file" 'cp $d/range.cwd "$f"; metric-eval "$f" && metric-eval show "$f"; code=$?; rm -f "$f"; exit $code'
+writer "eval file json" 'cp $d/range.cwd "$f"; metric-eval "$f" --json -; rm -f "$f"'
+writer "eval incomplete" 'head -c -30 $d/range.cwd >"$f"; metric-eval "$f"; rm -f "$f"'
+writer "eval no folder" 'metric-eval $d/range.cwd -o "$f/x.h5"; metric-eval $d/range.cwd --csv "$f/x"; metric-eval $d/range.cwd --json "$f/x"'
+writer "eval chip file" 'metric-eval $d/range.cwd --chip-file $d/chip.yaml'
+writer "eval number" 'metric-eval $d/range.cwd --top "$t"; metric-eval $d/range.cwd --frame-ns "$t"'
+writer "eval argument" 'metric-eval a "$t" "$t"'
+writer "eval option" 'metric-eval "--$f"; metric-eval "-$f"'
+
+# metric-query
+for format in text csv json; do
+    writer "query list $format" "metric-query list --chip TINY --format $format"
+    writer "query list all $format" "metric-query list --chip TINY --all-submetrics --metrics-db \$d/mine.yaml --format $format"
+    writer "query units $format" "metric-query units --chip TINY --format $format"
+    writer "query legacy $format" "metric-query legacy --chip TINY --format $format"
+done
+for format in text json; do
+    writer "query describe $format" "metric-query describe --chip TINY sm__inst_executed sm__throughput --format $format"
+    writer "query describe own $format" "metric-query describe --chip TINY mine --metrics-db \$d/mine.yaml --format $format"
+    writer "query compare $format" "metric-query compare --chip TINY --chip-file \$d/data/chips/tiny.yaml --format $format"
+done
+writer "query legacy name" 'metric-query legacy --chip TINY old_name'
+writer "query legacy unknown" 'metric-query legacy --chip TINY "$t"'
+writer "query legacy hint" 'metric-config --chip TINY -m old_name -o $d/x.cwc'
+writer "query search" 'metric-query list --chip TINY --search "$w"; metric-query list --chip TINY --search "[$t"'
+writer "query unit" 'metric-query list --chip TINY --unit "$t"'
+writer "query type" 'metric-query list --chip TINY --type "$t"'
+writer "query format" 'metric-query list --chip TINY --format "$t"'
+writer "query chip" 'metric-query list --chip "$t"'
+writer "query chip file" 'metric-query list --chip-file "$f"; metric-query lint --chip-file $d/chip.yaml; metric-query lint --chip-file $d/key.yaml'
+writer "query lint" 'cp $d/data/chips/tiny.yaml "$f.yaml"; metric-query lint --chip-file "$f.yaml"; code=$?; rm -f "$f.yaml"; exit $code'
+writer "query chips" 'cp $d/data/chips/tiny.yaml "$d/data/chips/$f.yaml"; metric-query chips; rm -f "$d/data/chips/$f.yaml"'
+writer "query sets" 'metric-query sets'
+writer "query sets file" 'cp $d/data/sets/shown.yaml "$d/data/sets/$f.yaml"; metric-query sets; metric-query complete sets; rm -f "$d/data/sets/$f.yaml"'
+writer "query describe unknown" 'metric-query describe --chip TINY "$t"; metric-query describe --chip TINY "sm__inst_executed.$t"'
+writer "query describe own file" 'cp $d/mine.yaml "$f"; metric-query describe --chip TINY mine --metrics-db "$f"; rm -f "$f"'
+writer "query complete" 'metric-query complete "$t"; metric-query complete a b "$t"; metric-query complete units --chip TINY'
+writer "query compile" 'metric-query compile -o "$d/no/$f" $d/chip.yaml; metric-query compile -o /dev/null "$f"'
+writer "query command" 'metric-query "$t"'
+writer "query argument" 'metric-query list --chip TINY "$t"; metric-query chips "$t"'
+writer "query option" 'metric-query list "--$f"'
+
+# metric-config
+for format in text json; do
+    writer "config explain $format" "metric-config --chip TINY -m sm__inst_executed.sum,mine --metrics-db \$d/mine.yaml --no-native --explain --format $format"
+done
+writer "config metric" 'metric-config --chip TINY -m "$t" --explain'
+writer "config set" 'metric-config --chip TINY --set shown --no-native --explain'
+writer "config all" 'metric-config --chip TINY --all --metrics-db $d/mine.yaml --no-native --explain'
+writer "config output" 'metric-config --chip TINY -m sm__inst_executed.sum --no-native -o "$f/x"'
+writer "config library" 'metric-config --chip TINY -m sm__inst_executed.sum --native-library "$f" --explain'
+writer "config values" 'for o in profiler max-passes prefer format chip chip-file; do metric-config --chip TINY --$o "$t" -m sm__inst_executed.sum --explain; done'
+writer "config argument" 'metric-config --chip TINY "$t"'
+echo "$count writers"
