@@ -9,6 +9,7 @@
 #include "agent/command.h"
 #include "agent/signals.h"
 #include "host/base/start.h"
+#include "host/base/text.h"
 
 static const struct command {
     const char *name, *summary;
@@ -67,8 +68,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (*name)
-        fprintf(stderr, "capture-agent: found the command '%s', expected range, pm, pc, sass, decode or doctor\n",
-                name);
+        cw_text_print(stderr, "capture-agent: found the command '%s', expected range, pm, pc, sass, decode or doctor\n",
+                      name);
     else
         usage(stderr);
     return CW_ERR_USAGE;

@@ -11,16 +11,19 @@
 #include <unistd.h>
 
 #include "agent/backend.h"
+#include "host/base/text.h"
 #include "host/nvperf/nvperf.h"
+
+enum { LONGEST_ANSWER = 1024 };
 
 bool cw_answer(const struct cw_answers *a, int kind, const char *format, ...)
 {
+    char text[LONGEST_ANSWER];
     va_list args;
-    fprintf(a->to, "%d ", kind);
     va_start(args, format);
-    vfprintf(a->to, format, args);
+    cw_text_vformat(text, sizeof text, format, args);
     va_end(args);
-    fputc('\n', a->to);
+    fprintf(a->to, "%d %s\n", kind, text);
     fflush(a->to);
     return kind <= CW_ANSWER_NOTE;
 }
@@ -72,7 +75,7 @@ static void take_line(const struct cw_check *check, int kind, const char *text, 
 
 static void read_answers(FILE *from, const struct cw_check *check, struct cw_error *err)
 {
-    char line[1024];
+    char line[LONGEST_ANSWER + 16];
     while (fgets(line, sizeof line, from)) {
         line[strcspn(line, "\n")] = 0;
         char *text;

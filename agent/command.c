@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "agent/command.h"
 #include "agent/file_name.h"
+#include "host/base/text.h"
+#include "host/base/usage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@ enum { LARGEST_PLAN = 256 << 20 };
 int cw_command_fail(const struct cw_error *err)
 {
     char text[1200];
-    fprintf(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
+    cw_text_print(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
     return err->code;
 }
 
@@ -22,7 +24,7 @@ unsigned long cw_command_number(struct argp_state *state, const char *text, unsi
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || value > most)
-        argp_error(state, "found '%s', expected a whole number up to %lu", text, most);
+        cw_usage_error(state, "found '%s', expected a whole number up to %lu", text, most);
     return value;
 }
 
@@ -32,12 +34,12 @@ uint64_t cw_command_devices(struct argp_state *state, const char *text)
     if (strcmp(text, "all") == 0)
         return 0;
     if (!*text)
-        argp_error(state, "found --device '', expected numbers below 64 as 0,2, or all");
+        cw_usage_error(state, "found --device '', expected numbers below 64 as 0,2, or all");
     for (const char *at = text; *at; at += *at == ',') {
         char *end = NULL;
         unsigned long number = strtoul(at, &end, 10);
         if (*at < '0' || *at > '9' || number >= 64 || (*end && *end != ','))
-            argp_error(state, "found --device '%s', expected numbers below 64 as 0,2, or all", text);
+            cw_usage_error(state, "found --device '%s', expected numbers below 64 as 0,2, or all", text);
         devices |= UINT64_C(1) << number;
         at = end;
     }
@@ -48,7 +50,7 @@ bool cw_command_backend(struct argp_state *state, const char *name)
 {
     bool sim = strcmp(name, "sim") == 0;
     if (!sim && strcmp(name, "cupti") != 0)
-        argp_error(state, "found the backend '%s', expected cupti or sim", name);
+        cw_usage_error(state, "found the backend '%s', expected cupti or sim", name);
     return sim;
 }
 
@@ -56,7 +58,7 @@ bool cw_command_no_code(struct argp_state *state, const char *word)
 {
     bool none = strcmp(word, "none") == 0;
     if (!none && strcmp(word, "all") != 0)
-        argp_error(state, "found --code '%s', expected all or none", word);
+        cw_usage_error(state, "found --code '%s', expected all or none", word);
     return none;
 }
 

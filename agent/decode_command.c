@@ -2,6 +2,7 @@
 
 #include "agent/command.h"
 #include "agent/decode.h"
+#include "host/base/usage.h"
 
 enum { KEY_NATIVE = 256, KEY_CHIP };
 
@@ -30,11 +31,11 @@ static error_t parse_decode(int key, char *arg, struct argp_state *state)
         o->output = arg;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "found '%s', expected only options", arg);
+        cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
         if (!o->native || !o->output)
-            argp_error(state, "--native FILE and -o RUN.cwd are required");
+            cw_usage_error(state, "--native FILE and -o RUN.cwd are required");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -54,7 +55,7 @@ int cw_decode_command(int argc, char **argv)
         NULL,
         NULL};
     struct cw_decode_options options = {.chip = "GH100"};
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
     return cw_decode(&options, &err) == CW_OK ? 0 : cw_command_fail(&err);
 }

@@ -2,6 +2,7 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
+#include "host/base/usage.h"
 
 int cw_doctor_command(int argc, char **argv)
 {
@@ -14,7 +15,7 @@ int cw_doctor_command(int argc, char **argv)
                                      NULL,
                                      NULL,
                                      NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    cw_usage_parse(&argp, argc, argv, 0, NULL);
     struct cw_error err = CW_ERROR_INIT;
     const struct cw_check check = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
     return cw_node_check(&check, &err); /* what failed was reported */

@@ -9,6 +9,7 @@
 #include "agent/file_devices.h"
 #include "agent/pc_capture.h"
 #include "agent/session.h"
+#include "host/base/text.h"
 
 /* Code is held until samples point into it: most modules of a large program never run. */
 static const size_t most_code = (size_t)4 << 30;
@@ -229,7 +230,7 @@ static void tell_losses(const struct capture *c)
         fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, whose "
                         "copies CUPTI may lose under them\n");
     if (c->uncounted)
-        fprintf(stderr,
+        cw_text_print(stderr,
                 "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
                 c->uncounted_kernel ? c->uncounted_kernel : "?",
                 c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");

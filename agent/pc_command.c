@@ -8,6 +8,7 @@
 #include "agent/filter.h"
 #include "agent/pc_capture.h"
 #include "agent/program.h"
+#include "host/base/usage.h"
 
 enum {
     KEY_BACKEND = 256,
@@ -57,7 +58,7 @@ static void split_reasons(struct pc_arguments *a, char *text, struct argp_state 
 {
     for (char *rest = NULL, *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
         if (a->options.reason_count == MOST_REASONS)
-            argp_error(state, "found more than %d stall reasons", MOST_REASONS);
+            cw_usage_error(state, "found more than %d stall reasons", MOST_REASONS);
         a->reasons[a->options.reason_count++] = one;
     }
     a->options.reasons = a->reasons;
@@ -67,7 +68,7 @@ static enum cw_pc_mode mode_of(const char *text, struct argp_state *state)
 {
     bool serialized = strcmp(text, "serialized") == 0;
     if (!serialized && strcmp(text, "continuous") != 0)
-        argp_error(state, "found the mode '%s', expected continuous or serialized", text);
+        cw_usage_error(state, "found the mode '%s', expected continuous or serialized", text);
     return serialized ? CW_PC_SERIALIZED : CW_PC_CONTINUOUS;
 }
 
@@ -76,9 +77,9 @@ static void check_arguments(const struct pc_arguments *a, struct argp_state *sta
     if (a->list)
         return;
     if (!a->options.output)
-        argp_error(state, "-o RUN.cwd is required");
+        cw_usage_error(state, "-o RUN.cwd is required");
     if (!a->options.argv)
-        argp_error(state, "no program: give one after --");
+        cw_usage_error(state, "no program: give one after --");
 }
 
 static error_t parse_pc(int key, char *arg, struct argp_state *state)
@@ -95,7 +96,7 @@ static error_t parse_pc(int key, char *arg, struct argp_state *state)
     case KEY_PERIOD:
         o->period = (uint8_t)cw_command_number(state, arg, 31);
         if (o->period < 5)
-            argp_error(state, "found the period %s, expected 5 to 31", arg);
+            cw_usage_error(state, "found the period %s, expected 5 to 31", arg);
         return 0;
     case KEY_REASONS:
         split_reasons(a, arg, state);
@@ -162,7 +163,7 @@ int cw_pc_command(int argc, char **argv)
         NULL,
         NULL};
     struct pc_arguments a = {.sim = cw_command_sim_by_default(), .options = {.flush_ns = UINT64_C(1000000000)}};
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+    cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     char *output = NULL;

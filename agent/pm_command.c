@@ -6,6 +6,7 @@
 #include "agent/command.h"
 #include "agent/pm.h"
 #include "agent/program.h"
+#include "host/base/usage.h"
 
 enum {
     KEY_INTERVAL = 256,
@@ -61,7 +62,7 @@ static void parse_interval(struct cw_pm_options *o, const char *text, struct arg
             o->cycles = units[i].cycles;
             return;
         }
-    argp_error(state, "found the interval '%s', expected up to 10 s such as 100us, 100000ns or 170000sys", text);
+    cw_usage_error(state, "found the interval '%s', expected up to 10 s such as 100us, 100000ns or 170000sys", text);
 }
 
 static double parse_duration(const char *text, struct argp_state *state)
@@ -75,7 +76,7 @@ static double parse_duration(const char *text, struct argp_state *state)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (end != text && strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].factor <= 1e7)
             return value * units[i].factor;
-    argp_error(state, "found the duration '%s', expected a time above 0 such as 10, 10s, 5m or 2h", text);
+    cw_usage_error(state, "found the duration '%s', expected a time above 0 such as 10, 10s, 5m or 2h", text);
     return 0;
 }
 
@@ -124,11 +125,11 @@ static error_t parse_pm(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!a->plan || !a->options.output)
-            argp_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
+            cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
         if (!a->options.argv && a->options.duration_s <= 0)
-            argp_error(state, "neither a program nor --duration: give one, or both");
+            cw_usage_error(state, "neither a program nor --duration: give one, or both");
         if (a->options.sim_overflow && !a->options.sim_drop)
-            argp_error(state, "found --sim-overflow without --sim-drop, expected samples that are lost by it");
+            cw_usage_error(state, "found --sim-overflow without --sim-drop, expected samples that are lost by it");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -152,7 +153,7 @@ int cw_pm_command(int argc, char **argv)
     struct pm_arguments a = {
         .sim = cw_command_sim_by_default(),
         .options = {.devices = 1, .interval = 100000, .buffer_bytes = 256 << 20, .trace = true, .sim_samples = 48}};
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+    cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;
     int exit_status = 0;

@@ -17,6 +17,7 @@
 #include "agent/pm_clock.h"
 #include "agent/pm_process.h"
 #include "agent/signals.h"
+#include "host/base/text.h"
 
 struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */
@@ -156,8 +157,8 @@ __attribute__((noreturn)) static void sample(void)
     check_chip();
     gpu_clock = cw_pm_clock_create(&cw_pm_process.api, (CUdevice)cw_pm_process.device, why, sizeof why);
     if (!gpu_clock)
-        fprintf(stderr, "capture-agent: GPU %u: %s, so times are its own and not the wall clock's\n",
-                cw_pm_process.device, why);
+        cw_text_print(stderr, "capture-agent: GPU %u: %s, so times are its own and not the wall clock's\n",
+                      cw_pm_process.device, why);
     correlate();
     cw_pm_arm();
     cw_pm_begin_images();

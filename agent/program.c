@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/signals.h"
+#include "host/base/text.h"
 
 static bool can_run(const char *folder, size_t length, const char *name)
 {
@@ -128,14 +129,14 @@ enum cw_status cw_program_verdict(const struct cw_program *program, const char *
     char text[1200];
     *exit_status = cw_program_exit_status(program);
     if (program->how == CW_END_SIGNALLED)
-        fprintf(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name, program->code,
-                output);
+        cw_text_print(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name,
+                      program->code, output);
     else if (program->code)
-        fprintf(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", name, program->code,
-                output);
+        cw_text_print(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", name,
+                      program->code, output);
     if (status == CW_OK || !*exit_status)
         return status;
-    fprintf(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
+    cw_text_print(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
     *err = (struct cw_error)CW_ERROR_INIT;
     return CW_OK;
 }

@@ -13,6 +13,7 @@
 #include "agent/session.h"
 #include "host/base/demangle.h"
 #include "host/base/file.h"
+#include "host/base/text.h"
 #include "host/image/parts.h"
 
 enum {
@@ -239,7 +240,7 @@ static void warn_of_cupti(struct capture *c, const struct cw_device *device)
 {
     const char *version = cw_device_attribute(device, "cupti");
     if (!c->warned && !c->options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
-        fprintf(
+        cw_text_print(
             stderr,
             "capture-agent: CUPTI %s is older than CUDA 13.0's: a launch is timed with 10 to 40 us of what surrounds "
             "it; counts are right\n",

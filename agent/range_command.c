@@ -6,6 +6,7 @@
 #include "agent/backend.h"
 #include "agent/command.h"
 #include "agent/program.h"
+#include "host/base/usage.h"
 
 enum {
     KEY_BACKEND = 256,
@@ -80,7 +81,7 @@ static uint32_t word(struct argp_state *state, const char *option, const char *t
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? i + 1 == count ? " or " : ", " : "", words[i]);
     }
-    argp_error(state, "found --%s '%s', expected %s", option, text, all);
+    cw_usage_error(state, "found --%s '%s', expected %s", option, text, all);
     return 0;
 }
 
@@ -120,18 +121,18 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
     if (!a->replay_given)
         o->replay = o->user ? CW_REPLAY_APPLICATION : CW_REPLAY_BATCH;
     if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
-        argp_error(state, "found --ranges user with --replay %s, expected application or user",
-                   cw_replay_names[o->replay]);
+        cw_usage_error(state, "found --ranges user with --replay %s, expected application or user",
+                       cw_replay_names[o->replay]);
     if (a->sim && o->keep_native)
-        argp_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
+        cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
     if (o->keep_native && (cw_file_is_same(o->keep_native, o->output) || cw_file_is_same(o->keep_native, a->plan)))
-        argp_error(state, "found --keep-native %s, expected another file than the plan and the output", o->keep_native);
+        cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output", o->keep_native);
     if (o->user && o->filter.kernel)
-        argp_error(state, "found --kernel with --ranges user, expected --range for their names");
+        cw_usage_error(state, "found --kernel with --ranges user, expected --range for their names");
     if (o->for_context && o->replay == CW_REPLAY_APPLICATION) /* its runs would have to agree */
         o->for_device = false;
     if (!o->user && o->levels != 1)
-        argp_error(state, "found --levels with --ranges auto, expected --ranges user");
+        cw_usage_error(state, "found --levels with --ranges auto, expected --ranges user");
 }
 
 static error_t parse_range(int key, char *arg, struct argp_state *state)
@@ -167,7 +168,7 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
     case KEY_LEVELS:
         a->options.levels = (uint32_t)cw_command_number(state, arg, 16);
         if (!a->options.levels)
-            argp_error(state, "found --levels 0, expected at least 1");
+            cw_usage_error(state, "found --levels 0, expected at least 1");
         return 0;
     case KEY_SEED:
         a->options.sim_seed = cw_command_number(state, arg, UINT32_MAX);
@@ -183,9 +184,9 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!a->plan || !a->options.output)
-            argp_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
+            cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
         if (!a->options.argv)
-            argp_error(state, "no program: give one after --");
+            cw_usage_error(state, "no program: give one after --");
         check_ranges(a, state);
         return 0;
     default:
@@ -214,7 +215,7 @@ int cw_range_command(int argc, char **argv)
                                             .sim_kernels = 3,
                                             .levels = 1,
                                             .filter = {.launch_count = UINT64_MAX}}};
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+    cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
     struct cw_plan_file plan;
     int exit_status = 0;

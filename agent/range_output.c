@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/file_name.h"
+#include "host/base/text.h"
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
@@ -168,9 +169,9 @@ enum cw_status cw_range_output_drop(struct cw_range_output *o, const struct cw_r
 void cw_range_output_report(const struct cw_range_output *o)
 {
     if (o->dropped)
-        fprintf(stderr, "capture-agent: %" PRIu64 " %s not collected%s%s\n", o->dropped,
-                o->dropped == 1 ? "launch or range was" : "launches or ranges were", o->why ? ", such as " : "",
-                o->why ? o->why : "");
+        cw_text_print(stderr, "capture-agent: %" PRIu64 " %s not collected%s%s\n", o->dropped,
+                      o->dropped == 1 ? "launch or range was" : "launches or ranges were", o->why ? ", such as " : "",
+                      o->why ? o->why : "");
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
@@ -188,11 +189,11 @@ void cw_range_output_compare(const struct cw_range_output *o)
         return;
     struct cw_runs_difference d = cw_runs_compare(o->runs);
     if (d.missing || d.added)
-        fprintf(stderr,
-                "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
-                " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; what matches is kept\n",
-                o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "", d.added,
-                d.added ? " (" : "", d.added_name, d.added ? ")" : "");
+        cw_text_print(stderr,
+                      "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
+                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; what matches is kept\n",
+                      o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "",
+                      d.added, d.added ? " (" : "", d.added_name, d.added ? ")" : "");
 }
 
 enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error *err)
@@ -275,8 +276,9 @@ void cw_range_output_tell(const struct cw_parts *parts, enum cw_parting how, uin
             count++;
         }
     if (count)
-        fprintf(stderr,
-                "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
-                "kernel replay does not\n",
-                schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
+        cw_text_print(
+            stderr,
+            "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
+            "kernel replay does not\n",
+            schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
 }

@@ -7,6 +7,7 @@
 #include "agent/command.h"
 #include "agent/pc_capture.h"
 #include "agent/program.h"
+#include "host/base/usage.h"
 
 enum { KEY_BACKEND = 256, KEY_LIST, KEY_DEVICE, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };
@@ -39,7 +40,7 @@ static enum cw_sass_level level_of(const char *text, struct argp_state *state)
     for (int i = 0; i < CW_SASS_LEVEL__COUNT; i++)
         if (strcmp(text, cw_sass_level_names[i]) == 0)
             return (enum cw_sass_level)i;
-    argp_error(state, "found the level '%s', expected gpu, sm or smsp", text);
+    cw_usage_error(state, "found the level '%s', expected gpu, sm or smsp", text);
     return CW_SASS_GPU;
 }
 
@@ -47,7 +48,7 @@ static void split_metrics(struct sass_arguments *a, char *text, struct argp_stat
 {
     for (char *rest = NULL, *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
         if (a->options.metric_count == MOST_METRICS)
-            argp_error(state, "found more than %d metrics", MOST_METRICS);
+            cw_usage_error(state, "found more than %d metrics", MOST_METRICS);
         char *colon = strchr(one, ':');
         if (colon)
             *colon = 0;
@@ -62,9 +63,9 @@ static void check_arguments(const struct sass_arguments *a, struct argp_state *s
     if (a->list)
         return;
     if (!a->options.metric_count || !a->options.output)
-        argp_error(state, "-m METRIC and -o RUN.cwd are required");
+        cw_usage_error(state, "-m METRIC and -o RUN.cwd are required");
     if (!a->options.argv)
-        argp_error(state, "no program: give one after --");
+        cw_usage_error(state, "no program: give one after --");
 }
 
 static error_t parse_sass(int key, char *arg, struct argp_state *state)
@@ -119,7 +120,7 @@ int cw_sass_command(int argc, char **argv)
         NULL};
     static struct sass_arguments a;
     a = (struct sass_arguments){.sim = cw_command_sim_by_default(), .options = {.sass = true}};
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+    cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     char *output = NULL;
