@@ -36,11 +36,12 @@ static void usage(FILE *to)
 /* What was to be printed and could not be is an error, unless nobody wants to read it. */
 static void check_printed(void)
 {
-    bool failed = ferror(stdout), lost = fflush(stdout) != 0;
-    if (!failed && !lost)
+    struct cw_error err = CW_ERROR_INIT;
+    bool printed = cw_file_flush(&err) == CW_OK, unwanted = errno == EPIPE;
+    if (printed)
         return;
-    if (errno != EPIPE)
-        fprintf(stderr, "capture-agent: cannot write to standard output: %s\n", strerror(errno));
+    if (!unwanted)
+        cw_command_fail(&err);
     _exit(CW_ERR_IO);
 }
 

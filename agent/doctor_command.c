@@ -18,5 +18,8 @@ int cw_doctor_command(int argc, char **argv)
     cw_usage_parse(&argp, argc, argv, 0, NULL);
     struct cw_error err = CW_ERROR_INIT;
     const struct cw_check check = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
-    return cw_node_check(&check, &err); /* what failed was reported */
+    enum cw_status status = cw_node_check(&check, &err);
+    if (status != CW_OK) /* what failed was reported */
+        return status;
+    return cw_file_flush(&err) == CW_OK ? CW_OK : cw_command_fail(&err);
 }

@@ -175,7 +175,9 @@ int cw_pc_command(int argc, char **argv)
         status = check_range(a.options.range, &err);
     if (status == CW_OK && a.list)
         status = cw_node_check(&(struct cw_check){.need = CW_NEED_PC, .list_reasons = true}, &err);
-    else if (status == CW_OK)
+    if (status == CW_OK && a.list)
+        status = cw_file_flush(&err);
+    if (status == CW_OK && !a.list)
         status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
                        : cw_cupti_pc_capture(&a.options, &exit_status, &err);
     free(output);

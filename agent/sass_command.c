@@ -130,7 +130,9 @@ int cw_sass_command(int argc, char **argv)
         status = cw_program_find(a.options.argv[0], &err);
     if (a.list)
         status = cw_node_check(&(struct cw_check){.need = CW_NEED_SASS, .list_metrics = true}, &err);
-    else if (status == CW_OK)
+    if (status == CW_OK && a.list)
+        status = cw_file_flush(&err);
+    if (status == CW_OK && !a.list)
         status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
                        : cw_cupti_pc_capture(&a.options, &exit_status, &err);
     free(output);

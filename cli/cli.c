@@ -5,10 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "host/base/file.h"
 #include "host/base/start.h"
 #include "host/base/text.h"
 
-int cw_cli_fail(const struct cw_error *err)
+static int fail(const struct cw_error *err)
 {
     char text[1200];
     cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, cw_error_format(err, text, sizeof text));
@@ -20,9 +21,17 @@ int cw_cli_usage(const char *format, ...)
     struct cw_error err = {.code = CW_ERR_USAGE};
     va_list args;
     va_start(args, format);
-    vsnprintf(err.message, sizeof err.message, format, args);
+    cw_text_vformat(err.message, sizeof err.message, format, args);
     va_end(args);
-    return cw_cli_fail(&err);
+    return fail(&err);
+}
+
+int cw_cli_finish(enum cw_status status, const struct cw_error *err)
+{
+    struct cw_error lost = CW_ERROR_INIT;
+    if (cw_file_flush(&lost) != CW_OK && (status == CW_OK || status == CW_ERR_DIFFERS))
+        return fail(&lost);
+    return status == CW_OK ? 0 : fail(err);
 }
 
 void cw_cli_init(void)

@@ -77,5 +77,5 @@ int cw_eval_merge(int argc, char **argv)
         cw_bytes_free(&files[i]);
     free(files);
     free(inputs);
-    return status == CW_OK ? 0 : cw_cli_fail(&err);
+    return cw_cli_finish(status, &err);
 }

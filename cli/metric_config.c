@@ -344,8 +344,6 @@ static enum cw_status run(struct options *o, struct cw_metric_list *list, struct
         status = write_image(o, &p, arena, err);
     if (status == CW_OK && o->explain)
         status = cw_plan_print(&p, chip, &o->plan, o->json, arena, err);
-    if (status == CW_OK && fflush(stdout) != 0)
-        status = cw_error_set(err, CW_ERR_IO, "cannot write to standard output");
     cw_writer_free(&native);
     return status;
 }
@@ -374,5 +372,5 @@ int main(int argc, char **argv)
     enum cw_status status = arena ? run(&options, &list, arena, &err) : cw_error_nomem(&err);
     cw_metric_list_free(&list);
     cw_arena_destroy(arena);
-    return status == CW_OK ? 0 : cw_cli_fail(&err);
+    return cw_cli_finish(status, &err);
 }

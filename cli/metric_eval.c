@@ -1,6 +1,5 @@
 /* metric-eval: counter data to metrics. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "eval/check.h"
 #include "eval/explain.h"
 #include "eval/table.h"
+#include "host/base/file.h"
 #include "host/base/usage.h"
 
 enum {
@@ -252,10 +252,6 @@ static enum cw_status run(struct cw_eval_run *r)
                      : r->o->explain ? run_explain(r)
                                      : run_evaluate(r);
     }
-    if ((fflush(stdout) != 0 || ferror(stdout)) && (status == CW_OK || status == CW_ERR_DIFFERS)) {
-        *r->err = (struct cw_error)CW_ERROR_INIT;
-        status = cw_error_set(r->err, CW_ERR_IO, "cannot write to standard output: %s", strerror(errno));
-    }
     return status;
 }
 
@@ -290,5 +286,5 @@ int main(int argc, char **argv)
     enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
     cw_arena_destroy(r.arena);
     cw_bytes_free(&r.file);
-    return status == CW_OK ? 0 : cw_cli_fail(&err);
+    return cw_cli_finish(status, &err);
 }

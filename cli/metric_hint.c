@@ -1,9 +1,9 @@
 #include "cli/metric_hint.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "host/base/text.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/metric.h"
 
@@ -26,7 +26,7 @@ static void add(struct cw_error *err, const char *format, ...)
     size_t used = strlen(err->message);
     va_list args;
     va_start(args, format);
-    vsnprintf(err->message + used, sizeof err->message - used, format, args);
+    cw_text_vformat(err->message + used, sizeof err->message - used, format, args);
     va_end(args);
 }
 

@@ -55,7 +55,7 @@ static int in_arena(enum cw_status (*print)(struct cw_arena *, struct cw_error *
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? print(arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
+    return cw_cli_finish(status, &err);
 }
 
 static int run_chips(int argc, char **argv)
@@ -128,7 +128,7 @@ static int run_lint(int argc, char **argv)
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? lint(&from, arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
+    return cw_cli_finish(status, &err);
 }
 
 int main(int argc, char **argv)

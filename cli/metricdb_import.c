@@ -430,5 +430,5 @@ int main(int argc, char **argv)
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);
-    return status == CW_OK ? 0 : cw_cli_fail(&err);
+    return cw_cli_finish(status, &err);
 }

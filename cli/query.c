@@ -1,12 +1,12 @@
 #define _GNU_SOURCE
 #include "cli/query.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "host/base/suggest.h"
+#include "host/base/file.h"
 #include "host/base/usage.h"
 
 enum { KEY_CHIP_FILE = 512 };
@@ -122,13 +122,5 @@ int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
     cw_arena_destroy(arena);
-    return cw_query_finish(status, &err);
-}
-
-int cw_query_finish(enum cw_status status, struct cw_error *err)
-{
-    errno = 0;
-    if ((fflush(stdout) || ferror(stdout)) && status == CW_OK)
-        status = cw_error_set(err, CW_ERR_IO, "standard output: %s", strerror(errno ? errno : EIO));
-    return status == CW_OK ? 0 : cw_cli_fail(err);
+    return cw_cli_finish(status, &err);
 }

@@ -39,9 +39,6 @@ void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 /* A sub-command: parses its command line into `options`, runs it and returns the exit code. */
 int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
                   enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err));
-/* Prints the error, if there is one, and makes sure that everything printed was written. Returns the exit code. */
-int cw_query_finish(enum cw_status status, struct cw_error *err);
-
 /* The sub-commands with a file of their own (cli/subcommand.h). */
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);

@@ -42,11 +42,11 @@ int cw_subcommand_main(int argc, char **argv, const struct cw_subcommand *table,
         return cw_cli_usage("found no command; %s --help lists them", program_invocation_short_name);
     if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0) {
         print_help(table, count, about, example);
-        return 0;
+        return cw_cli_finish(CW_OK, NULL);
     }
     if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0) {
         cw_text_print(stdout, "%s\n", argp_program_version);
-        return 0;
+        return cw_cli_finish(CW_OK, NULL);
     }
     for (size_t i = 0; i < count; i++)
         if (strcmp(wanted, table[i].name) == 0) {

@@ -2,13 +2,9 @@
 #ifndef CW_TEXT_OUTPUT_H
 #define CW_TEXT_OUTPUT_H
 
-#include <stdio.h>
+#include "host/base/file.h"
 
-#include "host/base/error.h"
-
-/* A file is complete or not there, so its text is made in memory first. */
-enum cw_status cw_text_output(const char *path,
-                              enum cw_status (*render)(FILE *out, const void *content, struct cw_error *err),
-                              const void *content, struct cw_error *err);
+/* As cw_file_print, and CW_ERR_IO where standard output cannot be written. */
+enum cw_status cw_text_output(const char *path, cw_file_render *render, const void *content, struct cw_error *err);
 
 #endif

@@ -197,7 +197,37 @@ static enum cw_status write_all(int fd, const char *path, const uint8_t *data, s
     return CW_OK;
 }
 
-static enum cw_status write_special(const char *path, const void *data, size_t size, struct cw_error *err)
+/* What a writer makes of an open file. */
+struct content {
+    const void *data;
+    size_t size;
+    cw_file_render *render; /* NULL: the data as it is */
+};
+
+static enum cw_status print_all(int fd, const char *path, const struct content *c, struct cw_error *err)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
+    if (!out && own >= 0)
+        close(own);
+    if (!out)
+        return errno == ENOMEM ? cw_error_nomem(err)
+                               : cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    enum cw_status status = c->render(out, c->data, err);
+    bool failed = ferror(out);
+    errno = 0;
+    failed = fclose(out) != 0 || failed;
+    if (failed && status == CW_OK)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno ? errno : EIO));
+    return status;
+}
+
+static enum cw_status fill(int fd, const char *path, const struct content *c, struct cw_error *err)
+{
+    return c->render ? print_all(fd, path, c, err) : write_all(fd, path, c->data, c->size, err);
+}
+
+static enum cw_status fill_special(const char *path, const struct content *c, struct cw_error *err)
 {
     struct stat st;
     int own = stat(path, &st) == 0 ? standard(&st) : -1;
@@ -208,19 +238,37 @@ static enum cw_status write_special(const char *path, const void *data, size_t s
     if (own < 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         status = cw_error_set(err, CW_ERR_IO, "%s: found a file where a pipe or device was before", path);
     if (status == CW_OK)
-        status = write_all(fd, path, data, size, err);
+        status = fill(fd, path, c, err);
     enum cw_status finishing = cw_file_finish(fd, path, err);
     return status == CW_OK ? finishing : status;
 }
 
-enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)
+static enum cw_status make(const char *path, const struct content *c, struct cw_error *err)
 {
     struct cw_new_file file;
     if (is_special(path))
-        return write_special(path, data, size, err);
+        return fill_special(path, c, err);
     enum cw_status status = cw_new_file_open(&file, path, err);
     if (status == CW_OK)
-        status = write_all(file.fd, path, data, size, err);
+        status = fill(file.fd, path, c, err);
     enum cw_status closing = cw_new_file_close(&file, status == CW_OK, err);
     return status == CW_OK ? closing : status;
+}
+
+enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)
+{
+    return make(path, &(struct content){data, size, NULL}, err);
+}
+
+enum cw_status cw_file_print(const char *path, cw_file_render *render, const void *data, struct cw_error *err)
+{
+    return make(path, &(struct content){data, 0, render}, err);
+}
+
+enum cw_status cw_file_flush(struct cw_error *err)
+{
+    errno = 0;
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? CW_OK
+               : cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(errno ? errno : EIO));
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "host/base/error.h"
 
@@ -47,5 +48,13 @@ enum cw_status cw_new_file_close(struct cw_new_file *file, bool keep, struct cw_
 /* Writes a new file that takes the place of `path`, which holds the old or the new content then, never a part. What is
  * no regular file, such as a pipe, is written itself. */
 enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err);
+
+/* Prints `data` in some form. Write errors stay in the stream (ferror). */
+typedef enum cw_status cw_file_render(FILE *out, const void *data, struct cw_error *err);
+/* Writes what is printed as cw_file_write does, without holding it in memory. */
+enum cw_status cw_file_print(const char *path, cw_file_render *render, const void *data, struct cw_error *err);
+
+/* CW_ERR_IO where anything that was printed on standard output could not be written: what each command ends with. */
+enum cw_status cw_file_flush(struct cw_error *err);
 
 #endif

@@ -32,3 +32,11 @@ capture=own.cwd; rm -f out.*
 for output in '-o out.h5' '--csv out.csv' '--json out.json'; do (ulimit -f 2; metric-eval $capture --all $output 2>&1 >/dev/null | sed 's/metric-eval: \([^:]*\):.*/\1: told/'; echo "status ${PIPESTATUS[0]}"); done
 ls out.* 2>/dev/null
 evaluate -o none/out.h5
+echo == a full device
+for format in csv json; do
+    for capture in gemm pm_gemm pc_gemm sass_gemm; do
+        metric-eval "$SOURCE/data/captures/$capture.cwd" --$format /dev/full; echo "status $?"
+        metric-eval "$SOURCE/data/captures/$capture.cwd" --$format - >/dev/full; echo "status $?"
+    done
+done
+metric-eval "$SOURCE/data/captures/gemm.cwd" --csv none/x; echo "status $?"

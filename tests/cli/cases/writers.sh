@@ -52,22 +52,30 @@ make hostile "$hostile" "$hostile_yaml" hostile.cubin
 make harmless 'é name' 'é name' "$SOURCE/tests/support/lines.cubin"
 
 count=0
-# run FOLDER TEXT NAME-OF-A-FILE WORD COMMAND
+# run FOLDER TEXT NAME-OF-A-FILE WORD COMMAND OUTPUT ERRORS
 run() {
-    d=$1 t=$2 f=$3 w=$4 CW_DATA_DIR=$PWD/$1/data bash -c "$5" >"$1.out" 2>"$1.err" </dev/null
+    d=$1 t=$2 f=$3 w=$4 CW_DATA_DIR=$PWD/$1/data bash -c "$5" >"$6" 2>"$7" </dev/null
     status=$?
-    cat "$1.err" "$1.out" >"$1.all"
+    rm -f -- "$3" "$3.yaml" "$1"/data/*/"$3.yaml"
 }
 # writer NAME COMMAND
 writer() {
     local wanted
     count=$((count + 1))
-    run harmless 'é name' file word "$2"
+    run harmless 'é name' file word "$2" harmless.out harmless.err
     wanted=$status
-    run hostile "$hostile" "$hostile_file" "$hostile_word" "$2"
+    run hostile "$hostile" "$hostile_file" "$hostile_word" "$2" hostile.out hostile.err
     [ $status = $wanted ] || echo "$1: exit $status, expected $wanted: $(head -c 400 hostile.err | cat -v)"
+    cat harmless.err harmless.out >harmless.all
+    cat hostile.err hostile.out >hostile.all
     [ -s hostile.all ] || echo "$1: printed nothing"
     "$SOURCE/tests/support/same_lines" hostile.all harmless.all 2>&1 | sed "s/^/$1: /"
+    # of what cannot be written one line is told
+    if [ $wanted = 0 ] && [ -s harmless.out ]; then
+        run harmless 'é name' file word "$2" /dev/full full.err
+        told=$(diff full.err harmless.err | grep -c '^< .*: standard output: cannot write: No space left on device$')
+        [ $status = 5 ] && [ "$told" = 1 ] || echo "$1 on a full device: exit $status, $(cat full.err)"
+    fi
     case $1 in *json) python3 -c 'import json; json.load(open("hostile.out"))' 2>&1 | tail -1 | sed "s/^/$1: /" ;; esac
 }
 
@@ -100,10 +108,10 @@ writer "eval explain range" 'metric-eval explain $d/range.cwd sm__inst_executed.
 writer "eval check" 'metric-eval $d/range.cwd --check $d/check.json'
 writer "eval differs" 'metric-eval $d/range.cwd --check $d/differs.json'
 writer "eval no file" 'metric-eval "$f"'
-writer "eval bad file" 'echo no capture >"$f"; metric-eval "$f"; code=$?; rm -f "$f"; exit $code'
-writer "eval file" 'cp $d/range.cwd "$f"; metric-eval "$f" && metric-eval show "$f"; code=$?; rm -f "$f"; exit $code'
-writer "eval file json" 'cp $d/range.cwd "$f"; metric-eval "$f" --json -; rm -f "$f"'
-writer "eval incomplete" 'head -c -30 $d/range.cwd >"$f"; metric-eval "$f"; rm -f "$f"'
+writer "eval bad file" 'echo no capture >"$f"; metric-eval "$f"'
+writer "eval file" 'cp $d/range.cwd "$f"; metric-eval "$f" && metric-eval show "$f"'
+writer "eval file json" 'cp $d/range.cwd "$f"; metric-eval "$f" --json -'
+writer "eval incomplete" 'head -c -30 $d/range.cwd >"$f"; metric-eval "$f"'
 writer "eval no folder" 'metric-eval $d/range.cwd -o "$f/x.h5"; metric-eval $d/range.cwd --csv "$f/x"; metric-eval $d/range.cwd --json "$f/x"'
 writer "eval chip file" 'metric-eval $d/range.cwd --chip-file $d/chip.yaml'
 writer "eval number" 'metric-eval $d/range.cwd --top "$t"; metric-eval $d/range.cwd --frame-ns "$t"'
@@ -131,12 +139,12 @@ writer "query type" 'metric-query list --chip TINY --type "$t"'
 writer "query format" 'metric-query list --chip TINY --format "$t"'
 writer "query chip" 'metric-query list --chip "$t"'
 writer "query chip file" 'metric-query list --chip-file "$f"; metric-query lint --chip-file $d/chip.yaml; metric-query lint --chip-file $d/key.yaml'
-writer "query lint" 'cp $d/data/chips/tiny.yaml "$f.yaml"; metric-query lint --chip-file "$f.yaml"; code=$?; rm -f "$f.yaml"; exit $code'
-writer "query chips" 'cp $d/data/chips/tiny.yaml "$d/data/chips/$f.yaml"; metric-query chips; rm -f "$d/data/chips/$f.yaml"'
+writer "query lint" 'cp $d/data/chips/tiny.yaml "$f.yaml"; metric-query lint --chip-file "$f.yaml"'
+writer "query chips" 'cp $d/data/chips/tiny.yaml "$d/data/chips/$f.yaml"; metric-query chips'
 writer "query sets" 'metric-query sets'
-writer "query sets file" 'cp $d/data/sets/shown.yaml "$d/data/sets/$f.yaml"; metric-query sets; metric-query complete sets; rm -f "$d/data/sets/$f.yaml"'
+writer "query sets file" 'cp $d/data/sets/shown.yaml "$d/data/sets/$f.yaml"; metric-query sets; metric-query complete sets'
 writer "query describe unknown" 'metric-query describe --chip TINY "$t"; metric-query describe --chip TINY "sm__inst_executed.$t"'
-writer "query describe own file" 'cp $d/mine.yaml "$f"; metric-query describe --chip TINY mine --metrics-db "$f"; rm -f "$f"'
+writer "query describe own file" 'cp $d/mine.yaml "$f"; metric-query describe --chip TINY mine --metrics-db "$f"'
 writer "query complete" 'metric-query complete "$t"; metric-query complete a b "$t"; metric-query complete units --chip TINY'
 writer "query compile" 'metric-query compile -o "$d/no/$f" $d/chip.yaml; metric-query compile -o /dev/null "$f"'
 writer "query command" 'metric-query "$t"'
