@@ -13,20 +13,23 @@
 #include "metricdb/glossary.h"
 
 /* Descriptions are a courtesy: without a glossary there are none. */
-static const char *const *describe(struct cw_eval_run *r)
+static enum cw_status describe(const char *const **descriptions, struct cw_eval_run *r)
 {
     const struct cw_result *result = cw_eval_of_samples(r) ? &r->samples.base : &r->ranges;
     const struct cw_glossary *glossary;
+    *descriptions = NULL;
+    enum cw_status status = cw_glossary_load(&glossary, r->arena, NULL);
+    if (status != CW_OK)
+        return status == CW_ERR_NOMEM ? cw_error_nomem(r->err) : CW_OK;
     const char **texts = cw_arena_alloc(r->arena, result->metric_count, sizeof *texts);
-    if (!texts || cw_glossary_load(&glossary, r->arena, NULL) != CW_OK)
-        return NULL;
-    for (uint32_t i = 0; i < result->metric_count; i++) {
+    for (uint32_t i = 0; texts && i < result->metric_count; i++) {
         char text[CW_DESCRIPTION_MAX];
         cw_describe_metric(glossary, r->chip, &result->metrics[i], text, sizeof text);
         if (!(texts[i] = cw_arena_strdup(r->arena, text)))
-            return NULL;
+            texts = NULL;
     }
-    return texts;
+    *descriptions = texts;
+    return texts ? CW_OK : cw_error_nomem(r->err);
 }
 
 static enum cw_status render_csv(FILE *out, const void *result, struct cw_error *err)
@@ -70,8 +73,12 @@ static struct cw_table_style terminal_style(void)
 
 static enum cw_status write_hdf5(struct cw_eval_run *r)
 {
-    return cw_eval_of_samples(r) ? cw_pm_hdf5_write(&r->samples, describe(r), r->o->hdf5, r->err)
-                                 : cw_hdf5_write(&r->ranges, describe(r), r->o->hdf5, r->err);
+    const char *const *descriptions;
+    enum cw_status status = describe(&descriptions, r);
+    if (status != CW_OK)
+        return status;
+    return cw_eval_of_samples(r) ? cw_pm_hdf5_write(&r->samples, descriptions, r->o->hdf5, r->err)
+                                 : cw_hdf5_write(&r->ranges, descriptions, r->o->hdf5, r->err);
 }
 
 static enum cw_status write_table(struct cw_eval_run *r)

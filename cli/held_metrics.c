@@ -48,7 +48,10 @@ enum cw_status cw_held_metrics(struct cw_metric **metrics, size_t *count, const 
             for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
                 struct cw_metric m = cw_metric_variant(type, base, v);
                 struct holding h = {held, false};
-                if (cw_metric_counters_held(chip, &m, held, look_up, &h, NULL) == CW_OK && !h.lacks)
+                enum cw_status status = cw_metric_counters_held(chip, &m, held, look_up, &h, NULL);
+                if (status == CW_ERR_NOMEM)
+                    return cw_error_nomem(err);
+                if (status == CW_OK && !h.lacks)
                     (*metrics)[(*count)++] = m;
             }
     return CW_OK;

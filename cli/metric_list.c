@@ -144,7 +144,10 @@ static enum cw_status add_metric(struct all *a, struct cw_metric m)
     char name[CW_METRIC_NAME_MAX];
     a->placed = true;
     cw_metric_name(a->chip, &m, name);
-    if (cw_metric_counters(a->chip, &m, see_placement, a, NULL) == CW_OK && a->placed)
+    enum cw_status status = cw_metric_counters(a->chip, &m, see_placement, a, NULL);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(a->err);
+    if (status == CW_OK && a->placed)
         return add(a->list, name, strlen(name), a->arena, a->err);
     if (a->left_out++ < MOST_TOLD)
         memcpy(a->names[a->left_out - 1], name, sizeof name);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json_tree.h"
 #include "host/base/text.h"
 #include "host/image/parts.h"
+#include "host/json/json_tree.h"
 
 enum {
     MOST_WEIGHED = 200, /* metrics; planning without each takes a while */
@@ -294,7 +294,7 @@ static enum cw_status print_json(const struct explained *e, const struct cw_chip
     json_t *root = json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "chip", e->plan->image.chip, "fewest",
                              (int)e->plan->bound, "added", (int)e->parts.added, "passes", json_of_passes(e), "alone",
                              json_of_loads(e), "savings", json_of_savings(e), "metrics", metrics);
-    status = cw_json_print(root, JSON_INDENT(1), err);
+    status = cw_json_print(root, JSON_INDENT(1), stdout, err);
     cw_text_print(stdout, "\n");
     return status;
 }

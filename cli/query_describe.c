@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json_tree.h"
 #include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
 #include "cli/query_formula.h"
 #include "host/base/usage.h"
 #include "host/image/counter_data.h"
+#include "host/json/json_tree.h"
 #include "host/plan.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
@@ -238,9 +238,10 @@ static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chi
     uint8_t *raws = cw_arena_alloc(arena, chip->raw_count, 1);
     if (!needed.counters || !raws)
         return cw_error_nomem(err);
-    if (cw_metric_counters(chip, &f->m, need, &needed, NULL) != CW_OK)
-        return CW_OK;
-    enum cw_status status = list_marked(&f->counters, needed.counters, chip->counter_count, arena, err);
+    enum cw_status status = cw_metric_counters(chip, &f->m, need, &needed, NULL);
+    if (status != CW_OK) /* there is no formula */
+        return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
+    status = list_marked(&f->counters, needed.counters, chip->counter_count, arena, err);
     if (status != CW_OK || !f->full)
         return status;
     for (uint32_t i = 0; i < f->counters.count; i++) {
@@ -251,17 +252,20 @@ static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chi
     return list_marked(&f->raws, raws, chip->raw_count, arena, err);
 }
 
-static void count_passes(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena)
+static enum cw_status count_passes(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
+                                   struct cw_error *err)
 {
     char name[CW_METRIC_NAME_MAX];
     const char *names[] = {cw_metric_name(chip, &f->m, name)};
     struct cw_plan plan;
     struct cw_error why = CW_ERROR_INIT;
-    if (cw_plan_make(&plan, chip, names, 1, &(struct cw_plan_options){.profiler = CW_PROFILER_RANGE}, arena, &why) ==
-        CW_OK)
+    const struct cw_plan_options options = {.profiler = CW_PROFILER_RANGE};
+    enum cw_status status = cw_plan_make(&plan, chip, names, 1, &options, arena, &why);
+    if (status == CW_OK)
         f->passes = plan.image.pass_count;
     else
         f->not_collected = cw_arena_strdup(arena, why.message);
+    return status == CW_ERR_NOMEM || (status != CW_OK && !f->not_collected) ? cw_error_nomem(err) : CW_OK;
 }
 
 static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const struct cw_glossary *glossary,
@@ -280,9 +284,7 @@ static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const 
     if (!f->formula)
         return cw_error_nomem(err);
     status = gather_counters(f, chip, arena, err);
-    if (status == CW_OK)
-        count_passes(f, chip, arena);
-    return status;
+    return status == CW_OK ? count_passes(f, chip, arena, err) : status;
 }
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
@@ -405,7 +407,7 @@ static enum cw_status print_json(const struct facts *facts, size_t count, const 
     bool good = list != NULL;
     for (size_t i = 0; i < count && good; i++)
         good = json_array_append_new(list, json_of(&facts[i], chip)) == 0;
-    enum cw_status status = cw_json_print(cw_json_whole(list, good), JSON_INDENT(2) | JSON_PRESERVE_ORDER, err);
+    enum cw_status status = cw_json_print(cw_json_whole(list, good), JSON_INDENT(2) | JSON_PRESERVE_ORDER, stdout, err);
     cw_text_print(stdout, "\n");
     return status;
 }

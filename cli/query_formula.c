@@ -75,8 +75,9 @@ static char *ratio_formula(const struct cw_chip *chip, const struct cw_metric *m
 static char *throughput_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
 {
     struct cw_list leaves;
-    if (cw_throughput_leaves(chip, m->base, &leaves, arena, NULL) != CW_OK)
-        return cw_arena_strdup(arena, "not known");
+    enum cw_status status = cw_throughput_leaves(chip, m->base, &leaves, arena, NULL);
+    if (status != CW_OK)
+        return status == CW_ERR_NOMEM ? NULL : cw_arena_strdup(arena, "not known");
     char *text = cw_arena_strdup(arena, "the largest of");
     for (uint32_t i = 0; text && i < leaves.count; i++) {
         const char *one = counter_formula(chip, leaves.items[i], m->rollup, m->sub, arena);

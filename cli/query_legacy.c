@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/json_tree.h"
 #include "host/base/usage.h"
+#include "host/json/json_tree.h"
 #include "metricdb/legacy.h"
 
 enum { KEY_CAPABILITY = 256, KEY_FORMAT, MOST_NAMES = 1024 };
@@ -192,7 +192,7 @@ static enum cw_status print_json_row(const struct cw_legacy_name *n, bool first,
                   json_of_closest(n), "scope", json_of_scope(n), "documented", *n->documented ? n->documented : NULL,
                   "note", *n->note ? n->note : NULL, "description", n->description);
     fputs(first ? "[\n" : ",\n", stdout);
-    return cw_json_print(row, JSON_COMPACT | JSON_PRESERVE_ORDER, err);
+    return cw_json_print(row, JSON_COMPACT | JSON_PRESERVE_ORDER, stdout, err);
 }
 
 static void print_text_row(const struct cw_legacy_name *n, const char *closest, int width)

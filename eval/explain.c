@@ -192,7 +192,10 @@ static enum cw_status print_throughput(const struct explain *whole, const struct
 {
     struct explain e = *whole; /* the same range, with the constituents for metrics */
     struct cw_list leaves;
-    if (cw_throughput_leaves(e.chip, m->base, &leaves, e.arena, NULL) != CW_OK) {
+    enum cw_status status = cw_throughput_leaves(e.chip, m->base, &leaves, e.arena, NULL);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(e.err);
+    if (status != CW_OK) {
         fputs("    its constituents are not known\n", e.out);
         return CW_OK;
     }
@@ -202,7 +205,7 @@ static enum cw_status print_throughput(const struct explain *whole, const struct
         return cw_error_nomem(e.err);
     for (uint32_t i = 0; i < leaves.count; i++)
         list[i] = (struct cw_metric){CW_COUNTER, leaves.items[i], m->rollup, m->sub};
-    enum cw_status status = prepare(&e, list, leaves.count);
+    status = prepare(&e, list, leaves.count);
     if (status != CW_OK)
         return status;
     for (uint32_t i = 0; i < leaves.count; i++)
@@ -374,7 +377,8 @@ static enum cw_status print_counters(const struct explain *e)
         return cw_error_nomem(e->err);
     mark_held(e, held);
     for (uint32_t i = 0; i < e->count; i++) /* none where no formula is known */
-        cw_metric_counters_held(e->chip, &e->list[i], held, mark, needed, NULL);
+        if (cw_metric_counters_held(e->chip, &e->list[i], held, mark, needed, NULL) == CW_ERR_NOMEM)
+            return cw_error_nomem(e->err);
     for (uint32_t i = 0; i < e->chip->counter_count; i++) {
         int length = needed[i] ? (int)cw_text_columns(e->chip->counters[i].name) : 0;
         width = length > width ? length : width;

@@ -2,22 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
 
 #include "host/base/text.h"
 #include "host/image/pm_data.h"
-
-/* A value to which all was added; NULL where memory did not do for something. */
-static json_t *whole(json_t *value, bool good)
-{
-    if (good)
-        return value;
-    json_decref(value);
-    return NULL;
-}
+#include "host/json/json_tree.h"
 
 static json_t *attributes(const struct cw_pair *pairs, uint32_t count)
 {
@@ -25,7 +13,7 @@ static json_t *attributes(const struct cw_pair *pairs, uint32_t count)
     bool good = object != NULL;
     for (uint32_t i = 0; i < count && good; i++)
         good = json_object_set_new(object, pairs[i].key, json_string(pairs[i].value)) == 0;
-    return whole(object, good);
+    return cw_json_whole(object, good);
 }
 
 static json_t *devices(const struct cw_counter_data *data)
@@ -36,7 +24,7 @@ static json_t *devices(const struct cw_counter_data *data)
         good = json_array_append_new(
                    list, json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
                                    attributes(data->devices[i].attributes, data->devices[i].attribute_count))) == 0;
-    return whole(list, good);
+    return cw_json_whole(list, good);
 }
 
 /* The processes of a parallel job, by their ranks. */
@@ -49,7 +37,7 @@ static json_t *ranks(const struct cw_counter_data *data)
         if (rank && !json_object_get(object, rank))
             good = json_object_set_new(object, rank, json_integer((json_int_t)data->ranges[i].process)) == 0;
     }
-    return whole(object, good);
+    return cw_json_whole(object, good);
 }
 
 static json_t *names(const char *const *texts, uint32_t count)
@@ -58,7 +46,7 @@ static json_t *names(const char *const *texts, uint32_t count)
     bool good = list != NULL;
     for (uint32_t i = 0; i < count && good; i++)
         good = json_array_append_new(list, json_string(texts[i])) == 0;
-    return whole(list, good);
+    return cw_json_whole(list, good);
 }
 
 static json_t *clocks(const struct cw_counter_data *d)
@@ -72,7 +60,7 @@ static json_t *clocks(const struct cw_counter_data *d)
                                    "device_ns", (json_int_t)c->pair.device_ns, "wall_ns", (json_int_t)c->pair.wall_ns,
                                    "error_ns", (json_int_t)c->pair.error_ns)) == 0;
     }
-    return whole(list, good);
+    return cw_json_whole(list, good);
 }
 
 /* What PM sampling has beside its values. */
@@ -100,15 +88,12 @@ static json_t *manifest(const struct cw_result *r)
         d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,
         "requested_metrics", names(s->metrics, s->metric_count), "devices", devices(d), "ranks", ranks(d));
     bool sampled = object && s->profiler == CW_PROFILER_PM;
-    return whole(object, !sampled || json_object_set_new(object, "pm", sampling(d)) == 0);
+    return cw_json_whole(object, !sampled || json_object_set_new(object, "pm", sampling(d)) == 0);
 }
 
 enum cw_status cw_json_manifest(const struct cw_result *r, char **text, struct cw_error *err)
 {
-    json_t *object = manifest(r);
-    *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    return *text ? CW_OK : cw_error_nomem(err);
+    return cw_json_text(manifest(r), JSON_COMPACT, text, err);
 }
 
 static json_t *range_head(const struct cw_result *r, uint32_t index)
@@ -122,8 +107,8 @@ static json_t *range_head(const struct cw_result *r, uint32_t index)
                              (json_int_t)g->block[1], (json_int_t)g->block[2], "start_ns", (json_int_t)g->start_ns,
                              "end_ns", (json_int_t)g->end_ns);
     bool more = head && g->attribute_count;
-    return whole(head,
-                 !more || json_object_set_new(head, "attributes", attributes(g->attributes, g->attribute_count)) == 0);
+    return cw_json_whole(
+        head, !more || json_object_set_new(head, "attributes", attributes(g->attributes, g->attribute_count)) == 0);
 }
 
 static void put_metric(const struct cw_result *r, uint32_t index, uint32_t metric, FILE *out)
@@ -142,14 +127,10 @@ static void put_metric(const struct cw_result *r, uint32_t index, uint32_t metri
 /* A tree of all values would be many times their size, so the outer levels are written as they come. */
 static enum cw_status put_range(const struct cw_result *r, uint32_t index, FILE *out, struct cw_error *err)
 {
-    json_t *head = range_head(r, index);
-    char *text = head ? json_dumps(head, JSON_EMBED) : NULL;
-    json_decref(head);
-    if (!text)
-        return cw_error_nomem(err);
     fputs(index ? ",\n  {" : "\n  {", out);
-    cw_text_put_json(text, strlen(text), out);
-    free(text);
+    enum cw_status status = cw_json_print(range_head(r, index), JSON_EMBED, out, err);
+    if (status != CW_OK)
+        return status;
     fputs(", \"metrics\": [", out);
     for (uint32_t m = 0; m < r->metric_count; m++) {
         fputs(m ? ",\n    " : "\n    ", out);
@@ -161,14 +142,8 @@ static enum cw_status put_range(const struct cw_result *r, uint32_t index, FILE 
 
 enum cw_status cw_json_put_capture(const struct cw_result *r, FILE *out, struct cw_error *err)
 {
-    char *manifest;
-    enum cw_status status = cw_json_manifest(r, &manifest, err);
-    if (status != CW_OK)
-        return status;
     fputs("{\"capture\": ", out);
-    cw_text_put_json(manifest, strlen(manifest), out);
-    free(manifest);
-    return CW_OK;
+    return cw_json_print(manifest(r), JSON_COMPACT, out, err);
 }
 
 enum cw_status cw_json_write(const struct cw_result *r, FILE *out, struct cw_error *err)

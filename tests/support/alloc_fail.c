@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-static long left = -1;
+static long left = -1, seen;
 static bool failed;
 
 /* Names that the linker gives: __wrap_X is called for X, and __real_X is X. */
@@ -19,6 +19,12 @@ void cw_alloc_fail_after(long count)
 {
     left = count;
     failed = false;
+    seen = 0;
+}
+
+long cw_alloc_seen(void)
+{
+    return seen;
 }
 
 bool cw_alloc_failed(void)
@@ -28,6 +34,7 @@ bool cw_alloc_failed(void)
 
 static bool is_due(void)
 {
+    seen++;
     if (left < 0 || left-- > 0)
         return false;
     failed = true;

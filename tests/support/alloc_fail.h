@@ -7,7 +7,8 @@
 
 /* The allocation after `count` more fails, once. A negative count turns it off. */
 void cw_alloc_fail_after(long count);
-/* Whether it has failed since. */
+/* Whether it has failed since, and how many there were. */
 bool cw_alloc_failed(void);
+long cw_alloc_seen(void);
 
 #endif

@@ -1,0 +1,55 @@
+# Where an allocation fails, a command ends with status 8 and one line, or prints and writes what it does otherwise; nothing is
+# left half done. The last allocations, which are those of writers, fail one after the other, and a few of those before: the
+# tests of the loaders let each of theirs fail.
+. "$SOURCE/tests/support/named_files.sh"
+mkdir files
+echo no module >module
+named_files files name name module
+export CW_DATA_DIR=$PWD/files/data
+d=files last=24
+
+# sweep COMMAND ARGUMENT...: what it writes goes into the folder `made`
+sweep() {
+    local command=$1-alloc seen at status
+    shift
+    rm -rf made wanted; mkdir made
+    CW_ALLOC_SEEN=seen $command "$@" >wanted.out 2>wanted.err || { echo "$*: exit $?"; cat wanted.err; }
+    mv made wanted
+    seen=$(cat seen)
+    [ "$seen" -gt 0 ] || echo "$*: found no allocation"
+    for at in 0 $((seen / 3)) $((seen / 2)) $(seq $((seen > last ? seen - last : 0)) $((seen - 1))); do
+        rm -rf made; mkdir made
+        CW_ALLOC_FAIL_AFTER=$at $command "$@" >made.out 2>made.err
+        status=$?
+        if [ $status = 0 ]; then
+            cmp wanted.out made.out 2>&1; diff -r wanted made
+        elif [ $status != 8 ] || [ "$(grep -c ': out of memory$' made.err)" != 1 ]; then
+            echo "exit $status"; head -20 made.err
+        else # an output before the one that failed is whole
+            for output in $(ls made); do cmp wanted/$output made/$output 2>&1; done
+        fi | sed "s|^|$* at $at of $seen: |"
+    done
+}
+for capture in range pm pc sass; do
+    sweep metric-eval $d/$capture.cwd
+    sweep metric-eval $d/$capture.cwd --csv -
+    sweep metric-eval $d/$capture.cwd --json -
+    sweep metric-eval $d/$capture.cwd -o made/hdf5
+done
+sweep metric-eval $d/range.cwd --csv made/csv --json made/json
+sweep metric-eval show $d/pc.cwd
+sweep metric-eval $d/range.cwd --all --csv -
+sweep metric-eval explain $d/range.cwd sm__throughput.avg.pct_of_peak_sustained_active
+cp $d/range.cwd $d/again.cwd
+sweep metric-eval merge $d/range.cwd $d/again.cwd -o made/all.cwd
+sweep metric-query list --chip TINY --all-submetrics --search inst --format json
+sweep metric-query units --chip TINY
+sweep metric-query legacy --chip TINY --format json
+sweep metric-query describe --chip TINY sm__inst_executed.sum
+sweep metric-query describe --chip TINY sm__inst_executed.sum sm__throughput --format json
+sweep metric-query sets
+sweep metric-query compile -o made $d/data/chips/tiny.yaml
+sweep metric-config --chip TINY -m sm__inst_executed.sum --no-native --explain -o made/plan.cwc
+sweep metric-config --chip TINY -m sm__inst_executed.sum --no-native --explain --format json
+sweep metric-config --chip TINY --all --no-native --explain
+echo done
