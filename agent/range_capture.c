@@ -41,7 +41,7 @@ struct capture {
     char once_why[200]; /* of the first */
     uint32_t added, kept;
     struct cw_bytes memory; /* what a process has handed over */
-    bool shared, warned; /* there are ranges of a shared device; of an older CUPTI */
+    bool shared, warned;    /* there are ranges of a shared device; of an older CUPTI */
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
@@ -420,12 +420,12 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
         status = run_all(c, count, err);
     cw_range_output_report(&c->out);
     if (c->once_ranges)
-        fprintf(stderr,
-                "capture-agent: %" PRIu64
-                " %s counted in one pass only and never repeated, because %s; what other passes "
-                "count is not collected%s\n",
-                c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
-                c->one_pass ? "" : " (--replay application runs the program once for each pass)");
+        cw_text_print(stderr,
+                      "capture-agent: %" PRIu64
+                      " %s counted in one pass only and never repeated, because %s; what other passes "
+                      "count is not collected%s\n",
+                      c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
+                      c->one_pass ? "" : " (--replay application runs the program once for each pass)");
     if (c->shared)
         fprintf(stderr,
                 "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "
