@@ -38,7 +38,7 @@ static _Noreturn void stop(const char *message)
 
 static void add(long long bytes)
 {
-    if ((held += bytes) > most)
+    if (atomic_fetch_add(&held, bytes) + bytes > atomic_load(&most))
         stop("this input takes more memory than 64 times its size and 64 MB\n");
 }
 
