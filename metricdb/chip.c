@@ -7,6 +7,7 @@
 
 #include "host/base/file.h"
 #include "host/base/suggest.h"
+#include "metricdb/chip_check.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_find.h"
 #include "metricdb/compiled.h"
@@ -52,34 +53,6 @@ static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root,
         return &empty;
     *count = (uint32_t)node->count;
     return node;
-}
-
-/* ---- names ------------------------------------------------------------------------------------------------------ */
-
-static void index_names(struct load *l)
-{
-    struct cw_chip *chip = l->chip;
-    uint32_t total = chip->counter_count + chip->ratio_count + chip->throughput_count;
-    uint32_t slots = 2 * total + 1;
-    uint32_t *table = array(l, slots, sizeof *table);
-    for (uint32_t n = 0; ok(l) && n < total; n++) {
-        enum cw_metric_type type = CW_COUNTER, other;
-        uint32_t index = 0, same;
-        const char *name = cw_chip_nth_name(chip, n, &type, &index);
-        chip->name_slots = table;
-        chip->name_slot_count = slots;
-        if (cw_chip_find(chip, name, strlen(name), &other, &same)) {
-            unsigned line = type == CW_RATIO ? chip->ratios[index].line : chip->throughputs[index].line;
-            cw_yaml_fail(&l->in, &(struct cw_yaml){.line = line, .column = 3},
-                         "found the name %s a second time, expected names of their own for counters, ratios and "
-                         "throughputs",
-                         name);
-        }
-        uint64_t h = cw_chip_name_hash(name, strlen(name));
-        while (table[h % slots])
-            h++;
-        table[h % slots] = n + 1;
-    }
 }
 
 /* ---- references ------------------------------------------------------------------------------------------------- */
@@ -357,20 +330,6 @@ static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
     return CW_NONE;
 }
 
-/* A throughput among its own constituents would never end. `state`: 0 not seen, 1 being walked, 2 fine. */
-static void check_cycle(struct load *l, uint32_t index, uint8_t *state, int depth)
-{
-    const struct cw_throughput *t = &l->chip->throughputs[index];
-    if (state[index] == 1 || depth > 32)
-        cw_yaml_fail(&l->in, &l->throughputs->items[index], "found %s among its own constituents", t->name);
-    if (!ok(l) || state[index] == 2)
-        return;
-    state[index] = 1;
-    for (uint32_t k = 0; k < t->throughputs.count; k++)
-        check_cycle(l, t->throughputs.items[k], state, depth + 1);
-    state[index] = 2;
-}
-
 static void load_throughputs(struct load *l)
 {
     static const char *const keys[] = {"unit", "dim", "raw", "counters", "throughputs", "confirmed", NULL};
@@ -388,9 +347,6 @@ static void load_throughputs(struct load *l)
                                          .raws = load_list(l, item, "raw", true, find_raw)};
     }
     l->chip->throughputs = list;
-    uint8_t *state = array(l, l->chip->throughput_count, 1);
-    for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++)
-        check_cycle(l, i, state, 0);
 }
 
 static void load_root(struct load *l, const struct cw_yaml *root)
@@ -426,7 +382,10 @@ static void load_root(struct load *l, const struct cw_yaml *root)
     load_ratios(l, ratios);
     l->throughputs = section(l, root, "throughputs", CW_YAML_MAPPING, true, &chip->throughput_count);
     load_throughputs(l);
-    index_names(l);
+    if (ok(l))
+        l->in.status = cw_chip_index_names(chip, l->in.arena, l->in.err);
+    if (ok(l))
+        l->in.status = cw_chip_check(chip, l->in.arena, l->in.err);
 }
 
 enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_t size, const char *path,

@@ -6,6 +6,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+enum { COLUMN = 3, MOST_PROBES = 1024 }; /* keys of a section stand in that column */
+
+static unsigned line_of(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
+{
+    return type == CW_COUNTER ? chip->counters[index].line
+           : type == CW_RATIO ? chip->ratios[index].line
+                              : chip->throughputs[index].line;
+}
+
 uint64_t cw_chip_name_hash(const char *name, size_t length)
 {
     return XXH3_64bits(name, length);
@@ -38,6 +47,34 @@ bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, e
         if (strncmp(candidate, name, length) == 0 && !candidate[length])
             return true;
     }
+}
+
+enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
+{
+    uint32_t total = chip->counter_count + chip->ratio_count + chip->throughput_count, slots = 2 * total + 1;
+    uint32_t *table = cw_arena_alloc(arena, slots, sizeof *table);
+    if (!table)
+        return cw_error_nomem(err);
+    chip->name_slots = table;
+    chip->name_slot_count = slots;
+    for (uint32_t n = 0; n < total; n++) {
+        enum cw_metric_type type = CW_COUNTER, other;
+        uint32_t index = 0, same, probes = 0;
+        const char *name = cw_chip_nth_name(chip, n, &type, &index);
+        if (cw_chip_find(chip, name, strlen(name), &other, &same))
+            return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
+                               "found the name %s a second time, expected names of their own for counters, ratios and "
+                               "throughputs",
+                               name);
+        uint64_t h = cw_chip_name_hash(name, strlen(name));
+        while (table[h % slots] && probes++ < MOST_PROBES)
+            h++;
+        if (table[h % slots])
+            return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
+                               "found the name %s, and too many others that have its hash", name);
+        table[h % slots] = n + 1;
+    }
+    return CW_OK;
 }
 
 uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type)

@@ -8,6 +8,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "metricdb/chip_check.h"
+#include "metricdb/chip_find.h"
 #include "metricdb/columns.h"
 #include "metricdb/compiled_table.h"
 #include "metricdb/yaml.h"
@@ -17,8 +19,8 @@ enum {
     HEADER = 48,
     MOST_ROWS = 1 << 20,      /* of a table */
     REPEATED = MOST_ROWS + 1, /* instead of a number of rows: the table is the one before it */
-    MOST_ITEMS = 64 << 20,    /* in all arrays together: a limit's members are counted twice */
-    MOST_GROUPS = 32 << 20
+    BYTES_FIXED = 48 << 20,   /* of memory for what is read, and for each byte of the file */
+    BYTES_PER_BYTE = 48
 };
 
 static bool is_text(const struct cw_field *f)
@@ -210,12 +212,15 @@ struct reading {
     const char *pool;
     uint32_t pool_size;
     uint32_t *column; /* room for one */
-    size_t item_total;
+    size_t left;      /* bytes that the arena may still give */
     bool no_memory;
 };
 
+/* A few bytes may stand for any number of values: no more memory is taken than a file of this size may. */
 static void *array(struct reading *r, size_t count, size_t size)
 {
+    r->in.bad |= count > r->left / size;
+    r->left -= r->in.bad ? 0 : count * size;
     void *p = r->no_memory || r->in.bad ? NULL : cw_arena_alloc(r->arena, count, size);
     r->no_memory |= !p && !r->in.bad;
     return p;
@@ -268,22 +273,21 @@ static uint64_t bound(const struct reading *r, const struct cw_field *f)
     case CW_KIND_OPTION:
         return row_count(r->chip, f->to) + UINT64_C(1);
     case CW_KIND_ITEMS:
-        return f->to == CW_TABLE_ANY ? MOST_GROUPS : row_count(r->chip, f->to);
+        return f->to == CW_TABLE_ANY ? UINT64_MAX : row_count(r->chip, f->to);
     default:
         return UINT64_MAX;
     }
 }
 
 /* How many items all rows have; their numbers are in r->column. */
-static size_t count_items(struct reading *r, const struct cw_field *f, const char *rows, size_t row, uint32_t count)
+static size_t count_items(const struct reading *r, const struct cw_field *f, const char *rows, size_t row,
+                          uint32_t count)
 {
     size_t total = 0;
     for (uint32_t i = 0; i < count; i++) {
         r->column[i] = get_number(rows + i * row, f->count);
         total += r->column[i];
     }
-    r->item_total += total;
-    r->in.bad |= r->item_total > MOST_ITEMS;
     return total;
 }
 
@@ -333,55 +337,13 @@ static void read_column(struct reading *r, const struct cw_field *f, char *rows,
     for (uint32_t i = 0; !r->in.bad && i < count; i++) {
         if (is_text(f)) { /* the pool ends with a NUL */
             const char *text = r->pool + r->column[i];
-            r->in.bad |= f->kind == CW_KIND_TEXT && strnlen(text, CW_YAML_NAME_MAX + 1) > CW_YAML_NAME_MAX;
+            r->in.bad |= f->kind == CW_KIND_TEXT && !cw_yaml_is_name(text);
             set(rows + i * row, f->offset, &text, sizeof text);
         } else {
             uint32_t value = r->column[i] - (f->kind == CW_KIND_OPTION);
             set(rows + i * row, f->offset, &value, sizeof value);
         }
     }
-}
-
-/* A throughput is made of others that are made of fewer levels; hostile ones go in circles. Each round settles those
- * whose constituents are settled. */
-static bool has_cycle(struct reading *r)
-{
-    const struct cw_chip *chip = r->chip;
-    uint8_t *settled = array(r, chip->throughput_count, 1);
-    uint32_t left = chip->throughput_count, before;
-    do {
-        before = left;
-        for (uint32_t i = 0; settled && i < chip->throughput_count; i++) {
-            const struct cw_list *of = &chip->throughputs[i].throughputs;
-            bool ready = !settled[i];
-            for (uint32_t k = 0; ready && k < of->count; k++)
-                ready = settled[of->items[k]];
-            settled[i] |= ready;
-            left -= ready;
-        }
-    } while (left < before);
-    return left > 0;
-}
-
-/* What the loader of YAML makes sure of besides references. */
-static void check_meaning(struct reading *r)
-{
-    const struct cw_chip *chip = r->chip;
-    for (uint32_t i = 0; i < chip->raw_count; i++) {
-        const struct cw_raw_counter *raw = &chip->raws[i];
-        r->in.bad |= raw->placement > chip->placement_count ||
-                     raw->placement_count > chip->placement_count - raw->placement || (i && raw->id <= raw[-1].id);
-    }
-    r->in.bad |= chip->pass_cost_count > CW_MOST_PASS_COSTS;
-    uint32_t names = chip->counter_count + chip->ratio_count + chip->throughput_count;
-    bool free_slot = false; /* where a search for an unknown name ends */
-    for (uint32_t i = 0; i < chip->name_slot_count; i++) {
-        r->in.bad |= chip->name_slots[i] > names;
-        free_slot |= !chip->name_slots[i];
-    }
-    r->in.bad |= !free_slot;
-    if (ok(r))
-        r->in.bad |= has_cycle(r);
 }
 
 static void read_payload(struct reading *r)
@@ -392,9 +354,12 @@ static void read_payload(struct reading *r)
         for (size_t i = 0; ok(r) && !is_repeated(r->chip, t) && i < cw_compiled_tables[t].field_count; i++)
             read_column(r, &cw_compiled_tables[t].fields[i], (char *)(uintptr_t)rows_of(r->chip, (enum cw_table_id)t),
                         cw_compiled_tables[t].row, row_count(r->chip, (enum cw_table_id)t));
-    r->in.bad |= r->in.at != r->in.end;
-    if (ok(r))
-        check_meaning(r);
+    r->in.bad |= r->in.at != r->in.end || r->chip->pass_cost_count > CW_MOST_PASS_COSTS;
+    enum cw_status status = ok(r) ? cw_chip_index_names(r->chip, r->arena, NULL) : CW_OK;
+    if (ok(r) && status == CW_OK)
+        status = cw_chip_check(r->chip, r->arena, NULL);
+    r->in.bad |= status == CW_ERR_INPUT;
+    r->no_memory |= status == CW_ERR_NOMEM;
 }
 
 enum cw_status cw_compiled_read(const struct cw_chip **out, const void *data, size_t size, const uint8_t hash[16],
@@ -410,7 +375,8 @@ enum cw_status cw_compiled_read(const struct cw_chip **out, const void *data, si
     if (XXH_readLE64(bytes + 32) != size - HEADER ||
         XXH_readLE64(bytes + 40) != XXH3_64bits(bytes + HEADER, size - HEADER))
         return cw_error_offset(err, CW_ERR_INPUT, path, 32, "found a compiled chip that is damaged");
-    struct reading r = {.in = {bytes + HEADER, bytes + size, false}, .arena = arena};
+    struct reading r = {
+        .in = {bytes + HEADER, bytes + size, false}, .arena = arena, .left = BYTES_FIXED + BYTES_PER_BYTE * size};
     r.chip = array(&r, 1, sizeof *r.chip);
     if (r.chip)
         read_payload(&r);

@@ -6,7 +6,8 @@
  * Numbers are little-endian. One table of fields (metricdb/compiled_table.c) drives writing and reading; the layout is
  * a hash of it, so that another layout is another version. The file holds no pointers. It is made by the build, from
  * the same sources as the program that reads it (metric-query compile), and is only ever a shortcut: where it is
- * absent, damaged or of another YAML text, the YAML is parsed. */
+ * absent, damaged or of another YAML text, the YAML is parsed. What is read takes at most 48 times the size of the file
+ * and 48 MB, though a few bytes may stand for any number of equal values. */
 #ifndef CW_METRICDB_COMPILED_H
 #define CW_METRICDB_COMPILED_H
 
@@ -17,9 +18,9 @@
 /* Appends the compiled form of a chip that was loaded; users' formulas are left out. CW_ERR_UNSUPPORTED for a chip with
  * more rows than the reader takes. */
 enum cw_status cw_compiled_write(const struct cw_chip *chip, struct cw_writer *out, struct cw_error *err);
-/* The chip of a compiled form whose YAML text has the hash. Nothing in it is believed before it is checked:
- * CW_ERR_INPUT with the offset for a form that is damaged, of another layout or of another text. All lives in `arena`,
- * nothing in `data`. `path` is the YAML file's. */
+/* The chip of a compiled form whose YAML text has the hash. Nothing in it is believed before it is checked
+ * (metricdb/chip_check.h): CW_ERR_INPUT with the offset for a form that is damaged, of another layout or of another
+ * text. All lives in `arena`, nothing in `data`. `path` is the YAML file's. */
 enum cw_status cw_compiled_read(const struct cw_chip **chip, const void *data, size_t size, const uint8_t hash[16],
                                 const char *path, struct cw_arena *arena, struct cw_error *err);
 

@@ -20,7 +20,7 @@
 /* clang-format on */
 
 /* Every member of the structures in chip.h stands here or below, in the table of tables; a member of cw_chip that is
- * missing is set by the reader. */
+ * missing is set or made by the reader. */
 static const struct cw_field chip_fields[] = {FIELD(cw_chip, name, TEXT), REFERENCE(cw_chip, time, OPTION, COUNTERS),
                                               REFERENCE(cw_chip, device_counter, OPTION, RAWS)};
 static const struct cw_field unit_fields[] = {FIELD(cw_unit, name, TEXT), FIELD(cw_unit, instances, NUMBER),
@@ -67,7 +67,6 @@ static const struct cw_field throughput_fields[] = {FIELD(cw_throughput, name, T
                                                     FIELD(cw_throughput, confirmed, NUMBER),
                                                     LIST(cw_throughput, raws, RAWS),
                                                     FIELD(cw_throughput, line, NUMBER)};
-static const struct cw_field slot_fields[] = {{"slot", CW_KIND_NUMBER, 0, CW_TABLE_ANY, 0}};
 static const struct cw_field also_fields[] = {{"also", CW_KIND_TEXT, 0, CW_TABLE_ANY, 0}};
 static const struct cw_field source_fields[] = {{"source", CW_KIND_PROSE, 0, CW_TABLE_ANY, 0}};
 
@@ -89,7 +88,6 @@ const struct cw_table cw_compiled_tables[CW_TABLE_COUNT] = {
     [CW_TABLE_COUNTERS] = TABLE(counters, counter_count, struct cw_counter, counter_fields),
     [CW_TABLE_RATIOS] = TABLE(ratios, ratio_count, struct cw_ratio, ratio_fields),
     [CW_TABLE_THROUGHPUTS] = TABLE(throughputs, throughput_count, struct cw_throughput, throughput_fields),
-    [CW_TABLE_NAME_SLOTS] = TABLE(name_slots, name_slot_count, uint32_t, slot_fields),
     [CW_TABLE_ALSO] = TABLE(also, also_count, const char *, also_fields),
     [CW_TABLE_SOURCE] = TABLE(source, source_count, const char *, source_fields),
 };

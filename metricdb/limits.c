@@ -258,8 +258,12 @@ static void load_groups(struct load *l, const struct cw_yaml *node, const struct
             kept++;
         }
     limit->count = kept;
-    for (size_t i = 0; list && i < list->count; i++)
-        add_names(l, limit, &list->items[i], kept + (uint32_t)i);
+    uint32_t group = kept; /* groups are numbered through: an empty one is none */
+    for (size_t i = 0; list && i < list->count; i++) {
+        uint32_t before = limit->count;
+        add_names(l, limit, &list->items[i], group);
+        group += limit->count > before;
+    }
 }
 
 /* sets: for each set a limit of its own, with a group for each of its names. */

@@ -301,14 +301,18 @@ const char *cw_yaml_text(struct cw_yaml_reader *reader, const struct cw_yaml *no
     return cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a name") ? node->text : "";
 }
 
+bool cw_yaml_is_name(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*/%");
+    return isalnum((unsigned char)text[0]) && length <= CW_YAML_NAME_MAX && !text[length];
+}
+
 const char *cw_yaml_name(struct cw_yaml_reader *reader, const struct cw_yaml *node)
 {
     const char *text = cw_yaml_text(reader, node);
-    size_t length = strlen(text);
     if (reader->status != CW_OK)
         return "";
-    if (!isalnum((unsigned char)text[0]) || length > CW_YAML_NAME_MAX ||
-        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*/%") != length)
+    if (!cw_yaml_is_name(text))
         cw_yaml_fail(reader, node, "found '%.60s', expected a name of letters, digits, '_' and '.', at most %d", text,
                      CW_YAML_NAME_MAX);
     return text;

@@ -54,7 +54,8 @@ const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw
 void cw_yaml_only(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *const *allowed);
 const char *cw_yaml_text(struct cw_yaml_reader *reader, const struct cw_yaml *node);
 /* A name that is written back as it is read: letters, digits and _ . - * / %, the first a letter or digit, at most
- * CW_YAML_NAME_MAX characters. The second is for the i-th key of a mapping. */
+ * CW_YAML_NAME_MAX characters. The last is for the i-th key of a mapping. */
+bool cw_yaml_is_name(const char *text);
 const char *cw_yaml_name(struct cw_yaml_reader *reader, const struct cw_yaml *node);
 const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, size_t i);
 double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node);

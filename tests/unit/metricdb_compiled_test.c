@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,104 @@ Test(compiled, hostile_payloads_do_no_harm)
             form.data[i] = before;
         }
     cr_expect(refused > 100 && kept > 100, "refused %zu, kept %zu", refused, kept);
+}
+
+#define CHANGE(chip, member) (*(uint32_t *)(uintptr_t) & (chip)->member)
+#define CHANGE_REAL(chip, member) (*(double *)(uintptr_t) & (chip)->member)
+
+static void change(const struct cw_chip *chip, int flaw)
+{
+    switch (flaw) {
+    case 0:
+        CHANGE(chip, ratios[0].numerator) = CW_NONE;
+        break;
+    case 1:
+        CHANGE(chip, ratios[0].denominator) = CW_NONE;
+        break;
+    case 2:
+        CHANGE_REAL(chip, ratios[0].scale) = INFINITY;
+        break;
+    case 3:
+        CHANGE_REAL(chip, ratios[0].max_rate) = -INFINITY;
+        break;
+    case 4:
+        CHANGE(chip, counters[5].terms.items[0]) = 5;
+        break;
+    case 5:
+        CHANGE_REAL(chip, counters[5].coefficients[1]) = 0;
+        break;
+    case 6:
+        CHANGE_REAL(chip, counters[5].coefficients[1]) = NAN;
+        break;
+    case 7:
+        CHANGE_REAL(chip, counters[5].per) = 0;
+        break;
+    case 8:
+        CHANGE_REAL(chip, counters[0].peak) = INFINITY;
+        break;
+    case 9:
+        CHANGE(chip, throughputs[1].throughputs.items[0]) = 1;
+        break;
+    case 10:
+        CHANGE(chip, placements[1].raw) = 0;
+        break;
+    case 11:
+        CHANGE(chip, raws[1].placement) = 0;
+        break;
+    case 12:
+        CHANGE(chip, raws[2].placement_count) = 0;
+        break;
+    case 13:
+        CHANGE(chip, limits[0].groups[1]) = chip->limits[0].count;
+        break;
+    case 14:
+        *(uint64_t *)(uintptr_t)&chip->raws[0].id = 0;
+        break;
+    case 15:
+        *(const char **)(uintptr_t)&chip->ratios[0].name = chip->counters[0].name;
+        break;
+    case 16:
+        *(const char **)(uintptr_t)&chip->ratios[0].name = "a name";
+        break;
+    }
+}
+
+/* The payload holds together, but does not keep to what the loader of YAML makes sure of. */
+Test(compiled, every_flaw_is_found)
+{
+    enum { FLAWS = 17 };
+    for (int flaw = 0; flaw <= FLAWS; flaw++) {
+        const struct cw_chip *chip = small(), *again;
+        struct cw_error err = CW_ERROR_INIT;
+        change(chip, flaw);
+        cw_writer_free(&form);
+        cw_writer_init(&form);
+        cr_assert_eq(cw_compiled_write(chip, &form, NULL), CW_OK);
+        enum cw_status status = cw_compiled_read(&again, form.data, form.size, chip->hash, "x", arena, &err);
+        cr_expect_eq(status, flaw < FLAWS ? CW_ERR_INPUT : CW_OK, "flaw %d", flaw);
+        cr_expect(status == CW_OK || strcmp(err.message, "found a compiled chip that is damaged") == 0);
+        cw_writer_free(&form);
+        cw_writer_init(&form);
+    }
+}
+
+/* 2^28 equal values stand in seven bytes. */
+Test(compiled, a_small_file_takes_little_memory)
+{
+    const struct cw_chip *chip = small(), *again;
+    struct cw_limit *limit = (struct cw_limit *)(uintptr_t)&chip->limits[0];
+    uint32_t *zeros = calloc(14 << 20, sizeof *zeros);
+    limit->members = limit->groups = zeros;
+    for (int fits = 0; fits < 2; fits++) {
+        limit->count = fits ? 1 << 20 : 14 << 20;
+        cw_writer_free(&form);
+        cw_writer_init(&form);
+        cr_assert_eq(cw_compiled_write(chip, &form, NULL), CW_OK);
+        cr_expect_lt(form.size, 4096);
+        cr_expect_eq(cw_compiled_read(&again, form.data, form.size, chip->hash, "x", arena, NULL),
+                     fits ? CW_OK : CW_ERR_INPUT);
+    }
+    free(zeros);
 }
 
 Test(compiled, says_what_does_not_fit)

@@ -1,0 +1,84 @@
+/* Chip files that are made to take long or much memory: each is refused, or takes no more than the budget of an input.
+ * Time shows as a test that does not end. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metricdb/chip.h"
+#include "metricdb/chip_check.h"
+#include "metricdb/metric.h"
+#include "tests/support/small_chip.h"
+
+static struct cw_arena *arena;
+
+static void setup(void)
+{
+    arena = cw_arena_create();
+}
+
+static void teardown(void)
+{
+    cw_arena_destroy(arena);
+}
+
+TestSuite(chip_hostile, .init = setup, .fini = teardown, .timeout = 60);
+
+/* The small chip with a text behind its last section. */
+static enum cw_status parse(const struct cw_chip **chip, const char *more, struct cw_error *err)
+{
+    char *text;
+    cr_assert_geq(asprintf(&text, "%s%s", cw_small_chip, more), 0);
+    enum cw_status status = cw_chip_parse(chip, text, strlen(text), "tiny.yaml", arena, err);
+    free(text);
+    return status;
+}
+
+/* Throughputs t1 to tCOUNT, each made of the one before it, as often as said. */
+static char *tower(int count, int times)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fprintf(out, "  t1: {unit: sm, dim: percent, counters: [sm__inst_executed], raw: []}\n");
+    for (int i = 2; i <= count; i++) {
+        fprintf(out, "  t%d: {unit: sm, dim: percent, throughputs: [t%d", i, i - 1);
+        for (int k = 1; k < times; k++)
+            fprintf(out, ", t%d", i - 1);
+        fprintf(out, "], raw: []}\n");
+    }
+    fclose(out);
+    return text;
+}
+
+Test(chip_hostile, throughputs_of_throughputs)
+{
+    static const struct {
+        int line, count, times;
+        const char *message;
+    } cases[] = {
+        {__LINE__, CW_THROUGHPUT_LEVELS_MAX, 1, NULL},
+        {__LINE__, CW_THROUGHPUT_LEVELS_MAX + 1, 1,
+         "found t33 made of throughputs of throughputs, expected at most 32 levels"},
+        {__LINE__, 20000, 1, "found t33 made of throughputs of throughputs, expected at most 32 levels"},
+        {__LINE__, 16, 2, NULL},
+        {__LINE__, 31, 2, "found t21 made of throughputs with too many constituents in all, with those of their own"},
+        {__LINE__, 7, 400, "found t4 made of throughputs with too many constituents in all, with those of their own"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cw_chip *chip;
+        struct cw_error err = CW_ERROR_INIT;
+        char *more = tower(cases[i].count, cases[i].times);
+        enum cw_status status = parse(&chip, more, &err);
+        cr_expect_eq(status, cases[i].message ? CW_ERR_INPUT : CW_OK, "line %d", cases[i].line);
+        if (cases[i].message)
+            cr_expect_str_eq(err.message, cases[i].message, "line %d: %s", cases[i].line, err.message);
+        struct cw_list leaves;
+        if (status == CW_OK) {
+            cr_assert_eq(cw_throughput_leaves(chip, chip->throughput_count - 1, &leaves, arena, NULL), CW_OK);
+            cr_expect_eq(leaves.count, 1);
+        }
+        free(more);
+    }
+}
