@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { MOST_MEMBERS = 16 << 20 };
+enum { MOST_PROBES = 1024 };
 
 /* A name that limits refer to: a class, or a domain with all its placements. */
 struct named {
@@ -21,8 +21,8 @@ struct load {
     uint32_t *slots, slot_count; /* hash of names: 1 + index, 0 is empty */
     struct cw_limit *limits;     /* being filled */
     uint32_t limit_count, limit_room;
-    size_t member_total;
     uint32_t *excluded, mark; /* by placement: excluded from the limit being filled if it equals `mark` */
+    uint32_t *keyed;          /* by placement: belongs to the key of the pair being filled if it equals `mark` */
 };
 
 static bool ok(const struct load *l)
@@ -39,37 +39,50 @@ static void *array(struct load *l, size_t count, size_t size)
 }
 
 /* What is named is copied: a small file must not ask for any amount of memory. */
-static void check_total(struct load *l, const struct cw_yaml *node, size_t count)
+static void spend_members(struct load *l, const struct cw_yaml *node, size_t count)
 {
-    l->member_total += count;
-    if (ok(l) && l->member_total > MOST_MEMBERS)
-        cw_yaml_fail(l->in, node, "found classes and limits with more than %d members in all", MOST_MEMBERS);
+    cw_yaml_spend(l->in, node, count * 2 * sizeof(uint32_t));
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
+/* The slot that has the name, else a free one; NULL where too many others have its hash. */
 static uint32_t *slot_of(const struct load *l, const char *name)
 {
-    for (uint64_t h = XXH3_64bits(name, strlen(name));; h++) {
+    uint64_t h = XXH3_64bits(name, strlen(name));
+    for (uint64_t end = h + MOST_PROBES; h != end; h++) {
         uint32_t *slot = &l->slots[h % l->slot_count];
         if (!*slot || strcmp(l->names[*slot - 1].name, name) == 0)
             return slot;
     }
+    return NULL;
+}
+
+/* NULL where no class before and no domain has the name. */
+static const struct named *look_up(const struct load *l, const char *name)
+{
+    const uint32_t *slot = ok(l) ? slot_of(l, name) : NULL;
+    return slot && *slot ? &l->names[*slot - 1] : NULL;
 }
 
 static const struct named *find_name(struct load *l, const struct cw_yaml *node)
 {
     const char *text = cw_yaml_text(l->in, node);
-    uint32_t slot = ok(l) ? *slot_of(l, text) : 0;
-    if (ok(l) && !slot)
+    const struct named *name = look_up(l, text);
+    if (ok(l) && !name)
         cw_yaml_fail(l->in, node, "found '%s', expected a class of the 'classes' section or a domain", text);
-    return slot ? &l->names[slot - 1] : NULL;
+    return name;
 }
 
-static void add_name(struct load *l, const char *name, struct cw_list placements)
+static void add_name(struct load *l, const struct cw_yaml *node, const char *name, struct cw_list placements)
 {
+    uint32_t *slot = ok(l) ? slot_of(l, name) : NULL;
+    if (!slot) {
+        cw_yaml_fail(l->in, node, "found the name '%s', and too many others that have its hash", name);
+        return;
+    }
     l->names[l->name_count] = (struct named){name, placements};
-    *slot_of(l, name) = ++l->name_count;
+    *slot = ++l->name_count;
 }
 
 static void name_domains(struct load *l)
@@ -88,16 +101,16 @@ static void name_domains(struct load *l)
         items[d][sizes[d]++] = p;
     }
     for (uint32_t d = 0; ok(l) && d < chip->domain_count; d++)
-        add_name(l, chip->domains[d].name, (struct cw_list){sizes[d], items[d]});
+        add_name(l, NULL, chip->domains[d].name, (struct cw_list){sizes[d], items[d]});
 }
 
 static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
 {
-    const char *name = cw_yaml_text(l->in, node);
-    for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
-        if (strcmp(l->chip->domains[i].name, name) == 0)
-            return i;
-    cw_yaml_fail(l->in, node, "found '%s', expected a domain of the 'domains' section", name);
+    const char *text = cw_yaml_text(l->in, node);
+    const struct named *name = look_up(l, text);
+    if (name && name < l->names + l->chip->domain_count)
+        return (uint32_t)(name - l->names);
+    cw_yaml_fail(l->in, node, "found '%s', expected a domain of the 'domains' section", text);
     return CW_NONE;
 }
 
@@ -107,6 +120,7 @@ static uint32_t find_placement(struct load *l, const struct cw_yaml *node, uint3
     uint32_t index = ok(l) ? cw_chip_find_raw(l->chip, id) : CW_NONE;
     if (index != CW_NONE) {
         const struct cw_raw_counter *raw = &l->chip->raws[index];
+        cw_yaml_spend(l->in, node, raw->placement_count);
         for (uint32_t k = 0; k < raw->placement_count; k++)
             if (l->chip->placements[raw->placement + k].domain == domain)
                 return raw->placement + k;
@@ -145,7 +159,7 @@ static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *ite
         const struct named *name = find_name(l, &of->items[k]);
         size += name ? name->placements.count : 0;
     }
-    check_total(l, item, size);
+    spend_members(l, item, size);
     members = array(l, size, sizeof *members);
     for (size_t k = 0; ok(l) && k < of->count; k++) {
         const struct named *name = find_name(l, &of->items[k]);
@@ -161,11 +175,11 @@ static void name_classes(struct load *l, const struct cw_yaml *classes)
         struct cw_yaml key = {.line = classes->keys[i].line, .column = classes->keys[i].column};
         const struct cw_yaml *item = &classes->items[i], *of = cw_yaml_get(l->in, item, "of", false);
         struct cw_list members = of ? class_of_classes(l, item, of) : class_of_raws(l, item);
-        if (ok(l) && *slot_of(l, classes->keys[i].text))
+        if (look_up(l, classes->keys[i].text))
             cw_yaml_fail(l->in, &key, "found the class '%s', expected a name that no domain has",
                          classes->keys[i].text);
         if (ok(l))
-            add_name(l, classes->keys[i].text, members);
+            add_name(l, &key, classes->keys[i].text, members);
     }
 }
 
@@ -183,7 +197,7 @@ static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, 
         l->limits = grown;
         l->limit_room = 2 * l->limit_room + 64;
     }
-    check_total(l, node, count);
+    spend_members(l, node, count);
     uint32_t *members = array(l, count, sizeof *members), *groups = array(l, count, sizeof *groups);
     if (!ok(l))
         return NULL;
@@ -241,6 +255,7 @@ static void load_groups(struct load *l, const struct cw_yaml *node, const struct
     l->mark++;
     for (size_t i = 0; ok(l) && except && i < except->count; i++) {
         const struct named *name = find_name(l, &except->items[i]);
+        cw_yaml_spend(l->in, &except->items[i], name ? name->placements.count : 0);
         for (uint32_t k = 0; name && k < name->placements.count; k++)
             l->excluded[name->placements.items[k]] = l->mark;
     }
@@ -297,6 +312,7 @@ static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw
     uint32_t out = ++l->mark;
     for (size_t k = 0; ok(l) && k < list->count; k++) {
         const struct named *other = find_signed(l, &list->items[k], &minus);
+        cw_yaml_spend(l->in, &list->items[k], other ? other->placements.count : 0);
         for (uint32_t i = 0; other && minus && i < other->placements.count; i++)
             l->excluded[other->placements.items[i]] = out;
         size += other && !minus ? other->placements.count : 0;
@@ -306,13 +322,13 @@ static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw
         return;
     add_group(limit, name, 0);
     uint32_t *members = (uint32_t *)limit->members, *groups = (uint32_t *)limit->groups, own = limit->count;
+    for (uint32_t k = 0; k < own; k++)
+        l->keyed[members[k]] = out;
     for (size_t k = 0; k < list->count; k++) {
         const struct named *other = find_signed(l, &list->items[k], &minus);
         for (uint32_t i = 0; !minus && i < other->placements.count; i++) {
             uint32_t p = other->placements.items[i];
-            bool is_key = false;
-            for (uint32_t n = 0; n < own && !is_key; n++)
-                is_key = members[n] == p;
+            bool is_key = l->keyed[p] == out;
             if (l->excluded[p] == out)
                 continue;
             with_itself |= is_key;
@@ -390,6 +406,7 @@ void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struc
     l.slots = array(&l, l.slot_count, sizeof *l.slots);
     l.names = array(&l, names, sizeof *l.names);
     l.excluded = array(&l, chip->placement_count, sizeof *l.excluded);
+    l.keyed = array(&l, chip->placement_count, sizeof *l.keyed);
     name_domains(&l);
     if (classes)
         name_classes(&l, classes);

@@ -10,13 +10,14 @@
 
 #include <yaml.h>
 
-enum { DEEPEST = 24 };
+enum { DEEPEST = 24, VALUES_FIXED = 1 << 16, BYTES_PER_VALUE = 12, SPENT_FIXED = 16 << 20, SPENT_TIMES = 16 };
 
 struct parse {
     yaml_parser_t parser;
     const char *source;
     struct cw_arena *arena;
     struct cw_error *err;
+    size_t values_left; /* that the document may have; a value takes many times the memory of two bytes of text */
 };
 
 static enum cw_status fail_at(struct parse *p, yaml_mark_t mark, const char *message)
@@ -63,7 +64,7 @@ static bool grow(struct children *c, bool keyed)
 {
     if (c->count < c->capacity)
         return true;
-    size_t capacity = c->capacity ? 2 * c->capacity : 8;
+    size_t capacity = c->capacity + c->capacity / 2 + 8;
     struct cw_yaml *items = realloc(c->items, capacity * sizeof *items);
     if (items)
         c->items = items;
@@ -83,22 +84,23 @@ static int by_key(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-static enum cw_status check_keys(struct parse *p, const struct cw_yaml *node)
+static enum cw_status sort_keys(struct parse *p, const struct cw_yaml *node)
 {
-    if (node->count < 2)
-        return CW_OK;
-    const struct cw_yaml_key **sorted = malloc(node->count * sizeof(const struct cw_yaml_key *));
+    const struct cw_yaml_key **sorted = malloc((node->count + 1) * sizeof(const struct cw_yaml_key *));
     if (!sorted)
         return cw_error_nomem(p->err);
     for (size_t i = 0; i < node->count; i++)
         sorted[i] = &node->keys[i];
-    qsort(sorted, node->count, sizeof *sorted, by_key);
+    if (node->count)
+        qsort(sorted, node->count, sizeof *sorted, by_key);
     enum cw_status status = CW_OK;
-    for (size_t i = 1; i < node->count && status == CW_OK; i++)
-        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
+    for (size_t i = 0; i < node->count && status == CW_OK; i++) {
+        node->keys[i].nth = (uint32_t)(sorted[i] - node->keys);
+        if (i && strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
             status =
                 cw_error_at(p->err, CW_ERR_INPUT, p->source, sorted[i]->line, sorted[i]->column,
                             "found the key '%s' a second time, first on line %u", sorted[i]->text, sorted[i - 1]->line);
+    }
     free(sorted);
     return status;
 }
@@ -116,7 +118,7 @@ static enum cw_status keep(struct parse *p, struct cw_yaml *node, struct childre
     }
     if (!node->items || (node->kind == CW_YAML_MAPPING && !node->keys))
         return cw_error_nomem(p->err);
-    return node->kind == CW_YAML_MAPPING ? check_keys(p, node) : CW_OK;
+    return node->kind == CW_YAML_MAPPING ? sort_keys(p, node) : CW_OK;
 }
 
 static const char *scalar_text(struct parse *p, const yaml_event_t *event, enum cw_status *status)
@@ -126,7 +128,7 @@ static const char *scalar_text(struct parse *p, const yaml_event_t *event, enum 
         *status = fail_at(p, event->start_mark, "found a NUL character in a value");
         return NULL;
     }
-    const char *text = cw_arena_strndup(p->arena, (const char *)event->data.scalar.value, length);
+    const char *text = length ? cw_arena_strndup(p->arena, (const char *)event->data.scalar.value, length) : "";
     if (!text)
         *status = cw_error_nomem(p->err);
     return text;
@@ -193,6 +195,8 @@ static enum cw_status parse_node(struct parse *p, const yaml_event_t *event, str
                              .column = (unsigned)event->start_mark.column + 1};
     if (depth > DEEPEST)
         return fail_at(p, event->start_mark, "found values nested too deeply");
+    if (!p->values_left--)
+        return fail_at(p, event->start_mark, "found more than 65536 values and one for each 12 bytes of the file");
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         node->kind = CW_YAML_SCALAR;
@@ -231,13 +235,30 @@ static enum cw_status parse_document(struct parse *p, struct cw_yaml *root)
     return status;
 }
 
+/* libyaml looks through all %TAG directives for each one. No data file has any, and no plain value begins so. */
+static enum cw_status refuse_directives(const char *text, size_t size, const char *source, struct cw_error *err)
+{
+    unsigned line = 1;
+    for (const char *at = text, *end = text + size; at && at < end; line++) {
+        if (*at == '%')
+            return cw_error_at(err, CW_ERR_INPUT, source, line, 1, "found a line that begins with '%%', expected none");
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return CW_OK;
+}
+
 enum cw_status cw_yaml_parse(struct cw_yaml **root, const void *data, size_t size, const char *source,
                              struct cw_arena *arena, struct cw_error *err)
 {
-    struct parse p = {.source = source, .arena = arena, .err = err};
+    struct parse p = {
+        .source = source, .arena = arena, .err = err, .values_left = VALUES_FIXED + size / BYTES_PER_VALUE};
+    if (refuse_directives(data, size, source, err) != CW_OK)
+        return CW_ERR_INPUT;
     *root = cw_arena_alloc(arena, 1, sizeof **root);
     if (!*root || !yaml_parser_initialize(&p.parser))
         return cw_error_nomem(err);
+    yaml_parser_set_encoding(&p.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&p.parser, data, size);
     enum cw_status status = parse_document(&p, *root);
     yaml_parser_delete(&p.parser);
@@ -258,6 +279,15 @@ enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml 
     return reader->status;
 }
 
+void cw_yaml_spend(struct cw_yaml_reader *reader, const struct cw_yaml *node, size_t bytes)
+{
+    size_t left = SPENT_FIXED + SPENT_TIMES * reader->size - reader->spent;
+    if (bytes > left)
+        cw_yaml_fail(reader, node, "found a file that stands for more than 16 MB and 16 times its size");
+    else
+        reader->spent += bytes;
+}
+
 bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, enum cw_yaml_kind kind, const char *what)
 {
     static const char *const names[] = {"a plain value", "a list", "a mapping"};
@@ -268,14 +298,30 @@ bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, e
     return reader->status == CW_OK;
 }
 
+size_t cw_yaml_find(const struct cw_yaml *mapping, const char *key)
+{
+    size_t low = 0, high = mapping->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2, nth = mapping->keys[middle].nth;
+        int order = strcmp(mapping->keys[nth].text, key);
+        if (order == 0)
+            return nth;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}
+
 const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *key,
                                   bool required)
 {
     if (!cw_yaml_expect(reader, mapping, CW_YAML_MAPPING, key))
         return NULL;
-    for (size_t i = 0; i < mapping->count; i++)
-        if (strcmp(mapping->keys[i].text, key) == 0)
-            return &mapping->items[i];
+    size_t at = cw_yaml_find(mapping, key);
+    if (at != SIZE_MAX)
+        return &mapping->items[at];
     if (required)
         cw_yaml_fail(reader, mapping, "found no '%s', which is required", key);
     return NULL;

@@ -1,7 +1,8 @@
 /* YAML documents as trees that remember where everything stood. The one user of libyaml.
  *
- * Accepted is the part of YAML that data files need: one document of mappings, sequences and scalars. Anchors, aliases
- * and tags are errors, so are repeated keys and nesting deeper than 24. Nodes live in the caller's arena. */
+ * Accepted is the part of YAML that data files need: one document of mappings, sequences and scalars, in UTF-8.
+ * Anchors, aliases, tags and directives are errors, so are repeated keys, nesting deeper than 24, and more values than
+ * 65536 and one for each 12 bytes. Nodes live in the caller's arena. */
 #ifndef CW_METRICDB_YAML_H
 #define CW_METRICDB_YAML_H
 
@@ -17,8 +18,8 @@ enum cw_yaml_kind { CW_YAML_SCALAR, CW_YAML_SEQUENCE, CW_YAML_MAPPING };
 struct cw_yaml {
     enum cw_yaml_kind kind;
     unsigned line, column;    /* 1-based */
-    const char *text;         /* scalar */
     unsigned text_column;     /* scalar: where the text begins if its characters stand there one for one, else 0 */
+    const char *text;         /* scalar */
     size_t count;             /* sequence: items; mapping: entries */
     struct cw_yaml *items;    /* sequence: items; mapping: values */
     struct cw_yaml_key *keys; /* mapping: one for each value */
@@ -27,6 +28,7 @@ struct cw_yaml {
 struct cw_yaml_key {
     const char *text;
     unsigned line, column;
+    uint32_t nth; /* in the order of all texts: which key of the mapping comes at the place of this one */
 };
 
 /* Parses `size` bytes. `source` is for messages and must live as long as the tree. */
@@ -40,13 +42,19 @@ struct cw_yaml_reader {
     struct cw_arena *arena;
     struct cw_error *err;
     enum cw_status status;
+    size_t size, spent; /* bytes of the file, and see cw_yaml_spend */
 };
 
 enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Counts the bytes of memory, or the steps, that a node asks for beyond its own text: a name that stands for many
+ * things. Fails where a file asks for more than 16 MB and 16 for each byte of its size. */
+void cw_yaml_spend(struct cw_yaml_reader *reader, const struct cw_yaml *node, size_t bytes);
 /* `what` names the thing in messages: "a counter". */
 bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, enum cw_yaml_kind kind,
                     const char *what);
+/* Which entry of a mapping has the key, or SIZE_MAX. Takes a time that grows with the logarithm of their number. */
+size_t cw_yaml_find(const struct cw_yaml *mapping, const char *key);
 /* The value of a key; NULL when absent, which is an error if `required`. */
 const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *key,
                                   bool required);

@@ -43,7 +43,7 @@ static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena
         m->ask.status = cw_error_nomem(m->ask.err);
     if (cw_ask_ok(&m->ask))
         m->ask.status = cw_yaml_parse(&root, classes.data, classes.size, "learned limits", arena, m->ask.err);
-    struct cw_yaml_reader in = {"learned limits", arena, m->ask.err, m->ask.status};
+    struct cw_yaml_reader in = {"learned limits", arena, m->ask.err, m->ask.status, .size = classes.size};
     if (cw_ask_ok(&m->ask))
         cw_limits_load(chip, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true),
                        NULL);

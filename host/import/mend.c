@@ -252,7 +252,7 @@ static void load(struct cw_mend *m, const struct cw_writer *classes, const struc
     m->ask.status = text->status == CW_OK
                         ? cw_yaml_parse(root, text->data, text->size, "limits to mend", m->ask.arena, m->ask.err)
                         : cw_error_nomem(m->ask.err);
-    struct cw_yaml_reader in = {"limits to mend", m->ask.arena, m->ask.err, m->ask.status};
+    struct cw_yaml_reader in = {"limits to mend", m->ask.arena, m->ask.err, m->ask.status, .size = text->size};
     if (cw_ask_ok(&m->ask))
         cw_limits_load(m->chip, &in, cw_yaml_get(&in, *root, "classes", true), cw_yaml_get(&in, *root, "limits", true),
                        NULL);

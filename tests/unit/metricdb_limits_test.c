@@ -178,6 +178,22 @@ Test(limits, a_small_file_cannot_ask_for_any_amount_of_memory)
     const struct cw_chip *chip;
     struct cw_error err = CW_ERROR_INIT;
     cr_expect_eq(cw_chip_parse(&chip, text, (size_t)n, "tiny.yaml", arena, &err), CW_ERR_INPUT);
-    cr_expect_str_eq(err.message, "found classes and limits with more than 16777216 members in all");
+    cr_expect_str_eq(err.message, "found a file that stands for more than 16 MB and 16 times its size");
+    free(text);
+}
+
+/* The key of a pair and what is listed with it have 2^18 members each, none of which is in the other. */
+Test(limits, large_pairs_take_little_time, .timeout = 30)
+{
+    char *text = malloc(8192);
+    int n = snprintf(text, 8192, "%s  a0: {domain: a, raw: [0x01]}\n  b0: {domain: b, raw: [0x02]}\n", head);
+    for (int k = 1; k <= 18; k++)
+        n += snprintf(text + n, 8192 - (size_t)n, "  a%d: {of: [a%d, a%d]}\n  b%d: {of: [b%d, b%d]}\n", k, k - 1, k - 1,
+                      k, k - 1, k - 1);
+    n += snprintf(text + n, 8192 - (size_t)n, "limits: [{max: 1, pairs: {a18: [b18, -one]}}]\n");
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(cw_chip_parse(&chip, text, (size_t)n, "tiny.yaml", arena, &err), CW_OK, "%s", err.message);
+    cr_expect_eq(chip->limits[0].count, (1 << 18) + 1);
     free(text);
 }

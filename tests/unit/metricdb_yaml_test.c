@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "metricdb/yaml.h"
@@ -86,11 +87,18 @@ Test(yaml, refuses_what_data_files_do_not_need)
         {__LINE__, "a: \"\\0\"\n", 1, 4, "found a NUL character in a value"},
         {__LINE__, "\"a\\0b\": 1\n", 1, 1, "found a NUL character in a value"},
         {__LINE__, "a: \xff\n", 1, 1, "invalid leading UTF-8 octet"},
+        {__LINE__, "%TAG !a! b\n---\na: 1\n", 1, 1, "found a line that begins with '%', expected none"},
+        {__LINE__, "a: 1\n...\n%TAG !a! b\n---\n", 3, 1, "found a line that begins with '%', expected none"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_error(cases[i].test_line, cases[i].text, strlen(cases[i].text), cases[i].line, cases[i].column,
                      cases[i].message);
     expect_error(__LINE__, "a: \0b\n", 6, 1, 1, "control characters are not allowed");
+    expect_error(__LINE__,
+                 "\xff\xfe"
+                 "a\0:\0 \0"
+                 "1\0",
+                 10, 1, 1, "invalid leading UTF-8 octet");
 }
 
 Test(yaml, refuses_deep_nesting)
@@ -99,6 +107,25 @@ Test(yaml, refuses_deep_nesting)
     for (int i = 0; i < 26; i++)
         strcat(text, "[");
     expect_error(__LINE__, text, strlen(text), 1, 26, "found values nested too deeply");
+}
+
+/* A value of two bytes takes a hundred times their memory. */
+Test(yaml, refuses_a_text_of_nothing_but_values)
+{
+    enum { SIZE = 160000 };
+    char *text = malloc(SIZE);
+    memset(text, 'a', SIZE);
+    for (size_t i = 2; i < SIZE; i += 2)
+        text[i] = ',';
+    memcpy(text, "[", 1);
+    memcpy(text + SIZE - 2, "]\n", 2);
+    expect_error(__LINE__, text, SIZE, 1, 157738, "found more than 65536 values and one for each 12 bytes of the file");
+    struct cw_yaml *root;
+    text[40000 * 2] = ']';
+    text[40000 * 2 + 1] = '\n';
+    cr_assert_eq(cw_yaml_parse(&root, text, 40000 * 2 + 2, "f.yaml", arena, NULL), CW_OK);
+    cr_expect_eq(root->count, 40000);
+    free(text);
 }
 
 /* ---- readers ---------------------------------------------------------------------------------------------------- */
@@ -144,6 +171,28 @@ Test(yaml, readers_say_what_is_wrong_and_where)
     cw_yaml_fail(&first, &root->items[1], "second");
     cr_expect_eq(cw_yaml_integer(&first, &root->items[0], 99), 0, "nothing is read after a failure");
     expect_failure(__LINE__, &first, 1, 4, "first");
+}
+
+Test(yaml, entries_are_found_by_their_key)
+{
+    const struct cw_yaml *root = must_parse("b: 0\nd: 1\na: 2\nc: 3\nab: 4\n");
+    for (size_t i = 0; i < root->count; i++)
+        cr_expect_eq(cw_yaml_find(root, root->keys[i].text), i, "%s", root->keys[i].text);
+    cr_expect_eq(cw_yaml_find(root, "aa"), SIZE_MAX);
+    cr_expect_eq(cw_yaml_find(root, ""), SIZE_MAX);
+    cr_expect_eq(cw_yaml_find(must_parse("{}"), "a"), SIZE_MAX);
+}
+
+Test(yaml, a_file_may_not_stand_for_far_more_than_it_says)
+{
+    const struct cw_yaml *root = must_parse("a: 12\n");
+    READER(in);
+    in.size = 1 << 20;
+    cw_yaml_spend(&in, root, 20 << 20);
+    cw_yaml_spend(&in, root, 12 << 20);
+    cr_expect_eq(in.status, CW_OK);
+    cw_yaml_spend(&in, &root->items[0], 1);
+    expect_failure(__LINE__, &in, 1, 4, "found a file that stands for more than 16 MB and 16 times its size");
 }
 
 Test(yaml, optional_keys_may_be_absent)
