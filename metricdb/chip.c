@@ -21,11 +21,9 @@ struct load {
     struct cw_chip *chip;
     struct cw_yaml_reader in;
     /* sections whose names other sections refer to */
-    const struct cw_yaml *counters, *throughputs;
+    const struct cw_yaml *counters, *throughputs, *unit_names, *domain_names;
     struct cw_unit *units;
-    struct cw_domain *domains;
     struct cw_counter *counter_list;
-    uint32_t *slots;
 };
 
 static bool ok(const struct load *l)
@@ -57,21 +55,25 @@ static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root,
 
 /* ---- references ------------------------------------------------------------------------------------------------- */
 
-static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
+/* The number of the entry of a section that a node names, or CW_NONE, also after a failure. */
+static uint32_t find_entry(struct load *l, const struct cw_yaml *section, const struct cw_yaml *node)
 {
     const char *name = cw_yaml_text(&l->in, node);
-    if (!ok(l))
-        return CW_NONE;
-    size_t slots = l->chip->name_slot_count;
-    for (uint64_t h = cw_chip_name_hash(name, strlen(name)); slots && l->slots[h % slots]; h++)
-        if (strcmp(l->counter_list[l->slots[h % slots] - 1].name, name) == 0)
-            return l->slots[h % slots] - 1;
+    size_t at = ok(l) && section ? cw_yaml_find(section, name) : SIZE_MAX;
+    return at == SIZE_MAX ? CW_NONE : (uint32_t)at;
+}
+
+static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
+{
+    uint32_t found = find_entry(l, l->counters, node);
+    if (found != CW_NONE || !ok(l))
+        return found;
     struct cw_suggest near;
     char text[512];
-    cw_suggest_init(&near, name);
+    cw_suggest_init(&near, node->text);
     for (uint32_t i = 0; i < l->chip->counter_count; i++)
         cw_suggest_offer(&near, l->counter_list[i].name);
-    cw_yaml_fail(&l->in, node, "found '%s', expected the name of a counter%s", name,
+    cw_yaml_fail(&l->in, node, "found '%s', expected the name of a counter%s", node->text,
                  cw_suggest_text(&near, text, sizeof text));
     return CW_NONE;
 }
@@ -79,40 +81,28 @@ static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
 /* Counter names come first, so that everything else can refer to them. */
 static void load_counter_names(struct load *l)
 {
-    uint32_t count = l->chip->counter_count, slots = 2 * count + 1;
-    l->counter_list = array(l, count, sizeof *l->counter_list);
-    l->slots = array(l, slots, sizeof *l->slots);
-    for (uint32_t i = 0; ok(l) && i < count; i++) {
-        const struct cw_yaml_key *key = &l->counters->keys[i];
+    l->counter_list = array(l, l->chip->counter_count, sizeof *l->counter_list);
+    for (uint32_t i = 0; ok(l) && i < l->chip->counter_count; i++) {
         l->counter_list[i].name = cw_yaml_key_name(&l->in, l->counters, i);
-        l->counter_list[i].line = key->line;
-        uint64_t h = cw_chip_name_hash(key->text, strlen(key->text));
-        while (l->slots[h % slots])
-            h++;
-        l->slots[h % slots] = i + 1;
+        l->counter_list[i].line = l->counters->keys[i].line;
     }
-    l->chip->name_slot_count = ok(l) ? slots : 0;
     l->chip->counters = l->counter_list;
 }
 
 static uint32_t find_unit(struct load *l, const struct cw_yaml *node)
 {
-    const char *name = cw_yaml_text(&l->in, node);
-    for (uint32_t i = 0; ok(l) && i < l->chip->unit_count; i++)
-        if (strcmp(l->units[i].name, name) == 0)
-            return i;
-    cw_yaml_fail(&l->in, node, "found '%s', expected a unit of the 'units' section", name);
-    return 0;
+    uint32_t found = find_entry(l, l->unit_names, node);
+    if (found == CW_NONE && ok(l))
+        cw_yaml_fail(&l->in, node, "found '%s', expected a unit of the 'units' section", node->text);
+    return found;
 }
 
 static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
 {
-    const char *name = cw_yaml_text(&l->in, node);
-    for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
-        if (strcmp(l->domains[i].name, name) == 0)
-            return i;
-    cw_yaml_fail(&l->in, node, "found '%s', expected a domain of the 'domains' section", name);
-    return 0;
+    uint32_t found = find_entry(l, l->domain_names, node);
+    if (found == CW_NONE && ok(l))
+        cw_yaml_fail(&l->in, node, "found '%s', expected a domain of the 'domains' section", node->text);
+    return found;
 }
 
 static uint32_t find_raw(struct load *l, const struct cw_yaml *node)
@@ -186,6 +176,7 @@ static const char *const *load_texts(struct load *l, const struct cw_yaml *root,
 static void load_units(struct load *l, const struct cw_yaml *node)
 {
     static const char *const keys[] = {"instances", "active", "elapsed", NULL};
+    l->unit_names = node;
     l->units = array(l, l->chip->unit_count, sizeof *l->units);
     for (uint32_t i = 0; ok(l) && i < l->chip->unit_count; i++) {
         const struct cw_yaml *item = &node->items[i];
@@ -200,11 +191,12 @@ static void load_units(struct load *l, const struct cw_yaml *node)
 
 static void load_domains(struct load *l, const struct cw_yaml *node)
 {
-    l->domains = array(l, l->chip->domain_count, sizeof *l->domains);
+    struct cw_domain *domains = array(l, l->chip->domain_count, sizeof *domains);
     for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
-        l->domains[i] = (struct cw_domain){.name = cw_yaml_key_name(&l->in, node, i),
-                                           .id = (uint32_t)cw_yaml_integer(&l->in, &node->items[i], UINT32_MAX)};
-    l->chip->domains = l->domains;
+        domains[i] = (struct cw_domain){.name = cw_yaml_key_name(&l->in, node, i),
+                                        .id = (uint32_t)cw_yaml_integer(&l->in, &node->items[i], UINT32_MAX)};
+    l->domain_names = node;
+    l->chip->domains = domains;
 }
 
 static void load_pass_costs(struct load *l, const struct cw_yaml *node)
@@ -322,12 +314,10 @@ static void load_ratios(struct load *l, const struct cw_yaml *node)
 
 static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
 {
-    const char *name = cw_yaml_text(&l->in, node);
-    for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++)
-        if (strcmp(l->throughputs->keys[i].text, name) == 0)
-            return i;
-    cw_yaml_fail(&l->in, node, "found '%s', expected the name of a throughput", name);
-    return CW_NONE;
+    uint32_t found = find_entry(l, l->throughputs, node);
+    if (found == CW_NONE && ok(l))
+        cw_yaml_fail(&l->in, node, "found '%s', expected the name of a throughput", node->text);
+    return found;
 }
 
 static void load_throughputs(struct load *l)
@@ -391,7 +381,7 @@ static void load_root(struct load *l, const struct cw_yaml *root)
 enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_t size, const char *path,
                              struct cw_arena *arena, struct cw_error *err)
 {
-    struct load l = {.in = {.source = path, .arena = arena, .err = err}};
+    struct load l = {.in = {.source = path, .arena = arena, .err = err, .size = size}};
     l.chip = array(&l, 1, sizeof *l.chip);
     char *kept = l.chip ? cw_arena_strdup(arena, path) : NULL;
     if (!kept)

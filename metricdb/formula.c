@@ -370,7 +370,7 @@ enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, 
                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_yaml *root;
-    struct load l = {.in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err}};
+    struct load l = {.in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err, .size = size}};
     struct cw_formulas *table = cw_arena_alloc(arena, 1, sizeof *table);
     l.chip = cw_arena_alloc(arena, 1, sizeof *l.chip);
     if (!l.in.source || !table || !l.chip)

@@ -82,3 +82,37 @@ Test(chip_hostile, throughputs_of_throughputs)
         free(more);
     }
 }
+
+/* Sections of COUNT entries that refer to the last of other sections. */
+Test(chip_hostile, many_names_are_found_quickly)
+{
+    enum { COUNT = 60000 };
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fprintf(out, "schema: 1\nchip: WIDE\nunits:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  u%d: {}  # as long as a line of a chip's file usually is\n", i);
+    fprintf(out, "domains:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  d%d: 1  # as long as a line of a chip's file usually is\n", i);
+    fprintf(out, "raw_counters:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  0x%x: [d%d]  # as long as a line of a chip's file usually is\n", i + 1, COUNT - 1 - i % 2);
+    fprintf(out, "classes:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  c%d: {domain: d%d, raw: []}  # as long as a line\n", i, COUNT - 1);
+    fprintf(out, "counters:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  n__%d: {unit: u%d, dim: bytes, raw: []}\n", i, COUNT - 1);
+    fprintf(out, "ratios:\nthroughputs:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  t__%d: {unit: u%d, dim: percent, throughputs: [t__%d], raw: []}\n", i, COUNT - 1,
+                i ? 0 : COUNT - 1);
+    fclose(out);
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    cr_expect_eq(cw_chip_parse(&chip, text, size, "wide.yaml", arena, &err), CW_ERR_INPUT);
+    cr_expect_str_eq(err.message, "found t__0 among its own constituents", "%s", err.message);
+    free(text);
+}
