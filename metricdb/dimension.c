@@ -108,29 +108,48 @@ const char *cw_dimension_text(const struct cw_dimension *d, char *buffer)
     return buffer;
 }
 
-static bool uses(const char *dimension, const char *name)
+static int by_text(const void *a, const void *b)
 {
-    size_t length = strlen(name);
+    const struct cw_unit_name *x = a, *y = b;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static void add_names(struct cw_unit_names *names, const char *dimension)
+{
     for (const char *at = dimension; *at; at += strcspn(at, "*/"), at += *at != 0)
-        if (strcspn(at, "*/^") == length && strncmp(at, name, length) == 0)
-            return true;
-    return false;
+        ((struct cw_unit_name *)names->items)[names->count++] = (struct cw_unit_name){at, strcspn(at, "*/^")};
 }
 
-static bool knows(const struct cw_chip *chip, const char *name)
+bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip, struct cw_arena *arena)
 {
-    bool known = strcmp(name, "%") == 0 || strcmp(name, "s") == 0 || strcmp(name, "cycles") == 0;
-    for (uint32_t i = 0; i < chip->counter_count && !known; i++)
-        known = uses(chip->counters[i].dimension, name);
-    for (uint32_t i = 0; i < chip->ratio_count && !known; i++)
-        known = uses(chip->ratios[i].dimension, name);
-    return known;
+    static const char *const always[] = {"%", "s", "cycles"};
+    enum { ALWAYS = sizeof always / sizeof *always };
+    size_t most = ALWAYS;
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        most += strlen(chip->counters[i].dimension) + 1;
+    for (uint32_t i = 0; i < chip->ratio_count; i++)
+        most += strlen(chip->ratios[i].dimension) + 1;
+    struct cw_unit_name *items = cw_arena_alloc(arena, most, sizeof *items);
+    *names = (struct cw_unit_names){0, items};
+    if (!items)
+        return false;
+    for (size_t i = 0; i < ALWAYS; i++)
+        add_names(names, always[i]);
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        add_names(names, chip->counters[i].dimension);
+    for (uint32_t i = 0; i < chip->ratio_count; i++)
+        add_names(names, chip->ratios[i].dimension);
+    qsort(items, names->count, sizeof *items, by_text);
+    return true;
 }
 
-bool cw_dimension_known(const struct cw_dimension *d, const struct cw_chip *chip)
+bool cw_dimension_known(const struct cw_dimension *d, const struct cw_unit_names *names)
 {
     bool known = true;
-    for (unsigned i = 0; i < d->count && known; i++)
-        known = knows(chip, d->factors[i].name);
+    for (unsigned i = 0; i < d->count && known; i++) {
+        const struct cw_unit_name name = {d->factors[i].name, strlen(d->factors[i].name)};
+        known = bsearch(&name, names->items, names->count, sizeof name, by_text);
+    }
     return known;
 }

@@ -28,7 +28,18 @@ bool cw_dimension_multiply(struct cw_dimension *dimension, const struct cw_dimen
 bool cw_dimension_equal(const struct cw_dimension *a, const struct cw_dimension *b);
 /* Returns `buffer` (CW_DIMENSION_TEXT bytes). */
 const char *cw_dimension_text(const struct cw_dimension *dimension, char *buffer);
+
+/* The names of the units that a chip measures in, ascending. */
+struct cw_unit_names {
+    size_t count;
+    const struct cw_unit_name {
+        const char *text;
+        size_t length;
+    } * items;
+};
+/* False when out of memory. The names live in `arena` and in the chip. */
+bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip, struct cw_arena *arena);
 /* Whether the chip, or time or percent, uses every one of its units. */
-bool cw_dimension_known(const struct cw_dimension *dimension, const struct cw_chip *chip);
+bool cw_dimension_known(const struct cw_dimension *dimension, const struct cw_unit_names *names);
 
 #endif

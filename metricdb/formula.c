@@ -24,6 +24,7 @@ struct load {
     struct cw_formula *items;
     uint32_t first, count; /* own[i] is items[first + i] */
     struct own *own;
+    struct cw_unit_names units;                   /* of the chip, once they are asked for */
     uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* formulas that are being resolved, outermost first */
 };
 
@@ -35,18 +36,32 @@ struct reference {
 
 uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name)
 {
-    for (uint32_t i = 0; chip->formulas && i < chip->formulas->count; i++)
-        if (strcmp(chip->formulas->items[i].name, name) == 0)
-            return i;
+    const struct cw_formulas *all = chip->formulas;
+    uint32_t low = 0, high = all ? all->count : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(all->items[all->by_name[middle]].name, name);
+        if (order == 0)
+            return all->by_name[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return CW_NONE;
+}
+
+static void *array_in(struct load *l, struct cw_arena *arena, size_t count, size_t size)
+{
+    void *memory = l->in.status == CW_OK && arena ? cw_arena_alloc(arena, count, size) : NULL;
+    if (!memory && l->in.status == CW_OK)
+        l->in.status = cw_error_nomem(l->in.err);
+    return memory;
 }
 
 static void *array(struct load *l, size_t count, size_t size)
 {
-    void *memory = l->in.status == CW_OK ? cw_arena_alloc(l->in.arena, count, size) : NULL;
-    if (!memory && l->in.status == CW_OK)
-        l->in.status = cw_error_nomem(l->in.err);
-    return memory;
+    return array_in(l, l->in.arena, count, size);
 }
 
 /* Fails at a column of a formula: in the file, where the text stands there as it is. */
@@ -61,7 +76,7 @@ static void fail_in(struct load *l, const struct cw_yaml *formula, unsigned colu
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-static void check_name(struct load *l, const struct cw_yaml_key *key, uint32_t known)
+static void check_name(struct load *l, const struct cw_yaml_key *key)
 {
     const struct cw_yaml at = {.line = key->line, .column = key->column};
     struct cw_metric metric;
@@ -73,10 +88,10 @@ static void check_name(struct load *l, const struct cw_yaml_key *key, uint32_t k
             key->text, CW_YAML_NAME_MAX);
         return;
     }
-    for (uint32_t i = 0; i < known; i++)
-        if (strcmp(l->items[i].name, key->text) == 0)
-            cw_yaml_fail(&l->in, &at, "found the metric %s a second time, first in %.200s:%u", key->text,
-                         l->items[i].path, l->items[i].line);
+    uint32_t known = cw_formulas_find(l->chip, key->text);
+    if (known != CW_NONE)
+        cw_yaml_fail(&l->in, &at, "found the metric %s a second time, first in %.200s:%u", key->text,
+                     l->items[known].path, l->items[known].line);
     if (cw_chip_find(l->chip, key->text, strlen(key->text), &metric.type, &metric.base) ||
         cw_metric_parse(&metric, l->chip, key->text, NULL) == CW_OK)
         cw_yaml_fail(&l->in, &at, "found the metric %s, which %s already has", key->text, l->chip->name);
@@ -110,7 +125,25 @@ static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
                                                  .column = metrics->keys[i].column};
 }
 
-static void load_all(struct load *l, const struct cw_yaml *root)
+/* The order of all names: those of the files before, which are in order, and the keys of this one. */
+static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics)
+{
+    const struct cw_formulas *before = l->chip->formulas;
+    uint32_t *by_name = array(l, l->first + l->count, sizeof *by_name), old = 0;
+    for (uint32_t i = 0; by_name && i < l->count; i++) {
+        uint32_t index = l->first + metrics->keys[i].nth;
+        while (old < l->first && strcmp(l->items[before->by_name[old]].name, l->items[index].name) < 0) {
+            by_name[old + i] = before->by_name[old];
+            old++;
+        }
+        by_name[old + i] = index;
+    }
+    for (; by_name && old < l->first; old++)
+        by_name[old + l->count] = before->by_name[old];
+    return by_name;
+}
+
+static void load_all(struct load *l, struct cw_formulas *table, const struct cw_yaml *root)
 {
     static const char *const keys[] = {"schema", "metrics", NULL};
     cw_yaml_only(&l->in, root, keys);
@@ -131,9 +164,10 @@ static void load_all(struct load *l, const struct cw_yaml *root)
     if (l->in.status == CW_OK && l->first)
         memcpy(l->items, before->items, l->first * sizeof *l->items);
     for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
-        check_name(l, &metrics->keys[i], l->first);
+        check_name(l, &metrics->keys[i]);
     for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
         load_one(l, metrics, i);
+    *table = (struct cw_formulas){l->first + l->count, l->items, order_names(l, metrics)};
 }
 
 /* ---- one formula ------------------------------------------------------------------------------------------------ */
@@ -175,9 +209,10 @@ static void follow(struct load *l, const struct cw_yaml *formula, const struct r
         resolve(l, r->metric.base);
 }
 
-static struct reference *find_references(struct load *l, const struct cw_yaml *formula, const struct cw_expr *expr)
+static struct reference *find_references(struct load *l, const struct cw_yaml *formula, const struct cw_expr *expr,
+                                         struct cw_arena *scratch)
 {
-    struct reference *refs = array(l, expr->name_count, sizeof *refs);
+    struct reference *refs = array_in(l, scratch, expr->name_count, sizeof *refs);
     for (uint32_t i = 0; refs && i < expr->step_count; i++)
         if (expr->steps[i].op == CW_EXPR_NAME && !refs[expr->steps[i].name].column)
             refs[expr->steps[i].name].column = expr->steps[i].column;
@@ -189,9 +224,9 @@ static struct reference *find_references(struct load *l, const struct cw_yaml *f
 }
 
 static void compute_unit(struct load *l, struct cw_formula *f, const struct cw_yaml *formula,
-                         const struct cw_expr *expr, const struct reference *refs)
+                         const struct cw_expr *expr, const struct reference *refs, struct cw_arena *scratch)
 {
-    struct cw_typed *types = array(l, expr->name_count, sizeof *types), result;
+    struct cw_typed *types = array_in(l, scratch, expr->name_count, sizeof *types), result;
     struct cw_error why = CW_ERROR_INIT;
     for (uint32_t i = 0; types && i < expr->name_count && l->in.status == CW_OK; i++) {
         const struct cw_metric *m = &refs[i].metric;
@@ -235,7 +270,11 @@ static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_
             l->in.status = cw_error_nomem(l->in.err);
         return;
     }
-    if (!cw_dimension_parse(&wanted, f->unit) || !cw_dimension_known(&wanted, l->chip))
+    if (!l->units.items && !cw_unit_names_make(&l->units, l->chip, l->in.arena)) {
+        l->in.status = cw_error_nomem(l->in.err);
+        return;
+    }
+    if (!cw_dimension_parse(&wanted, f->unit) || !cw_dimension_known(&wanted, &l->units))
         return;
     if (f->constant && !f->dimension.count)
         f->dimension = wanted;
@@ -333,35 +372,43 @@ static void write_out(struct load *l, struct cw_formula *f, const struct cw_yaml
         snprintf(message, sizeof message, "found too many %s, with the formulas that this one refers to", flat->what);
         fail_in(l, formula, column, message);
     }
+    cw_yaml_spend(&l->in, formula, flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics);
     f->steps = keep(l, flat->steps, f->step_count = flat->step_count, sizeof *f->steps);
     f->metrics = keep(l, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
     f->formulas.items = keep(l, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
     free(flat);
 }
 
-static void resolve(struct load *l, uint32_t index)
+static void resolve_with(struct load *l, struct cw_formula *f, const struct own *own, struct cw_arena *scratch)
 {
-    struct own *own = &l->own[index - l->first];
-    struct cw_formula *f = &l->items[index];
     struct cw_expr expr = {0};
-    own->state = OPEN;
-    l->open[l->depth++] = index;
-    struct cw_error *why = array(l, 1, sizeof *why); /* not on the stack: formulas nest */
-    if (why && cw_expr_parse(&expr, f->text, l->in.source, l->in.arena, why) != CW_OK) {
+    struct cw_error *why = array_in(l, scratch, 1, sizeof *why); /* not on the stack: formulas nest */
+    if (why && cw_expr_parse(&expr, f->text, l->in.source, scratch, why) != CW_OK) {
         if (why->code == CW_ERR_NOMEM)
             l->in.status = cw_error_nomem(l->in.err);
         else
             fail_in(l, own->formula, why->column, why->message);
     }
-    struct reference *refs = l->in.status == CW_OK ? find_references(l, own->formula, &expr) : NULL;
+    struct reference *refs = l->in.status == CW_OK ? find_references(l, own->formula, &expr, scratch) : NULL;
     if (refs)
-        compute_unit(l, f, own->formula, &expr, refs);
+        compute_unit(l, f, own->formula, &expr, refs, scratch);
     if (refs && l->in.status == CW_OK)
         agree_on_unit(l, f, own->unit);
     if (refs && l->in.status == CW_OK)
         write_out(l, f, own->formula, &expr, refs);
+}
+
+/* What a formula is resolved with takes many times the memory of its text, and is not kept. */
+static void resolve(struct load *l, uint32_t index)
+{
+    struct own *own = &l->own[index - l->first];
+    struct cw_arena *scratch = cw_arena_create();
+    own->state = OPEN;
+    l->open[l->depth++] = index;
+    resolve_with(l, &l->items[index], own, scratch);
     l->depth--;
     own->state = DONE;
+    cw_arena_destroy(scratch);
 }
 
 /* ---- public ----------------------------------------------------------------------------------------------------- */
@@ -379,10 +426,9 @@ enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, 
     if (l.in.status != CW_OK)
         return l.in.status;
     *l.chip = **chip;
-    load_all(&l, root);
+    load_all(&l, table, root);
     if (l.in.status != CW_OK)
         return l.in.status;
-    *table = (struct cw_formulas){l.first + l.count, l.items};
     l.chip->formulas = table;
     for (uint32_t i = 0; i < l.count && l.in.status == CW_OK; i++)
         if (l.own[i].state == UNSEEN)

@@ -34,6 +34,7 @@ struct cw_formula {
 struct cw_formulas {
     uint32_t count;
     const struct cw_formula *items;
+    const uint32_t *by_name; /* the items in the order of their names */
 };
 
 /* Adds the formulas of a file to those that `*chip` has: `*chip` becomes a copy with a longer table. All lives in

@@ -31,7 +31,7 @@ static const char *const submetrics[CW_SUB__COUNT] = {
     [CW_SUB_RATIO_MAX_RATE] = "max_rate",
 };
 static const char *const rollups[] = {"sum", "avg", "min", "max"};
-enum { AVERAGE = 1, ROLLUPS = 4, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
+enum { AVERAGE = 1, ROLLUPS = 4, ROLLUP_LENGTH = 3, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
 
 const char *cw_submetric_text(enum cw_submetric sub)
 {
@@ -88,21 +88,24 @@ const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *m
 
 static bool parse_suffix(struct cw_metric *m, const char *suffix)
 {
-    uint32_t variants = cw_metric_variants(m->type);
-    for (uint32_t v = 0; v < variants; v++) {
-        struct cw_metric candidate = cw_metric_variant(m->type, m->base, v);
-        char text[80];
-        if (m->type == CW_RATIO)
-            snprintf(text, sizeof text, "%s", submetrics[candidate.sub]);
-        else
-            snprintf(text, sizeof text, "%s%s%s", rollups[candidate.rollup], candidate.sub ? "." : "",
-                     submetrics[candidate.sub]);
-        if (strcmp(text, suffix) == 0) {
-            *m = candidate;
-            return true;
-        }
+    struct cw_metric first = cw_metric_variant(m->type, m->base, 0);
+    int sub = first.sub, end = m->type == CW_RATIO ? CW_SUB__COUNT : CW_SUB_COUNTER_COUNT;
+    if (m->type != CW_RATIO) {
+        while (first.rollup < ROLLUPS && strncmp(suffix, rollups[first.rollup], ROLLUP_LENGTH) != 0)
+            first.rollup++;
+        if (first.rollup == ROLLUPS)
+            return false;
+        suffix += ROLLUP_LENGTH;
+        if (*suffix && (*suffix++ != '.' || !*suffix))
+            return false;
     }
-    return false;
+    while (sub < end && strcmp(submetrics[sub], suffix) != 0)
+        sub++;
+    if (sub == end)
+        return false;
+    first.sub = (enum cw_submetric)sub;
+    *m = first;
+    return true;
 }
 
 static enum cw_status unknown_suffix(const struct cw_chip *chip, const struct cw_metric *m, const char *name,

@@ -8,8 +8,8 @@ if(CW_FUZZ)
   target_compile_options(cw_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Takes part in every target: it stops what goes beyond the budget of an input (budget.c).
-add_library(cw_fuzz_budget OBJECT fuzz/budget.c)
+# Takes part in every target: it stops what goes beyond the budget of an input (support/budget.h).
+add_library(cw_fuzz_budget OBJECT fuzz/budgeted.c support/budget.c)
 target_link_libraries(cw_fuzz_budget PUBLIC cw_options)
 target_link_options(cw_fuzz_budget INTERFACE -Wl,--wrap=LLVMFuzzerTestOneInput)
 

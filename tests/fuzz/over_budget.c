@@ -1,4 +1,4 @@
-/* A target that goes beyond the budget in the way that the input names: what budget.c stops. */
+/* A target that goes beyond the budget in the way that the input names: what is stopped. */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

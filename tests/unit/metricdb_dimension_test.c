@@ -73,10 +73,12 @@ Test(dimension, known_units)
     } cases[] = {
         {"instructions", true}, {"instructions/gpc_cycles", true}, {"warps/s", true}, {"%", true},    {"1", true},
         {"instruction", false}, {"instructions/cycle", false},     {"cycle", false},  {"arps", false}};
+    struct cw_unit_names names;
+    cr_assert(cw_unit_names_make(&names, chip, arena));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cw_dimension d;
         cr_assert(cw_dimension_parse(&d, cases[i].text));
-        cr_expect_eq(cw_dimension_known(&d, chip), cases[i].known, "%s", cases[i].text);
+        cr_expect_eq(cw_dimension_known(&d, &names), cases[i].known, "%s", cases[i].text);
     }
     cw_arena_destroy(arena);
 }

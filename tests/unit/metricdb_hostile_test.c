@@ -1,5 +1,5 @@
-/* Chip files that are made to take long or much memory: each is refused, or takes no more than the budget of an input.
- * Time shows as a test that does not end. */
+/* Chip files and users' formulas that are made to take long or much memory: each is refused, or takes no more than the
+ * budget of an input. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -8,7 +8,9 @@
 
 #include "metricdb/chip.h"
 #include "metricdb/chip_check.h"
+#include "metricdb/formula.h"
 #include "metricdb/metric.h"
+#include "tests/support/budget.h"
 #include "tests/support/small_chip.h"
 
 static struct cw_arena *arena;
@@ -23,24 +25,23 @@ static void teardown(void)
     cw_arena_destroy(arena);
 }
 
-TestSuite(chip_hostile, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(hostile, .init = setup, .fini = teardown, .timeout = 60);
 
-/* The small chip with a text behind its last section. */
-static enum cw_status parse(const struct cw_chip **chip, const char *more, struct cw_error *err)
+static enum cw_status parse(const struct cw_chip **chip, const char *text, size_t size, struct cw_error *err)
 {
-    char *text;
-    cr_assert_geq(asprintf(&text, "%s%s", cw_small_chip, more), 0);
-    enum cw_status status = cw_chip_parse(chip, text, strlen(text), "tiny.yaml", arena, err);
-    free(text);
+    cw_budget_begin(size);
+    enum cw_status status = cw_chip_parse(chip, text, size, "tiny.yaml", arena, err);
+    cw_budget_end();
     return status;
 }
 
-/* Throughputs t1 to tCOUNT, each made of the one before it, as often as said. */
+/* The small chip with throughputs t1 to tCOUNT, each made of the one before it, as often as said. */
 static char *tower(int count, int times)
 {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
+    fputs(cw_small_chip, out);
     fprintf(out, "  t1: {unit: sm, dim: percent, counters: [sm__inst_executed], raw: []}\n");
     for (int i = 2; i <= count; i++) {
         fprintf(out, "  t%d: {unit: sm, dim: percent, throughputs: [t%d", i, i - 1);
@@ -52,7 +53,7 @@ static char *tower(int count, int times)
     return text;
 }
 
-Test(chip_hostile, throughputs_of_throughputs)
+Test(hostile, throughputs_of_throughputs)
 {
     static const struct {
         int line, count, times;
@@ -69,8 +70,8 @@ Test(chip_hostile, throughputs_of_throughputs)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct cw_chip *chip;
         struct cw_error err = CW_ERROR_INIT;
-        char *more = tower(cases[i].count, cases[i].times);
-        enum cw_status status = parse(&chip, more, &err);
+        char *text = tower(cases[i].count, cases[i].times);
+        enum cw_status status = parse(&chip, text, strlen(text), &err);
         cr_expect_eq(status, cases[i].message ? CW_ERR_INPUT : CW_OK, "line %d", cases[i].line);
         if (cases[i].message)
             cr_expect_str_eq(err.message, cases[i].message, "line %d: %s", cases[i].line, err.message);
@@ -79,12 +80,12 @@ Test(chip_hostile, throughputs_of_throughputs)
             cr_assert_eq(cw_throughput_leaves(chip, chip->throughput_count - 1, &leaves, arena, NULL), CW_OK);
             cr_expect_eq(leaves.count, 1);
         }
-        free(more);
+        free(text);
     }
 }
 
 /* Sections of COUNT entries that refer to the last of other sections. */
-Test(chip_hostile, many_names_are_found_quickly)
+Test(hostile, many_names_are_found_quickly)
 {
     enum { COUNT = 60000 };
     char *text;
@@ -112,7 +113,46 @@ Test(chip_hostile, many_names_are_found_quickly)
     fclose(out);
     const struct cw_chip *chip;
     struct cw_error err = CW_ERROR_INIT;
-    cr_expect_eq(cw_chip_parse(&chip, text, size, "wide.yaml", arena, &err), CW_ERR_INPUT);
+    cr_expect_eq(parse(&chip, text, size, &err), CW_ERR_INPUT);
     cr_expect_str_eq(err.message, "found t__0 among its own constituents", "%s", err.message);
     free(text);
+}
+
+/* ---- formulas --------------------------------------------------------------------------------------------------- */
+
+/* COUNT metrics that all have the formula, or one that begins so and goes on with `each`, REPEATS times. */
+static void expect_formulas(int line, int count, const char *formula, const char *each, int repeats,
+                            const char *message)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fprintf(out, "schema: 1\nmetrics:\n");
+    for (int i = 0; i < 200; i++)
+        fprintf(out, "  a%d: {formula: %s}\n", i, i ? "sm__inst_executed.sum" : "1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1");
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "  k%d: {unit: u%d*b*c*d*e*f*g*h, formula: \"%s", i, i, formula);
+        for (int k = 0; k < repeats; k++)
+            fprintf(out, each, k + 1);
+        fprintf(out, "\"}\n");
+    }
+    fclose(out);
+    cr_assert_eq(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny.yaml", arena, NULL), CW_OK);
+    cw_budget_begin(size);
+    enum cw_status status = cw_formulas_parse(&chip, text, size, "own.yaml", arena, &err);
+    cw_budget_end();
+    cr_expect_eq(status, message ? CW_ERR_INPUT : CW_OK, "line %d: %s", line, err.message);
+    cr_expect_str_eq(err.message, message ? message : "", "line %d: %s", line, err.message);
+    free(text);
+}
+
+Test(hostile, formulas)
+{
+    static const char too_much[] = "found a file that stands for more than 16 MB and 16 times its size";
+    expect_formulas(__LINE__, 3800, "a1", "", 0, NULL);
+    expect_formulas(__LINE__, 1000, "a1", "+a%d", 198, NULL);
+    expect_formulas(__LINE__, 3800, "a0", "+a0", 29, too_much);
+    expect_formulas(__LINE__, 200, "1", "+1", 500, NULL);
 }

@@ -1,18 +1,17 @@
-/* Holds every target to the budget of an input (README.md): memory at any moment, with what shared libraries allocate,
- * and processor time. What goes beyond it aborts, so that the stack shows where.
- *
- * The linker puts this file in front of the target: --wrap=LLVMFuzzerTestOneInput (fuzz.cmake). */
 #define _GNU_SOURCE
+#include "tests/support/budget.h"
+
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include "tests/fuzz/fuzz.h"
 
 #ifdef CW_SANITIZE
 enum { SLOWER = 4 }; /* a sanitizer costs time, and is not what the budget is about */
@@ -20,9 +19,6 @@ enum { SLOWER = 4 }; /* a sanitizer costs time, and is not what the budget is ab
 enum { SLOWER = 2 };
 #endif
 enum { BYTES_PER_BYTE = 64, BYTES_FIXED = 64 << 20, BYTES_PER_SECOND = 10 * 1000 * 1000, SECONDS_FIXED = 1 };
-
-int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static atomic_llong held; /* bytes that are allocated now */
 static atomic_llong most = INT64_MAX;
@@ -68,7 +64,8 @@ static void on_free(const volatile void *p)
 
 static void watch_memory(void)
 {
-    CW_FUZZ_CHECK(__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free));
+    if (!__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free))
+        stop("the sanitizer takes no more hooks\n");
 }
 #else
 /* The C library lets a program define the allocator, and keeps its own under these names. */
@@ -144,10 +141,11 @@ static void watch_memory(void)
 static void limit_seconds(long seconds)
 {
     const struct itimerval after = {.it_value.tv_sec = seconds};
-    CW_FUZZ_CHECK(setitimer(ITIMER_PROF, &after, NULL) == 0);
+    if (setitimer(ITIMER_PROF, &after, NULL) != 0)
+        stop("no timer of processor time\n");
 }
 
-int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void cw_budget_begin(size_t size)
 {
     static bool ready;
     if (!ready) {
@@ -157,8 +155,10 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     limit_seconds(SLOWER * (long)(SECONDS_FIXED + size / BYTES_PER_SECOND));
     most = held + BYTES_FIXED + BYTES_PER_BYTE * (long long)size;
-    int result = __real_LLVMFuzzerTestOneInput(data, size);
+}
+
+void cw_budget_end(void)
+{
     most = INT64_MAX;
     limit_seconds(0);
-    return result;
 }
