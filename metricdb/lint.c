@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/base/file.h"
@@ -12,6 +13,11 @@
 #include "metricdb/yaml.h"
 
 enum { LARGEST_FILE = 64 << 20, MOST_WORDS = 32 };
+
+/* By index: marked if it equals `mark`. */
+struct marks {
+    uint32_t *of, mark;
+};
 
 struct lint {
     const struct cw_chip *chip;
@@ -23,6 +29,7 @@ struct lint {
     void *context;
     struct cw_lint_counts *counts;
     bool measured; /* the chip has peaks: captures of it went into the file */
+    struct marks raw_marks, counter_marks;
 };
 
 __attribute__((format(printf, 6, 7))) static void found(struct lint *l, enum cw_lint_level level, const char *rule,
@@ -46,18 +53,21 @@ __attribute__((format(printf, 6, 7))) static void found(struct lint *l, enum cw_
 
 static const struct cw_yaml *field(const struct cw_yaml *mapping, const char *key)
 {
-    for (size_t i = 0; i < mapping->count; i++)
-        if (strcmp(mapping->keys[i].text, key) == 0)
-            return &mapping->items[i];
-    return mapping;
+    size_t at = cw_yaml_find(mapping, key);
+    return at == SIZE_MAX ? mapping : &mapping->items[at];
 }
 
-static bool holds(const struct cw_list *list, uint32_t item)
+static bool has_mark(const struct marks *marks, uint32_t index)
 {
+    return marks->of[index] == marks->mark;
+}
+
+/* Marks the items of a list, and no others. */
+static void mark_all(struct marks *marks, const struct cw_list *list)
+{
+    marks->mark++;
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i] == item)
-            return true;
-    return false;
+        marks->of[list->items[i]] = marks->mark;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
@@ -211,18 +221,26 @@ static void check_ratio_direction(struct lint *l, uint32_t i)
                   "found %s / %s for %s, expected its inverse, as the name says", num->name, den->name, r->name);
 }
 
-static void check_member_raws(struct lint *l, const char *rule, enum cw_metric_type type, uint32_t i, uint32_t counter,
-                              const struct cw_list *raws)
+/* What a ratio or a throughput is made of depends on nothing that it does not depend on itself. A counter that stands
+ * there several times is looked at once. */
+static void check_member_raws(struct lint *l, const char *rule, enum cw_metric_type type, uint32_t i,
+                              const struct cw_list *members, const struct cw_list *raws)
 {
-    const struct cw_counter *c = &l->chip->counters[counter];
-    for (uint32_t k = 0; k < c->raws.count; k++)
-        if (!holds(raws, c->raws.items[k])) {
+    mark_all(&l->raw_marks, raws);
+    l->counter_marks.mark++;
+    for (uint32_t m = 0; m < members->count; m++) {
+        const struct cw_counter *c = &l->chip->counters[members->items[m]];
+        uint32_t k = has_mark(&l->counter_marks, members->items[m]) ? c->raws.count : 0;
+        l->counter_marks.of[members->items[m]] = l->counter_marks.mark;
+        while (k < c->raws.count && has_mark(&l->raw_marks, c->raws.items[k]))
+            k++;
+        if (k < c->raws.count) {
             const struct cw_yaml *node = field(&l->bases[type]->items[i], "raw");
             found(l, CW_LINT_ERROR, rule, node->line, node->column,
                   "found no 0x%016llx among the raw counters of %s, which needs it for %s",
                   (unsigned long long)l->chip->raws[c->raws.items[k]].id, cw_chip_base_name(l->chip, type, i), c->name);
-            return;
         }
+    }
 }
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
@@ -236,22 +254,38 @@ static void check_units(struct lint *l)
                       l->chip->units[i].name);
 }
 
-static void check_domains(struct lint *l)
+static int by_id(const void *a, const void *b)
+{
+    const struct cw_domain *const *x = a, *const *y = b;
+    return (*x)->id != (*y)->id ? ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id) : (*x > *y) - (*x < *y);
+}
+
+static enum cw_status check_domains(struct lint *l, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *chip = l->chip;
+    const struct cw_domain **sorted = cw_arena_alloc(arena, chip->domain_count, sizeof(const struct cw_domain *));
+    const struct cw_domain **first = cw_arena_alloc(arena, chip->domain_count, sizeof(const struct cw_domain *));
+    bool *used = cw_arena_alloc(arena, chip->domain_count, sizeof *used);
+    if (!sorted || !first || !used)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < chip->domain_count; i++)
+        sorted[i] = &chip->domains[i];
+    qsort(sorted, chip->domain_count, sizeof(const struct cw_domain *), by_id);
     for (uint32_t i = 0; i < chip->domain_count; i++) {
-        uint32_t k = 0;
-        while (k < i && chip->domains[k].id != chip->domains[i].id)
-            k++;
-        if (k < i)
+        bool same = i && sorted[i - 1]->id == sorted[i]->id;
+        first[sorted[i] - chip->domains] = same ? first[sorted[i - 1] - chip->domains] : sorted[i];
+    }
+    for (uint32_t k = 0; k < chip->placement_count; k++)
+        used[chip->placements[k].domain] = true;
+    for (uint32_t i = 0; i < chip->domain_count; i++) {
+        if (first[i] != &chip->domains[i])
             FOUND_KEY(l, CW_LINT_ERROR, "domain-id", l->domains, i, "found the number %u for %s, which is also %s's",
-                      chip->domains[i].id, chip->domains[i].name, chip->domains[k].name);
-        for (k = 0; k < chip->placement_count && chip->placements[k].domain != i;)
-            k++;
-        if (k == chip->placement_count)
+                      chip->domains[i].id, chip->domains[i].name, first[i]->name);
+        if (!used[i])
             FOUND_KEY(l, CW_LINT_WARNING, "domain-unused", l->domains, i,
                       "found no raw counter that the domain %s collects", chip->domains[i].name);
     }
+    return CW_OK;
 }
 
 /* Of some chips NVIDIA's library knows no domain at all; others have raw counters that only sampling collects. */
@@ -268,19 +302,23 @@ static void check_terms(struct lint *l, uint32_t index)
 {
     const struct cw_chip *chip = l->chip;
     const struct cw_counter *c = &chip->counters[index];
-    bool same = true;
-    for (uint32_t t = 0; t < c->terms.count; t++) {
-        const struct cw_list *raws = &chip->counters[c->terms.items[t]].raws;
-        for (uint32_t i = 0; i < raws->count; i++)
-            same = same && holds(&c->raws, raws->items[i]);
-    }
+    struct marks *marks = &l->raw_marks;
+    uint32_t left = 0, seen = ++marks->mark, own = ++marks->mark;
     for (uint32_t i = 0; c->terms.count && i < c->raws.count; i++) {
-        uint32_t t = 0;
-        while (t < c->terms.count && !holds(&chip->counters[c->terms.items[t]].raws, c->raws.items[i]))
-            t++;
-        same = same && t < c->terms.count;
+        left += marks->of[c->raws.items[i]] != own;
+        marks->of[c->raws.items[i]] = own;
     }
-    if (!same)
+    bool same = true;
+    for (uint32_t t = 0; same && t < c->terms.count; t++) {
+        const struct cw_list *raws = &chip->counters[c->terms.items[t]].raws;
+        for (uint32_t i = 0; same && i < raws->count; i++) {
+            uint32_t *mark = &marks->of[raws->items[i]];
+            left -= *mark == own;
+            *mark = *mark == own ? seen : *mark;
+            same = *mark == seen;
+        }
+    }
+    if (!same || left)
         FOUND_KEY(l, CW_LINT_ERROR, "counter-terms", l->bases[CW_COUNTER], index,
                   "found other raw counters for the terms of %s than for itself", c->name);
 }
@@ -313,8 +351,8 @@ static void check_ratios(struct lint *l)
             continue;
         }
         check_ratio_direction(l, i);
-        check_member_raws(l, "ratio-raw", CW_RATIO, i, r->numerator, &r->raws);
-        check_member_raws(l, "ratio-raw", CW_RATIO, i, r->denominator, &r->raws);
+        const uint32_t members[] = {r->numerator, r->denominator};
+        check_member_raws(l, "ratio-raw", CW_RATIO, i, &(struct cw_list){2, members}, &r->raws);
     }
 }
 
@@ -327,8 +365,7 @@ static void check_throughputs(struct lint *l)
         if (!t->counters.count && !t->throughputs.count)
             FOUND_KEY(l, CW_LINT_WARNING, "throughput-parts", l->bases[CW_THROUGHPUT], i, "found no constituents of %s",
                       t->name);
-        for (uint32_t k = 0; k < t->counters.count; k++)
-            check_member_raws(l, "throughput-raw", CW_THROUGHPUT, i, t->counters.items[k], &t->raws);
+        check_member_raws(l, "throughput-raw", CW_THROUGHPUT, i, &t->counters, &t->raws);
     }
 }
 
@@ -359,13 +396,17 @@ static enum cw_status check_chip(struct lint *l, const void *data, size_t size, 
     if (!l->chip->domain_count)
         found(l, CW_LINT_WARNING, "no-domains", root->line, root->column,
               "found no domains of %s, expected some; nothing can be planned for it", l->chip->name);
+    l->raw_marks.of = cw_arena_alloc(arena, l->chip->raw_count, sizeof *l->raw_marks.of);
+    l->counter_marks.of = cw_arena_alloc(arena, l->chip->counter_count, sizeof *l->counter_marks.of);
+    if (!l->raw_marks.of || !l->counter_marks.of)
+        return cw_error_nomem(err);
     check_units(l);
-    check_domains(l);
+    status = check_domains(l, arena, err);
     check_raws(l);
     check_counters(l);
     check_ratios(l);
     check_throughputs(l);
-    return CW_OK;
+    return status;
 }
 
 enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, const struct cw_glossary *glossary,

@@ -1,6 +1,7 @@
 #include "metricdb/metric.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/base/suggest.h"
@@ -324,35 +325,41 @@ static enum cw_status counter_needs(const struct needs *n, uint32_t counter, int
     return CW_OK;
 }
 
-static void mark_leaves(const struct cw_chip *chip, uint32_t index, uint8_t *seen)
+/* All paths' counters, some of them several times, put one after another if there are `items`. The loader refused
+ * circles, and paths far more than the file's size. */
+static uint32_t put_leaves(const struct cw_chip *chip, uint32_t index, uint32_t *items)
 {
     const struct cw_throughput *t = &chip->throughputs[index];
-    for (uint32_t i = 0; i < t->counters.count; i++)
-        seen[t->counters.items[i]] = 1;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < t->throughputs.count; i++)
-        mark_leaves(chip, t->throughputs.items[i], seen); /* the loader refused cycles */
+        count += put_leaves(chip, t->throughputs.items[i], items ? items + count : NULL);
+    for (uint32_t i = 0; items && i < t->counters.count; i++)
+        items[count + i] = t->counters.items[i];
+    return count + t->counters.count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
 enum cw_status cw_throughput_leaves(const struct cw_chip *chip, uint32_t throughput, struct cw_list *leaves,
                                     struct cw_arena *arena, struct cw_error *err)
 {
-    uint8_t *seen = cw_arena_alloc(arena, chip->counter_count, 1);
-    if (!seen)
-        return cw_error_nomem(err);
-    mark_leaves(chip, throughput, seen);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < chip->counter_count; i++)
-        count += seen[i];
+    uint32_t count = put_leaves(chip, throughput, NULL), kept = 0;
     if (!count)
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no formula for %s", chip->name,
                             chip->throughputs[throughput].name);
     uint32_t *items = cw_arena_alloc(arena, count, sizeof *items);
     if (!items)
         return cw_error_nomem(err);
-    *leaves = (struct cw_list){count, items};
-    for (uint32_t i = 0, n = 0; i < chip->counter_count; i++)
-        if (seen[i])
-            items[n++] = i;
+    put_leaves(chip, throughput, items);
+    qsort(items, count, sizeof *items, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        if (!i || items[i] != items[i - 1])
+            items[kept++] = items[i];
+    *leaves = (struct cw_list){kept, items};
     return CW_OK;
 }
 

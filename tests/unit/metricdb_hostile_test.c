@@ -9,6 +9,7 @@
 #include "metricdb/chip.h"
 #include "metricdb/chip_check.h"
 #include "metricdb/formula.h"
+#include "metricdb/lint.h"
 #include "metricdb/metric.h"
 #include "tests/support/budget.h"
 #include "tests/support/small_chip.h"
@@ -116,6 +117,78 @@ Test(hostile, many_names_are_found_quickly)
     cr_expect_eq(parse(&chip, text, size, &err), CW_ERR_INPUT);
     cr_expect_str_eq(err.message, "found t__0 among its own constituents", "%s", err.message);
     free(text);
+}
+
+/* The small chip with COUNT counters and as many throughputs, each of one of them. */
+static char *wide(int count)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    const char *ratios = strstr(cw_small_chip, "ratios:");
+    fprintf(out, "%.*s", (int)(ratios - cw_small_chip), cw_small_chip);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "  c__%d: {unit: sm, dim: bytes, raw: [0x22]}\n", i);
+    fputs(ratios, out);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "  t__%d: {unit: sm, dim: percent, counters: [c__%d], raw: [0x22]}\n", i, i);
+    fclose(out);
+    return text;
+}
+
+Test(hostile, constituents_of_all_throughputs)
+{
+    const struct cw_chip *chip;
+    char *text = wide(20000);
+    cw_budget_begin(strlen(text));
+    cr_assert_eq(cw_chip_parse(&chip, text, strlen(text), "wide.yaml", arena, NULL), CW_OK);
+    for (uint32_t i = 0; i < chip->throughput_count; i++) {
+        struct cw_list leaves;
+        cr_assert_eq(cw_throughput_leaves(chip, i, &leaves, arena, NULL), CW_OK);
+    }
+    cw_budget_end();
+    free(text);
+}
+
+static void count_finding(void *context, const struct cw_finding *finding)
+{
+    (void)context;
+    (void)finding;
+}
+
+/* Counters that depend on all raw counters, and what is made of them. */
+Test(hostile, lint)
+{
+    enum { COUNT = 8000 };
+    char *text, *raws;
+    size_t size;
+    FILE *out = open_memstream(&raws, &size);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "%s0x%x", i ? ", " : "", i + 1);
+    fclose(out);
+    out = open_memstream(&text, &size);
+    fprintf(out, "schema: 1\nchip: DEEP\nunits: {sm: {}}\ndomains:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  d%d: %d\n", i, i);
+    fprintf(out, "raw_counters:\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  0x%x: [d0]\n", i + 1);
+    fprintf(out, "counters:\n  sm__all: {unit: sm, dim: bytes, raw: [%s]}\n", raws);
+    fprintf(out, "  sm__sum: {unit: sm, dim: bytes, of: {sm__all: 1}, raw: [%s]}\n", raws);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, "  sm__s%d: {unit: sm, dim: bytes, of: {sm__all: 1}, raw: []}\n", i);
+    fprintf(out, "ratios:\nthroughputs:\n  sm__t: {unit: sm, dim: percent, raw: [%s], counters: [sm__all", raws);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(out, ", sm__all");
+    fprintf(out, "]}\n");
+    fclose(out);
+    struct cw_lint_counts counts = {0};
+    cw_budget_begin(size);
+    cr_expect_eq(cw_lint_chip(text, size, "deep.yaml", NULL, count_finding, NULL, &counts, NULL), CW_OK);
+    cw_budget_end();
+    cr_expect_eq(counts.errors, 2 * COUNT, "%u", counts.errors);
+    free(text);
+    free(raws);
 }
 
 /* ---- formulas --------------------------------------------------------------------------------------------------- */
