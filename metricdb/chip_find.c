@@ -37,9 +37,8 @@ const char *cw_chip_nth_name(const struct cw_chip *chip, uint32_t n, enum cw_met
 bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,
                   uint32_t *index)
 {
-    if (!chip->name_slot_count)
-        return false;
-    for (uint64_t h = cw_chip_name_hash(name, length);; h++) {
+    uint64_t h = cw_chip_name_hash(name, length);
+    for (uint32_t probes = 0; chip->name_slot_count && probes <= MOST_PROBES; probes++, h++) {
         uint32_t slot = chip->name_slots[h % chip->name_slot_count];
         if (!slot)
             return false;
@@ -47,6 +46,7 @@ bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, e
         if (strncmp(candidate, name, length) == 0 && !candidate[length])
             return true;
     }
+    return false;
 }
 
 enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "metricdb/chip.h"
 #include "metricdb/chip_check.h"
 #include "metricdb/formula.h"
@@ -189,6 +192,39 @@ Test(hostile, lint)
     cr_expect_eq(counts.errors, 2 * COUNT, "%u", counts.errors);
     free(text);
     free(raws);
+}
+
+/* Names of one hash: those that `format` makes and that belong into the first of `slots`. */
+static void put_colliding(FILE *out, int count, uint32_t slots, const char *format, const char *rest)
+{
+    char name[40];
+    for (int i = 0, n = 0; n < count; i++) {
+        int length = snprintf(name, sizeof name, format, i);
+        if (XXH3_64bits(name, (size_t)length) % slots == 0 && ++n)
+            fprintf(out, "  %s: %s\n", name, rest);
+    }
+}
+
+Test(hostile, names_of_one_hash)
+{
+    enum { COUNT = 1100 };
+    for (int classes = 0; classes < 2; classes++) {
+        const struct cw_chip *chip;
+        struct cw_error err = CW_ERROR_INIT;
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        fprintf(out, "schema: 1\nchip: ALIKE\nunits: {sm: {}}\ndomains: {d: 1}\nraw_counters:\n");
+        fprintf(out, "ratios:\nthroughputs:\n%s", classes ? "counters:\nclasses:\n" : "counters:\n");
+        if (classes)
+            put_colliding(out, COUNT, 2 * (COUNT + 1) + 1, "c%d", "{domain: d, raw: []}");
+        else
+            put_colliding(out, COUNT, 2 * COUNT + 1, "sm__c%d", "{unit: sm, dim: bytes, raw: []}");
+        fclose(out);
+        cr_expect_eq(parse(&chip, text, size, &err), CW_ERR_INPUT);
+        cr_expect(strstr(err.message, ", and too many others that have its hash"), "%s", err.message);
+        free(text);
+    }
 }
 
 /* ---- formulas --------------------------------------------------------------------------------------------------- */
