@@ -7,6 +7,7 @@
 #include "host/base/suggest.h"
 #include "metricdb/formula.h"
 #include "metricdb/legacy.h"
+#include "metricdb/metric.h"
 
 /* A double-quoted YAML scalar. */
 static void put_quoted(struct cw_writer *text, const char *value)
@@ -37,7 +38,7 @@ static enum cw_status no_equivalent(const struct cw_legacy_name *name, const cha
                         name->closest_count ? "; the closest is " : "", name->closest_count ? name->closest[0] : "");
 }
 
-/* A misspelt legacy name gets its nearest ones; a name that is near none is left alone. */
+/* A misspelt legacy name gets its nearest ones; a name that is near none is left to whoever reads names. */
 static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name, const char *chip, struct cw_error *err)
 {
     struct cw_suggest near;
@@ -54,41 +55,48 @@ static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name,
 /* Names of metrics hold "__", legacy names do not. */
 static bool may_be_legacy(const struct cw_chip *chip, const char *name)
 {
-    return !strstr(name, "__") && cw_formulas_find(chip, name) == CW_NONE;
+    struct cw_metric metric;
+    return !strstr(name, "__") && cw_metric_parse(&metric, chip, name, NULL) != CW_OK;
 }
 
-static bool seen_before(const char *const *names, size_t index)
+static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy *legacy, const struct cw_legacy_name *name,
+                            const char *chip, struct cw_error *err)
 {
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(names[i], names[index]) == 0)
-            return true;
-    return false;
+    if (!name->formula)
+        return no_equivalent(name, chip, err);
+    if (strcmp(legacy->chip, chip) != 0)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s is known as a formula over %s, not over %s", name->name,
+                            legacy->chip, chip);
+    put_formula(text, name);
+    return CW_OK;
 }
 
 enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *const *names, size_t count,
                                      struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_legacy *legacy = NULL;
+    bool *adopted = NULL, unknown = false; /* unknown: suggestions were looked for once */
     struct cw_writer text;
     cw_writer_init(&text);
     cw_write_format(&text, "schema: 1\nmetrics:\n");
     size_t nothing = text.size;
     enum cw_status status = CW_OK;
     for (size_t i = 0; status == CW_OK && i < count; i++) {
-        if (!may_be_legacy(*chip, names[i]) || seen_before(names, i))
+        if (!may_be_legacy(*chip, names[i]))
             continue;
         if (!legacy)
             status = cw_legacy_load(&legacy, arena, err);
+        if (status == CW_OK && !adopted && !(adopted = cw_arena_alloc(arena, legacy->count, sizeof *adopted)))
+            status = cw_error_nomem(err);
         const struct cw_legacy_name *name = status == CW_OK ? cw_legacy_find(legacy, names[i]) : NULL;
-        if (!name && status == CW_OK)
+        if (status == CW_OK && !name && !unknown) {
             status = misspelt(legacy, names[i], (*chip)->name, err);
-        else if (name && !name->formula)
-            status = no_equivalent(name, (*chip)->name, err);
-        else if (name && strcmp(legacy->chip, (*chip)->name) != 0)
-            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "%s is known as a formula over %s, not over %s", name->name,
-                                  legacy->chip, (*chip)->name);
-        else if (name)
-            put_formula(&text, name);
+            unknown = true;
+        }
+        if (name && !adopted[name - legacy->names]) {
+            status = adopt(&text, legacy, name, (*chip)->name, err);
+            adopted[name - legacy->names] = true;
+        }
     }
     if (status == CW_OK && text.status != CW_OK)
         status = cw_error_nomem(err);

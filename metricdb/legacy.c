@@ -332,20 +332,19 @@ static void read_reasons(struct cw_stall_reasons *reasons, struct cw_yaml_reader
         if (cw_yaml_expect(in, &node->items[i], CW_YAML_SEQUENCE, "reasons of PC sampling"))
             count += node->items[i].count;
     struct cw_stall_reason *items = cw_arena_alloc(in->arena, count, sizeof *items);
-    if (!items && in->status == CW_OK)
+    const struct cw_yaml **nodes = cw_arena_alloc(in->arena, count, sizeof(const struct cw_yaml *));
+    if ((!items || !nodes) && in->status == CW_OK)
         in->status = cw_error_nomem(in->err);
     for (size_t i = 0; i < node->count && in->status == CW_OK; i++) {
         const char *activity = cw_yaml_key_name(in, node, i);
         for (size_t k = 0; k < node->items[i].count && in->status == CW_OK; k++) {
             const struct cw_yaml *item = &node->items[i].items[k];
             const char *name = cw_yaml_name(in, item);
-            for (uint32_t j = 0; j < reasons->count; j++)
-                if (strcmp(items[j].pc_sampling, name) == 0)
-                    cw_yaml_fail(in, item, "found the reason %s a second time, first under %s", name,
-                                 items[j].activity);
+            nodes[reasons->count] = item;
             items[reasons->count++] = (struct cw_stall_reason){activity, name};
         }
     }
+    cw_yaml_unique(in, nodes, reasons->count, "reason");
     reasons->items = items;
 }
 

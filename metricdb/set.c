@@ -43,24 +43,6 @@ static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_y
     return chosen;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    const struct cw_yaml *const *x = a, *const *y = b;
-    int order = strcmp((*x)->text, (*y)->text);
-    return order ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
-}
-
-/* Plans and files hold each metric once. */
-static void refuse_repeats(struct cw_yaml_reader *in, const struct cw_yaml **chosen, size_t count)
-{
-    if (count)
-        qsort(chosen, count, sizeof *chosen, by_text);
-    for (size_t i = 1; i < count && in->status == CW_OK; i++)
-        if (strcmp(chosen[i - 1]->text, chosen[i]->text) == 0)
-            cw_yaml_fail(in, chosen[i], "found the metric %s a second time, first on line %u", chosen[i]->text,
-                         chosen[i - 1]->line);
-}
-
 static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const struct cw_yaml *list,
                          const struct cw_chip *chip)
 {
@@ -83,7 +65,7 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
     }
     if (in->status == CW_OK && !list->count)
         cw_yaml_fail(in, list, "found no metrics, expected at least one");
-    refuse_repeats(in, chosen, set->metric_count);
+    cw_yaml_unique(in, chosen, set->metric_count, "metric"); /* plans and files hold each metric once */
     set->metrics = names;
     set->missing = missing;
     if (in->status != CW_OK)

@@ -370,6 +370,23 @@ const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml
     return cw_yaml_name(reader, &(struct cw_yaml){.text = key->text, .line = key->line, .column = key->column});
 }
 
+static int by_text(const void *a, const void *b)
+{
+    const struct cw_yaml *const *x = a, *const *y = b;
+    int order = strcmp((*x)->text, (*y)->text);
+    return order ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
+}
+
+void cw_yaml_unique(struct cw_yaml_reader *reader, const struct cw_yaml **scalars, size_t count, const char *what)
+{
+    if (reader->status == CW_OK && count)
+        qsort(scalars, count, sizeof *scalars, by_text);
+    for (size_t i = 1; i < count && reader->status == CW_OK; i++)
+        if (strcmp(scalars[i - 1]->text, scalars[i]->text) == 0)
+            cw_yaml_fail(reader, scalars[i], "found the %s %s a second time, first on line %u", what, scalars[i]->text,
+                         scalars[i - 1]->line);
+}
+
 double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node)
 {
     if (!cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a number"))

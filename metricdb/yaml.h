@@ -66,6 +66,8 @@ const char *cw_yaml_text(struct cw_yaml_reader *reader, const struct cw_yaml *no
 bool cw_yaml_is_name(const char *text);
 const char *cw_yaml_name(struct cw_yaml_reader *reader, const struct cw_yaml *node);
 const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, size_t i);
+/* Fails where two of the scalars have one text; `what` they are: "metric". Sorts them. */
+void cw_yaml_unique(struct cw_yaml_reader *reader, const struct cw_yaml **scalars, size_t count, const char *what);
 double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node);
 /* Decimal or 0x hexadecimal, at most `most`. */
 uint64_t cw_yaml_integer(struct cw_yaml_reader *reader, const struct cw_yaml *node, uint64_t most);

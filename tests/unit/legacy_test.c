@@ -381,7 +381,7 @@ Test(legacy, mistakes_in_stall_reasons_have_their_place)
         unsigned line, column;
         const char *message;
     } rows[] = {
-        {"  X: [a]\n  Y: [b, a]\n", 6, 10, "found the reason a a second time, first under X"},
+        {"  X: [a]\n  Y: [b, a]\n", 6, 10, "found the reason a a second time, first on line 5"},
         {"  X: a\n", 5, 6, "found a plain value for reasons of PC sampling, expected a list"},
         {"  X: [a]\nmore: 1\n", 6, 1, "found the unknown key 'more'"},
     };

@@ -14,3 +14,7 @@ done
 } >mine.yaml
 metric-query list --chip GH100 --metrics-db mine.yaml >/dev/null || echo "exit $?"
 metric-eval "$SOURCE/data/captures/gemm.cwd" --metrics-db mine.yaml || echo "exit $?"
+# Names that may be CUPTI's old ones are looked for once each.
+seq -f 'x%g' 100000 >names
+timeout 60 metric-config --chip GH100 --metrics-file names -o plan.cwc || echo "exit $?"
+timeout 60 metric-eval "$SOURCE/data/captures/gemm.cwd" --metrics-file names || echo "exit $?"
