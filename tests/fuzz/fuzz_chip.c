@@ -2,6 +2,7 @@
 
 #include "metricdb/chip.h"
 #include "metricdb/chip_write.h"
+#include "metricdb/lint.h"
 #include "metricdb/metric.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -56,6 +57,21 @@ static void check_names(const struct cw_chip *chip)
         }
 }
 
+static void count_finding(void *context, const struct cw_finding *finding)
+{
+    uint32_t *told = context;
+    *told += finding->line > 0 && *finding->message;
+}
+
+/* The lint reads what the loader reads, and says where each finding is. */
+static void check_lint(const uint8_t *data, size_t size, enum cw_status expected)
+{
+    struct cw_lint_counts counts = {0};
+    uint32_t told = 0;
+    enum cw_status status = cw_lint_chip(data, size, "fuzz", NULL, count_finding, &told, &counts, NULL);
+    CW_FUZZ_CHECK(status == expected && told == counts.errors + counts.warnings);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cw_arena *arena = cw_arena_create();
@@ -69,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_round_trip(chip);
         check_names(chip);
     }
+    check_lint(data, size, status);
     cw_arena_destroy(arena);
     return 0;
 }
