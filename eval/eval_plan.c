@@ -393,9 +393,9 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct compile c = {.chip = chip, .schema = schema, .options = options, .arena = arena, .err = err};
-    c.columns = calloc(chip->counter_count + 1, sizeof *c.columns);
-    c.common = calloc(schema->pass_count + 1, sizeof *c.common);
-    c.leaves = calloc(chip->throughput_count + 1, sizeof *c.leaves);
+    c.columns = calloc((size_t)chip->counter_count + 1, sizeof *c.columns);
+    c.common = calloc((size_t)schema->pass_count + 1, sizeof *c.common);
+    c.leaves = calloc((size_t)chip->throughput_count + 1, sizeof *c.leaves);
     enum cw_status status = c.columns && c.common && c.leaves ? compile(&c, plan, metrics, count) : cw_error_nomem(err);
     free(c.columns);
     free(c.common);

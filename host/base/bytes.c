@@ -97,18 +97,26 @@ void cw_read_f64s(struct cw_reader *reader, double *values, size_t count)
         values[i] = at ? load_f64(at + 8 * i) : 0;
 }
 
-uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what)
+uint32_t cw_read_count_up_to(struct cw_reader *reader, size_t item_size, uint32_t most, const char *what)
 {
     uint32_t count = cw_read_u32(reader);
+    size_t left = reader->size - reader->pos;
     if (reader->status != CW_OK)
         return 0;
-    if (count > (reader->size - reader->pos) / item_size) {
-        reader->pos -= 4;
+    if (count <= most && (!item_size || count <= left / item_size))
+        return count;
+    reader->pos -= 4;
+    if (count > most)
+        cw_reader_fail(reader, "found a count of %u %s, expected at most %u", count, what, most);
+    else
         cw_reader_fail(reader, "found a count of %u %s, expected at most the %zu that fit the data", count, what,
-                       (reader->size - reader->pos - 4) / item_size);
-        return 0;
-    }
-    return count;
+                       left / item_size);
+    return 0;
+}
+
+uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what)
+{
+    return cw_read_count_up_to(reader, item_size, UINT32_MAX, what);
 }
 
 /* No surrogates, no overlong forms. */

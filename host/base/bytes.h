@@ -33,6 +33,8 @@ void cw_read_f64s(struct cw_reader *reader, double *values, size_t count);
 /* A u32 count of items of at least `item_size` (> 0) encoded bytes each: fails where the rest of the data could not
  * hold them, so that a hostile count never becomes a large allocation. */
 uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what);
+/* The same with a limit of its own; `item_size` is 0 where the data has none of the items. */
+uint32_t cw_read_count_up_to(struct cw_reader *reader, size_t item_size, uint32_t most, const char *what);
 /* The bytes of the character that a text begins with; 0 where that is NUL or not UTF-8, or where the text is empty. */
 size_t cw_utf8_length(const void *text, size_t length);
 /* Whether it is well-formed UTF-8 without NUL. */

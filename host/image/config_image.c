@@ -187,7 +187,7 @@ static void read_pass(struct parse *p, struct cw_reader *in, struct cw_config_pa
 
 static void read_passes(struct parse *p, struct cw_reader *in)
 {
-    uint32_t count = cw_read_count(in, 4, "passes");
+    uint32_t count = cw_read_count_up_to(in, 4, CW_PASSES_MAX, "passes");
     struct cw_config_pass *passes = cw_field_array(in, p->arena, count, sizeof *passes);
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++)
         read_pass(p, in, &passes[i]);

@@ -89,6 +89,9 @@ struct cw_config_image {
     size_t native_size;
 };
 
+/* Passes of a plan and of a capture. A plan for every counter of a chip has some hundred. */
+enum { CW_PASSES_MAX = 4096 };
+
 /* The passes of all counters (cw_config_counter_passes) together number at most this many, so that a small hostile
  * file cannot ask for much work. A plan for every counter of a chip has some hundred thousand. */
 enum { CW_CONFIG_PAIRS_MAX = 1 << 22 };

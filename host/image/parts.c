@@ -376,18 +376,26 @@ static enum cw_status part_plan(struct cw_parts_work *p)
     return good ? CW_OK : cw_error_nomem(p->err);
 }
 
+enum cw_status cw_parts_check_passes(uint32_t count, struct cw_error *err)
+{
+    if (count <= CW_PASSES_MAX)
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a plan of %u passes, expected at most %d", count,
+                        CW_PASSES_MAX);
+}
+
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_config_image single = *plan;
     *parts = (struct cw_parts){0};
-    if (plan->pass_count > CW_PARTS_MOST_PASSES)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a plan of %u passes, expected at most %d", plan->pass_count,
-                            CW_PARTS_MOST_PASSES);
+    enum cw_status status = cw_parts_check_passes(plan->pass_count, err);
+    if (status != CW_OK)
+        return status;
     struct cw_parts_work p = {
         .plan = &single, .arena = arena, .scratch = cw_arena_create(), .parts = parts, .rules = rules, .err = err};
     bool good = p.scratch && (rules->how != CW_PARTS_ONE || cw_parts_single(&single, plan, arena));
-    enum cw_status status = good ? part_plan(&p) : cw_error_nomem(err);
+    status = good ? part_plan(&p) : cw_error_nomem(err);
     cw_arena_destroy(p.scratch);
     return status;
 }

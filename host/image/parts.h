@@ -29,8 +29,6 @@ struct cw_parts {
     struct cw_schema schema;     /* of what all parts collect */
 };
 
-enum { CW_PARTS_MOST_PASSES = 4096 };
-
 /* Says in *answer whether hardware takes a pass. */
 typedef enum cw_status cw_parts_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
                                      bool *answer, struct cw_error *err);
@@ -42,7 +40,7 @@ struct cw_parts_rules {
 };
 
 /* Lists live in `arena`, the rest is shared with the plan. A native config image stays in a part that is all of the
- * plan. CW_ERR_UNSUPPORTED for more than CW_PARTS_MOST_PASSES. */
+ * plan. CW_ERR_UNSUPPORTED for more than CW_PASSES_MAX. */
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err);
 

@@ -159,5 +159,5 @@ enum cw_status cw_parts_place_spread(struct cw_parts_work *p)
         if (p->first_held[c] == CW_PARTS_NONE && p->plan->counters[c].raw_count)
             status = place_spread(p, &p->plan->counters[c]);
     p->parts->added = p->pass_count - p->plan->pass_count;
-    return status;
+    return status == CW_OK ? cw_parts_check_passes(p->pass_count, p->err) : status;
 }

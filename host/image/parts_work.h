@@ -52,6 +52,9 @@ static inline const struct cw_placement *cw_parts_find(const struct cw_placement
     return NULL;
 }
 
+/* CW_ERR_UNSUPPORTED for more than CW_PASSES_MAX. */
+enum cw_status cw_parts_check_passes(uint32_t count, struct cw_error *err);
+
 /* Puts all raw counters of each counter that no pass holds into one part. */
 enum cw_status cw_parts_place_spread(struct cw_parts_work *p);
 

@@ -142,7 +142,7 @@ void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_ar
     if (hash)
         memcpy(schema->database, hash, sizeof schema->database);
     schema->producer = cw_read_string(in, arena);
-    schema->pass_count = cw_read_u32(in);
+    schema->pass_count = cw_read_count_up_to(in, 0, CW_PASSES_MAX, "passes");
     read_counters(schema, in, arena);
     schema->metric_count = cw_field_read_strings(in, arena, &schema->metrics, "metrics");
 }

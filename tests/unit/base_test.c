@@ -199,6 +199,17 @@ Test(bytes, counts_are_bounded_by_the_data)
     cr_expect(cw_read_count(&in, 1, "items") == 0 && in.status == CW_ERR_INPUT);
 }
 
+Test(bytes, counts_have_limits)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_reader in;
+    cw_reader_init(&in, "\7\0\0\0", 4, "x", 0, &err);
+    cr_expect(cw_read_count_up_to(&in, 0, 7, "items") == 7 && in.status == CW_OK);
+    cw_reader_init(&in, "\7\0\0\0", 4, "x", 0, &err);
+    cr_expect(cw_read_count_up_to(&in, 0, 6, "items") == 0 && in.status == CW_ERR_INPUT && err.offset == 0);
+    cr_expect_str_eq(err.message, "found a count of 7 items, expected at most 6");
+}
+
 Test(bytes, strings_are_utf8_without_nul)
 {
     static const struct {

@@ -316,6 +316,23 @@ Test(config_image, a_counter_is_named_once)
     cw_writer_free(&out);
 }
 
+Test(config_image, too_many_passes_are_refused)
+{
+    static const struct cw_config_pass passes[CW_PASSES_MAX + 1];
+    struct cw_config_image plan = cw_sample_plan();
+    struct cw_writer out;
+    plan.passes = passes;
+    for (plan.pass_count = CW_PASSES_MAX; plan.pass_count <= CW_PASSES_MAX + 1; plan.pass_count++) {
+        cw_writer_init(&out);
+        cw_config_image_write(&plan, &out);
+        if (plan.pass_count > CW_PASSES_MAX)
+            refused_in(&out, PASS, 0, "found a count of 4097 passes, expected at most 4096", __LINE__);
+        else
+            cr_expect(read_bytes(out.data, out.size) == CW_OK, "%s", text);
+        cw_writer_free(&out);
+    }
+}
+
 /* A small file must not ask for a large table of counters and their passes. */
 Test(config_image, work_for_the_prefix_is_bounded)
 {

@@ -405,12 +405,20 @@ Test(counter_data, a_range_has_a_value_for_each_counter)
     cw_writer_free(&out);
 }
 
-/* The number of passes has no list of its own, so only the ranges bound it. */
+/* The number of passes has no list of its own, and a capture without ranges has no durations either. */
 Test(counter_data, a_hostile_number_of_passes_is_refused)
 {
-    memset(sample.data + chunk_offset(&sample, SCHM) + HEADER + 38, 0xff, 4);
+    uint8_t *passes = sample.data + chunk_offset(&sample, SCHM) + HEADER + 38;
+    sample.size = chunk_offset(&sample, RNGE);
+    memset(passes, 0xff, 4);
     cw_edit_fix_checksums(sample.data, sample.size);
-    refused_in(&sample, RNGE, HEADER + 85, "found 128 bytes, expected the durations of 4294967295 passes", __LINE__);
+    refused_in(&sample, SCHM, HEADER + 38, "found a count of 4294967295 passes, expected at most 4096", __LINE__);
+    cw_store_u32(passes, CW_PASSES_MAX + 1);
+    cw_edit_fix_checksums(sample.data, sample.size);
+    refused_in(&sample, SCHM, HEADER + 38, "found a count of 4097 passes, expected at most 4096", __LINE__);
+    cw_store_u32(passes, CW_PASSES_MAX);
+    cw_edit_fix_checksums(sample.data, sample.size);
+    cr_expect(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
 }
 
 Test(counter_data, every_failed_allocation_is_reported)

@@ -232,7 +232,7 @@ Test(parts, one_pass_by_itself_has_the_counters_that_it_holds_whole)
 Test(parts, too_many_passes_are_refused)
 {
     make_plan(NEEDS("a"), HOLDS("a"));
-    plan.pass_count = CW_PARTS_MOST_PASSES + 1;
+    plan.pass_count = CW_PASSES_MAX + 1;
     cr_expect(cw_parts_make(&parts, &plan, &(struct cw_parts_rules){.how = CW_PARTS_FEW}, arena, &err) ==
               CW_ERR_UNSUPPORTED);
     cr_expect_str_eq(err.message, "found a plan of 4097 passes, expected at most 4096");
