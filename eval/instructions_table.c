@@ -42,7 +42,7 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE])
 }
 
 /* A reason's twin "..._not_issued" counts again those of its samples in which the scheduler issued nothing. Where both
- * were sampled, the twin adds nothing. */
+ * were sampled, the twin adds nothing. The rows are in the order of their reasons. */
 static bool is_twin(const struct cw_pc_row *row, const struct cw_pc_row *const *rows, size_t count)
 {
     static const char twin[] = "_not_issued";
@@ -50,9 +50,18 @@ static bool is_twin(const struct cw_pc_row *row, const struct cw_pc_row *const *
     if (length <= sizeof twin - 1 || strcmp(row->reason + length - (sizeof twin - 1), twin) != 0)
         return false;
     length -= sizeof twin - 1;
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(rows[i]->reason, row->reason, length) == 0 && !rows[i]->reason[length])
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *reason = rows[middle]->reason;
+        int order = strncmp(reason, row->reason, length);
+        if (order == 0 && !reason[length])
             return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return false;
 }
 

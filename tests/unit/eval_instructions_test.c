@@ -171,6 +171,23 @@ Test(instructions, twins_of_reasons_add_nothing)
     free(text);
 }
 
+/* Serialized, each launch has rows of its own: to look through all of them for each twin would take minutes here. */
+Test(instructions, twins_of_many_launches, .timeout = 60)
+{
+    enum { LAUNCHES = 200000 };
+    static const char *const names[] = {"wait", "wait_not_issued"};
+    static const struct cw_stall stalls[] = {{0, 3}, {1, 2}};
+    static struct cw_pc_record many[LAUNCHES];
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        many[i] = (struct cw_pc_record){{42, 0x10, "f", 2}, i, 2, stalls};
+    const struct cw_pc_batch batch = {
+        .total = 1, .reason_count = 2, .reasons = names, .record_count = LAUNCHES, .records = many};
+    make(CW_PROFILER_PC, &(struct cw_pc_data){.pc_count = 1, .pc = &batch});
+    char *text = text_of(write_table);
+    cr_expect(strstr(text, "600,000  100.0%  -"), "%s", text);
+    free(text);
+}
+
 /* ---- SASS metrics ---- */
 
 Test(instructions, values_of_instances_add_up)
