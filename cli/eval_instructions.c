@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cli/eval_instructions.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,16 @@ struct content {
     size_t table_count;
 };
 
+/* What took more memory or time than a capture of its size may. */
+static void say_left(const char *capture, const struct cw_places_left *left)
+{
+    if (left->names || left->modules)
+        fprintf(stderr,
+                "%s: %s: %" PRIu32 " mangled names and the lines of %" PRIu32
+                " modules are left out: to read them takes more memory or time than their size allows\n",
+                program_invocation_short_name, capture, left->names, left->modules);
+}
+
 static enum cw_status load(struct content *c, const struct cw_instruction_outputs *o,
                            const struct cw_counter_data *data, const struct cw_bytes *file, struct cw_pc_data *raw,
                            struct cw_arena *arena, struct cw_error *err)
@@ -28,6 +39,8 @@ static enum cw_status load(struct content *c, const struct cw_instruction_output
         status = cw_instructions_make(&c->instructions, data, raw, c->capture.source, arena, err);
     if (status == CW_OK)
         c->table_count = cw_instructions_records(&c->instructions, c->tables);
+    if (status == CW_OK)
+        say_left(o->capture, &c->instructions.left);
     return status;
 }
 

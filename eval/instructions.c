@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/lines.h"
-#include "host/base/demangle.h"
+#include "eval/texts.h"
 
 /* ---- rows that add up ------------------------------------------------------------------------------------------- */
 
@@ -65,14 +64,9 @@ static int order_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int order_text(const char *a, const char *b)
+int cw_place_compare(const struct cw_place *a, const struct cw_place *b)
 {
-    return a == b ? 0 : strcmp(a, b);
-}
-
-static int order_places(const struct cw_place *a, const struct cw_place *b)
-{
-    int order = order_text(a->function, b->function);
+    int order = cw_text_compare(a->function, b->function);
     order = order ? order : order_u64(a->module, b->module);
     return order ? order : order_u64(a->offset, b->offset);
 }
@@ -83,8 +77,8 @@ static int compare_pc(const void *left, const void *right)
     int order = order_u64(a->device, b->device);
     order = order ? order : order_u64(a->process, b->process);
     order = order ? order : order_u64(a->launch, b->launch);
-    order = order ? order : order_places(&a->at, &b->at);
-    return order ? order : order_text(a->reason, b->reason);
+    order = order ? order : cw_place_compare(&a->at, &b->at);
+    return order ? order : cw_text_compare(a->reason, b->reason);
 }
 
 static void absorb_pc(void *into, const void *from)
@@ -97,9 +91,9 @@ static int compare_sass(const void *left, const void *right)
     const struct cw_sass_row *a = left, *b = right;
     int order = order_u64(a->device, b->device);
     order = order ? order : order_u64(a->process, b->process);
-    order = order ? order : order_places(&a->at, &b->at);
-    order = order ? order : order_text(a->metric, b->metric);
-    order = order ? order : order_text(a->level, b->level);
+    order = order ? order : cw_place_compare(&a->at, &b->at);
+    order = order ? order : cw_text_compare(a->metric, b->metric);
+    order = order ? order : cw_text_compare(a->level, b->level);
     return order ? order : order_u64(a->instances, b->instances);
 }
 
@@ -116,25 +110,45 @@ static void absorb_sass(void *into, const void *from)
 struct make {
     struct cw_instructions *out;
     const struct cw_pc_data *raw;
+    struct cw_texts texts;
     struct cw_arena *arena;
-    const struct cw_lines **lines; /* of each module, once read */
-    bool *read;
 };
 
-static struct cw_place place(const struct cw_instruction *at)
+static bool order_texts(struct make *m)
 {
-    return (struct cw_place){.function = at->function, .module = at->module, .offset = at->pc, .name = "", .file = ""};
+    for (uint32_t i = 0; i < m->raw->pc_count; i++) {
+        const struct cw_pc_batch *b = &m->raw->pc[i];
+        for (uint32_t k = 0; k < b->reason_count; k++)
+            cw_texts_note(&m->texts, b->reasons[k]);
+        for (uint32_t k = 0; k < b->record_count; k++)
+            cw_texts_note(&m->texts, b->records[k].at.function);
+    }
+    for (uint32_t i = 0; i < m->raw->sass_count; i++) {
+        const struct cw_sass_batch *b = &m->raw->sass[i];
+        for (uint32_t k = 0; k < b->metric_count; k++)
+            cw_texts_note(&m->texts, b->metrics[k].name);
+        for (uint32_t k = 0; k < b->record_count; k++)
+            cw_texts_note(&m->texts, b->records[k].at.function);
+    }
+    for (int level = 0; level < CW_SASS_LEVEL__COUNT; level++)
+        cw_texts_note(&m->texts, cw_sass_level_names[level]);
+    return cw_texts_order(&m->texts, m->arena);
 }
 
-static bool add_pc_batch(struct rows *rows, const struct cw_pc_batch *b)
+static struct cw_place place(const struct make *m, const struct cw_instruction *at)
+{
+    return (struct cw_place){.function = cw_texts_one(&m->texts, at->function), .module = at->module, .offset = at->pc};
+}
+
+static bool add_pc_batch(const struct make *m, struct rows *rows, const struct cw_pc_batch *b)
 {
     struct cw_pc_row row = {.device = b->device, .process = b->process};
     for (uint32_t i = 0; i < b->record_count; i++) {
         const struct cw_pc_record *r = &b->records[i];
-        row.at = place(&r->at);
+        row.at = place(m, &r->at);
         row.launch = r->launch;
         for (uint32_t k = 0; k < r->stall_count; k++) {
-            row.reason = b->reasons[r->stalls[k].reason];
+            row.reason = cw_texts_one(&m->texts, b->reasons[r->stalls[k].reason]);
             row.samples = r->stalls[k].samples;
             if (!add(rows, &row))
                 return false;
@@ -143,22 +157,22 @@ static bool add_pc_batch(struct rows *rows, const struct cw_pc_batch *b)
     return true;
 }
 
-static bool add_sass_batch(struct rows *rows, const struct cw_sass_batch *b, struct cw_arena *arena)
+static bool add_sass_batch(const struct make *m, struct rows *rows, const struct cw_sass_batch *b)
 {
     struct cw_sass_row row = {.device = b->device, .process = b->process};
     for (uint32_t i = 0; i < b->record_count; i++) {
         const struct cw_sass_record *r = &b->records[i];
-        row.at = place(&r->at);
-        for (uint32_t m = 0; m < b->metric_count; m++) {
-            row.metric = b->metrics[m].name;
-            row.level = cw_sass_level_names[b->metrics[m].level];
-            row.instances = r->counts[m];
+        row.at = place(m, &r->at);
+        for (uint32_t k = 0; k < b->metric_count; k++) {
+            row.metric = cw_texts_one(&m->texts, b->metrics[k].name);
+            row.level = cw_texts_one(&m->texts, cw_sass_level_names[b->metrics[k].level]);
+            row.instances = r->counts[k];
             if (!row.instances) /* another record of the instruction has this metric */
                 continue;
-            row.values = cw_arena_alloc(arena, r->counts[m], sizeof *row.values);
+            row.values = cw_arena_alloc(m->arena, r->counts[k], sizeof *row.values);
             if (!row.values)
                 return false;
-            memcpy(row.values, r->values[m], row.instances * sizeof *row.values);
+            memcpy(row.values, r->values[k], row.instances * sizeof *row.values);
             if (!add(rows, &row))
                 return false;
         }
@@ -182,7 +196,7 @@ static bool make_pc(struct make *m)
     bool good = batches != NULL;
     for (uint32_t i = 0; good && i < m->raw->pc_count; i++) {
         const struct cw_pc_batch *b = &m->raw->pc[i];
-        good = add_pc_batch(&rows, b);
+        good = add_pc_batch(m, &rows, b);
         batches[i] = (struct cw_pc_batch_row){.device = b->device,
                                               .process = b->process,
                                               .period = b->period,
@@ -234,7 +248,7 @@ static bool make_sass(struct make *m)
     struct rows rows = {.size = sizeof(struct cw_sass_row), .compare = compare_sass, .absorb = absorb_sass};
     bool good = true;
     for (uint32_t i = 0; good && i < m->raw->sass_count; i++) {
-        good = add_sass_batch(&rows, &m->raw->sass[i], m->arena);
+        good = add_sass_batch(m, &rows, &m->raw->sass[i]);
         out->dropped += m->raw->sass[i].dropped;
         note_time(out, m->raw->sass[i].start_ns, m->raw->sass[i].end_ns);
     }
@@ -245,36 +259,23 @@ static bool make_sass(struct make *m)
     return own && lay_out_values(out, own, m->arena);
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static const struct cw_lines *lines_of(struct make *m, uint64_t crc)
+static enum cw_status resolve(struct make *m, struct cw_error *err)
 {
-    /* the low half of the number is enough: SASS records have no more */
-    for (uint32_t i = 0; i < m->raw->module_count; i++) {
-        const struct cw_module *module = &m->raw->modules[i];
-        if ((uint32_t)module->crc != (uint32_t)crc)
-            continue;
-        if (!m->read[i])
-            m->lines[i] = cw_lines_read(module->code, module->size, m->arena);
-        m->read[i] = true;
-        return m->lines[i];
-    }
-    return NULL;
-}
-
-static const char *readable(struct make *m, const char *function)
-{
-    char *text = cw_demangle(function);
-    const char *own = text ? cw_arena_strdup(m->arena, text) : function;
-    free(text);
-    return own ? own : function;
-}
-
-/* `last` is the place before, which mostly is of the same function. */
-static void resolve(struct make *m, struct cw_place *at, const struct cw_place *last)
-{
-    at->name = last && order_text(last->function, at->function) == 0 ? last->name : readable(m, at->function);
-    cw_lines_find(lines_of(m, at->module), at->function, at->offset, &at->file, &at->line);
+    struct cw_instructions *out = m->out;
+    size_t count = out->pc_count + out->sass_count;
+    struct cw_place **places = calloc(count + 1, sizeof *places);
+    if (!places)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < out->pc_count; i++)
+        places[i] = &((struct cw_pc_row *)out->pc)[i].at;
+    for (size_t i = 0; i < out->sass_count; i++)
+        places[out->pc_count + i] = &((struct cw_sass_row *)out->sass)[i].at;
+    enum cw_status status =
+        cw_places_resolve(places, count, m->raw->modules, m->raw->module_count, &out->left, m->arena, err);
+    free(places);
+    return status;
 }
 
 enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,
@@ -282,20 +283,10 @@ enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw
                                     struct cw_error *err)
 {
     *out = (struct cw_instructions){.data = data, .source = source, .module_count = raw->module_count};
-    struct make m = {.out = out,
-                     .raw = raw,
-                     .arena = arena,
-                     .lines = cw_arena_alloc(arena, raw->module_count, sizeof *m.lines),
-                     .read = cw_arena_alloc(arena, raw->module_count, sizeof *m.read)};
-    if (!m.lines || !m.read || !make_pc(&m) || !make_sass(&m))
-        return cw_error_nomem(err);
-    struct cw_pc_row *pc = (struct cw_pc_row *)out->pc;
-    for (size_t i = 0; i < out->pc_count; i++)
-        resolve(&m, &pc[i].at, i ? &pc[i - 1].at : NULL);
-    struct cw_sass_row *sass = (struct cw_sass_row *)out->sass;
-    for (size_t i = 0; i < out->sass_count; i++)
-        resolve(&m, &sass[i].at, i ? &sass[i - 1].at : NULL);
-    return CW_OK;
+    struct make m = {.out = out, .raw = raw, .arena = arena};
+    bool good = order_texts(&m) && make_pc(&m) && make_sass(&m);
+    cw_texts_free(&m.texts);
+    return good ? resolve(&m, err) : cw_error_nomem(err);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */

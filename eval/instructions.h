@@ -2,16 +2,9 @@
 #ifndef CW_EVAL_INSTRUCTIONS_H
 #define CW_EVAL_INSTRUCTIONS_H
 
+#include "eval/places.h"
 #include "eval/records.h"
 #include "host/image/counter_data.h"
-#include "host/image/pc_data.h"
-
-struct cw_place {                /* of an instruction */
-    const char *function, *name; /* as the driver has it; as a person reads it */
-    uint64_t module, offset;     /* the module's CRC; bytes from the start of the function */
-    const char *file;            /* "" where the code has no line information */
-    uint32_t line;
-};
 
 struct cw_pc_row {
     uint32_t device, process, launch;
@@ -45,9 +38,14 @@ struct cw_instructions {
     uint64_t total, dropped, other;
     uint32_t full_buffers;
     uint64_t first_ns, last_ns; /* of all batches */
+    struct cw_places_left left;
 };
 
-/* Everything lives in `arena`; strings are shared with `raw`, which must live as long. */
+/* By function, module and offset. Functions of equal names, and reasons, metrics and levels, are one text each, and lie
+ * in the order of strcmp (eval/texts.h). */
+int cw_place_compare(const struct cw_place *a, const struct cw_place *b);
+
+/* Everything lives in `arena`. */
 enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,
                                     const struct cw_pc_data *raw, const char *source, struct cw_arena *arena,
                                     struct cw_error *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/instructions.h"
+#include "eval/texts.h"
 #include "host/base/text.h"
 
 enum { TOP_REASONS = 3, MOST_REASONS = 128, NUMBER_SIZE = 32 };
@@ -82,13 +83,6 @@ static void put_left_out(size_t count, FILE *out)
     cw_text_print(out, "%zu more instruction%s; --top N shows more\n", count, count == 1 ? "" : "s");
 }
 
-static int order_places(const struct cw_place *a, const struct cw_place *b)
-{
-    int order = strcmp(a->function, b->function);
-    order = order ? order : (a->module > b->module) - (a->module < b->module);
-    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
-}
-
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 struct share {
@@ -105,15 +99,15 @@ struct spot { /* an instruction in all devices, processes and launches: rows[fir
 static int by_place(const void *left, const void *right)
 {
     const struct cw_pc_row *a = *(const struct cw_pc_row *const *)left, *b = *(const struct cw_pc_row *const *)right;
-    int order = order_places(&a->at, &b->at);
-    return order ? order : strcmp(a->reason, b->reason);
+    int order = cw_place_compare(&a->at, &b->at);
+    return order ? order : cw_text_compare(a->reason, b->reason);
 }
 
 static int by_samples(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
     int order = (a->samples < b->samples) - (a->samples > b->samples);
-    return order ? order : order_places(&a->at, &b->at);
+    return order ? order : cw_place_compare(&a->at, &b->at);
 }
 
 static int by_share(const void *left, const void *right)
@@ -154,7 +148,7 @@ static size_t find_spots(const struct cw_pc_row *const *rows, size_t count, stru
     size_t n = 0;
     *total = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!n || order_places(&spots[n - 1].at, &rows[i]->at) != 0)
+        if (!n || cw_place_compare(&spots[n - 1].at, &rows[i]->at) != 0)
             spots[n++] = (struct spot){.at = rows[i]->at, .first = i};
         spots[n - 1].count++;
     }
@@ -218,15 +212,15 @@ static int by_metric(const void *left, const void *right)
 {
     const struct cw_sass_row *a = *(const struct cw_sass_row *const *)left,
                              *b = *(const struct cw_sass_row *const *)right;
-    int order = strcmp(a->metric, b->metric);
-    order = order ? order : strcmp(a->level, b->level);
+    int order = cw_text_compare(a->metric, b->metric);
+    order = order ? order : cw_text_compare(a->level, b->level);
     order = order ? order : (a->sum < b->sum) - (a->sum > b->sum);
-    return order ? order : order_places(&a->at, &b->at);
+    return order ? order : cw_place_compare(&a->at, &b->at);
 }
 
 static bool same_metric(const struct cw_sass_row *a, const struct cw_sass_row *b)
 {
-    return strcmp(a->metric, b->metric) == 0 && strcmp(a->level, b->level) == 0;
+    return a->metric == b->metric && a->level == b->level;
 }
 
 static void put_metric(const struct cw_sass_row *const *rows, size_t count, size_t top, FILE *out)

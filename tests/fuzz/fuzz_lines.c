@@ -9,13 +9,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static const char *const functions[] = {"_Z5firstPf", "_Z6secondPfPKf", ""};
     struct cw_arena *arena = cw_arena_create();
-    const struct cw_lines *lines = cw_lines_read(bytes, size, arena);
+    const struct cw_lines *lines;
+    enum cw_status status = cw_lines_read(&lines, bytes, size, arena);
+    CW_FUZZ_CHECK(status == CW_OK || (status == CW_ERR_UNSUPPORTED && !lines));
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)
         for (uint64_t pc = 0; pc < 0x200; pc += 16) {
-            const char *file;
-            uint32_t line;
-            if (cw_lines_find(lines, functions[f], pc, &file, &line))
-                CW_FUZZ_CHECK(line && strlen(file) <= 2 * size);
+            struct cw_line found;
+            if (cw_lines_find(lines, functions[f], pc, &found))
+                CW_FUZZ_CHECK(found.line && found.number < cw_lines_file_count(lines) &&
+                              strlen(found.file) <= 2 * size);
         }
     cw_arena_destroy(arena);
     return 0;
