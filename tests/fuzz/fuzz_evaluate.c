@@ -1,0 +1,117 @@
+/* What metric-eval does with a capture of any kind, up to its last line of output. */
+#include <string.h>
+
+#include "eval/csv.h"
+#include "eval/explain.h"
+#include "eval/instructions.h"
+#include "eval/json.h"
+#include "eval/pm.h"
+#include "eval/table.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/no_child.h"
+#include "tests/support/chunk_edit.h"
+#include "tests/support/small_chip.h"
+
+/* Of all sub-metrics of the chip, one in so many. */
+enum { STEP = 7, MOST_METRICS = 512 };
+
+static const struct cw_chip *chip;
+static struct cw_metric metrics[MOST_METRICS];
+static size_t metric_count;
+static struct cw_arena *of_chip; /* kept, so that it is not taken for a leak */
+static FILE *nowhere;
+
+static void set_up(void)
+{
+    of_chip = cw_arena_create();
+    nowhere = fopen("/dev/null", "w");
+    CW_FUZZ_CHECK(nowhere);
+    CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", of_chip, NULL) == CW_OK);
+    uint32_t n = 0;
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+        for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
+            for (uint32_t v = 0; v < cw_metric_variants((enum cw_metric_type)t); v++)
+                if (n++ % STEP == 0 && metric_count < MOST_METRICS)
+                    metrics[metric_count++] = cw_metric_variant((enum cw_metric_type)t, i, v);
+}
+
+static void put_ranges(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    static const struct cw_eval_options options = {1e6, 0};
+    static const struct cw_table_style style = {80, true};
+    struct cw_result result;
+    struct cw_error err = CW_ERROR_INIT;
+    CW_FUZZ_CHECK(cw_result_make(&result, chip, data, "fuzz", metrics, metric_count, &options, arena, &err) == CW_OK);
+    for (size_t i = 0; i < metric_count * result.range_count; i++)
+        CW_FUZZ_CHECK(result.statuses[i] >= 0 && result.statuses[i] < CW_VALUE_STATUS_COUNT);
+    cw_csv_write(&result, nowhere);
+    CW_FUZZ_CHECK(cw_json_write(&result, nowhere, &err) == CW_OK);
+    cw_table_write(&result, &style, nowhere);
+    for (size_t m = 0; m < metric_count && result.range_count; m += STEP)
+        CW_FUZZ_CHECK(cw_explain(nowhere, chip, data, &metrics[m], 0, &options, arena, &err) == CW_OK);
+}
+
+static void put_samples(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    static const struct cw_eval_options options = {0, 1e6};
+    struct cw_pm_result result;
+    struct cw_error err = CW_ERROR_INIT;
+    CW_FUZZ_CHECK(cw_pm_result_make(&result, chip, data, "fuzz", metrics, metric_count, &options, arena, &err) ==
+                  CW_OK);
+    cw_pm_csv_write(&result, nowhere);
+    CW_FUZZ_CHECK(cw_pm_json_write(&result, nowhere, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_pm_table_write(&result, nowhere, &err) == CW_OK);
+}
+
+static void put_instructions(const struct cw_counter_data *data, const struct cw_pc_data *raw, struct cw_arena *arena)
+{
+    struct cw_instructions all;
+    struct cw_records tables[CW_INSTRUCTION_TABLES];
+    struct cw_error err = CW_ERROR_INIT;
+    CW_FUZZ_CHECK(cw_instructions_make(&all, data, raw, "fuzz", arena, &err) == CW_OK);
+    size_t count = cw_instructions_records(&all, tables);
+    for (size_t i = 0; i < count; i++) {
+        cw_records_csv(&tables[i], nowhere);
+        cw_records_json(&tables[i], nowhere);
+    }
+    CW_FUZZ_CHECK(cw_instructions_table(&all, 5, nowhere, &err) == CW_OK);
+}
+
+static void evaluate(const uint8_t *bytes, size_t size)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_counter_data data;
+    struct cw_pc_data raw;
+    struct cw_error err = CW_ERROR_INIT;
+    enum cw_status status = cw_counter_data_read(&data, bytes, size, "fuzz", arena, &err);
+    if (status == CW_OK)
+        status = cw_pc_data_read(&raw, bytes, size, "fuzz", arena, &err);
+    CW_FUZZ_CHECK(status == err.code && (status == CW_OK || status == CW_ERR_INPUT));
+    if (status == CW_OK) {
+        cw_table_show(&data, "fuzz", nowhere);
+        put_instructions(&data, &raw, arena);
+        if (data.schema.profiler == CW_PROFILER_PM)
+            put_samples(&data, arena);
+        else
+            put_ranges(&data, arena);
+    }
+    cw_arena_destroy(arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    enum { ANSWER = 64 };
+    if (!chip)
+        set_up();
+    uint8_t *fixed = malloc(size ? size : 1);
+    if (!fixed)
+        return 0;
+    if (size)
+        memcpy(fixed, bytes, size);
+    cw_fuzz_answer_size = size < ANSWER ? size : ANSWER;
+    cw_fuzz_answer = fixed + size - cw_fuzz_answer_size;
+    cw_edit_fix_checksums(fixed, size);
+    evaluate(fixed, size);
+    free(fixed);
+    return 0;
+}
