@@ -251,7 +251,7 @@ static void read_counters(struct parse *p, struct cw_reader *in)
 
 static void read_metrics(struct parse *p, struct cw_reader *in)
 {
-    p->image->metric_count = cw_field_read_strings(in, p->arena, &p->image->metrics, "metrics");
+    p->image->metric_count = cw_field_read_names(in, p->arena, &p->image->metrics, "metrics");
 }
 
 static void read_limit(struct parse *p, struct cw_reader *in, struct cw_config_limit *limit)

@@ -17,13 +17,17 @@ void *cw_field_array(struct cw_reader *in, struct cw_arena *arena, size_t count,
 uint32_t cw_field_read_pairs(struct cw_reader *in, struct cw_arena *arena, const struct cw_pair **pairs,
                              const char *what)
 {
-    uint32_t count = cw_read_count(in, 8, what);
+    uint32_t count = cw_read_count_up_to(in, 8, CW_PAIRS_MAX, what);
     struct cw_pair *items = cw_field_array(in, arena, count, sizeof *items);
+    struct cw_field_key keys[CW_PAIRS_MAX];
     *pairs = items;
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
+        size_t pos = in->pos;
         items[i].key = cw_read_string(in, arena);
         items[i].value = cw_read_string(in, arena);
+        keys[i] = (struct cw_field_key){.name = items[i].key, .pos = pos};
     }
+    cw_field_check_unique(in, keys, count, "key");
     return items ? count : 0;
 }
 
@@ -45,6 +49,23 @@ uint32_t cw_field_read_strings(struct cw_reader *in, struct cw_arena *arena, con
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++)
         items[i] = cw_read_string(in, arena);
     return items ? count : 0;
+}
+
+uint32_t cw_field_read_names(struct cw_reader *in, struct cw_arena *arena, const char *const **names, const char *what)
+{
+    size_t pos = in->pos;
+    uint32_t count = cw_field_read_strings(in, arena, names, what);
+    struct cw_field_key *keys = calloc((size_t)count + 1, sizeof *keys);
+    if (!keys && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+    pos += 4;
+    for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
+        keys[i] = (struct cw_field_key){.name = (*names)[i], .pos = pos};
+        pos += 4 + strlen((*names)[i]);
+    }
+    cw_field_check_unique(in, keys, count, what);
+    free(keys);
+    return count;
 }
 
 void cw_field_write_strings(struct cw_writer *out, const char *const *strings, uint32_t count)

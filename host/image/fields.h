@@ -8,7 +8,9 @@
  * before. The caller has checked the count against the data. */
 void *cw_field_array(struct cw_reader *in, struct cw_arena *arena, size_t count, size_t size);
 
-/* list<{key: string, value: string}>; returns the count. */
+/* list<{key: string, value: string}>, each key once and at most CW_PAIRS_MAX: what has pairs looks through all of them
+ * for one. Returns the count. */
+enum { CW_PAIRS_MAX = 1024 };
 uint32_t cw_field_read_pairs(struct cw_reader *in, struct cw_arena *arena, const struct cw_pair **pairs,
                              const char *what);
 void cw_field_write_pairs(struct cw_writer *out, const struct cw_pair *pairs, uint32_t count);
@@ -17,6 +19,9 @@ void cw_field_write_pairs(struct cw_writer *out, const struct cw_pair *pairs, ui
 uint32_t cw_field_read_strings(struct cw_reader *in, struct cw_arena *arena, const char *const **strings,
                                const char *what);
 void cw_field_write_strings(struct cw_writer *out, const char *const *strings, uint32_t count);
+
+/* The same, each once. */
+uint32_t cw_field_read_names(struct cw_reader *in, struct cw_arena *arena, const char *const **names, const char *what);
 
 /* A u32 below `count`, which is how many `what` there are. */
 uint32_t cw_field_read_index(struct cw_reader *in, uint32_t count, const char *what);

@@ -144,7 +144,9 @@ void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_ar
     schema->producer = cw_read_string(in, arena);
     schema->pass_count = cw_read_count_up_to(in, 0, CW_PASSES_MAX, "passes");
     read_counters(schema, in, arena);
-    schema->metric_count = cw_field_read_strings(in, arena, &schema->metrics, "metrics");
+    /* what a plan names is evaluated on every range */
+    schema->metric_count = (schema->profiler < CW_PROFILER__PLANNED ? cw_field_read_names : cw_field_read_strings)(
+        in, arena, &schema->metrics, "metrics");
 }
 
 static void check_repeat(const struct cw_schema *schema, const struct cw_schema_repeat *r,

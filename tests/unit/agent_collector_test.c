@@ -51,13 +51,18 @@ static enum cw_status add(uint32_t attributes)
 {
     struct cw_error trouble = CW_ERROR_INIT;
     struct cw_pair *pairs = calloc(attributes + 1, sizeof *pairs);
+    char(*keys)[8] = calloc(attributes + 1, sizeof *keys);
     struct cw_device_facts facts[CW_SAMPLE_COUNTERS] = {{0}};
-    for (uint32_t i = 0; i < attributes; i++)
-        pairs[i] = (struct cw_pair){"key", "value"};
+    cr_assert(pairs && keys);
+    for (uint32_t i = 0; i < attributes; i++) {
+        snprintf(keys[i], sizeof keys[i], "k%03u", i % 1000);
+        pairs[i] = (struct cw_pair){keys[i], "value"};
+    }
     const struct cw_device device = {attributes, attributes, pairs, facts};
     cr_assert(schema.counter_count == CW_SAMPLE_COUNTERS);
     enum cw_status status = cw_collector_device(&collector, &device, &trouble);
     free(pairs);
+    free(keys);
     return status;
 }
 

@@ -254,7 +254,7 @@ Test(config_image, bad_content_is_refused)
         {__LINE__, PLAN, 4, {'G', 0, '1', '0'}, 4, "found a string of 5 bytes that is not UTF-8 text"},
         {__LINE__, PLAN, 9, {2, 1, 2, 3}, 9, "found profiler 2, expected 0 (range) or 1 (pm)"},
         {__LINE__, PLAN, 38, {0xff, 0xff, 0xff, 0xff}, 38,
-         "found a count of 4294967295 parameters, expected at most the 6 that fit the data"},
+         "found a count of 4294967295 parameters, expected at most 1024"},
         {__LINE__, DOMN, 0, {3}, 0, "found a count of 3 domains, expected at most the 2 that fit the data"},
         {__LINE__, DOMN, 0, {1}, 15, "found 11 bytes after the end of chunk DOMN, expected none"},
         {__LINE__, RAWC, 0, {0xff, 0xff, 0xff, 0xff}, 0,

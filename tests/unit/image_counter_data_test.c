@@ -357,7 +357,7 @@ Test(counter_data, bad_content_is_refused)
          4,
          {0xff, 0xff, 0xff, 0xff},
          4,
-         "found a count of 4294967295 attributes, expected at most the 27 that fit the data"},
+         "found a count of 4294967295 attributes, expected at most 1024"},
         {__LINE__, DEVC, 4, {3}, 65, "found 164 bytes of counter facts, expected the 144 of 4 counters"},
         {__LINE__, RNGE, 0, {0xff, 0xff, 0xff, 0xff}, 4, "found 209 bytes, expected 4294967295 more"},
         {__LINE__, RNGE, 21, {9}, 21, "found a range of device 9, expected one with a DEVC chunk before it"},
@@ -419,6 +419,45 @@ Test(counter_data, a_hostile_number_of_passes_is_refused)
     cw_store_u32(passes, CW_PASSES_MAX);
     cw_edit_fix_checksums(sample.data, sample.size);
     cr_expect(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
+}
+
+/* What is looked for by name, or evaluated for each name, is there once: else work grows with the square of the file. */
+Test(counter_data, names_and_keys_are_there_once)
+{
+    static const struct cw_pair pairs[] = {{"b", "1"}, {"a", "2"}, {"b", "3"}};
+    static const char *const names[] = {"m.sum", "n.sum", "m.sum"};
+    static struct cw_pair many[1025];
+    static char keys[1025][8];
+    const struct cw_device device = {.index = 7, .attribute_count = 3, .attributes = pairs};
+    struct cw_schema schema = {.chip = "", .producer = "", .metric_count = 3, .metrics = names};
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_header(&schema, &out);
+    cw_counter_data_write_schema(&schema, &out);
+    refused_in(&out, SCHM, HEADER + 4 + 1 + 16 + 4 + 4 + 4 + 4 + 2 * 9, "found metrics 'm.sum' again, expected each once",
+               __LINE__);
+    schema.profiler = CW_PROFILER_SASS;
+    out.size = 0;
+    cw_counter_data_write_header(&schema, &out);
+    cw_counter_data_write_schema(&schema, &out);
+    cr_expect(read_bytes(out.data, out.size) == CW_OK, "%s", text);
+    size_t before = out.size;
+    cw_counter_data_write_device(&schema, &device, &out);
+    refused_in(&out, DEVC, HEADER + 4 + 4 + 2 * 10, "found key 'b' again, expected each once", __LINE__);
+    for (uint32_t i = 0; i < 1025; i++) {
+        snprintf(keys[i], sizeof keys[i], "k%u", i);
+        many[i] = (struct cw_pair){keys[i], ""};
+    }
+    for (uint32_t count = 1024; count <= 1025; count++) {
+        out.size = before;
+        cw_counter_data_write_device(
+            &schema, &(struct cw_device){.index = 7, .attribute_count = count, .attributes = many}, &out);
+        if (count == 1024)
+            cr_expect(read_bytes(out.data, out.size) == CW_OK, "%s", text);
+        else
+            refused_in(&out, DEVC, HEADER + 4, "found a count of 1025 attributes, expected at most 1024", __LINE__);
+    }
+    cw_writer_free(&out);
 }
 
 Test(counter_data, every_failed_allocation_is_reported)
