@@ -162,6 +162,10 @@ void cw_force_utf8(void *text, size_t length)
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena)
 {
     uint32_t length = cw_read_u32(reader);
+    if (reader->status == CW_OK && length > CW_TEXT_MAX) {
+        reader->pos -= 4;
+        cw_reader_fail(reader, "found a string of %u bytes, expected at most %d", length, CW_TEXT_MAX);
+    }
     const uint8_t *at = cw_read_bytes(reader, length);
     if (!at)
         return "";
@@ -253,6 +257,9 @@ void cw_write_f64(struct cw_writer *writer, double value)
 void cw_write_string(struct cw_writer *writer, const char *text)
 {
     size_t length = strlen(text);
+    if (length > CW_TEXT_MAX) /* before a whole character */
+        for (length = CW_TEXT_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
+            length--;
     cw_write_u32(writer, (uint32_t)length);
     cw_write_bytes(writer, text, length);
     if (writer->status == CW_OK)

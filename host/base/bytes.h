@@ -41,7 +41,9 @@ size_t cw_utf8_length(const void *text, size_t length);
 bool cw_is_utf8(const void *text, size_t length);
 /* Text without NUL that is not has a question mark for each byte beyond ASCII then. */
 void cw_force_utf8(void *text, size_t length);
-/* A u32 length and that many bytes of UTF-8 without NUL; copied into `arena`. "" after a failure, never NULL. */
+/* A u32 length and that many bytes of UTF-8 without NUL, at most CW_TEXT_MAX; copied into `arena`. "" after a failure,
+ * never NULL. */
+enum { CW_TEXT_MAX = 1 << 16 };
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena);
 /* `size` bytes in place; NULL after a failure. */
 const uint8_t *cw_read_bytes(struct cw_reader *reader, size_t size);
@@ -63,6 +65,7 @@ void cw_write_u16(struct cw_writer *writer, uint16_t value);
 void cw_write_u32(struct cw_writer *writer, uint32_t value);
 void cw_write_u64(struct cw_writer *writer, uint64_t value);
 void cw_write_f64(struct cw_writer *writer, double value);
+/* What is longer than CW_TEXT_MAX is cut. */
 void cw_write_string(struct cw_writer *writer, const char *text);
 void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size);
 /* Text as printf would make it, of any length, without a terminating NUL. */

@@ -253,6 +253,33 @@ Test(bytes, strings_are_utf8_without_nul)
     }
 }
 
+Test(bytes, strings_are_cut_to_what_is_read)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_writer out;
+    struct cw_reader in;
+    char *text = cw_arena_alloc(arena, CW_TEXT_MAX + 8, 1);
+    cr_assert(text);
+    memset(text, 'a', CW_TEXT_MAX + 1);
+    cw_writer_init(&out);
+    cw_write_string(&out, text);
+    cw_reader_init(&in, out.data, out.size, "x", 0, &err);
+    cr_expect(strlen(cw_read_string(&in, arena)) == CW_TEXT_MAX && in.status == CW_OK);
+    memcpy(text + CW_TEXT_MAX - 1, "\xc2\xb5", 3);
+    out.size = 0;
+    cw_write_string(&out, text);
+    cw_reader_init(&in, out.data, out.size, "x", 0, &err);
+    cr_expect(strlen(cw_read_string(&in, arena)) == CW_TEXT_MAX - 1, "before the character that is cut");
+    cw_write_bytes(&out, "aa", 2);
+    cw_store_u32(out.data, CW_TEXT_MAX + 1);
+    cw_reader_init(&in, out.data, out.size, "x", 0, &err);
+    cr_expect(!*cw_read_string(&in, arena) && in.status == CW_ERR_INPUT && err.offset == 0);
+    cr_expect_str_eq(err.message, "found a string of 65537 bytes, expected at most 65536");
+    cw_writer_free(&out);
+    cw_arena_destroy(arena);
+}
+
 Test(bytes, a_writer_grows)
 {
     struct cw_writer out;
