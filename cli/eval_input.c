@@ -127,6 +127,20 @@ enum cw_status cw_eval_gather_named(struct cw_eval_run *r)
     return status;
 }
 
+/* The number of ranges times that of the metrics that a capture names grows with the square of its size; where people
+ * name the metrics, it grows with what they want. */
+static enum cw_status check_values(const struct cw_eval_run *r)
+{
+    const uint64_t metrics = r->data.schema.metric_count, most = 8 * ((uint64_t)r->file.size + 1000000);
+    const uint64_t ranges = cw_eval_of_samples(r) ? r->data.pm.sample_count : r->data.range_count;
+    if (metrics * ranges <= most)
+        return CW_OK;
+    return cw_error_set(r->err, CW_ERR_INPUT,
+                        "%s: found %" PRIu64 " metrics of %" PRIu64 " %s in the plan, expected at most %" PRIu64
+                        " values in a file of this size: name metrics by -m, --set or --all",
+                        r->o->capture, metrics, ranges, cw_eval_of_samples(r) ? "samples" : "ranges", most);
+}
+
 enum cw_status cw_eval_gather(struct cw_eval_run *r)
 {
     if (r->o->all)
@@ -136,5 +150,6 @@ enum cw_status cw_eval_gather(struct cw_eval_run *r)
     if (!r->data.schema.metric_count)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
                             r->o->capture);
-    return cw_eval_parse_names(r, r->data.schema.metrics, r->data.schema.metric_count);
+    enum cw_status status = check_values(r);
+    return status == CW_OK ? cw_eval_parse_names(r, r->data.schema.metrics, r->data.schema.metric_count) : status;
 }
