@@ -91,22 +91,22 @@ static enum cw_status run(struct cw_pm_result *r, const struct cw_eval_plan *pla
     enum cw_status status = cw_pm_view_init(&view, data, arena, err);
     if (status == CW_OK)
         status = find_extremes(&extremes, plan, arena, err);
-    double *values = cw_arena_alloc(arena, metrics * r->pm->largest, sizeof *values);
-    int8_t *statuses = cw_arena_alloc(arena, metrics * r->pm->largest, sizeof *statuses);
+    double *values = status == CW_OK ? cw_arena_alloc(arena, metrics * view.room, sizeof *values) : NULL;
+    int8_t *statuses = status == CW_OK ? cw_arena_alloc(arena, metrics * view.room, sizeof *statuses) : NULL;
     if (status == CW_OK && (!values || !statuses))
         status = cw_error_nomem(err);
-    for (uint32_t b = 0; b < r->pm->block_count && status == CW_OK; b++) {
-        const struct cw_pm_block *block = &r->pm->blocks[b];
-        cw_pm_view_load(&view, data, b);
-        cw_evaluate(plan, &view.data, values, statuses);
-        for (size_t m = 0; m < metrics; m++) {
-            size_t from = m * block->count, to = m * total + block->first;
-            memcpy(r->values + to, values + from, block->count * sizeof *values);
-            memcpy(r->statuses + to, statuses + from, block->count);
-            if (lacks(&view, &extremes[m]))
-                withhold(r->values + to, r->statuses + to, block->count);
+    for (uint32_t b = 0; b < r->pm->block_count && status == CW_OK; b++)
+        for (uint32_t first = 0, count; first < r->pm->blocks[b].count; first += count) {
+            count = cw_pm_view_load(&view, data, b, first);
+            cw_evaluate(plan, &view.data, values, statuses);
+            for (size_t m = 0; m < metrics; m++) {
+                size_t from = m * count, to = m * total + r->pm->blocks[b].first + first;
+                memcpy(r->values + to, values + from, count * sizeof *values);
+                memcpy(r->statuses + to, statuses + from, count);
+                if (lacks(&view, &extremes[m]))
+                    withhold(r->values + to, r->statuses + to, count);
+            }
         }
-    }
     return status;
 }
 

@@ -73,14 +73,16 @@ bool cw_pm_chunk_is_known(uint32_t type);
 enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *data, const struct cw_reader *file,
                           const struct cw_chunk *chunks, size_t count, struct cw_arena *arena);
 
-/* Columns of one block, as a capture whose ranges are the samples: for evaluation. Room for the largest block is made
- * once; loading another block overwrites the columns. */
+/* Columns of some samples of a block, as a capture whose ranges are the samples: for evaluation. Their room is made once;
+ * loading others overwrites the columns. */
 struct cw_pm_view {
     struct cw_counter_data data; /* one device, one range for each sample; names and times are empty */
+    uint32_t room;               /* samples at a time */
     uint8_t *columns;            /* enum cw_column_form of each counter in this block */
 };
 enum cw_status cw_pm_view_init(struct cw_pm_view *view, const struct cw_counter_data *data, struct cw_arena *arena,
                                struct cw_error *err);
-void cw_pm_view_load(struct cw_pm_view *view, const struct cw_counter_data *data, uint32_t block);
+/* Loads samples of a block from `first` on, which is one of it; returns how many. */
+uint32_t cw_pm_view_load(struct cw_pm_view *view, const struct cw_counter_data *data, uint32_t block, uint32_t first);
 
 #endif

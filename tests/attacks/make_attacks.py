@@ -318,6 +318,11 @@ def large_captures():
     yield "modules", instructions(["f"], [record(m) for m in range(20000)], [(m, b"") for m in range(20000)])
     long_names = ["f" * 50000 + str(i) for i in range(40)]
     yield "long_functions", instructions(long_names, [record(function=i % 40, offset=16 * i) for i in range(400)])
+    counters = [("c%d" % i, 1, [0]) for i in range(2000)]
+    samples = u32(0) + u64(0) + u8(0) + u32(2000) + b"".join(u64(i) for i in range(2000)) * 2 + b"\2" * len(counters)
+    yield "samples", (header(DATA, 1) + chunk("SCHM", schema(counters, ["sm__cycles_active.avg"], profiler=PM)) +
+                      chunk("DEVC", device(SIMULATED + (("sampling_interval", "1000 ns"),), len(counters))) +
+                      chunk("SMPL", samples, True) + end())
     launch = [u32(0) + u32(i) + u64(1) * 4 for i in range(1, 50000)]
     yield "launches", (header(DATA, 1) + chunk("SCHM", schema([("sm__cycles_active", 1, [0])],
                                                               ["sm__cycles_active.avg"], profiler=PM)) +

@@ -39,11 +39,13 @@ static double check_samples(const struct cw_counter_data *data, struct cw_arena 
     for (uint32_t i = 0; i < data->pm.launch_count; i++)
         sum += (double)strlen(data->pm.names[data->pm.launches[i].name]);
     for (uint32_t b = 0; b < data->pm.block_count; b++) {
-        cw_pm_view_load(&view, data, b);
         CW_FUZZ_CHECK(data->pm.blocks[b].device < data->device_count);
-        for (size_t i = 0; i < (size_t)view.data.range_count * data->schema.counter_count; i++)
-            for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-                sum += view.data.rollups[r][i] + view.data.forms[i];
+        for (uint32_t first = 0; first < data->pm.blocks[b].count; first += view.data.range_count) {
+            CW_FUZZ_CHECK(cw_pm_view_load(&view, data, b, first) > 0);
+            for (size_t i = 0; i < (size_t)view.data.range_count * data->schema.counter_count; i++)
+                for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+                    sum += view.data.rollups[r][i] + view.data.forms[i];
+        }
     }
     return sum;
 }

@@ -291,7 +291,7 @@ static void check_samples(const struct cw_counter_data *data, uint32_t artificia
     cr_expect(data->pm.sample_count == gpu.taken - artificial, "%u samples of %lu", data->pm.sample_count, gpu.taken);
     for (uint32_t b = 0; b < data->pm.block_count; b++) {
         const struct cw_pm_block *block = &data->pm.blocks[b];
-        cw_pm_view_load(&view, data, b);
+        cw_pm_view_load(&view, data, b, 0);
         for (uint32_t i = 0; i < block->count; i++) {
             uint64_t number = data->pm.start_ns[block->first + i] / INTERVAL;
             double first = view.data.rollups[CW_SUM][i], second = view.data.rollups[CW_MAX][block->count + i];

@@ -106,7 +106,7 @@ Test(pm_data, sums_become_rollups)
     struct cw_pm_view view;
     read_sample();
     cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
-    cw_pm_view_load(&view, &data, 0);
+    cw_pm_view_load(&view, &data, 0, 0);
     cr_assert(view.data.range_count == 3 && view.data.device_count == 1);
     cr_expect(view.columns[0] == CW_COLUMN_COUNTS && view.columns[1] == CW_COLUMN_ZERO);
     cr_expect(view.columns[2] == CW_COLUMN_SUMS && view.columns[3] == CW_COLUMN_COUNTS);
@@ -120,13 +120,29 @@ Test(pm_data, sums_become_rollups)
         expect_column(&view, 3, (enum cw_rollup)r, last);
 }
 
+/* A block may be larger than what is made columns at a time. */
+Test(pm_data, a_block_is_loaded_piece_by_piece)
+{
+    static const double first[] = {132, 264, 396}, third[] = {0.5, 1e300, -0.0}, last[] = {4294967295, 1, 7};
+    struct cw_pm_view view;
+    read_sample();
+    cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
+    view.room = 2;
+    for (uint32_t from = 0; from < 3; from += 2) {
+        cr_assert(cw_pm_view_load(&view, &data, 0, from) == (from ? 1 : 2));
+        expect_column(&view, 0, CW_SUM, first + from);
+        expect_column(&view, 2, CW_SUM, third + from);
+        expect_column(&view, 3, CW_MAX, last + from);
+    }
+}
+
 Test(pm_data, forms_of_a_column)
 {
     static const double none[] = {NAN}, sum[] = {9}, average[] = {90};
     struct cw_pm_view view;
     read_sample();
     cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
-    cw_pm_view_load(&view, &data, 1);
+    cw_pm_view_load(&view, &data, 1, 0);
     cr_assert(view.data.range_count == 1);
     cr_expect(view.data.forms[0] == CW_FORM_NOT_COLLECTED && view.data.forms[1] == CW_FORM_UNAVAILABLE);
     cr_expect(view.data.forms[2] == CW_FORM_ROLLUPS && view.columns[2] == CW_COLUMN_ROLLUPS);
