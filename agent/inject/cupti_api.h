@@ -70,6 +70,7 @@
     X(cuMemsetD32Async)                                                                                                \
     X(cuMemcpyHtoDAsync_v2)                                                                                            \
     X(cuMemcpyDtoDAsync_v2)                                                                                            \
+    X(cuStreamQuery)                                                                                                   \
     X(cuMemGetInfo_v2)                                                                                                 \
     X(cuMemAlloc_v2)                                                                                                   \
     X(cuMemFree_v2)
@@ -78,6 +79,7 @@
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(cuLaunchKernelEx)                                                                                                \
     X(cuFuncGetParamInfo)                                                                                              \
+    X(cuFuncLoad)                                                                                                      \
     X(cuKernelGetParamInfo)                                                                                            \
     X(cuGraphLaunch)                                                                                                   \
     X(cuGraphGetNodes)                                                                                                 \

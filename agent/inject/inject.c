@@ -113,6 +113,14 @@ void cw_inject_wait(void)
     pthread_cond_timedwait(&left, &lock, &until);
 }
 
+void cw_inject_pause(uint64_t ns)
+{
+    const struct timespec duration = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    release();
+    nanosleep(&duration, NULL);
+    pthread_mutex_lock(&lock);
+}
+
 /* ---- threads of our own ------------------------------------------------------------------------------------------ */
 
 void cw_inject_wake(void)

@@ -51,6 +51,8 @@ extern struct cw_inject cw_inject;
 /* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
  * then. */
 void cw_inject_wait(void);
+/* Lets them go on for about so long. */
+void cw_inject_pause(uint64_t ns);
 /* Lets those that wait look again. From threads of ours, which do not have the lock. */
 void cw_inject_wake(void);
 /* Starts a thread of ours, which no signal of the program's disturbs and which never ends. */

@@ -7,6 +7,10 @@
 #include "agent/inject/stream_capture.h"
 
 static const uint64_t patience_ns = 2000000000, longest_ns = 5000000000;
+/* Until its range ends, the time counts as the launch's: it is looked for without a pause, then by pauses of a share of
+ * what has passed. */
+static const uint64_t busy_ns = 200000;
+enum { SHARE = 16 };
 
 /* The range of the last launch ends where the context has come to rest. False while it has not. */
 static bool settle(struct cw_collection *c)
@@ -105,15 +109,37 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     struct cw_launch *launch = &c->launches[c->count - 1].data;
     launch->replay = CW_REPLAY_ONCE;
     launch->once = why;
+    if (cw_inject.api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
+        cw_inject.api.cuFuncLoad(cw_inject_launch_function(id, call->functionParams));
     c->inside = cw_collection_push(c, c->count);
+}
+
+/* Ends the range with its launch. False where that has not ended. */
+static bool end_range(struct cw_collection *c, CUstream stream)
+{
+    uint64_t begin = cw_inject_now_ns(), waited = 0;
+    bool ended = false;
+    while (c->inside && !ended && waited < patience_ns && !cw_stream_capture_is_under_way()) {
+        ended = cw_inject.api.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY;
+        waited = cw_inject_now_ns() - begin;
+        if (!ended && waited > busy_ns)
+            cw_inject_pause(waited / SHARE);
+    }
+    if (ended && c->inside && !c->pending) {
+        c->inside = false;
+        cw_collection_pop(c);
+    }
+    return !c->inside;
 }
 
 void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    if (!c->running || !cw_collection_launched(c, call))
+    struct cw_launch shape;
+    if (!c->running || !cw_collection_launched(c, call) || !cw_inject_launch_shape(&shape, id, call->functionParams))
         return;
     CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
     bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
-    if (!waits && !settle(c) && kernel && !cw_stream_capture_is_under_way())
+    if (!waits && !end_range(c, cw_inject_stream(id, (CUstream)(uintptr_t)shape.stream)) && kernel &&
+        !cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
 }

@@ -75,6 +75,20 @@ static CUresult pop_context(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
+static CUresult stream_query(CUstream stream)
+{
+    (void)stream;
+    return fake_profiler.busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+static CUresult load_function(CUfunction function)
+{
+    (void)function;
+    cr_expect(!fake_profiler.open, "what loading takes is not the launch's");
+    fake_profiler.loaded++;
+    return CUDA_SUCCESS;
+}
+
 static CUptiResult version(uint32_t *number)
 {
     *number = fake_profiler.version;
@@ -255,6 +269,7 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
 
 uint64_t cw_inject_now_ns(void)
 {
+    fake_profiler.now_ns += fake_profiler.busy;
     return fake_profiler.now_ns;
 }
 
@@ -279,6 +294,11 @@ void cw_inject_wait(void)
     fake_profiler.meanwhile = NULL;
     if (meanwhile)
         meanwhile();
+}
+
+void cw_inject_pause(uint64_t ns)
+{
+    fake_profiler.now_ns += ns + 1;
 }
 
 void cw_inject_fail(enum cw_status status, const char *format, ...)
@@ -372,6 +392,8 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     api->cuCtxGetCurrent = current_context;
     api->cuCtxPushCurrent_v2 = push_context;
     api->cuCtxPopCurrent_v2 = pop_context;
+    api->cuStreamQuery = stream_query;
+    api->cuFuncLoad = load_function;
     api->cuptiGetVersion = version;
     api->cuptiRangeProfilerEnable = enable;
     api->cuptiRangeProfilerDisable = disable;

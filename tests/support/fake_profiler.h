@@ -21,6 +21,7 @@ struct fake_profiler {
     void (*meanwhile)(void); /* what another thread does while one waits, once */
     void (*beside)(void);    /* the same while one waits for a context to come to rest */
     bool busy;               /* no context comes to rest */
+    int loaded;              /* functions */
     int restored;            /* times that memory was put back */
     void (*late)(void *);    /* what ends a replay that does not; NULL while none is watched */
     void *late_user;

@@ -178,6 +178,7 @@ static void in_range_mode(enum cw_replay replay)
     cr_expect_eq(fake_profiler.sent[0].replay, replay);
     cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_ONCE);
     cr_expect_eq(fake_profiler.pushed, 2);
+    cr_expect_eq(fake_profiler.loaded, 2);
     cr_expect(fake_profiler.once);
     end();
 }
@@ -241,6 +242,22 @@ Test(once, nothing_is_counted_while_a_stream_is_captured)
     cr_expect_eq(fake_profiler.sent_count, 0);
     cr_expect_eq(fake_profiler.skipped, 1);
     cr_expect_str_eq(fake_profiler.why, CW_WHY_CAPTURED);
+    end();
+}
+
+/* The range ends with it, not when another thread has noticed that. */
+Test(once, a_range_ends_as_soon_as_its_launch)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    uint32_t number = kernel_begins(plain);
+    uint64_t then = fake_profiler.now_ns;
+    cr_expect(fake_profiler.open);
+    kernel_ends(plain, number);
+    cr_expect(!fake_profiler.open);
+    cr_expect_eq(fake_profiler.now_ns, then);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
     end();
 }
 
