@@ -4,7 +4,7 @@
 . "$SOURCE/tests/support/named_files.sh"
 mkdir files
 echo no module >module
-named_files files name name module
+named_files files text text module
 export CW_DATA_DIR=$PWD/files/data
 d=files last=24
 
