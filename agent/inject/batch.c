@@ -22,7 +22,7 @@
 
 enum { MOST_BATCHES = 64 };
 static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program that is killed takes little with it */
-static const uint64_t patience_ns = 2000000000;
+static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
 static const uint64_t least_watch_ns = 3000000000;
 enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
@@ -31,6 +31,7 @@ static struct batch {
     CUcontext context;           /* NULL: unused */
     bool open;                   /* the first pass is running */
     bool saved;                  /* there is a checkpoint */
+    bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
     uint64_t began_ns, short_ns; /* the trial; when there was no room for a checkpoint, or 0 */
     uint32_t correlation;        /* of the trial */
     struct cw_record record;
@@ -181,15 +182,15 @@ static void wait_for_others(const struct cw_collection *c)
     cw_in_flight_release();
 }
 
-/* Of a context that is no longer usable; what its launches computed is there. */
-static void drop_batch(struct cw_collection *c)
+/* What its launches computed is there. */
+static void drop_batch(struct cw_collection *c, const char *why)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
     stop.pRangeProfilerObject = c->object;
     cw_inject.api.cuptiRangeProfilerStop(&stop);
     for (uint32_t i = 0; i < c->count; i++)
         if (!c->launches[i].data.unwanted)
-            cw_collection_skip(c, "what a context launched that could not be made current again");
+            cw_collection_skip(c, why);
     cw_collection_forget(c);
     cw_collection_release(c);
 }
@@ -200,8 +201,10 @@ static void replay_batch(struct cw_collection *c, struct batch *b)
     CUcontext current = NULL;
     cw_inject.api.cuCtxGetCurrent(&current);
     bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
-    if (current != c->context && !pushed)
-        drop_batch(c);
+    if (b->spoilt)
+        drop_batch(c, CW_WHY_BESIDE);
+    else if (current != c->context && !pushed)
+        drop_batch(c, "what a context launched that could not be made current again");
     else if (replay(c, b, false))
         cw_collection_deliver(c);
     if (pushed)
@@ -225,6 +228,7 @@ static void end_collection(struct cw_collection *c)
     uint64_t begin = cw_inject_now_ns();
     c->running = b->open = false;
     replay_batch(c, b);
+    b->spoilt = false;
     cw_range_spend(begin);
     forget_memory(b);
 }
@@ -374,12 +378,16 @@ static const char *obstacle(const struct cw_collection *c)
 static const char *make_room(struct cw_collection *c, struct batch *b)
 {
     bool waits = true, rests = false;
+    uint64_t until = cw_inject_now_ns() + launch_patience_ns;
     while (waits && c->context && !cw_inject.over && !cw_stream_capture_is_under_way()) {
         bool full =
             c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
-        if (c->pending)
+        if (c->pending && (b->spoilt || cw_inject_now_ns() > until)) { /* it may wait for this one */
+            b->spoilt = true;
+            return CW_WHY_BESIDE;
+        } else if (c->pending)
             cw_inject_wait();
-        else if (full)
+        else if (full || (c->running && b->spoilt))
             end_collection(c);
         else if (c->running && c->once) {
             end_collection(c);
@@ -421,7 +429,7 @@ static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_Ca
         why = b->open ? NULL : open_batch(c, b);
     if (!why && (trial == b || cw_collection_launch(c, id, call)))
         return NULL;
-    if (why) /* the launch goes ahead, and not among those that are done again */
+    if (why && !b->spoilt) /* the launch goes ahead, and not among those that are done again */
         end_collection(c);
     if (!b->open && !b->saved)
         cw_record_clear(&b->record);

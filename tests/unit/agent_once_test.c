@@ -419,6 +419,29 @@ Test(once, memory_of_the_host_that_several_devices_may_write_is_not_put_back)
     end();
 }
 
+/* CUPTI does not return from a launch before its kernel has ended, and that may wait for the other thread's. */
+Test(once, a_launch_that_does_not_return_holds_no_other_thread_up_for_good)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    uint32_t number = kernel_begins(plain);
+    kernel(plain);
+    uint64_t then = fake_profiler.now_ns;
+    kernel(plain);
+    cr_expect_eq(fake_profiler.now_ns, then, "once is enough");
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel_ends(plain, number);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(3));
+    cr_expect_eq(replays, 0);
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_BESIDE);
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    end();
+}
+
 static void begin_capture(void)
 {
     fake_capture(mode, context, (CUstream)0x7, true);
