@@ -244,15 +244,12 @@ static int by_counter(const void *a, const void *b)
     return (x->pass > y->pass) - (x->pass < y->pass);
 }
 
-/* The part that has all of a counter's raw counters, and there the passes that have some. */
-static bool describe_mixed(struct cw_parts_work *p, uint32_t c, struct cw_schema_counter *out)
+/* The part that has all of a counter's raw counters, and there the passes that have some, which `room` is for. */
+static bool describe_mixed(struct cw_parts_work *p, uint32_t c, uint32_t *room, struct cw_schema_counter *out)
 {
     const struct cw_config_counter *counter = &p->plan->counters[c];
-    uint32_t *passes = numbers(p->arena, p->pass_count, 0);
-    if (!passes)
-        return false;
-    *out = (struct cw_schema_counter){.name = counter->name, .passes = passes};
-    for (uint32_t part = 0; part < p->parts->count; part++) {
+    uint32_t count = 0;
+    for (uint32_t part = 0; part < p->parts->count && p->column_part[c] == CW_PARTS_NONE; part++) {
         uint32_t found = 0;
         clear_marks(p);
         for (uint32_t i = 0; i < p->pass_count; i++)
@@ -268,10 +265,15 @@ static bool describe_mixed(struct cw_parts_work *p, uint32_t c, struct cw_schema
             for (uint32_t r = 0; r < counter->raw_count; r++)
                 some = some || p->marks[counter->raws[r]] == i + 1;
             if (some)
-                passes[out->pass_count++] = i;
+                room[count++] = i;
         }
-        return true;
     }
+    uint32_t *passes = numbers(p->arena, count, 0);
+    if (!passes)
+        return false;
+    if (count)
+        memcpy(passes, room, count * sizeof *passes);
+    *out = (struct cw_schema_counter){.name = counter->name, .pass_count = count, .passes = passes};
     return true;
 }
 
@@ -284,7 +286,8 @@ static bool make_schema(struct cw_parts_work *p)
     struct cw_schema_repeat *repeats = cw_arena_alloc(p->arena, p->held_count, sizeof *repeats);
     uint32_t *first = numbers(p->arena, p->held_count, 0);
     p->column_part = numbers(p->scratch, (size_t)plan->counter_count + p->held_count, CW_PARTS_NONE);
-    if (!good || !counters || !repeats || !first || !p->column_part)
+    uint32_t *room = numbers(p->scratch, p->pass_count, 0);
+    if (!good || !counters || !repeats || !first || !room || !p->column_part)
         return false;
     if (p->held_count)
         qsort(p->held, p->held_count, sizeof *p->held, by_counter);
@@ -293,7 +296,7 @@ static bool make_schema(struct cw_parts_work *p)
         if (!plan->counters[c].raw_count) {
             p->column_part[c] = 0;
         } else if (h == p->held_count || p->held[h].counter != c) {
-            good = describe_mixed(p, c, &counters[c]);
+            good = describe_mixed(p, c, room, &counters[c]);
         } else {
             first[h] = p->held[h].pass;
             counters[c] = (struct cw_schema_counter){plan->counters[c].name, true, 1, &first[h]};
@@ -326,32 +329,64 @@ static bool make_plan(struct cw_parts_work *p)
     return passes != NULL;
 }
 
-static bool make_part(struct cw_parts_work *p, uint32_t number)
+/* Numbers by the part that they are in: those of part i are items[first[i]] up to items[first[i + 1]], ascending. */
+struct members {
+    uint32_t *first, *items;
+};
+
+static bool list_members(struct members *m, const struct cw_parts_work *p, const uint32_t *part_of, uint32_t count)
 {
-    struct cw_part *part = &p->parts->items[number];
-    uint32_t all = cw_schema_columns(&p->parts->schema), n = 0;
-    for (uint32_t i = 0; i < all; i++)
-        n += p->column_part[i] == number;
-    uint32_t *columns = numbers(p->arena, n, 0), *pass_numbers = numbers(p->arena, p->pass_count, 0);
-    struct cw_config_counter *counters = cw_arena_alloc(p->arena, n, sizeof *counters);
-    struct cw_config_pass *passes = cw_arena_alloc(p->arena, p->pass_count, sizeof *passes);
-    if (!columns || !counters || !passes || !pass_numbers)
+    m->first = numbers(p->scratch, (size_t)p->parts->count + 2, 0);
+    m->items = numbers(p->arena, count, 0);
+    if (!m->first || !m->items)
         return false;
-    *part = (struct cw_part){p->parts->plan, columns, pass_numbers};
-    part->plan.counters = counters;
-    part->plan.passes = passes;
-    part->plan.counter_count = part->plan.pass_count = 0;
-    for (uint32_t i = 0; i < all; i++)
-        if (p->column_part[i] == number) {
-            columns[part->plan.counter_count] = i;
-            counters[part->plan.counter_count++] = p->plan->counters[cw_schema_column_counter(&p->parts->schema, i)];
-        }
-    for (uint32_t i = 0; i < p->pass_count; i++)
-        if (p->passes[i].part == number && p->passes[i].count) {
-            pass_numbers[part->plan.pass_count] = i;
-            passes[part->plan.pass_count++] = p->parts->plan.passes[i];
-        }
+    for (uint32_t i = 0; i < count; i++)
+        if (part_of[i] != CW_PARTS_NONE)
+            m->first[part_of[i] + 2]++;
+    for (uint32_t i = 0; i < p->parts->count; i++)
+        m->first[i + 2] += m->first[i + 1];
+    for (uint32_t i = 0; i < count; i++)
+        if (part_of[i] != CW_PARTS_NONE)
+            m->items[m->first[part_of[i] + 1]++] = i;
     return true;
+}
+
+static bool make_part(const struct cw_parts_work *p, uint32_t number, const struct members *columns,
+                      const struct members *passes)
+{
+    const uint32_t *column = columns->items + columns->first[number], *pass = passes->items + passes->first[number];
+    uint32_t column_count = columns->first[number + 1] - columns->first[number];
+    uint32_t pass_count = passes->first[number + 1] - passes->first[number];
+    struct cw_config_counter *counters = cw_arena_alloc(p->arena, column_count, sizeof *counters);
+    struct cw_config_pass *own = cw_arena_alloc(p->arena, pass_count, sizeof *own);
+    if (!counters || !own)
+        return false;
+    for (uint32_t i = 0; i < column_count; i++)
+        counters[i] = p->plan->counters[cw_schema_column_counter(&p->parts->schema, column[i])];
+    for (uint32_t i = 0; i < pass_count; i++)
+        own[i] = p->parts->plan.passes[pass[i]];
+    struct cw_part *part = &p->parts->items[number];
+    *part = (struct cw_part){p->parts->plan, column, pass};
+    part->plan.counters = counters;
+    part->plan.counter_count = column_count;
+    part->plan.passes = own;
+    part->plan.pass_count = pass_count;
+    return true;
+}
+
+static bool make_parts(struct cw_parts_work *p)
+{
+    struct members columns, passes;
+    uint32_t *part_of = numbers(p->scratch, p->pass_count, 0);
+    for (uint32_t i = 0; part_of && i < p->pass_count; i++)
+        part_of[i] = p->passes[i].count ? p->passes[i].part : CW_PARTS_NONE;
+    p->parts->items = cw_arena_alloc(p->arena, p->parts->count, sizeof *p->parts->items);
+    bool good = part_of && p->parts->items &&
+                list_members(&columns, p, p->column_part, cw_schema_columns(&p->parts->schema)) &&
+                list_members(&passes, p, part_of, p->pass_count);
+    for (uint32_t i = 0; good && i < p->parts->count; i++)
+        good = make_part(p, i, &columns, &passes);
+    return good;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -368,12 +403,7 @@ static enum cw_status part_plan(struct cw_parts_work *p)
     enum cw_status status = apart ? CW_OK : cw_parts_place_spread(p);
     if (status != CW_OK)
         return status;
-    bool good = find_held(p) && make_plan(p) && make_schema(p);
-    p->parts->items = good ? cw_arena_alloc(p->arena, p->parts->count, sizeof *p->parts->items) : NULL;
-    good = p->parts->items != NULL;
-    for (uint32_t i = 0; i < p->parts->count && good; i++)
-        good = make_part(p, i);
-    return good ? CW_OK : cw_error_nomem(p->err);
+    return find_held(p) && make_plan(p) && make_schema(p) && make_parts(p) ? CW_OK : cw_error_nomem(p->err);
 }
 
 enum cw_status cw_parts_check_passes(uint32_t count, struct cw_error *err)

@@ -92,15 +92,19 @@ def record(module=1, offset=0, function=0, launch=0, stalls=((0, 5),)):
             many([u32(reason) + u32(samples) for reason, samples in stalls]))
 
 
-def plan(parameters=()):
-    """A config image of one raw counter in one pass."""
-    placement = u32(0) + u32(0)
-    prefix = header(DATA) + chunk("SCHM", schema([("sm__inst_executed", 1, [0])], ["sm__inst_executed.sum"]))
+def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),)):
+    """A config image: counters with the raw counters that they need, passes with those that they collect."""
+    held = []
+    for name, needs in counters:
+        passes_of = [i for i, collected in enumerate(passes) if set(needs) & set(collected)]
+        held.append((name, len(passes_of) == 1 and set(needs) <= set(passes[passes_of[0]]), passes_of))
+    prefix = header(DATA) + chunk("SCHM", schema(held, ["sm__inst_executed.sum"], passes=len(passes)))
     return (header(CONFIG) +
             chunk("PLAN", string("GH100") + u8(RANGE) + NO_HASH + string("x") + pairs(parameters)) +
-            chunk("DOMN", many([u32(1) + string("d")])) + chunk("RAWC", many([u64(1)])) +
-            chunk("PASS", many([many([placement])])) +
-            chunk("CNTR", many([string("sm__inst_executed") + u32(0) + f64(float("nan")) + many([u32(0)])])) +
+            chunk("DOMN", many([u32(1) + string("d")])) + chunk("RAWC", many([u64(raw + 1) for raw in range(raws)])) +
+            chunk("PASS", many([many([u32(raw) + u32(0) for raw in collected]) for collected in passes])) +
+            chunk("CNTR", many([string(name) + u32(0) + f64(float("nan")) + many([u32(raw) for raw in needs])
+                                for name, needs in counters])) +
             chunk("METR", many([string("sm__inst_executed.sum")])) + chunk("LIMT", many([])) + chunk("PRFX", prefix))
 
 
@@ -330,6 +334,12 @@ def large_captures():
                        chunk("LNCH", u32(1) + u64(0) + many([string("k")]) + many(launch), True) + end())
 
 
+def large_plans():
+    counters = [("c%d" % i, [0, 1]) for i in range(500)]
+    yield "copies", plan(counters=counters, raws=2, passes=[(0, 1)] * 4096)
+    yield "mixed", plan(counters=[("c%d" % i, [0, 1]) for i in range(20000)], raws=2, passes=[(0,), (1,)] + [()] * 4094)
+
+
 def write(folder, name, content):
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -339,6 +349,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in large_captures() if large else captures():
         write(folder, name + ".cwd", content)
+    for name, content in large_plans() if large else ():
+        write(folder, name + ".cwc", content)
     if not large:
         for name, content in yamls():
             write(folder, name + ".yaml", content)
