@@ -8,8 +8,8 @@
 
 #include "agent/command.h"
 #include "agent/signals.h"
-#include "host/base/start.h"
-#include "host/base/text.h"
+#include "base/start.h"
+#include "base/text.h"
 
 static const struct command {
     const char *name, *summary;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "agent/backend.h"
-#include "host/base/text.h"
+#include "base/text.h"
 #include "host/nvperf/nvperf.h"
 
 enum { LONGEST_ANSWER = 1024 };

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "host/base/error.h"
-#include "host/image/pc_data.h"
+#include "base/error.h"
+#include "image/pc_data.h"
 
 enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL };
 enum { CW_CHIP_NAME_SIZE = 32 };

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/base/file.h"
-#include "host/image/chunk.h"
+#include "base/file.h"
+#include "image/chunk.h"
 
 /* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
 enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)

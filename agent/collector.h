@@ -3,7 +3,7 @@
 #ifndef CW_AGENT_COLLECTOR_H
 #define CW_AGENT_COLLECTOR_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 
 struct cw_collector {
     const char *path;

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "agent/command.h"
 #include "agent/file_name.h"
-#include "host/base/text.h"
-#include "host/base/usage.h"
+#include "base/text.h"
+#include "base/usage.h"
 
 #include <errno.h>
 #include <stdio.h>

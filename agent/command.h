@@ -4,8 +4,8 @@
 
 #include <argp.h>
 
-#include "host/base/file.h"
-#include "host/image/config_image.h"
+#include "base/file.h"
+#include "image/config_image.h"
 
 int cw_range_command(int argc, char **argv);
 int cw_pc_command(int argc, char **argv);

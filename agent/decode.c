@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "agent/collector.h"
-#include "host/base/file.h"
-#include "host/base/suggest.h"
+#include "base/file.h"
+#include "base/suggest.h"
 #include "host/nvperf/lower.h"
 
 enum { LARGEST_IMAGE = 1 << 30 };

@@ -2,7 +2,7 @@
 #ifndef CW_AGENT_DECODE_H
 #define CW_AGENT_DECODE_H
 
-#include "host/base/error.h"
+#include "base/error.h"
 
 struct cw_decode_options {
     const char *native, *output, *chip;

@@ -2,7 +2,7 @@
 
 #include "agent/command.h"
 #include "agent/decode.h"
-#include "host/base/usage.h"
+#include "base/usage.h"
 
 enum { KEY_NATIVE = 256, KEY_CHIP };
 

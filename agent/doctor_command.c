@@ -2,7 +2,7 @@
 
 #include "agent/check.h"
 #include "agent/command.h"
-#include "host/base/usage.h"
+#include "base/usage.h"
 
 int cw_doctor_command(int argc, char **argv)
 {

@@ -3,7 +3,7 @@
 #ifndef CW_AGENT_FILE_DEVICES_H
 #define CW_AGENT_FILE_DEVICES_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 
 enum { CW_MOST_FILE_DEVICES = 64 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 const char *cw_rank(void)
 {

@@ -2,7 +2,7 @@
 #ifndef CW_AGENT_FILE_NAME_H
 #define CW_AGENT_FILE_NAME_H
 
-#include "host/base/error.h"
+#include "base/error.h"
 
 struct cw_file_name_parts {
     const char *host, *rank; /* NULL: this process's own */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/demangle.h"
+#include "base/demangle.h"
 
 enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_options *options, struct cw_error *err)
 {

@@ -5,7 +5,7 @@
 
 #include <regex.h>
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 struct cw_filter_options {
     const char *kernel, *range, *process; /* POSIX extended regular expressions; NULL: everything */

@@ -6,8 +6,8 @@
 #ifndef CW_AGENT_MESSAGE_H
 #define CW_AGENT_MESSAGE_H
 
-#include "host/base/bytes.h"
-#include "host/image/counter_data.h"
+#include "base/bytes.h"
+#include "image/counter_data.h"
 
 #define CW_AGENT_SOCKET_VARIABLE "COUNTERWORKS_SOCKET"
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 struct cw_open_range {
     uint64_t id; /* from 1, in the order of opening */

@@ -3,7 +3,7 @@
 #ifndef CW_AGENT_PATCHED_H
 #define CW_AGENT_PATCHED_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 
 /* patched[column] of a schema of this plan: whether the counter needs such a raw counter. NULL when out of memory. */
 bool *cw_patched_columns(const struct cw_config_image *plan, const struct cw_schema *schema, struct cw_arena *arena);

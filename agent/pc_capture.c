@@ -9,7 +9,7 @@
 #include "agent/file_devices.h"
 #include "agent/pc_capture.h"
 #include "agent/session.h"
-#include "host/base/text.h"
+#include "base/text.h"
 
 /* Code is held until samples point into it: most modules of a large program never run. */
 static const size_t most_code = (size_t)4 << 30;

@@ -4,7 +4,7 @@
 
 #include "agent/collector.h"
 #include "agent/program.h"
-#include "host/image/pc_data.h"
+#include "image/pc_data.h"
 
 struct cw_pc_options {
     const char *output;

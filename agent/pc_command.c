@@ -8,7 +8,7 @@
 #include "agent/filter.h"
 #include "agent/pc_capture.h"
 #include "agent/program.h"
-#include "host/base/usage.h"
+#include "base/usage.h"
 
 enum {
     KEY_BACKEND = 256,

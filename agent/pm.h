@@ -3,7 +3,7 @@
 #define CW_AGENT_PM_H
 
 #include "agent/program.h"
-#include "host/image/pm_data.h"
+#include "image/pm_data.h"
 
 struct cw_pm_options {
     const struct cw_config_image *plan;

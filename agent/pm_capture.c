@@ -13,7 +13,7 @@
 #include "agent/pm.h"
 #include "agent/session.h"
 #include "agent/signals.h"
-#include "host/base/demangle.h"
+#include "base/demangle.h"
 #include "host/nvperf/lower.h"
 
 struct gpu { /* that is sampled */

@@ -3,7 +3,7 @@
 #define CW_AGENT_PM_CLOCK_H
 
 #include "agent/inject/cupti_api.h"
-#include "host/image/pm_data.h"
+#include "image/pm_data.h"
 
 struct cw_pm_clock;
 

@@ -6,7 +6,7 @@
 #include "agent/command.h"
 #include "agent/pm.h"
 #include "agent/program.h"
-#include "host/base/usage.h"
+#include "base/usage.h"
 
 enum {
     KEY_INTERVAL = 256,

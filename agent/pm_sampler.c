@@ -17,7 +17,7 @@
 #include "agent/pm_clock.h"
 #include "agent/pm_process.h"
 #include "agent/signals.h"
-#include "host/base/text.h"
+#include "base/text.h"
 
 struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/signals.h"
-#include "host/base/text.h"
+#include "base/text.h"
 
 static bool can_run(const char *folder, size_t length, const char *name)
 {

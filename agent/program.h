@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include "host/base/error.h"
-#include "host/image/counter_data.h"
+#include "base/error.h"
+#include "image/counter_data.h"
 
 struct cw_program {
     pid_t pid;

@@ -11,10 +11,10 @@
 #include "agent/range_decode.h"
 #include "agent/range_output.h"
 #include "agent/session.h"
-#include "host/base/demangle.h"
-#include "host/base/file.h"
-#include "host/base/text.h"
-#include "host/image/parts.h"
+#include "base/demangle.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "image/parts.h"
 
 enum {
     IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */

@@ -6,7 +6,7 @@
 #include "agent/backend.h"
 #include "agent/command.h"
 #include "agent/program.h"
-#include "host/base/usage.h"
+#include "base/usage.h"
 
 enum {
     KEY_BACKEND = 256,

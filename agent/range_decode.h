@@ -2,9 +2,9 @@
 #ifndef CW_AGENT_RANGE_DECODE_H
 #define CW_AGENT_RANGE_DECODE_H
 
-#include "host/base/file.h"
-#include "host/image/parts.h"
+#include "base/file.h"
 #include "host/nvperf/lower.h"
+#include "image/parts.h"
 
 struct cw_range_image { /* of one part */
     const struct cw_part *part;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/file_name.h"
-#include "host/base/text.h"
+#include "base/text.h"
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 

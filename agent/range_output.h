@@ -7,7 +7,7 @@
 #include "agent/collector.h"
 #include "agent/file_devices.h"
 #include "agent/runs.h"
-#include "host/image/parts.h"
+#include "image/parts.h"
 
 enum { CW_MOST_FILES = 1024 };
 

@@ -4,7 +4,7 @@
 #ifndef CW_AGENT_RUNS_H
 #define CW_AGENT_RUNS_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 
 struct cw_runs;
 

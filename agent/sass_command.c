@@ -7,7 +7,7 @@
 #include "agent/command.h"
 #include "agent/pc_capture.h"
 #include "agent/program.h"
-#include "host/base/usage.h"
+#include "base/usage.h"
 
 enum { KEY_BACKEND = 256, KEY_LIST, KEY_DEVICE, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };

@@ -6,7 +6,7 @@
 #include "agent/filter.h"
 #include "agent/message.h"
 #include "agent/program.h"
-#include "host/base/arena.h"
+#include "base/arena.h"
 
 enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
 

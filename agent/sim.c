@@ -21,7 +21,7 @@
 #include "agent/range_output.h"
 #include "agent/sim_gpu.h"
 #include "agent/sim_program.h"
-#include "host/image/parts.h"
+#include "image/parts.h"
 
 struct simulation {
     const struct cw_range_options *options;

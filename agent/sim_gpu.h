@@ -3,7 +3,7 @@
 #ifndef CW_AGENT_SIM_GPU_H
 #define CW_AGENT_SIM_GPU_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 
 struct cw_sim_gpu {
     uint64_t seed;

@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "host/base/file.h"
-#include "host/base/start.h"
-#include "host/base/text.h"
+#include "base/file.h"
+#include "base/start.h"
+#include "base/text.h"
 
 static int fail(const struct cw_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include <argp.h>
 
-#include "host/base/error.h"
+#include "base/error.h"
 
 /* Prints "program: message" for a mistake in the command line, on one line of stderr, and returns the exit code. */
 int cw_cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

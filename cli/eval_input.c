@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/eval_run.h"
 #include "cli/held_metrics.h"
 #include "cli/legacy_names.h"
 #include "cli/other_version.h"
-#include "host/base/text.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/text_output.h"
 #include "eval/hdf5.h"
 #include "eval/instructions.h"
 #include "eval/json.h"
-#include "host/base/text.h"
 
 struct content {
     struct cw_result capture; /* data and source alone */

@@ -2,8 +2,8 @@
 #ifndef CW_EVAL_INSTRUCTIONS_COMMAND_H
 #define CW_EVAL_INSTRUCTIONS_COMMAND_H
 
-#include "host/base/file.h"
-#include "host/image/counter_data.h"
+#include "base/file.h"
+#include "image/counter_data.h"
 
 struct cw_instruction_outputs {
     const char *capture, *source;  /* the file's name, and as outputs have it */

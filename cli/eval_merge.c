@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
+#include "base/file.h"
+#include "base/usage.h"
 #include "cli/cli.h"
-#include "host/base/file.h"
-#include "host/base/usage.h"
-#include "host/image/merge.h"
+#include "image/merge.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
 

@@ -2,11 +2,11 @@
 #ifndef CW_CLI_EVAL_RUN_H
 #define CW_CLI_EVAL_RUN_H
 
+#include "base/file.h"
 #include "cli/metric_list.h"
 #include "cli/metrics_db.h"
 #include "eval/pm.h"
 #include "eval/result.h"
-#include "host/base/file.h"
 
 struct cw_eval_request {
     const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *native, *explained;

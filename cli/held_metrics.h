@@ -2,7 +2,7 @@
 #ifndef CW_CLI_HELD_METRICS_H
 #define CW_CLI_HELD_METRICS_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 #include "metricdb/metric.h"
 
 /* The metrics of the chip, users' own among them, whose counters the schema has all; in `arena`. */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/base/bytes.h"
-#include "host/base/suggest.h"
+#include "base/bytes.h"
+#include "base/suggest.h"
 #include "metricdb/formula.h"
 #include "metricdb/legacy.h"
 #include "metricdb/metric.h"

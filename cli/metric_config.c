@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/text.h"
+#include "base/usage.h"
 #include "cli/cli.h"
 #include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
 #include "cli/metric_list.h"
 #include "cli/metrics_db.h"
 #include "cli/plan_explain.h"
-#include "host/base/file.h"
-#include "host/base/text.h"
-#include "host/base/usage.h"
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/usage.h"
 #include "cli/cli.h"
 #include "cli/eval_instructions.h"
 #include "cli/eval_merge.h"
@@ -13,8 +15,6 @@
 #include "eval/check.h"
 #include "eval/explain.h"
 #include "eval/table.h"
-#include "host/base/file.h"
-#include "host/base/usage.h"
 
 enum {
     KEY_ALL = 256,

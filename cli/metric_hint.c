@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/metric.h"
 

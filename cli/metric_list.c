@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/file.h"
-#include "host/base/text.h"
-#include "host/base/usage.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/usage.h"
 #include "metricdb/formula.h"
 #include "metricdb/metric.h"
 #include "metricdb/set.h"

@@ -4,7 +4,7 @@
 
 #include <argp.h>
 
-#include "host/base/arena.h"
+#include "base/arena.h"
 #include "metricdb/chip.h"
 
 enum { CW_METRIC_SOURCES_MAX = 256 };

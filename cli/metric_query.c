@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/usage.h"
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/subcommand.h"
-#include "host/base/usage.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/lint.h"
 #include "metricdb/set.h"

@@ -6,16 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/text.h"
+#include "base/usage.h"
 #include "cli/cli.h"
-#include "host/base/file.h"
-#include "host/base/text.h"
-#include "host/base/usage.h"
-#include "host/import/carry.h"
-#include "host/import/fit.h"
-#include "host/import/kinds.h"
-#include "host/import/learn.h"
-#include "host/import/mend.h"
-#include "host/import/transfer.h"
+#include "import/carry.h"
+#include "import/fit.h"
+#include "import/kinds.h"
+#include "import/learn.h"
+#include "import/mend.h"
+#include "import/transfer.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
 

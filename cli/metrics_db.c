@@ -1,6 +1,6 @@
 #include "cli/metrics_db.h"
 
-#include "host/base/usage.h"
+#include "base/usage.h"
 #include "metricdb/formula.h"
 
 enum { KEY_METRICS_DB = 768 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "host/nvperf/nvperf.h"
 
 enum { LARGEST_IMAGE = 1 << 30 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 #include "metricdb/formula.h"
 #include "metricdb/meaning.h"
 

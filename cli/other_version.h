@@ -2,7 +2,7 @@
 #ifndef CW_CLI_OTHER_VERSION_H
 #define CW_CLI_OTHER_VERSION_H
 
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 #include "metricdb/chip.h"
 
 /* Tells on standard error which of its counters the chip's database does not know, and which names mean something else

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/text.h"
-#include "host/image/parts.h"
-#include "host/json/json_tree.h"
+#include "base/text.h"
+#include "image/parts.h"
+#include "json/json_tree.h"
 
 enum {
     MOST_WEIGHED = 200, /* metrics; planning without each takes a while */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "host/base/suggest.h"
-#include "host/base/file.h"
-#include "host/base/usage.h"
+#include "base/suggest.h"
+#include "base/file.h"
+#include "base/usage.h"
 
 enum { KEY_CHIP_FILE = 512 };
 

@@ -4,8 +4,8 @@
 
 #include <argp.h>
 
+#include "base/text.h"
 #include "cli/metrics_db.h"
-#include "host/base/text.h"
 #include "metricdb/metric.h"
 
 /* --chip, --chip-file and --metrics-db: an argp child whose input is a struct cw_query_chip. One of the first two has

@@ -1,7 +1,7 @@
 /* metric-query compare: what one chip has and another has not, and what is different. */
 #define _GNU_SOURCE
+#include "base/usage.h"
 #include "cli/query.h"
-#include "host/base/usage.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "host/base/file.h"
-#include "host/base/usage.h"
+#include "base/file.h"
+#include "base/usage.h"
 #include "metricdb/compiled.h"
 
 enum { KEY_OUTPUT = 'o', LARGEST_FILE = 64 << 20, MOST_FILES = 1024 };

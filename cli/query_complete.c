@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/usage.h"
+#include "base/usage.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/set.h"
 

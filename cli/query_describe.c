@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/usage.h"
 #include "cli/cli.h"
 #include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
 #include "cli/query_formula.h"
-#include "host/base/usage.h"
-#include "host/image/counter_data.h"
-#include "host/json/json_tree.h"
 #include "host/plan.h"
+#include "image/counter_data.h"
+#include "json/json_tree.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/base/usage.h"
-#include "host/json/json_tree.h"
+#include "base/usage.h"
+#include "json/json_tree.h"
 #include "metricdb/legacy.h"
 
 enum { KEY_CAPABILITY = 256, KEY_FORMAT, MOST_NAMES = 1024 };

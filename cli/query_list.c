@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/usage.h"
 #include "cli/query_search.h"
 #include "cli/search_hint.h"
-#include "host/base/usage.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 

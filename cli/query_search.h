@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/base/error.h"
+#include "base/error.h"
 #include "metricdb/glossary.h"
 
 enum { CW_SEARCH_WORDS = 16, CW_SEARCH_TEXT = 256, CW_SEARCH_MEANT = 64 };

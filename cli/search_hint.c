@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/base/suggest.h"
-#include "host/base/text.h"
+#include "base/suggest.h"
+#include "base/text.h"
 
 enum { LONGEST_WORD = 40 };
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
+#include "base/text.h"
 #include "cli/cli.h"
-#include "host/base/suggest.h"
-#include "host/base/text.h"
 
 static void print_help(const struct cw_subcommand *table, size_t count, const char *about, const char *example)
 {

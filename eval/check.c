@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 
 enum { MOST_SHOWN = 20 };
 

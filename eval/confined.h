@@ -3,7 +3,7 @@
 #ifndef CW_EVAL_CONFINED_H
 #define CW_EVAL_CONFINED_H
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 struct cw_confines {
     size_t memory;         /* bytes, beside what the process has already */

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 
 void cw_csv_write(const struct cw_result *r, FILE *out)
 {

@@ -11,7 +11,7 @@
 #define CW_EVAL_EVAL_PLAN_H
 
 #include "eval/status.h"
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 #include "metricdb/formula.h"
 
 struct cw_eval_options {

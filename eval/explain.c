@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "eval/result.h"
-#include "host/base/text.h"
 
 /* The metrics that one explanation speaks of, with their values: the metric itself, the formulas that it refers to, and
  * then the chip's own metrics. */

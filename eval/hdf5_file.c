@@ -8,7 +8,7 @@
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 
 struct cw_hdf5 {
     struct cw_new_file out;

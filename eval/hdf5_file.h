@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "eval/records.h"
-#include "host/base/error.h"
 
 struct cw_hdf5;
 /* A group or dataset; 0 is the file's root. */

@@ -4,7 +4,7 @@
 
 #include "eval/places.h"
 #include "eval/records.h"
-#include "host/image/counter_data.h"
+#include "image/counter_data.h"
 
 struct cw_pc_row {
     uint32_t device, process, launch;

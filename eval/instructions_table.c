@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "eval/instructions.h"
 #include "eval/texts.h"
-#include "host/base/text.h"
 
 enum { TOP_REASONS = 3, MOST_REASONS = 128, NUMBER_SIZE = 32 };
 

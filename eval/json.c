@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "host/base/text.h"
-#include "host/image/pm_data.h"
-#include "host/json/json_tree.h"
+#include "base/text.h"
+#include "image/pm_data.h"
+#include "json/json_tree.h"
 
 static json_t *attributes(const struct cw_pair *pairs, uint32_t count)
 {

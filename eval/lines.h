@@ -3,8 +3,8 @@
 #ifndef CW_EVAL_LINES_H
 #define CW_EVAL_LINES_H
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 struct cw_lines;
 

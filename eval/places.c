@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "eval/confined.h"
 #include "eval/lines.h"
 #include "eval/texts.h"
-#include "host/base/demangle.h"
 
 /* A child that ends before its work does is followed by another for what is left, so many times. */
 enum { MOST_CHILDREN = 4, MEMORY_AT_LEAST = 64 << 20, MEMORY_FACTOR = 64, TIME_AT_LEAST = 500, BYTES_A_MS = 10000 };

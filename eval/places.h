@@ -5,7 +5,7 @@
 #ifndef CW_EVAL_PLACES_H
 #define CW_EVAL_PLACES_H
 
-#include "host/image/pc_data.h"
+#include "image/pc_data.h"
 
 struct cw_place {                /* of an instruction */
     const char *function, *name; /* as the driver has it; as a person reads it */

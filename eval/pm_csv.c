@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "eval/pm.h"
-#include "host/base/text.h"
 
 void cw_pm_csv_write(const struct cw_pm_result *r, FILE *out)
 {

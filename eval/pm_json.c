@@ -1,9 +1,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/text.h"
 #include "eval/json.h"
 #include "eval/pm.h"
-#include "host/base/text.h"
 
 static void put_values(const struct cw_pm_result *r, uint32_t sample, FILE *out)
 {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "eval/pm.h"
 #include "eval/table.h"
-#include "host/base/text.h"
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 
 static const void *cell(const struct cw_records *r, size_t row, size_t field)
 {

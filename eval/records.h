@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "host/base/error.h"
+#include "base/error.h"
 
 enum cw_field_kind {
     CW_FIELD_TEXT, /* const char *, never NULL */

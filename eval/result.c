@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "host/image/pm_data.h"
+#include "image/pm_data.h"
 
 static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {

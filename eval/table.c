@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef CW_HOST_PLAN_H
 #define CW_HOST_PLAN_H
 
-#include "host/image/config_image.h"
+#include "image/config_image.h"
 #include "metricdb/chip.h"
 
 struct cw_plan_metric {

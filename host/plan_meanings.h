@@ -2,7 +2,7 @@
 #ifndef CW_HOST_PLAN_MEANINGS_H
 #define CW_HOST_PLAN_MEANINGS_H
 
-#include "host/image/config_image.h"
+#include "image/config_image.h"
 #include "metricdb/metric.h"
 
 /* Fills the image's meanings: of the metrics' base names and of all that those are computed from. */

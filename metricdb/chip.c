@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/file.h"
-#include "host/base/suggest.h"
+#include "base/file.h"
+#include "base/suggest.h"
 #include "metricdb/chip_check.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_find.h"

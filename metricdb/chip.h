@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 #define CW_NONE UINT32_MAX
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host/base/suggest.h"
+#include "base/suggest.h"
 #include "metricdb/data.h"
 #include "metricdb/yaml.h"
 

@@ -2,7 +2,7 @@
 #ifndef CW_METRICDB_CHIP_WRITE_H
 #define CW_METRICDB_CHIP_WRITE_H
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 #include "metricdb/chip.h"
 
 /* Deterministic. `source` has one line of provenance for each entry ("counters: imported from ..."), NULL-terminated.

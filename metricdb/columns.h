@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 enum { CW_COLUMN_VERSION = 2 };
 

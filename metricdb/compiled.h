@@ -11,7 +11,7 @@
 #ifndef CW_METRICDB_COMPILED_H
 #define CW_METRICDB_COMPILED_H
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 #include "metricdb/chip.h"
 #include "metricdb/data.h"
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 enum { CW_PATH_MAX = 1024 };
 

@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 enum {
     CW_EXPR_LENGTH_MAX = 4096, /* characters */

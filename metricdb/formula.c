@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "metricdb/formula_unit.h"
 #include "metricdb/yaml.h"
 

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 #include "metricdb/chip.h"
 #include "metricdb/metric.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/base/file.h"
-#include "host/base/suggest.h"
+#include "base/file.h"
+#include "base/suggest.h"
 #include "metricdb/data.h"
 #include "metricdb/metric.h"
 #include "metricdb/yaml.h"

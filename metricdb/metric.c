@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/suggest.h"
+#include "base/suggest.h"
 #include "metricdb/formula.h"
 
 static const char *const submetrics[CW_SUB__COUNT] = {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/file.h"
-#include "host/base/suggest.h"
+#include "base/file.h"
+#include "base/suggest.h"
 #include "metricdb/data.h"
 #include "metricdb/metric.h"
 #include "metricdb/yaml.h"

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 #include "metricdb/chip.h"
 
 struct cw_set_missing { /* a metric that the chip cannot give, by the first of its alternatives */

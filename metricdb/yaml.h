@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/base/arena.h"
-#include "host/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 enum { CW_YAML_NAME_MAX = 200 };
 enum cw_yaml_kind { CW_YAML_SCALAR, CW_YAML_SEQUENCE, CW_YAML_MAPPING };

@@ -13,7 +13,7 @@
 #include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
-#include "host/base/error.h"
+#include "base/error.h"
 
 #define CW_CUPTI_FUNCTIONS(X)                                                                                          \
     X(cuptiSubscribe)                                                                                                  \

@@ -3,7 +3,7 @@
 #define CW_INJECT_DEVICE_H
 
 #include "agent/inject/cupti_api.h"
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 /* Writes *count pairs of key and value. What the driver does not tell is left out; an unknown chip is an error. */
 CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struct cw_writer *out, uint32_t *count);

@@ -7,7 +7,7 @@
 #include "agent/inject/say.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
-#include "host/image/pc_data.h"
+#include "image/pc_data.h"
 
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
 enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };

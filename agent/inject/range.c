@@ -12,7 +12,7 @@
 #include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
-#include "host/base/demangle.h"
+#include "base/demangle.h"
 
 /* Ranges are handed over about this often, so that a program that is killed takes few with it. */
 static const uint64_t flush_ns = 5000000000;

@@ -10,7 +10,7 @@
 #include "agent/inject/graph.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
-#include "host/image/pc_data.h"
+#include "image/pc_data.h"
 
 enum { MOST_CONTEXTS = 64, MOST_METRICS = 256, MOST_KERNELS = 1 << 16 };
 

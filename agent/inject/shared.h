@@ -3,7 +3,7 @@
 #define CW_INJECT_SHARED_H
 
 #include "agent/inject/inject.h"
-#include "host/base/arena.h"
+#include "base/arena.h"
 
 enum { CW_LOWEST_ADDRESS = 1 << 16 }; /* words of parameters below it are numbers */
 

@@ -2,8 +2,8 @@
 #ifndef CW_NVPERF_LOWER_H
 #define CW_NVPERF_LOWER_H
 
-#include "host/image/counter_data.h"
 #include "host/nvperf/nvperf.h"
+#include "image/counter_data.h"
 
 /* Splits each pass of `plan` that the library would not collect as one, so that it can be lowered; new passes come last
  * and live in `arena`. *splits is how many were split. */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/base/bytes.h"
-#include "host/base/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 
 struct cw_nvperf;
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "eval/evaluate.h"
-#include "host/base/file.h"
 #include "host/nvperf/nvperf.h"
 
 static const char *const bases[] = {

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "metricdb/chip_files.h"
 
 extern char **environ;

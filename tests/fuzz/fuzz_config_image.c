@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "host/image/config_image.h"
+#include "image/config_image.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/chunk_edit.h"
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "host/image/pm_data.h"
+#include "image/pm_data.h"
 #include "tests/fuzz/merge_twice.h"
 #include "tests/support/chunk_edit.h"
 

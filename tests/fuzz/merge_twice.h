@@ -2,9 +2,9 @@
 #ifndef CW_TESTS_FUZZ_MERGE_TWICE_H
 #define CW_TESTS_FUZZ_MERGE_TWICE_H
 
-#include "host/image/merge.h"
-#include "host/image/pc_data.h"
-#include "host/image/pm_data.h"
+#include "image/merge.h"
+#include "image/pc_data.h"
+#include "image/pm_data.h"
 #include "tests/fuzz/fuzz.h"
 
 /* `data` is what was read of the bytes. Twice as much is in the result, which can be merged with the input again. */

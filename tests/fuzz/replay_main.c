@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "tests/fuzz/fuzz.h"
 
 static size_t replayed;

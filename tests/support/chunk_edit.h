@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "host/base/bytes.h"
+#include "base/bytes.h"
 
 struct cw_edit_chunk {
     uint32_t type, flags;

@@ -9,7 +9,7 @@
 #include "agent/inject/idle.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
-#include "host/base/arena.h"
+#include "base/arena.h"
 #include "tests/support/fake_profiler.h"
 
 enum { IMAGE = 16 };

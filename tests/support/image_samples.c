@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "host/image/chunk.h"
-#include "host/image/pm_data.h"
+#include "image/chunk.h"
+#include "image/pm_data.h"
 
 static const struct cw_pair parameters[] = {{"sampling-interval", "auto"}, {"replay", "kernel"}};
 static const struct cw_config_domain domains[] = {{3, "gpc"}, {7, "fbp"}};

@@ -2,8 +2,8 @@
 #ifndef CW_TESTS_IMAGE_SAMPLES_H
 #define CW_TESTS_IMAGE_SAMPLES_H
 
-#include "host/image/counter_data.h"
-#include "host/image/pc_data.h"
+#include "image/counter_data.h"
+#include "image/pc_data.h"
 
 /* Two domains, three raw counters, two passes, four counters, two metrics and a limit. No pass holds all of the second
  * counter; the fourth has no raw counters. */

@@ -1,7 +1,7 @@
 /* Writes the seeds of the fuzz targets config_image, counter_data and pc_data: make_image_seeds CORPUS_FOLDER */
 #include <stdio.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
 

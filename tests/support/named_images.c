@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/base/file.h"
-#include "host/image/chunk.h"
-#include "host/image/pc_data.h"
-#include "host/image/pm_data.h"
+#include "base/file.h"
+#include "image/chunk.h"
+#include "image/pc_data.h"
+#include "image/pm_data.h"
 
 enum { COUNTERS = 3 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "host/nvperf/nvperf.h"
 
 enum { MOST_METRICS = 300000 };

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/collector.h"
-#include "host/base/file.h"
+#include "base/file.h"
 #include "tests/support/image_samples.h"
 #include "tests/support/io_fail.h"
 

@@ -5,7 +5,7 @@
 #include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
-#include "host/image/pc_data.h"
+#include "image/pc_data.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_pc;

@@ -11,7 +11,7 @@
 #include "agent/check.h"
 #include "agent/message.h"
 #include "agent/pm.h"
-#include "host/base/file.h"
+#include "base/file.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
 enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON, HANGS };

@@ -14,7 +14,7 @@
 #include "agent/pc_capture.h"
 #include "agent/pm.h"
 #include "agent/sim_program.h"
-#include "host/base/file.h"
+#include "base/file.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/image_samples.h"
 

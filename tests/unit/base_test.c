@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/base/arena.h"
-#include "host/base/bytes.h"
-#include "host/base/error.h"
-#include "host/base/file.h"
-#include "host/base/suggest.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
 #include "tests/support/io_fail.h"
 
 /* ---- error ---- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/text.h"
+#include "base/text.h"
 
 /* Every byte that is a control character by itself, and every character that must not reach a terminal. */
 static const struct {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "eval/instructions.h"
 #include "eval/lines.h"
-#include "host/base/file.h"
 #include "tests/support/image_samples.h"
 
 static struct cw_arena *arena;

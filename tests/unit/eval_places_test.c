@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "eval/confined.h"
 #include "eval/places.h"
 #include "eval/texts.h"
-#include "host/base/file.h"
 
 static struct cw_arena *arena;
 static struct cw_bytes cubin; /* of tests/support/lines.cu */

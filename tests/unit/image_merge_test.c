@@ -1,8 +1,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "host/image/merge.h"
-#include "host/image/pm_data.h"
+#include "image/merge.h"
+#include "image/pm_data.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"

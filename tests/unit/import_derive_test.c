@@ -1,8 +1,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "host/import/derive.h"
-#include "host/import/fit.h"
+#include "import/derive.h"
+#include "import/fit.h"
 
 /* Counters with the raw counters that each depends on. SM has 4 instances, PART has 8. */
 enum { CYCLES, HITS, MISSES, LOOKUPS, BYTES, PART_HITS, SM_PART_HITS, STILL, OTHER, COUNTERS };

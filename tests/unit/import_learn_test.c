@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/import/learn.h"
-#include "host/import/mend.h"
+#include "import/learn.h"
+#include "import/mend.h"
 #include "metricdb/limits.h"
 
 /* Raw counters by domain: `slots` has four slots and one counter beside them, `sources` at most two of its sources,

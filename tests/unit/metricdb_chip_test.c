@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "metricdb/chip.h"
 #include "metricdb/chip_write.h"
 #include "tests/support/small_chip.h"

@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/columns.h"
 #include "metricdb/compiled.h"

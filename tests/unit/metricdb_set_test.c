@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/base/file.h"
+#include "base/file.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/set.h"
 

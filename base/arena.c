@@ -1,0 +1,101 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EACH_ITS_OWN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EACH_ITS_OWN 1
+#endif
+#endif
+#ifndef EACH_ITS_OWN
+#define EACH_ITS_OWN 0
+#endif
+
+enum { ALIGNMENT = 16, BLOCK = 64 * 1024 };
+
+struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ALIGNMENT) unsigned char data[];
+};
+
+struct cw_arena {
+    struct block *blocks;
+};
+
+struct cw_arena *cw_arena_create(void)
+{
+    return calloc(1, sizeof(struct cw_arena));
+}
+
+void cw_arena_destroy(struct cw_arena *arena)
+{
+    if (!arena)
+        return;
+    for (struct block *b = arena->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(arena);
+}
+
+void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 2) / size)
+        return NULL;
+    size_t bytes = count * size;
+    if (!EACH_ITS_OWN)
+        bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct block *b = arena->blocks;
+    if (EACH_ITS_OWN || !b || b->size - b->used < bytes) {
+        size_t room = !EACH_ITS_OWN && bytes < BLOCK ? BLOCK : bytes;
+        b = calloc(1, sizeof *b + room);
+        if (!b)
+            return NULL;
+        b->size = room;
+        /* a large block goes behind the current one, whose free space stays in use */
+        if (arena->blocks && room > BLOCK) {
+            b->next = arena->blocks->next;
+            arena->blocks->next = b;
+        } else {
+            b->next = arena->blocks;
+            arena->blocks = b;
+        }
+    }
+    void *p = b->data + b->used;
+    b->used += bytes;
+    return p;
+}
+
+char *cw_arena_strndup(struct cw_arena *arena, const char *text, size_t length)
+{
+    char *copy = length < SIZE_MAX ? cw_arena_alloc(arena, length + 1, 1) : NULL;
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+char *cw_arena_strdup(struct cw_arena *arena, const char *text)
+{
+    return cw_arena_strndup(arena, text, strlen(text));
+}
+
+char *cw_arena_printf(struct cw_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : cw_arena_alloc(arena, (size_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}

@@ -1,0 +1,79 @@
+/* Bounds-checked little-endian reading and writing of byte sequences.
+ *
+ * Both are sticky: after the first failure every further call does nothing (reads yield zero), so a caller
+ * checks once at the end. A reader's failure is recorded in its error with the byte offset. */
+#ifndef CW_BASE_BYTES_H
+#define CW_BASE_BYTES_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct cw_reader {
+    const uint8_t *data;
+    size_t size, pos;
+    uint64_t base; /* offset of data[0] in the file, for messages */
+    const char *source;
+    struct cw_error *err; /* may be NULL */
+    enum cw_status status;
+};
+
+void cw_reader_init(struct cw_reader *reader, const void *data, size_t size, const char *source, uint64_t base,
+                    struct cw_error *err);
+uint8_t cw_read_u8(struct cw_reader *reader);
+uint16_t cw_read_u16(struct cw_reader *reader);
+uint32_t cw_read_u32(struct cw_reader *reader);
+uint64_t cw_read_u64(struct cw_reader *reader);
+double cw_read_f64(struct cw_reader *reader);
+/* `count` doubles with one check; all zero after a failure. */
+void cw_read_f64s(struct cw_reader *reader, double *values, size_t count);
+/* A u32 count of items of at least `item_size` (> 0) encoded bytes each: fails where the rest of the data could not
+ * hold them, so that a hostile count never becomes a large allocation. */
+uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what);
+/* The same with a limit of its own; `item_size` is 0 where the data has none of the items. */
+uint32_t cw_read_count_up_to(struct cw_reader *reader, size_t item_size, uint32_t most, const char *what);
+/* The bytes of the character that a text begins with; 0 where that is NUL or not UTF-8, or where the text is empty. */
+size_t cw_utf8_length(const void *text, size_t length);
+/* Whether it is well-formed UTF-8 without NUL. */
+bool cw_is_utf8(const void *text, size_t length);
+/* Text without NUL that is not has a question mark for each byte beyond ASCII then. */
+void cw_force_utf8(void *text, size_t length);
+/* A u32 length and that many bytes of UTF-8 without NUL, at most CW_TEXT_MAX; copied into `arena`. "" after a failure,
+ * never NULL. */
+enum { CW_TEXT_MAX = 1 << 16 };
+const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena);
+/* `size` bytes in place; NULL after a failure. */
+const uint8_t *cw_read_bytes(struct cw_reader *reader, size_t size);
+/* Fails with a message about the current position. */
+enum cw_status cw_reader_fail(struct cw_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Success only if nothing failed and every byte was read. */
+enum cw_status cw_reader_finish(struct cw_reader *reader, const char *what);
+
+struct cw_writer {
+    uint8_t *data;
+    size_t size, capacity;
+    enum cw_status status; /* CW_OK or CW_ERR_NOMEM */
+};
+
+void cw_writer_init(struct cw_writer *writer);
+void cw_writer_free(struct cw_writer *writer);
+void cw_write_u8(struct cw_writer *writer, uint8_t value);
+void cw_write_u16(struct cw_writer *writer, uint16_t value);
+void cw_write_u32(struct cw_writer *writer, uint32_t value);
+void cw_write_u64(struct cw_writer *writer, uint64_t value);
+void cw_write_f64(struct cw_writer *writer, double value);
+/* What is longer than CW_TEXT_MAX is cut. */
+void cw_write_string(struct cw_writer *writer, const char *text);
+void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size);
+/* Text as printf would make it, of any length, without a terminating NUL. */
+void cw_write_format(struct cw_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Unaligned little-endian access for headers that are patched in place. */
+void cw_store_u32(uint8_t *at, uint32_t value);
+void cw_store_u64(uint8_t *at, uint64_t value);
+
+#endif

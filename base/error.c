@@ -1,0 +1,77 @@
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static enum cw_status set(struct cw_error *err, enum cw_status code, const char *source, const char *format,
+                          va_list args)
+{
+    if (!err || err->code != CW_OK)
+        return code;
+    memset(err, 0, sizeof *err);
+    err->code = code;
+    if (source)
+        cw_text_format(err->source, sizeof err->source, "%s", source);
+    cw_text_vformat(err->message, sizeof err->message, format, args);
+    return code;
+}
+
+enum cw_status cw_error_set(struct cw_error *err, enum cw_status code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(err, code, NULL, format, args);
+    va_end(args);
+    return code;
+}
+
+enum cw_status cw_error_at(struct cw_error *err, enum cw_status code, const char *source, unsigned line,
+                           unsigned column, const char *format, ...)
+{
+    bool first = err && err->code == CW_OK;
+    va_list args;
+    va_start(args, format);
+    set(err, code, source, format, args);
+    va_end(args);
+    if (first) {
+        err->line = line;
+        err->column = column;
+    }
+    return code;
+}
+
+enum cw_status cw_error_offset(struct cw_error *err, enum cw_status code, const char *source, uint64_t offset,
+                               const char *format, ...)
+{
+    bool first = err && err->code == CW_OK;
+    va_list args;
+    va_start(args, format);
+    set(err, code, source, format, args);
+    va_end(args);
+    if (first) {
+        err->has_offset = true;
+        err->offset = offset;
+    }
+    return code;
+}
+
+enum cw_status cw_error_nomem(struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_NOMEM, "out of memory");
+}
+
+const char *cw_error_format(const struct cw_error *err, char *buffer, unsigned size)
+{
+    if (err->line)
+        cw_text_format(buffer, size, "%s:%u:%u: %s", err->source, err->line, err->column, err->message);
+    else if (err->has_offset)
+        cw_text_format(buffer, size, "%s: offset %" PRIu64 ": %s", err->source, err->offset, err->message);
+    else if (err->source[0])
+        cw_text_format(buffer, size, "%s: %s", err->source, err->message);
+    else
+        cw_text_format(buffer, size, "%s", err->message);
+    return buffer;
+}

@@ -1,0 +1,274 @@
+#define _GNU_SOURCE
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum cw_status cw_file_read(struct cw_bytes *out, const char *path, size_t limit, struct cw_error *err)
+{
+    *out = (struct cw_bytes){0};
+    if (limit > SIZE_MAX / 4) /* room to double below */
+        limit = SIZE_MAX / 4;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    enum cw_status status = CW_OK;
+    struct stat st;
+    size_t capacity = 64 * 1024, size = 0;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        capacity = (size_t)st.st_size + 1;
+    if (capacity > limit + 1)
+        capacity = limit + 1;
+    uint8_t *data = malloc(capacity + 1);
+    while (data) {
+        ssize_t n = read(fd, data + size, capacity - size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        if (n <= 0)
+            break;
+        size += (size_t)n;
+        if (size > limit) {
+            status =
+                cw_error_set(err, CW_ERR_INPUT, "%s: found more than %zu bytes, expected at most that", path, limit);
+            break;
+        }
+        if (size == capacity) {
+            capacity = capacity * 2 > limit + 1 ? limit + 1 : capacity * 2;
+            uint8_t *grown = realloc(data, capacity + 1);
+            if (!grown) {
+                free(data);
+                data = NULL;
+            } else {
+                data = grown;
+            }
+        }
+    }
+    close(fd);
+    if (!data)
+        return cw_error_nomem(err);
+    if (status != CW_OK) {
+        free(data);
+        return status;
+    }
+    data[size] = 0;
+    *out = (struct cw_bytes){data, size};
+    return CW_OK;
+}
+
+void cw_bytes_free(struct cw_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct cw_bytes){0};
+}
+
+bool cw_file_is_same(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    bool is_a = stat(a, &of_a) == 0, is_b = stat(b, &of_b) == 0;
+    if (is_a && is_b)
+        return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    return !is_a && !is_b && strcmp(a, b) == 0;
+}
+
+/* ---- what is written -------------------------------------------------------------------------------------------- */
+
+int cw_file_open_write(const char *path, int flags)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd;
+}
+
+enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error *err)
+{
+    struct stat st;
+    bool pipe = reason == ENXIO && stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path,
+                        pipe ? "nobody reads this pipe" : strerror(reason));
+}
+
+static enum cw_status cannot_write(const char *path, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* Pipes and devices keep nothing. */
+enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    bool kept = result == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+    return kept ? CW_OK : cannot_write(path, err);
+}
+
+enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err)
+{
+    enum cw_status status = cw_file_sync(fd, path, err);
+    if (close(fd) != 0 && errno != EINTR && status == CW_OK) /* after EINTR it is closed, too */
+        status = cannot_write(path, err);
+    return status;
+}
+
+/* ---- new files -------------------------------------------------------------------------------------------------- */
+
+/* The descriptor of standard output or error where that is the file, -1 otherwise. */
+static int standard(const struct stat *st)
+{
+    struct stat of;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &of) == 0 && of.st_dev == st->st_dev && of.st_ino == st->st_ino)
+            return fd;
+    return -1;
+}
+
+static bool is_special(const char *path) /* /dev/stdout, wherever that leads, or a pipe */
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || standard(&st) >= 0);
+}
+
+/* That of the file which it replaces, or the usual. */
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    mode_t mask = umask(0);
+    umask(mask);
+    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+}
+
+enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
+{
+    char *target = realpath(path, NULL); /* a link stays one */
+    *f = (struct cw_new_file){.path = path, .fd = -1, .target = target ? target : strdup(path)};
+    if (is_special(path))
+        return cw_error_set(err, CW_ERR_IO,
+                            "%s: found standard output, a device, pipe or folder, expected a file or none", path);
+    if (!f->target || asprintf(&f->temporary, "%s.XXXXXX", f->target) < 0) {
+        f->temporary = NULL;
+        return cw_error_nomem(err);
+    }
+    f->fd = mkostemp(f->temporary, O_CLOEXEC);
+    if (f->fd < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+    return CW_OK;
+}
+
+enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    if (f->fd >= 0) {
+        (void)!fchmod(f->fd, mode_of(f->path));
+        if (keep)
+            status = cw_file_finish(f->fd, f->path, err);
+        else
+            close(f->fd);
+        if (keep && status == CW_OK && rename(f->temporary, f->target) != 0)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", f->path, strerror(errno));
+        if (!keep || status != CW_OK)
+            unlink(f->temporary);
+    }
+    free(f->temporary);
+    free(f->target);
+    *f = (struct cw_new_file){.fd = -1};
+    return status;
+}
+
+static enum cw_status write_all(int fd, const char *path, const uint8_t *data, size_t size, struct cw_error *err)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cannot_write(path, err);
+        data += n;
+        size -= (size_t)n;
+    }
+    return CW_OK;
+}
+
+/* What a writer makes of an open file. */
+struct content {
+    const void *data;
+    size_t size;
+    cw_file_render *render; /* NULL: the data as it is */
+};
+
+static enum cw_status print_all(int fd, const char *path, const struct content *c, struct cw_error *err)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
+    if (!out && own >= 0)
+        close(own);
+    if (!out)
+        return errno == ENOMEM ? cw_error_nomem(err)
+                               : cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    enum cw_status status = c->render(out, c->data, err);
+    bool failed = ferror(out);
+    errno = 0;
+    failed = fclose(out) != 0 || failed;
+    if (failed && status == CW_OK)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno ? errno : EIO));
+    return status;
+}
+
+static enum cw_status fill(int fd, const char *path, const struct content *c, struct cw_error *err)
+{
+    return c->render ? print_all(fd, path, c, err) : write_all(fd, path, c->data, c->size, err);
+}
+
+static enum cw_status fill_special(const char *path, const struct content *c, struct cw_error *err)
+{
+    struct stat st;
+    int own = stat(path, &st) == 0 ? standard(&st) : -1;
+    int fd = own >= 0 ? dup(own) : cw_file_open_write(path, 0); /* what stands in it stays */
+    if (fd < 0)
+        return cw_file_cannot_open(path, errno, err);
+    enum cw_status status = CW_OK;
+    if (own < 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        status = cw_error_set(err, CW_ERR_IO, "%s: found a file where a pipe or device was before", path);
+    if (status == CW_OK)
+        status = fill(fd, path, c, err);
+    enum cw_status finishing = cw_file_finish(fd, path, err);
+    return status == CW_OK ? finishing : status;
+}
+
+static enum cw_status make(const char *path, const struct content *c, struct cw_error *err)
+{
+    struct cw_new_file file;
+    if (is_special(path))
+        return fill_special(path, c, err);
+    enum cw_status status = cw_new_file_open(&file, path, err);
+    if (status == CW_OK)
+        status = fill(file.fd, path, c, err);
+    enum cw_status closing = cw_new_file_close(&file, status == CW_OK, err);
+    return status == CW_OK ? closing : status;
+}
+
+enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)
+{
+    return make(path, &(struct content){data, size, NULL}, err);
+}
+
+enum cw_status cw_file_print(const char *path, cw_file_render *render, const void *data, struct cw_error *err)
+{
+    return make(path, &(struct content){data, 0, render}, err);
+}
+
+enum cw_status cw_file_flush(struct cw_error *err)
+{
+    errno = 0;
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? CW_OK
+               : cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(errno ? errno : EIO));
+}

@@ -1,0 +1,60 @@
+/* Whole files, with errors that name the file. */
+#ifndef CW_BASE_FILE_H
+#define CW_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct cw_bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+/* Reads a regular file or a pipe. More than `limit` bytes is CW_ERR_INPUT. Release with cw_bytes_free. The data is
+ * followed by a NUL byte that is not counted. */
+enum cw_status cw_file_read(struct cw_bytes *out, const char *path, size_t limit, struct cw_error *err);
+void cw_bytes_free(struct cw_bytes *bytes);
+
+/* Whether two names are of one regular file, or, where there is none yet, the same. */
+bool cw_file_is_same(const char *a, const char *b);
+
+/* Opens for writing what `path` leads to, with more of open(2)'s flags, and waits for nobody: a pipe that nobody reads
+ * is ENXIO. -1 after a failure, with errno. */
+int cw_file_open_write(const char *path, int flags);
+/* Says why it cannot be opened, by errno. */
+enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error *err);
+/* Has the system keep what was written: a full quota or a server that is gone may be told only then. What is no file
+ * need not be kept. */
+enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err);
+/* The same, and closes it, also after a failure. */
+enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err);
+
+/* A regular file that is written beside `path` and takes its place in the end. */
+struct cw_new_file {
+    const char *path;
+    char *target, *temporary; /* where path leads to; where it is written until then */
+    int fd;
+};
+
+/* To be closed also after a failure. */
+enum cw_status cw_new_file_open(struct cw_new_file *file, const char *path, struct cw_error *err);
+/* Puts it into place, or removes it. */
+enum cw_status cw_new_file_close(struct cw_new_file *file, bool keep, struct cw_error *err);
+
+/* Writes a new file that takes the place of `path`, which holds the old or the new content then, never a part. What is
+ * no regular file, such as a pipe, is written itself. */
+enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err);
+
+/* Prints `data` in some form. Write errors stay in the stream (ferror). */
+typedef enum cw_status cw_file_render(FILE *out, const void *data, struct cw_error *err);
+/* Writes what is printed as cw_file_write does, without holding it in memory. */
+enum cw_status cw_file_print(const char *path, cw_file_render *render, const void *data, struct cw_error *err);
+
+/* CW_ERR_IO where anything that was printed on standard output could not be written: what each command ends with. */
+enum cw_status cw_file_flush(struct cw_error *err);
+
+#endif

@@ -1,0 +1,437 @@
+#define _GNU_SOURCE
+#include "base/text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum { ESCAPE_SIZE = 16, NUMBER_SIZE = 512, HELD_SIZE = 1024 };
+
+/* Where text goes: a buffer that ends in NUL, or a stream through a buffer, so that a message is one write. */
+struct sink {
+    FILE *file; /* NULL: the buffer */
+    char *buffer;
+    size_t size, used;
+    bool full;
+};
+
+static void flush(struct sink *to)
+{
+    fwrite_unlocked(to->buffer, 1, to->used, to->file);
+    to->used = 0;
+}
+
+static void put_to_file(struct sink *to, const char *bytes, size_t n)
+{
+    if (n > to->size - to->used)
+        flush(to);
+    if (n > to->size) {
+        fwrite_unlocked(bytes, 1, n, to->file);
+        return;
+    }
+    memcpy(to->buffer + to->used, bytes, n);
+    to->used += n;
+}
+
+static void put_bytes(struct sink *to, const char *bytes, size_t n)
+{
+    if (to->file) {
+        put_to_file(to, bytes, n);
+        return;
+    }
+    size_t room = to->full || !to->size ? 0 : to->size - 1 - to->used;
+    to->full = to->full || n > room;
+    n = n < room ? n : room;
+    memcpy(to->buffer + to->used, bytes, n);
+    to->used += n;
+}
+
+/* All of it or nothing, and then nothing after it. */
+static void put_whole(struct sink *to, const char *bytes, size_t n)
+{
+    if (!to->file && to->used + n >= to->size)
+        to->full = true;
+    put_bytes(to, bytes, n);
+}
+
+/* ---- characters ------------------------------------------------------------------------------------------------- */
+
+static uint32_t decode(const uint8_t *s, size_t length)
+{
+    uint32_t c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        c = c << 6 | (s[i] & 0x3fu);
+    return c;
+}
+
+/* Control characters, and those that are not seen but change what is: separators of lines, direction, marks. */
+static bool is_unseen(uint32_t c)
+{
+    static const struct {
+        uint32_t from, to;
+    } ranges[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+                  {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+                  {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+    bool found = false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && !found; i++)
+        found = c >= ranges[i].from && c <= ranges[i].to;
+    return found;
+}
+
+/* One character, or one byte that is none. */
+struct character {
+    size_t length; /* bytes in the text */
+    uint32_t code;
+    bool valid, unseen;
+};
+
+static struct character next_character(const char *text, size_t n)
+{
+    size_t length = cw_utf8_length(text, n);
+    if (!length) /* a NUL ends no text here */
+        return (struct character){1, (uint8_t)*text, !*text, true};
+    uint32_t code = decode((const uint8_t *)text, length);
+    return (struct character){length, code, true, is_unseen(code)};
+}
+
+/* How many bytes stand for themselves, whatever the kind. */
+static size_t plain_span(const char *text, size_t n)
+{
+    size_t i = 0;
+    while (i < n && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
+        i++;
+    return i;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+static size_t escape_for_line(const struct character *c, char text[ESCAPE_SIZE])
+{
+    static const char letters[] = "abtnvfr"; /* of 7 to 13 */
+    const char *format = !c->valid || c->code < 0x80 ? "\\x%02" PRIx32
+                         : c->code > 0xffff          ? "\\U%08" PRIx32
+                                                     : "\\u%04" PRIx32;
+    if (c->valid && c->code >= '\a' && c->code <= '\r')
+        return (size_t)snprintf(text, ESCAPE_SIZE, "\\%c", letters[c->code - '\a']);
+    return (size_t)snprintf(text, ESCAPE_SIZE, format, c->code);
+}
+
+static void put_line(struct sink *to, const char *text, size_t n)
+{
+    while (n) {
+        size_t plain = plain_span(text, n);
+        put_bytes(to, text, plain);
+        text += plain;
+        n -= plain;
+        if (!n)
+            return;
+        struct character c = next_character(text, n);
+        char escape[ESCAPE_SIZE];
+        if (c.unseen)
+            put_whole(to, escape, escape_for_line(&c, escape));
+        else
+            put_whole(to, text, c.length);
+        text += c.length;
+        n -= c.length;
+    }
+}
+
+static size_t columns_of(const char *text, size_t n)
+{
+    size_t columns = 0;
+    while (n) {
+        struct character c = next_character(text, n);
+        char escape[ESCAPE_SIZE];
+        columns += c.unseen ? escape_for_line(&c, escape) : 1;
+        text += c.length;
+        n -= c.length;
+    }
+    return columns;
+}
+
+size_t cw_text_columns(const char *text)
+{
+    return columns_of(text, strlen(text));
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a spreadsheet would take it for a formula; some take the wide forms of the signs too. */
+static bool is_formula(const char *text)
+{
+    static const char *const begins[] = {"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins && !found; i++)
+        found = strncmp(text, begins[i], strlen(begins[i])) == 0;
+    return found;
+}
+
+static void put_cell(struct sink *to, const char *text)
+{
+    bool formula = is_formula(text);
+    if (!formula && !text[strcspn(text, ",;\"\r\n")]) {
+        put_line(to, text, strlen(text));
+        return;
+    }
+    put_bytes(to, formula ? "\"'" : "\"", formula ? 2 : 1);
+    for (size_t n; *text; text += n) {
+        n = strcspn(text, "\"");
+        n += text[n] == '"';
+        put_line(to, text, n);
+        if (text[n - 1] == '"')
+            put_bytes(to, "\"", 1);
+    }
+    put_bytes(to, "\"", 1);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static size_t escape_for_json(const struct character *c, char text[ESCAPE_SIZE])
+{
+    uint32_t code = c->valid ? c->code : 0xfffd;
+    if (code <= 0xffff)
+        return (size_t)snprintf(text, ESCAPE_SIZE, "\\u%04" PRIx32, code);
+    code -= 0x10000;
+    return (size_t)snprintf(text, ESCAPE_SIZE, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + (code >> 10),
+                            0xdc00 + (code & 0x3ff));
+}
+
+/* `made`: it is JSON already, whose quotes, backslashes and ends of lines are its own. */
+static void put_json(struct sink *to, const char *text, size_t n, bool made)
+{
+    while (n) {
+        size_t plain = plain_span(text, n);
+        put_bytes(to, text, plain);
+        text += plain;
+        n -= plain;
+        if (!n)
+            return;
+        struct character c = next_character(text, n);
+        char escape[ESCAPE_SIZE];
+        if (c.unseen && !(made && c.code == '\n'))
+            put_bytes(to, escape, escape_for_json(&c, escape));
+        else {
+            if (!made && (*text == '"' || *text == '\\'))
+                put_bytes(to, "\\", 1);
+            put_bytes(to, text, c.length);
+        }
+        text += c.length;
+        n -= c.length;
+    }
+}
+
+int cw_text_put_json(const char *json, size_t size, void *out)
+{
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
+    put_json(&to, json, size, true);
+    flush(&to);
+    return ferror(to.file) ? -1 : 0;
+}
+
+void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text)
+{
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
+    switch (kind) {
+    case CW_TEXT_LINE:
+        put_line(&to, text, strlen(text));
+        break;
+    case CW_TEXT_CELL:
+        put_cell(&to, text);
+        break;
+    case CW_TEXT_JSON:
+        put_bytes(&to, "\"", 1);
+        put_json(&to, text, strlen(text), false);
+        put_bytes(&to, "\"", 1);
+        break;
+    }
+    flush(&to);
+}
+
+/* ---- formats ---------------------------------------------------------------------------------------------------- */
+
+struct arguments {
+    va_list list;
+};
+
+/* "%-*.3lld" */
+struct conversion {
+    char flags[8];
+    int width, precision; /* precision -1: none */
+    char length, kind;    /* length 'L' for ll, 0 for none */
+};
+
+static int read_count(const char **at, struct arguments *args)
+{
+    int n = 0;
+    if (**at == '*') {
+        ++*at;
+        return va_arg(args->list, int);
+    }
+    while (**at >= '0' && **at <= '9')
+        n = 10 * n + *(*at)++ - '0';
+    return n;
+}
+
+static struct conversion read_conversion(const char **at, struct arguments *args)
+{
+    struct conversion c = {.precision = -1};
+    size_t flags = strspn(*at, "-+ #0");
+    assert(flags + 1 < sizeof c.flags);
+    memcpy(c.flags, *at, flags);
+    *at += flags;
+    c.width = read_count(at, args);
+    if (c.width < 0) {
+        c.flags[flags] = '-';
+        c.width = -c.width;
+    }
+    if (**at == '.') {
+        ++*at;
+        c.precision = read_count(at, args);
+    }
+    if (**at && strchr("lzjt", **at)) {
+        c.length = (*at)[0] == 'l' && (*at)[1] == 'l' ? 'L' : **at;
+        *at += c.length == 'L' ? 2 : 1;
+    }
+    c.kind = *(*at)++;
+    return c;
+}
+
+static intmax_t next_signed(const struct conversion *c, struct arguments *args)
+{
+    switch (c->length) {
+    case 'l':
+        return va_arg(args->list, long);
+    case 'L':
+        return va_arg(args->list, long long);
+    case 'z':
+        return (intmax_t)va_arg(args->list, size_t);
+    case 'j':
+        return va_arg(args->list, intmax_t);
+    case 't':
+        return va_arg(args->list, ptrdiff_t);
+    default:
+        return va_arg(args->list, int);
+    }
+}
+
+static uintmax_t next_unsigned(const struct conversion *c, struct arguments *args)
+{
+    return c->length ? (uintmax_t)next_signed(c, args) : va_arg(args->list, unsigned);
+}
+
+static void put_number(struct sink *to, const struct conversion *c, struct arguments *args)
+{
+    char format[24], text[NUMBER_SIZE];
+    bool whole = strchr("diuoxX", c->kind), with_sign = c->kind == 'd' || c->kind == 'i';
+    snprintf(format, sizeof format, "%%%s*.*%s%c", c->flags, whole ? "j" : "", c->kind);
+    int n = with_sign ? snprintf(text, sizeof text, format, c->width, c->precision, next_signed(c, args))
+            : whole   ? snprintf(text, sizeof text, format, c->width, c->precision, next_unsigned(c, args))
+                      : snprintf(text, sizeof text, format, c->width, c->precision, va_arg(args->list, double));
+    put_bytes(to, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+static void put_spaces(struct sink *to, size_t n)
+{
+    while (n-- > 0)
+        put_bytes(to, " ", 1);
+}
+
+/* The bytes of a text that a precision leaves, without a part of a character at their end. */
+static size_t cut(const char *text, int precision)
+{
+    if (precision < 0)
+        return strlen(text);
+    size_t n = strnlen(text, (size_t)precision), tail = 1;
+    while (n == (size_t)precision && tail <= n && tail < 4 && ((uint8_t)text[n - tail] & 0xc0) == 0x80)
+        tail++;
+    uint8_t lead = tail <= n ? (uint8_t)text[n - tail] : 0;
+    bool part = n == (size_t)precision && lead >= 0xc2 && lead < 0xf5 && !cw_utf8_length(text + n - tail, tail);
+    return part ? n - tail : n;
+}
+
+static void put_text(struct sink *to, const struct conversion *c, const char *text)
+{
+    size_t n = cut(text, c->precision), columns = c->width ? columns_of(text, n) : 0, width = (size_t)c->width;
+    bool left = strchr(c->flags, '-');
+    if (!left && columns < width)
+        put_spaces(to, width - columns);
+    put_line(to, text, n);
+    if (left && columns < width)
+        put_spaces(to, width - columns);
+}
+
+static void put_conversion(struct sink *to, const struct conversion *c, struct arguments *args)
+{
+    char one[2] = "";
+    const char *text;
+    switch (c->kind) {
+    case '%':
+        put_bytes(to, "%", 1);
+        return;
+    case 'c':
+        one[0] = (char)va_arg(args->list, int);
+        put_text(to, c, one);
+        return;
+    case 's':
+        text = va_arg(args->list, const char *);
+        put_text(to, c, text ? text : "(null)");
+        return;
+    default:
+        assert(strchr("diuoxXeEfFgGaA", c->kind));
+        put_number(to, c, args);
+    }
+}
+
+static void put_format(struct sink *to, const char *format, struct arguments *args)
+{
+    while (*format) {
+        size_t own = strcspn(format, "%");
+        if (to->file)
+            put_bytes(to, format, own);
+        else
+            put_line(to, format, own);
+        format += own;
+        if (!*format)
+            return;
+        format++;
+        struct conversion c = read_conversion(&format, args);
+        put_conversion(to, &c, args);
+    }
+}
+
+void cw_text_print(FILE *out, const char *format, ...)
+{
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
+    struct arguments args;
+    va_start(args.list, format);
+    put_format(&to, format, &args);
+    va_end(args.list);
+    flush(&to);
+}
+
+size_t cw_text_vformat(char *buffer, size_t size, const char *format, va_list list)
+{
+    struct sink to = {.buffer = buffer, .size = size};
+    struct arguments args;
+    va_copy(args.list, list);
+    put_format(&to, format, &args);
+    va_end(args.list);
+    if (size)
+        buffer[to.used] = 0;
+    return to.used;
+}
+
+size_t cw_text_format(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t used = cw_text_vformat(buffer, size, format, args);
+    va_end(args);
+    return used;
+}

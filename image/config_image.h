@@ -1,0 +1,119 @@
+/* The config image (.cwc): a plan for one kind of chip. See FORMAT.md for the bytes.
+ *
+ * The struct is a plain view. Whoever fills it (host/ when planning, the reader here when loading) owns the memory;
+ * the reader puts everything into one arena. All indices refer to lists of the same image. */
+#ifndef CW_IMAGE_CONFIG_IMAGE_H
+#define CW_IMAGE_CONFIG_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* A plan is for one of the first two; the others collect without one. */
+enum cw_profiler {
+    CW_PROFILER_RANGE = 0,
+    CW_PROFILER_PM = 1,
+    CW_PROFILER_PC = 2,
+    CW_PROFILER_SASS = 3,
+    CW_PROFILER__COUNT,
+    CW_PROFILER__PLANNED = CW_PROFILER_PM + 1
+};
+/* "range", "pm", "pc", "sass". */
+extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
+
+struct cw_pair {
+    const char *key, *value;
+};
+
+struct cw_config_domain {
+    uint32_t id; /* NVIDIA's number for the domain */
+    const char *name;
+};
+
+struct cw_placement {
+    uint32_t raw, domain; /* indices into raws and domains */
+};
+
+struct cw_config_pass {
+    uint32_t count;
+    const struct cw_placement *placements;
+};
+
+struct cw_config_counter {
+    const char *name;
+    uint32_t instances; /* expected; 0 unknown */
+    double peak;        /* expected sustained peak for a cycle and instance; NaN unknown */
+    uint32_t raw_count;
+    const uint32_t *raws; /* indices into raws */
+};
+
+/* The placements that one pass takes from `members` belong to at most `max` different groups. */
+struct cw_config_limit {
+    uint32_t max, count;
+    const struct cw_placement *members;
+    const uint32_t *groups; /* one for each member */
+};
+
+/* How many groups of a limit a pass takes. */
+uint32_t cw_config_limit_taken(const struct cw_config_limit *limit, const struct cw_config_pass *pass);
+
+/* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
+struct cw_meaning {
+    const char *name;
+    uint64_t raws, formula; /* 0: no formula was known */
+};
+
+/* The parameter that names a raw counter, as 0x and 16 digits: where a pass collects it too, the pass counts what the
+ * whole device does rather than one context. */
+#define CW_CONFIG_DEVICE_COUNTER "device_counter"
+
+struct cw_config_image {
+    const char *chip, *producer;
+    enum cw_profiler profiler;
+    uint8_t database[16];
+    uint32_t parameter_count, domain_count, raw_count, pass_count, counter_count, metric_count, limit_count,
+        meaning_count;
+    const struct cw_pair *parameters;
+    const struct cw_config_domain *domains;
+    const uint64_t *raws; /* ascending */
+    const struct cw_config_pass *passes;
+    const struct cw_config_counter *counters;
+    const char *const *metrics;
+    const struct cw_config_limit *limits;
+    const struct cw_meaning *meanings;
+    const char *native_library; /* NULL without a native image */
+    const uint8_t *native;
+    size_t native_size;
+};
+
+/* Passes of a plan and of a capture. A plan for every counter of a chip has some hundred. */
+enum { CW_PASSES_MAX = 4096 };
+
+/* The passes of all counters (cw_config_counter_passes) together number at most this many, so that a small hostile
+ * file cannot ask for much work. A plan for every counter of a chip has some hundred thousand. */
+enum { CW_CONFIG_PAIRS_MAX = 1 << 22 };
+
+/* Appends the whole file to `out`. The image must be consistent: what cw_config_image_read would accept. */
+void cw_config_image_write(const struct cw_config_image *image, struct cw_writer *out);
+
+/* Parses and checks `size` bytes. `source` is for messages. The result and all it points to live in `arena`, except
+ * `native`, which points into `data`. */
+enum cw_status cw_config_image_read(struct cw_config_image *image, const void *data, size_t size, const char *source,
+                                    struct cw_arena *arena, struct cw_error *err);
+
+/* The value of a parameter, or NULL. */
+const char *cw_config_parameter(const struct cw_config_image *image, const char *key);
+
+/* The counter-data prefix that belongs to the image: file header and schema chunk. */
+void cw_config_image_prefix(const struct cw_config_image *image, struct cw_writer *out);
+
+/* For counter `counter`: the passes that collect any of its raw counters, ascending. *whole: it is one pass, which
+ * collects all of them; what stands in several is recorded as a mean. A counter without raw counters is whole and
+ * collected by every pass. `passes` has room for pass_count entries. Returns how many. For all counters at once
+ * cw_schema_of_plan is much faster. */
+uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole);
+
+#endif

@@ -1,0 +1,23 @@
+/* The chunks of counter data that reading, writing and merging share. See FORMAT.md. */
+#ifndef CW_IMAGE_DATA_CHUNKS_H
+#define CW_IMAGE_DATA_CHUNKS_H
+
+#include "image/chunk.h"
+
+#define CW_CHUNK_SCHEMA CW_CHUNK_TYPE('S', 'C', 'H', 'M')
+#define CW_CHUNK_REPEATS CW_CHUNK_TYPE('R', 'P', 'T', 'S')
+#define CW_CHUNK_DEVICE CW_CHUNK_TYPE('D', 'E', 'V', 'C')
+#define CW_CHUNK_ABOUT CW_CHUNK_TYPE('R', 'A', 'T', 'T')
+#define CW_CHUNK_REPEATED CW_CHUNK_TYPE('R', 'V', 'A', 'L')
+#define CW_CHUNK_RANGE CW_CHUNK_TYPE('R', 'N', 'G', 'E')
+#define CW_CHUNK_SAMPLES CW_CHUNK_TYPE('S', 'M', 'P', 'L')
+#define CW_CHUNK_CLOCK CW_CHUNK_TYPE('C', 'L', 'C', 'K')
+#define CW_CHUNK_LAUNCHES CW_CHUNK_TYPE('L', 'N', 'C', 'H')
+#define CW_CHUNK_MODULE CW_CHUNK_TYPE('M', 'O', 'D', 'L')
+#define CW_CHUNK_PC CW_CHUNK_TYPE('P', 'C', 'S', 'M')
+#define CW_CHUNK_SASS CW_CHUNK_TYPE('S', 'A', 'S', 'S')
+#define CW_CHUNK_END CW_CHUNK_TYPE('E', 'N', 'D', 'C')
+
+enum { CW_LAUNCH_SIZE = 4 + 4 + 4 * 8 }; /* bytes of a launch in LNCH: its name, its device, the rest */
+
+#endif

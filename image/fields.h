@@ -1,0 +1,45 @@
+/* Fields that both formats have. All report through the reader they are given and do nothing once it has failed. */
+#ifndef CW_IMAGE_FIELDS_H
+#define CW_IMAGE_FIELDS_H
+
+#include "image/config_image.h"
+
+/* Zeroed room in `arena` for `count` items. NULL, with the reader failed, when out of memory; NULL if it had failed
+ * before. The caller has checked the count against the data. */
+void *cw_field_array(struct cw_reader *in, struct cw_arena *arena, size_t count, size_t size);
+
+/* list<{key: string, value: string}>, each key once and at most CW_PAIRS_MAX: what has pairs looks through all of them
+ * for one. Returns the count. */
+enum { CW_PAIRS_MAX = 1024 };
+uint32_t cw_field_read_pairs(struct cw_reader *in, struct cw_arena *arena, const struct cw_pair **pairs,
+                             const char *what);
+void cw_field_write_pairs(struct cw_writer *out, const struct cw_pair *pairs, uint32_t count);
+
+/* list<string>; returns the count. */
+uint32_t cw_field_read_strings(struct cw_reader *in, struct cw_arena *arena, const char *const **strings,
+                               const char *what);
+void cw_field_write_strings(struct cw_writer *out, const char *const *strings, uint32_t count);
+
+/* The same, each once. */
+uint32_t cw_field_read_names(struct cw_reader *in, struct cw_arena *arena, const char *const **names, const char *what);
+
+/* A u32 below `count`, which is how many `what` there are. */
+uint32_t cw_field_read_index(struct cw_reader *in, uint32_t count, const char *what);
+
+/* A u8 below `count`; `names` says what the numbers mean, for the message. */
+uint8_t cw_field_read_enum(struct cw_reader *in, uint8_t count, const char *what, const char *names);
+/* A profiler below `count`. */
+enum cw_profiler cw_field_read_profiler(struct cw_reader *in, enum cw_profiler count);
+
+/* Something that may occur once: a name, or a number where `name` is NULL. `pos` is where it was read. */
+struct cw_field_key {
+    const char *name;
+    uint64_t number;
+    size_t pos;
+};
+
+/* Fails at the first key (in reading order) that repeats an earlier one. Reorders `keys`. Sorts, so that hostile
+ * input costs no more than any other. */
+void cw_field_check_unique(struct cw_reader *in, struct cw_field_key *keys, size_t count, const char *what);
+
+#endif

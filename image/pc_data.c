@@ -1,0 +1,328 @@
+#include "image/pc_data.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/data_chunks.h"
+#include "image/fields.h"
+
+const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT] = {"gpu", "sm", "smsp"};
+
+/* ---- instructions ----------------------------------------------------------------------------------------------- */
+
+enum { INSTRUCTION_SIZE = 8 + 8 + 4 + 4 };
+
+/* Consecutive records are mostly of one function, whose name is then written once. */
+static bool same_function(const struct cw_instruction *a, const struct cw_instruction *b)
+{
+    return a->function == b->function || strcmp(a->function, b->function) == 0;
+}
+
+struct names { /* the functions of a batch, in the order of their first record */
+    const char **list;
+    uint32_t count;
+};
+
+static const struct cw_instruction *instruction(const void *records, size_t size, uint32_t i)
+{
+    return (const void *)((const char *)records + size * i);
+}
+
+/* Writes the list of the functions; returns the index of each record's, to be freed. A change of function that returns
+ * to an earlier one repeats its name, which costs bytes and nothing else. `at` is the first member of a record. */
+static uint32_t *write_functions(const void *records, size_t size, uint32_t count, struct cw_writer *out)
+{
+    uint32_t *indices = calloc((size_t)count + 1, sizeof *indices), n = 0;
+    if (!indices) {
+        out->status = CW_ERR_NOMEM;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        n += i == 0 || !same_function(instruction(records, size, i), instruction(records, size, i - 1));
+        indices[i] = n - 1;
+    }
+    cw_write_u32(out, n);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || indices[i] != indices[i - 1])
+            cw_write_string(out, instruction(records, size, i)->function);
+    return indices;
+}
+
+static void write_instruction(const struct cw_instruction *at, uint32_t function, struct cw_writer *out)
+{
+    cw_write_u64(out, at->module);
+    cw_write_u64(out, at->pc);
+    cw_write_u32(out, function);
+    cw_write_u32(out, at->symbol);
+}
+
+static struct names read_functions(struct cw_reader *in, struct cw_arena *arena)
+{
+    struct names names;
+    const char *const *list;
+    names.count = cw_field_read_strings(in, arena, &list, "functions");
+    names.list = (const char **)list;
+    return names;
+}
+
+static void read_instruction(struct cw_instruction *at, const struct names *functions, struct cw_reader *in)
+{
+    at->module = cw_read_u64(in);
+    at->pc = cw_read_u64(in);
+    uint32_t function = cw_field_read_index(in, functions->count, "function");
+    at->function = in->status == CW_OK ? functions->list[function] : "";
+    at->symbol = cw_read_u32(in);
+}
+
+/* ---- PC samples ------------------------------------------------------------------------------------------------- */
+
+void cw_pc_batch_write(const struct cw_pc_batch *b, struct cw_writer *out)
+{
+    cw_write_u32(out, b->device);
+    cw_write_u32(out, b->process);
+    cw_write_u64(out, b->start_ns);
+    cw_write_u64(out, b->end_ns);
+    cw_write_u8(out, (uint8_t)b->mode);
+    cw_write_u8(out, b->period);
+    cw_write_u8(out, b->buffer_full);
+    cw_write_u64(out, b->total);
+    cw_write_u64(out, b->dropped);
+    cw_write_u64(out, b->other);
+    cw_field_write_strings(out, b->reasons, b->reason_count);
+    uint32_t *functions = write_functions(b->records, sizeof *b->records, b->record_count, out);
+    cw_write_u32(out, b->record_count);
+    for (uint32_t i = 0; functions && i < b->record_count; i++) {
+        const struct cw_pc_record *r = &b->records[i];
+        write_instruction(&r->at, functions[i], out);
+        cw_write_u32(out, r->launch);
+        cw_write_u32(out, r->stall_count);
+        for (uint32_t k = 0; k < r->stall_count; k++) {
+            cw_write_u32(out, r->stalls[k].reason);
+            cw_write_u32(out, r->stalls[k].samples);
+        }
+    }
+    free(functions);
+}
+
+static void read_stalls(struct cw_pc_record *r, uint32_t reasons, struct cw_reader *in, struct cw_arena *arena)
+{
+    r->stall_count = cw_read_count(in, 8, "stall reasons");
+    struct cw_stall *stalls = cw_field_array(in, arena, r->stall_count, sizeof *stalls);
+    for (uint32_t k = 0; k < r->stall_count && in->status == CW_OK; k++) {
+        stalls[k].reason = cw_field_read_index(in, reasons, "stall reason");
+        stalls[k].samples = cw_read_u32(in);
+    }
+    r->stalls = stalls;
+}
+
+void cw_pc_batch_read(struct cw_pc_batch *b, struct cw_reader *in, struct cw_arena *arena)
+{
+    *b = (struct cw_pc_batch){.device = cw_read_u32(in)};
+    b->process = cw_read_u32(in);
+    b->start_ns = cw_read_u64(in);
+    b->end_ns = cw_read_u64(in);
+    b->mode =
+        (enum cw_pc_mode)cw_field_read_enum(in, CW_PC_MODE__COUNT, "sampling mode", "0 (continuous) or 1 (serialized)");
+    b->period = cw_field_read_enum(in, 32, "sampling period", "an exponent below 32");
+    b->buffer_full = cw_field_read_enum(in, 2, "a full buffer's flag", "0 or 1") != 0;
+    b->total = cw_read_u64(in);
+    b->dropped = cw_read_u64(in);
+    b->other = cw_read_u64(in);
+    b->reason_count = cw_field_read_strings(in, arena, &b->reasons, "stall reasons");
+    struct names functions = read_functions(in, arena);
+    b->record_count = cw_read_count(in, INSTRUCTION_SIZE + 8, "PC records");
+    struct cw_pc_record *records = cw_field_array(in, arena, b->record_count, sizeof *records);
+    for (uint32_t i = 0; i < b->record_count && in->status == CW_OK; i++) {
+        read_instruction(&records[i].at, &functions, in);
+        records[i].launch = cw_read_u32(in);
+        read_stalls(&records[i], b->reason_count, in, arena);
+    }
+    b->records = records;
+}
+
+bool cw_stall_reason_is(const char *name, const char *wanted)
+{
+    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", twin[] = "_not_issued";
+    if (strcmp(name, wanted) == 0)
+        return true;
+    size_t length = strlen(wanted);
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0 || strncmp(name + sizeof prefix - 1, wanted, length) != 0)
+        return false;
+    const char *rest = name + sizeof prefix - 1 + length;
+    return !*rest || strcmp(rest, twin) == 0;
+}
+
+/* ---- SASS metrics ----------------------------------------------------------------------------------------------- */
+
+void cw_sass_batch_write(const struct cw_sass_batch *b, struct cw_writer *out)
+{
+    cw_write_u32(out, b->device);
+    cw_write_u32(out, b->process);
+    cw_write_u64(out, b->start_ns);
+    cw_write_u64(out, b->end_ns);
+    cw_write_u64(out, b->dropped);
+    cw_write_u32(out, b->metric_count);
+    for (uint32_t m = 0; m < b->metric_count; m++) {
+        cw_write_string(out, b->metrics[m].name);
+        cw_write_u8(out, (uint8_t)b->metrics[m].level);
+    }
+    uint32_t *functions = write_functions(b->records, sizeof *b->records, b->record_count, out);
+    cw_write_u32(out, b->record_count);
+    for (uint32_t i = 0; functions && i < b->record_count; i++) {
+        const struct cw_sass_record *r = &b->records[i];
+        write_instruction(&r->at, functions[i], out);
+        for (uint32_t m = 0; m < b->metric_count; m++) {
+            cw_write_u32(out, r->counts[m]);
+            for (uint32_t k = 0; k < r->counts[m]; k++)
+                cw_write_u64(out, r->values[m][k]);
+        }
+    }
+    free(functions);
+}
+
+static void read_metrics(struct cw_sass_batch *b, struct cw_reader *in, struct cw_arena *arena)
+{
+    b->metric_count = cw_read_count(in, 5, "SASS metrics");
+    struct cw_sass_metric *metrics = cw_field_array(in, arena, b->metric_count, sizeof *metrics);
+    for (uint32_t m = 0; m < b->metric_count && in->status == CW_OK; m++) {
+        metrics[m].name = cw_read_string(in, arena);
+        metrics[m].level =
+            (enum cw_sass_level)cw_field_read_enum(in, CW_SASS_LEVEL__COUNT, "level", "0 (GPU), 1 (SM) or 2 (SMSP)");
+    }
+    b->metrics = metrics;
+}
+
+static void read_values(const struct cw_sass_batch *b, struct cw_sass_record *r, struct cw_reader *in,
+                        struct cw_arena *arena)
+{
+    uint32_t *counts = cw_field_array(in, arena, b->metric_count, sizeof *counts);
+    const uint64_t **lists = cw_field_array(in, arena, b->metric_count, sizeof *lists);
+    for (uint32_t m = 0; m < b->metric_count && in->status == CW_OK; m++) {
+        counts[m] = cw_read_count(in, 8, "values");
+        uint64_t *values = cw_field_array(in, arena, counts[m], sizeof *values);
+        for (uint32_t k = 0; k < counts[m] && in->status == CW_OK; k++)
+            values[k] = cw_read_u64(in);
+        lists[m] = values;
+    }
+    r->counts = counts;
+    r->values = (const uint64_t *const *)lists;
+}
+
+void cw_sass_batch_read(struct cw_sass_batch *b, struct cw_reader *in, struct cw_arena *arena)
+{
+    *b = (struct cw_sass_batch){.device = cw_read_u32(in)};
+    b->process = cw_read_u32(in);
+    b->start_ns = cw_read_u64(in);
+    b->end_ns = cw_read_u64(in);
+    b->dropped = cw_read_u64(in);
+    read_metrics(b, in, arena);
+    struct names functions = read_functions(in, arena);
+    b->record_count = cw_read_count(in, INSTRUCTION_SIZE + 4 * (size_t)b->metric_count, "SASS records");
+    struct cw_sass_record *records = cw_field_array(in, arena, b->record_count, sizeof *records);
+    for (uint32_t i = 0; i < b->record_count && in->status == CW_OK; i++) {
+        read_instruction(&records[i].at, &functions, in);
+        read_values(b, &records[i], in, arena);
+    }
+    b->records = records;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------------------------- */
+
+void cw_module_write(const struct cw_module *module, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, CW_CHUNK_MODULE, CW_CHUNK_OPTIONAL);
+    cw_write_u64(out, module->crc);
+    cw_write_bytes(out, module->code, module->size);
+    cw_chunk_end(out, start);
+}
+
+static void write_payload(uint32_t type, const uint8_t *payload, size_t size, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, type, CW_CHUNK_OPTIONAL);
+    cw_write_bytes(out, payload, size);
+    cw_chunk_end(out, start);
+}
+
+void cw_pc_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out)
+{
+    write_payload(CW_CHUNK_PC, payload, size, out);
+}
+
+void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out)
+{
+    write_payload(CW_CHUNK_SASS, payload, size, out);
+}
+
+/* The lists of `data` are filled where `fill` holds them, else only counted. */
+struct lists {
+    struct cw_module *modules;
+    struct cw_pc_batch *pc;
+    struct cw_sass_batch *sass;
+};
+
+static enum cw_status take_chunk(struct cw_pc_data *data, const struct lists *fill, const struct cw_reader *file,
+                                 const struct cw_chunk *chunk, struct cw_arena *arena)
+{
+    struct cw_reader in;
+    cw_chunk_open(file, chunk, &in);
+    if (chunk->type == CW_CHUNK_MODULE) {
+        struct cw_module module = {.crc = fill ? cw_read_u64(&in) : 0};
+        module.size = fill ? in.size - in.pos : 0;
+        module.code = fill ? cw_read_bytes(&in, module.size) : NULL;
+        if (fill)
+            fill->modules[data->module_count] = module;
+        data->module_count++;
+    } else if (chunk->type == CW_CHUNK_PC) {
+        if (fill)
+            cw_pc_batch_read(&fill->pc[data->pc_count], &in, arena);
+        data->pc_count++;
+    } else if (chunk->type == CW_CHUNK_SASS) {
+        if (fill)
+            cw_sass_batch_read(&fill->sass[data->sass_count], &in, arena);
+        data->sass_count++;
+    } else {
+        return CW_OK;
+    }
+    char what[16] = "chunk ", text[5];
+    strcat(what, cw_chunk_type_text(chunk->type, text));
+    return fill ? cw_reader_finish(&in, what) : CW_OK;
+}
+
+static enum cw_status walk(struct cw_pc_data *data, const struct lists *fill, struct cw_reader file,
+                           struct cw_arena *arena)
+{
+    *data = (struct cw_pc_data){0};
+    for (;;) {
+        struct cw_chunk chunk;
+        bool found, truncated;
+        enum cw_status status = cw_chunk_next(&file, &chunk, &found, &truncated);
+        if (status == CW_OK && found)
+            status = take_chunk(data, fill, &file, &chunk, arena);
+        if (status != CW_OK || !found)
+            return status;
+    }
+}
+
+enum cw_status cw_pc_data_read(struct cw_pc_data *data, const void *bytes, size_t size, const char *source,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_reader file;
+    cw_reader_init(&file, bytes, size, source, 0, err);
+    enum cw_status status = cw_chunk_check_header(&file, &cw_counter_data_kind);
+    if (status == CW_OK)
+        status = walk(data, NULL, file, arena);
+    struct lists lists = {cw_field_array(&file, arena, data->module_count, sizeof *lists.modules),
+                          cw_field_array(&file, arena, data->pc_count, sizeof *lists.pc),
+                          cw_field_array(&file, arena, data->sass_count, sizeof *lists.sass)};
+    if (status == CW_OK)
+        status = file.status;
+    if (status == CW_OK)
+        status = walk(data, &lists, file, arena);
+    data->modules = lists.modules;
+    data->pc = lists.pc;
+    data->sass = lists.sass;
+    if (status != CW_OK)
+        *data = (struct cw_pc_data){0};
+    return status;
+}

@@ -1,0 +1,101 @@
+/* The chunks of counter data that are about single instructions: PC samples, SASS metrics and the code that both point
+ * into. See FORMAT.md for the bytes.
+ *
+ * A batch is what one process handed over for one device at one time; batches of a capture add up. */
+#ifndef CW_IMAGE_PC_DATA_H
+#define CW_IMAGE_PC_DATA_H
+
+#include "base/bytes.h"
+
+struct cw_module { /* the code of a CUDA module, an ELF image */
+    uint64_t crc;  /* how samples name it */
+    const uint8_t *code;
+    size_t size;
+};
+
+struct cw_instruction {
+    uint64_t module;      /* crc */
+    uint64_t pc;          /* bytes from the start of the function */
+    const char *function; /* as the driver names it (mangled) */
+    uint32_t symbol;      /* the function's index in the module's symbol table */
+};
+
+enum cw_pc_mode { CW_PC_CONTINUOUS, CW_PC_SERIALIZED, CW_PC_MODE__COUNT };
+
+struct cw_stall {
+    uint32_t reason; /* index into the batch's reasons */
+    uint32_t samples;
+};
+
+struct cw_pc_record {
+    struct cw_instruction at;
+    uint32_t launch; /* number of the kernel launch in its process, 0 unknown; serialized mode has it */
+    uint32_t stall_count;
+    const struct cw_stall *stalls;
+};
+
+struct cw_pc_batch {
+    uint32_t device, process;
+    uint64_t start_ns, end_ns;
+    enum cw_pc_mode mode;
+    uint8_t period;                 /* a sample each 2^period cycles; 0 unknown */
+    bool buffer_full;               /* the hardware's buffer was full: samples after that are lost uncounted */
+    uint64_t total, dropped, other; /* samples: all of them, those dropped by the hardware, those of no user's kernel */
+    uint32_t reason_count, record_count;
+    const char *const *reasons;
+    const struct cw_pc_record *records;
+};
+
+enum cw_sass_level { CW_SASS_GPU, CW_SASS_SM, CW_SASS_SMSP, CW_SASS_LEVEL__COUNT };
+
+struct cw_sass_metric {
+    const char *name;
+    enum cw_sass_level level;
+};
+
+struct cw_sass_record {
+    struct cw_instruction at;
+    const uint32_t *counts;        /* of values, one for each metric of the batch */
+    const uint64_t *const *values; /* [metric][instance] */
+};
+
+struct cw_sass_batch {
+    uint32_t device, process;
+    uint64_t start_ns, end_ns;
+    uint64_t dropped; /* records */
+    uint32_t metric_count, record_count;
+    const struct cw_sass_metric *metrics;
+    const struct cw_sass_record *records;
+};
+
+struct cw_pc_data {
+    uint32_t module_count, pc_count, sass_count;
+    const struct cw_module *modules;
+    const struct cw_pc_batch *pc;
+    const struct cw_sass_batch *sass;
+};
+
+/* Collects these chunks from the bytes of a counter data file that cw_counter_data_read has accepted. Lists and strings
+ * live in `arena`, the code of modules in `bytes`. */
+enum cw_status cw_pc_data_read(struct cw_pc_data *data, const void *bytes, size_t size, const char *source,
+                               struct cw_arena *arena, struct cw_error *err);
+
+/* Whole chunks. */
+void cw_module_write(const struct cw_module *module, struct cw_writer *out);
+void cw_pc_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out);
+void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out);
+
+/* Their payloads alone. Reading does not check that every byte was read. */
+void cw_pc_batch_write(const struct cw_pc_batch *batch, struct cw_writer *out);
+void cw_pc_batch_read(struct cw_pc_batch *batch, struct cw_reader *in, struct cw_arena *arena);
+void cw_sass_batch_write(const struct cw_sass_batch *batch, struct cw_writer *out);
+void cw_sass_batch_read(struct cw_sass_batch *batch, struct cw_reader *in, struct cw_arena *arena);
+
+/* Whether `wanted` stands for the stall reason `name`: its full name, or short: "long_scoreboard" stands for
+ * "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and for its twin "..._not_issued". */
+bool cw_stall_reason_is(const char *name, const char *wanted);
+
+/* "gpu", "sm", "smsp". */
+extern const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT];
+
+#endif

@@ -1,0 +1,88 @@
+/* PM sampling in counter data: samples, the launches beside them, and how the device's clock stands to the wall's. See
+ * FORMAT.md for the bytes. Samples are kept as the file has them, a block for each chunk, and become columns block by
+ * block, so that a long capture needs no more memory than one block of columns. */
+#ifndef CW_IMAGE_PM_DATA_H
+#define CW_IMAGE_PM_DATA_H
+
+#include "image/chunk.h"
+#include "image/counter_data.h"
+
+/* Which rollups of a counter a block of samples holds. */
+enum cw_column_form {
+    CW_COLUMN_NOT_COLLECTED,
+    CW_COLUMN_UNAVAILABLE,
+    CW_COLUMN_ZERO,    /* every rollup of every sample */
+    CW_COLUMN_COUNTS,  /* sums alone, all of them whole numbers below 2^32 */
+    CW_COLUMN_SUMS,    /* sums alone */
+    CW_COLUMN_ROLLUPS, /* sum, avg, min, max */
+    CW_COLUMN__COUNT
+};
+
+/* A block has at most this many samples times counters, which bounds what a reader needs. */
+enum { CW_BLOCK_VALUES_MAX = 1 << 22 };
+
+/* What the agent writes: `count` samples of one device, in the order of time. */
+struct cw_block {
+    uint32_t device, count;
+    uint64_t lost;               /* samples known to be missing before or between these */
+    bool overflow;               /* the hardware's buffer had been full before these */
+    const uint64_t *start, *end; /* ns of the device's clock */
+    /* rollups[r][c * count + i]; of a counter that is SUMS only the sums are looked at */
+    const double *rollups[CW_ROLLUP_COUNT];
+    const uint8_t *forms; /* for each counter: NOT_COLLECTED, UNAVAILABLE, SUMS or ROLLUPS */
+};
+/* Shorter forms are chosen where they read back as the same numbers. */
+void cw_pm_write_block(const struct cw_schema *schema, const struct cw_block *block, struct cw_writer *out);
+
+/* The device's clock read `device_ns` when the wall's (CLOCK_REALTIME) read `wall_ns`, give or take `error_ns`. */
+struct cw_clock_pair {
+    uint64_t device_ns, wall_ns, error_ns;
+};
+void cw_pm_write_clock(uint32_t device, const struct cw_clock_pair *pair, struct cw_writer *out);
+
+struct cw_kernel_launch {
+    uint32_t name; /* index into the names of its chunk when written, of the whole file once read */
+    uint32_t device, process;
+    uint64_t context, stream;
+    uint64_t start_ns, end_ns; /* of the device's clock when written; once read, as the times of samples */
+};
+/* `process` of a launch is that of the chunk. */
+void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const *names, uint32_t name_count,
+                          const struct cw_kernel_launch *launches, uint32_t count, struct cw_writer *out);
+
+/* ---- reading ---- */
+
+struct cw_pm_block {
+    uint32_t device;       /* index into the devices of the capture */
+    uint32_t first, count; /* samples of the whole capture */
+    uint64_t lost;
+    bool overflow;
+    const uint8_t *columns; /* the encoded columns, in the file's bytes */
+    size_t size;
+    uint64_t offset; /* of the columns in the file */
+};
+
+struct cw_clock_reading {
+    uint32_t device; /* index into the devices of the capture */
+    struct cw_clock_pair pair;
+};
+
+/* The chunks of a capture that belong here: the reader of counter data collects them, in the order of the file. */
+bool cw_pm_chunk_is_known(uint32_t type);
+/* Parses and checks them. `data` has its schema and devices. The blocks point into the chunks' bytes. */
+enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *data, const struct cw_reader *file,
+                          const struct cw_chunk *chunks, size_t count, struct cw_arena *arena);
+
+/* Columns of some samples of a block, as a capture whose ranges are the samples: for evaluation. Their room is made once;
+ * loading others overwrites the columns. */
+struct cw_pm_view {
+    struct cw_counter_data data; /* one device, one range for each sample; names and times are empty */
+    uint32_t room;               /* samples at a time */
+    uint8_t *columns;            /* enum cw_column_form of each counter in this block */
+};
+enum cw_status cw_pm_view_init(struct cw_pm_view *view, const struct cw_counter_data *data, struct cw_arena *arena,
+                               struct cw_error *err);
+/* Loads samples of a block from `first` on, which is one of it; returns how many. */
+uint32_t cw_pm_view_load(struct cw_pm_view *view, const struct cw_counter_data *data, uint32_t block, uint32_t first);
+
+#endif

@@ -1,0 +1,37 @@
+#include "import/ask.h"
+
+void *cw_ask_array(struct cw_ask *ask, size_t count, size_t size)
+{
+    void *p = cw_ask_ok(ask) ? cw_arena_alloc(ask->arena, count, size) : NULL;
+    if (!p && cw_ask_ok(ask))
+        ask->status = cw_error_nomem(ask->err);
+    return p;
+}
+
+bool cw_ask_ok(const struct cw_ask *ask)
+{
+    return ask->status == CW_OK;
+}
+
+uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n)
+{
+    ask->random ^= ask->random << 13;
+    ask->random ^= ask->random >> 7;
+    ask->random ^= ask->random << 17;
+    return (uint32_t)((ask->random >> 20) % n);
+}
+
+bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t *placements, uint32_t count)
+{
+    struct cw_nvperf_placement asked[CW_ASK_MOST];
+    bool fits = false;
+    if (!cw_ask_ok(ask) || count > CW_ASK_MOST)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_chip_placement *p = &chip->placements[placements[i]];
+        asked[i] = (struct cw_nvperf_placement){chip->raws[p->raw].id, chip->domains[p->domain].id};
+    }
+    ask->questions++;
+    ask->status = cw_nvperf_fits(ask->scheduler, asked, count, &fits, ask->err);
+    return cw_ask_ok(ask) && fits;
+}

@@ -1,0 +1,30 @@
+/* Asking NVIDIA's host library what fits one pass, and what all that ask share: memory, chance, the first failure. */
+#ifndef CW_IMPORT_ASK_H
+#define CW_IMPORT_ASK_H
+
+#include "base/arena.h"
+#include "host/nvperf/nvperf.h"
+#include "metricdb/chip.h"
+
+enum { CW_ASK_MOST = 512 }; /* placements at a time */
+
+struct cw_ask {
+    struct cw_nvperf_scheduler *scheduler;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    enum cw_status status; /* of the first failure; nothing is asked after it */
+    uint64_t random, questions;
+};
+
+/* The same numbers each time. */
+#define CW_ASK_SEED 88172645463325252u
+
+/* Memory from the arena; NULL after the first failure. */
+void *cw_ask_array(struct cw_ask *ask, size_t count, size_t size);
+bool cw_ask_ok(const struct cw_ask *ask);
+/* Below `n`, which must not be 0. */
+uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n);
+/* Whether these placements of the chip fit one pass; false after a failure. */
+bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t *placements, uint32_t count);
+
+#endif

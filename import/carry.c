@@ -1,0 +1,114 @@
+#include "import/carry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+enum { LARGEST_FILE = 64 << 20 };
+
+/* Limits are about placements: raw counters in no domain do not matter. */
+static bool same_placements(const struct cw_chip *a, const struct cw_chip *b)
+{
+    bool same = a->placement_count == b->placement_count;
+    for (uint32_t i = 0; i < a->placement_count && same; i++) {
+        const struct cw_chip_placement *x = &a->placements[i], *y = &b->placements[i];
+        same = a->raws[x->raw].id == b->raws[y->raw].id &&
+               strcmp(a->domains[x->domain].name, b->domains[y->domain].name) == 0;
+    }
+    return same;
+}
+
+static bool starts(const char *line, size_t length, const char *with)
+{
+    return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
+}
+
+void cw_limit_table_init(struct cw_limit_table *table)
+{
+    *table = (struct cw_limit_table){0};
+    cw_writer_init(&table->classes);
+    cw_writer_init(&table->limits);
+}
+
+void cw_limit_table_free(struct cw_limit_table *table)
+{
+    cw_writer_free(&table->classes);
+    cw_writer_free(&table->limits);
+}
+
+/* A section is what follows its line at the margin up to the next such line; an entry of it is a line two spaces in and
+ * the lines further in that follow. */
+static void copy_sections(const struct cw_bytes *file, struct cw_limit_table *range, struct cw_limit_table *pm)
+{
+    const char *p = (const char *)file->data, *end = p + file->size;
+    enum { OTHER, CLASSES, LIMITS } section = OTHER;
+    struct cw_limit_table *to = range;
+    while (p < end) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        size_t length = (size_t)((newline ? newline + 1 : end) - p);
+        bool entry = length > 2 && p[0] == ' ' && p[1] == ' ' && p[2] != ' ';
+        if (*p != ' ' && *p != '\n' && *p != '#') {
+            bool range_limits = starts(p, length, "limits:"), pm_limits = starts(p, length, "pm_limits:");
+            section = starts(p, length, "classes:") ? CLASSES : range_limits || pm_limits ? LIMITS : OTHER;
+            to = pm_limits ? pm : range;
+        } else if (section != OTHER && *p == ' ') {
+            if (section == CLASSES && entry)
+                to = starts(p + 2, length - 2, "pm_") ? pm : range;
+            cw_write_bytes(section == CLASSES ? &to->classes : &to->limits, p, length);
+        }
+        p += length;
+    }
+}
+
+/* The line of `source:` about a table, if there is a table. */
+static void quote_source(const struct cw_chip *chip, const char *with, struct cw_limit_table *table)
+{
+    if (!table->limits.size)
+        return;
+    snprintf(table->source, sizeof table->source, "%s taken over from a file that did not say where they come from",
+             with);
+    for (uint32_t i = 0; i < chip->source_count; i++)
+        if (starts(chip->source[i], strlen(chip->source[i]), with))
+            snprintf(table->source, sizeof table->source, "%s", chip->source[i]);
+}
+
+enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_limit_table *range,
+                               struct cw_limit_table *pm, struct cw_error *err)
+{
+    const struct cw_chip *chip;
+    struct cw_bytes file;
+    enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status != CW_OK)
+        return status;
+    status = cw_chip_parse(&chip, file.data, file.size, path, facts->arena, err);
+    if (status == CW_OK && chip->limit_count && !same_placements(&facts->chip, chip))
+        status = cw_error_set(err, CW_ERR_DIFFERS,
+                              "found other raw counters or domains in %s than NVIDIA's host library has for %s: its "
+                              "limits do not apply, learn them anew",
+                              path, facts->chip.name);
+    if (status == CW_OK) {
+        copy_sections(&file, range, pm);
+        quote_source(chip, "limits:", range);
+        quote_source(chip, "pm_limits:", pm);
+    }
+    cw_bytes_free(&file);
+    return status;
+}
+
+void cw_limit_tables_write(const struct cw_limit_table *range, const struct cw_limit_table *pm, struct cw_writer *text)
+{
+    if (range->classes.size || pm->classes.size) {
+        cw_write_format(text, "\nclasses:\n");
+        cw_write_bytes(text, range->classes.data, range->classes.size);
+        cw_write_bytes(text, pm->classes.data, pm->classes.size);
+    }
+    if (range->limits.size) {
+        cw_write_format(text, "\nlimits:\n");
+        cw_write_bytes(text, range->limits.data, range->limits.size);
+    }
+    if (pm->limits.size) {
+        cw_write_format(text, "\npm_limits:\n");
+        cw_write_bytes(text, pm->limits.data, pm->limits.size);
+    }
+}

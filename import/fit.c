@@ -1,0 +1,474 @@
+#define _GNU_SOURCE
+#include "import/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "import/derive.h"
+
+enum { LARGEST_IMAGE = 1 << 30 };
+
+/* What is asked of the evaluator for each counter and throughput. */
+static const char *const counter_asks[] = {".sum",
+                                           ".avg",
+                                           ".min",
+                                           ".max",
+                                           ".avg.per_cycle_active",
+                                           ".avg.per_cycle_elapsed",
+                                           ".sum.peak_sustained",
+                                           ".avg.peak_sustained"};
+enum { SUM, AVG, MIN, MAX, PER_ACTIVE, PER_ELAPSED, PEAK_SUM, PEAK_AVG, COUNTER_ASKS };
+static const char *const ratio_asks[] = {".ratio", ".max_rate"};
+enum { RATIO, MAX_RATE, RATIO_ASKS };
+static const char *const pct = ".avg.pct_of_peak_sustained_elapsed";
+
+struct evidence { /* the values of one range */
+    double (*counters)[COUNTER_ASKS];
+    double (*ratios)[RATIO_ASKS];
+    double *throughputs;
+    double *counter_pct;
+};
+
+struct fit {
+    struct cw_facts *facts;
+    struct evidence *evidence;
+    size_t count;
+};
+
+bool cw_fit_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+double cw_fit_quotient(double a, double b)
+{
+    return a == 0 && b == 0 ? 0 : a / b;
+}
+
+/* ---- reading evidence ------------------------------------------------------------------------------------------- */
+
+struct names {
+    char **list;
+    size_t count, capacity;
+    bool failed;
+};
+
+static void name_add(struct names *names, const char *base, const char *suffix)
+{
+    if (names->failed || names->count == names->capacity ||
+        asprintf(&names->list[names->count], "%s%s", base, suffix) < 0)
+        names->failed = true;
+    else
+        names->count++;
+}
+
+static void names_free(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
+
+static void add_all(struct names *names, const struct cw_chip *chip)
+{
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        for (int k = 0; k < COUNTER_ASKS; k++)
+            name_add(names, chip->counters[i].name, counter_asks[k]);
+    for (uint32_t i = 0; i < chip->ratio_count; i++)
+        for (int k = 0; k < RATIO_ASKS; k++)
+            name_add(names, chip->ratios[i].name, ratio_asks[k]);
+    for (uint32_t i = 0; i < chip->throughput_count; i++)
+        name_add(names, chip->throughputs[i].name, pct);
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        name_add(names, chip->counters[i].name, pct);
+}
+
+static enum cw_status add_range(struct fit *fit, struct cw_nvperf_evaluator *e,
+                                const struct cw_nvperf_requests *requests, size_t total, size_t range,
+                                struct cw_error *err)
+{
+    const struct cw_chip *chip = &fit->facts->chip;
+    struct evidence *grown = realloc(fit->evidence, (fit->count + 1) * sizeof *grown);
+    if (grown)
+        fit->evidence = grown;
+    double *values = cw_arena_alloc(fit->facts->arena, total, sizeof *values);
+    if (!grown || !values)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_nvperf_evaluate(e, requests, range, values, err);
+    struct evidence *v = &fit->evidence[fit->count];
+    v->counters = (void *)values;
+    values += (size_t)chip->counter_count * COUNTER_ASKS;
+    v->ratios = (void *)values;
+    values += (size_t)chip->ratio_count * RATIO_ASKS;
+    v->throughputs = values;
+    v->counter_pct = values + chip->throughput_count;
+    fit->count += status == CW_OK;
+    return status;
+}
+
+static enum cw_status add_image(struct fit *fit, const struct cw_nvperf *library, const char *path,
+                                struct cw_error *err)
+{
+    const struct cw_chip *chip = &fit->facts->chip;
+    struct cw_bytes file;
+    enum cw_status status = cw_file_read(&file, path, LARGEST_IMAGE, err);
+    if (status != CW_OK)
+        return status;
+    struct names names = {.capacity = (size_t)chip->counter_count * (COUNTER_ASKS + 1) +
+                                      (size_t)chip->ratio_count * RATIO_ASKS + chip->throughput_count};
+    names.list = calloc(names.capacity + 1, sizeof *names.list);
+    names.failed = !names.list;
+    add_all(&names, chip);
+    struct cw_nvperf_evaluator *e = NULL;
+    struct cw_nvperf_requests *requests = NULL;
+    size_t ranges = 0;
+    status = names.failed ? cw_error_nomem(err)
+                          : cw_nvperf_evaluator_create(&e, library, chip->name, file.data, file.size, err);
+    if (status == CW_OK)
+        status = cw_nvperf_requests_create(&requests, e, (const char *const *)names.list, names.count, err);
+    if (status == CW_OK)
+        status = cw_nvperf_range_count(e, &ranges, err);
+    if (status == CW_OK && !ranges)
+        status = cw_error_set(err, CW_ERR_INPUT, "%s: found no range of native counter data in it", path);
+    for (size_t range = 0; status == CW_OK && range < ranges; range++)
+        status = add_range(fit, e, requests, names.count, range, err);
+    cw_nvperf_requests_destroy(requests);
+    cw_nvperf_evaluator_destroy(e);
+    names_free(&names);
+    cw_bytes_free(&file);
+    return status;
+}
+
+/* ---- counters --------------------------------------------------------------------------------------------------- */
+
+/* The first candidate whose average turns the counter's average into its per-cycle value on all evidence. */
+static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *which, int ask)
+{
+    uint32_t candidates[256];
+    uint32_t n = cw_facts_cycle_candidates(fit->facts, counter, which, candidates, 256);
+    for (uint32_t k = 0; k < n; k++) {
+        bool right = true;
+        for (size_t i = 0; i < fit->count && right; i++) {
+            const double *x = fit->evidence[i].counters[counter];
+            right = cw_fit_same(cw_fit_quotient(x[AVG], fit->evidence[i].counters[candidates[k]][AVG]), x[ask]);
+        }
+        if (right)
+            return candidates[k];
+    }
+    return CW_NONE;
+}
+
+static void fit_counters(struct fit *fit)
+{
+    struct cw_facts *f = fit->facts;
+    for (uint32_t c = 0; c < f->chip.counter_count; c++) {
+        f->counters[c].active = fit_cycles(fit, c, "active", PER_ACTIVE);
+        f->counters[c].elapsed = fit_cycles(fit, c, "elapsed", PER_ELAPSED);
+        if (!fit->count)
+            continue;
+        const double *x = fit->evidence[0].counters[c];
+        f->counters[c].peak = x[PEAK_AVG];
+        double instances = x[PEAK_SUM] / x[PEAK_AVG];
+        for (size_t i = 0; i < fit->count && !(instances >= 1); i++)
+            instances = fit->evidence[i].counters[c][SUM] / fit->evidence[i].counters[c][AVG];
+        f->counters[c].instances = instances >= 1 && instances < 1e6 ? (uint32_t)(instances + 0.5) : 0;
+    }
+}
+
+static enum cw_status derive_counters(const struct fit *fit, struct cw_error *err)
+{
+    uint32_t count = fit->facts->chip.counter_count;
+    double *values = calloc(fit->count * count + 1, (MAX + 1) * sizeof *values), *v = values;
+    if (!values)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < fit->count; i++)
+        for (uint32_t c = 0; c < count; c++, v += MAX + 1)
+            memcpy(v, fit->evidence[i].counters[c], (MAX + 1) * sizeof *v);
+    enum cw_status status = cw_derive(fit->facts, values, fit->count, err);
+    free(values);
+    return status;
+}
+
+/* ---- ratios ----------------------------------------------------------------------------------------------------- */
+
+struct candidate {
+    uint32_t numerator, denominator, confirmed;
+    double scale;
+    int score;
+};
+
+/* The length of the word at `p` without the s of a plural. */
+static size_t stem(const char *p)
+{
+    size_t n = strcspn(p, "_.");
+    return n > 1 && p[n - 1] == 's' ? n - 1 : n;
+}
+
+/* Words of a name between underscores and dots that both names have. */
+static int shared_words(const char *a, const char *b)
+{
+    int shared = 0;
+    for (const char *p = b; *p;) {
+        size_t n = strcspn(p, "_.");
+        for (const char *q = a; n && *q;) {
+            size_t m = strcspn(q, "_.");
+            if (stem(p) == stem(q) && strncmp(p, q, stem(p)) == 0) {
+                shared++;
+                break;
+            }
+            q += m + strspn(q + m, "_.");
+        }
+        p += n + strspn(p + n, "_.");
+    }
+    return shared;
+}
+
+static int words(const char *name)
+{
+    return shared_words(name, name);
+}
+
+static int likeness(const char *wanted, const char *name)
+{
+    return shared_words(wanted, name) - 40 * (strstr(name, "Triage") && !strstr(wanted, "Triage"));
+}
+
+/* Whether numerator and denominator have the units of measurement whose quotient the ratio has. */
+static bool dimensions_agree(const struct cw_ratio *r, const struct cw_counter *n, const struct cw_counter *d)
+{
+    char quotient[256];
+    snprintf(quotient, sizeof quotient, "%s/%s", n->dimension, d->dimension);
+    return strcmp(strcmp(n->dimension, d->dimension) == 0 ? "1" : quotient, r->dimension) == 0;
+}
+
+/* How well a pair's names, dimensions and peak rates suit the ratio: the more the better. */
+static int suits(const struct fit *fit, const struct cw_ratio *r, const struct candidate *c)
+{
+    const struct cw_chip *chip = &fit->facts->chip;
+    const struct cw_counter *n = &chip->counters[c->numerator], *d = &chip->counters[c->denominator];
+    int score = 4 * (shared_words(r->name, n->name) + shared_words(r->name, d->name)) - words(n->name) - words(d->name);
+    score += 20 * (n->unit == r->unit) + 20 * (d->unit == r->unit);
+    score += 50 * dimensions_agree(r, n, d);
+    const char *per = strstr(r->name, "_per_");
+    if (per) { /* ..._NUMERATOR_per_DENOMINATOR */
+        char above[256];
+        snprintf(above, sizeof above, "%.*s", (int)(per - r->name), r->name);
+        score += 8 * (shared_words(above, n->name) + shared_words(per + 5, d->name));
+    }
+    /* a part of a whole is named after the whole: sectors_lookup_hit of sectors */
+    score +=
+        30 * (strncmp(n->name, d->name, strlen(d->name)) == 0) - 30 * (strncmp(n->name, d->name, strlen(n->name)) == 0);
+    score -= 40 * ((strstr(n->name, "Triage") || strstr(d->name, "Triage")) && !strstr(r->name, "Triage"));
+    if (fit->count) {
+        double rate = c->scale * fit->evidence[0].counters[c->numerator][PEAK_SUM] /
+                      fit->evidence[0].counters[c->denominator][PEAK_SUM];
+        score += 60 * cw_fit_same(rate, r->max_rate);
+    }
+    return score;
+}
+
+/* The factor between the ratio and the quotient of the pair, or 0 where there is none. */
+static double scale_of(const struct fit *fit, uint32_t ratio, struct candidate *c)
+{
+    double scale = 0;
+    c->confirmed = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        double value = fit->evidence[i].ratios[ratio][RATIO], n = fit->evidence[i].counters[c->numerator][SUM],
+               d = fit->evidence[i].counters[c->denominator][SUM];
+        if (d == 0 || n == 0 || value == 0) {
+            if (!(value == 0))
+                return 0;
+            if (n != 0 && d != 0)
+                return 0;
+            continue;
+        }
+        double here = value / (n / d);
+        if (scale == 0)
+            scale = fabs(here - 1) < 1e-9 ? 1 : here;
+        if (!cw_fit_same(scale * n / d, value))
+            return 0;
+        c->confirmed++;
+    }
+    return c->confirmed ? scale : 1;
+}
+
+static void fit_ratio(const struct fit *fit, uint32_t index)
+{
+    struct cw_facts *f = fit->facts;
+    struct cw_ratio *r = &f->ratios[index];
+    uint32_t *parts = calloc(f->chip.counter_count + 1, sizeof *parts);
+    uint32_t n = 0;
+    for (uint32_t i = 0; parts && i < f->chip.counter_count; i++)
+        if (f->counters[i].raws.count && cw_list_within(&f->counters[i].raws, &r->raws))
+            parts[n++] = i;
+    if (fit->count)
+        r->max_rate = fit->evidence[0].ratios[index][MAX_RATE];
+    struct candidate best = {.score = INT32_MIN};
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++) {
+            struct candidate c = {.numerator = parts[a], .denominator = parts[b]};
+            const struct cw_list *x = &f->counters[c.numerator].raws, *y = &f->counters[c.denominator].raws;
+            bool whole = a != b;
+            for (uint32_t k = 0; k < r->raws.count && whole; k++) {
+                struct cw_list one = {1, &r->raws.items[k]};
+                whole = cw_list_within(&one, x) || cw_list_within(&one, y);
+            }
+            if (!whole || (c.scale = scale_of(fit, index, &c)) == 0)
+                continue;
+            c.score = suits(fit, r, &c) + (c.scale == 1 ? 1000 : 0);
+            if (c.scale != 1 && c.confirmed < 2) /* one value fits any factor */
+                continue;
+            if (c.score > best.score)
+                best = c;
+        }
+    free(parts);
+    if (best.score == INT32_MIN)
+        return;
+    r->numerator = best.numerator;
+    r->denominator = best.denominator;
+    r->scale = best.scale;
+    r->confirmed = best.confirmed;
+}
+
+/* ---- throughputs ------------------------------------------------------------------------------------------------ */
+
+static double largest(const struct fit *fit, const struct evidence *v, uint32_t index, double so_far)
+{
+    const struct cw_throughput *t = &fit->facts->throughputs[index];
+    for (uint32_t i = 0; i < t->counters.count; i++)
+        so_far = fmax(so_far, v->counter_pct[t->counters.items[i]]);
+    for (uint32_t i = 0; i < t->throughputs.count; i++)
+        so_far = largest(fit, v, t->throughputs.items[i], so_far);
+    return so_far;
+}
+
+/* On how many ranges the constituents give the throughput, with a value above zero; 0 when one range contradicts. */
+static uint32_t confirm(const struct fit *fit, uint32_t index)
+{
+    uint32_t confirmed = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        double got = largest(fit, &fit->evidence[i], index, NAN), want = fit->evidence[i].throughputs[index];
+        if (!cw_fit_same(got, want))
+            return 0;
+        confirmed += want > 0;
+    }
+    return confirmed;
+}
+
+static bool lists_nothing(const struct cw_facts *f, uint32_t index)
+{
+    const struct cw_throughput *t = &f->throughputs[index];
+    bool nothing = t->counters.count == 0;
+    for (uint32_t i = 0; i < t->throughputs.count && nothing; i++)
+        nothing = lists_nothing(f, t->throughputs.items[i]);
+    return nothing;
+}
+
+/* Whether the counter's percentage never exceeds the throughput's, and is above zero somewhere. */
+static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t index)
+{
+    bool seen = false;
+    for (size_t i = 0; i < fit->count; i++) {
+        double part = fit->evidence[i].counter_pct[counter], whole = fit->evidence[i].throughputs[index];
+        if (!(part <= whole || cw_fit_same(part, whole)))
+            return false;
+        seen = seen || part > 0;
+    }
+    return seen;
+}
+
+/* Some throughputs have constituents that the library does not list. Then every counter whose raw counters are among
+ * the throughput's, and which never exceeds it, is one, provided that together they give its value on all evidence. Of
+ * counters with the same raw counters, the one named most like the throughput stands for all. */
+static void fit_throughput(const struct fit *fit, uint32_t index)
+{
+    struct cw_facts *f = fit->facts;
+    struct cw_throughput *t = &f->throughputs[index];
+    if (!lists_nothing(f, index) || !fit->count)
+        return;
+    uint32_t *parts = cw_arena_alloc(f->arena, f->chip.counter_count, sizeof *parts);
+    uint32_t n = 0;
+    for (uint32_t c = 0; parts && c < f->chip.counter_count; c++) {
+        if (!f->elapsed_raws[c].count || !cw_list_within(&f->elapsed_raws[c], &t->raws) ||
+            !may_constitute(fit, c, index))
+            continue;
+        uint32_t k = 0;
+        while (k < n && !cw_list_equal(&f->elapsed_raws[parts[k]], &f->elapsed_raws[c]))
+            k++;
+        if (k == n)
+            parts[n++] = c;
+        else if (likeness(t->name, f->counters[c].name) > likeness(t->name, f->counters[parts[k]].name))
+            parts[k] = c;
+    }
+    for (uint32_t k = 0; k < n; k++) { /* one that is enough by itself */
+        t->counters = (struct cw_list){1, parts + k};
+        if (confirm(fit, index))
+            return;
+    }
+    t->counters = (struct cw_list){n, parts};
+    if (!confirm(fit, index))
+        t->counters = (struct cw_list){0, NULL};
+}
+
+/* A ratio that no evidence confirmed is turned the way of the confirmed ratio that is named most like it. */
+static void follow_sibling(const struct fit *fit, uint32_t index)
+{
+    struct cw_facts *f = fit->facts;
+    struct cw_ratio *r = &f->ratios[index];
+    const struct cw_ratio *sibling = NULL;
+    int most = 0;
+    if (r->confirmed || r->numerator == CW_NONE)
+        return;
+    /* where the dimensions say which way, they are right */
+    if (!dimensions_agree(r, &f->counters[r->denominator], &f->counters[r->numerator]))
+        return;
+    for (uint32_t i = 0; i < f->chip.ratio_count; i++) {
+        const struct cw_ratio *other = &f->ratios[i];
+        int like = shared_words(r->name, other->name);
+        if (other->confirmed && other->unit == r->unit && like > most) {
+            sibling = other;
+            most = like;
+        }
+    }
+    if (!sibling)
+        return;
+    const char *n = f->counters[r->numerator].name, *d = f->counters[r->denominator].name;
+    const char *above = f->counters[sibling->numerator].name, *below = f->counters[sibling->denominator].name;
+    int as_is = shared_words(n, above) + shared_words(d, below),
+        turned = shared_words(d, above) + shared_words(n, below);
+    if (turned > as_is) {
+        uint32_t swap = r->numerator;
+        r->numerator = r->denominator;
+        r->denominator = swap;
+    }
+}
+
+enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, const char *const *paths, size_t count,
+                      struct cw_error *err)
+{
+    struct fit fit = {.facts = facts};
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        status = add_image(&fit, library, paths[i], err);
+    if (status == CW_OK) {
+        fit_counters(&fit);
+        cw_facts_settle_units(facts);
+        status = derive_counters(&fit, err);
+    }
+    if (status == CW_OK) {
+        for (uint32_t i = 0; i < facts->chip.ratio_count; i++)
+            fit_ratio(&fit, i);
+        for (uint32_t i = 0; i < facts->chip.ratio_count; i++)
+            follow_sibling(&fit, i);
+        /* those below first, so that a throughput sees what its parts turned out to be */
+        for (uint32_t i = facts->chip.throughput_count; i-- > 0;)
+            fit_throughput(&fit, i);
+        for (uint32_t i = 0; i < facts->chip.throughput_count; i++)
+            facts->throughputs[i].confirmed = confirm(&fit, i);
+    }
+    free(fit.evidence);
+    return status;
+}

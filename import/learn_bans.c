@@ -1,0 +1,462 @@
+/* Classes, and bans: what the rules wrongly allow, found by trial and forbidden for whole classes where that is so. */
+#include <string.h>
+
+#include "import/learn_model.h"
+
+enum {
+    WIDEN_TRIES = 4,
+    WIDEN_NEED = 3,
+    MOST_BANS = 200, /* from one pool */
+    FILLED_SIZE = 4,
+    ACCIDENT_SIZE = 6,
+    SPECIAL_TRIES = 10,
+    SPECIAL_DRAWS = 2000,
+    SPECIAL_MOST = 3,
+    TRIM_TRIES = 2,
+    TRIM_ROUNDS = 4,
+    WRONG_MOST = 512,
+};
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the limits treat two placements alike. `sizes` has the members of each rule's groups. */
+static bool alike(const struct cw_model *m, uint32_t **sizes, uint32_t a, uint32_t b)
+{
+    const struct cw_chip_placement *p = m->chip->placements;
+    if (p[a].domain != p[b].domain || m->usable[a] != m->usable[b] || m->kind[a] != m->kind[b])
+        return false;
+    for (uint32_t r = 0; r < m->rule_count; r++) {
+        const struct cw_rule *rule = &m->rules[r];
+        uint32_t x = rule->group[a], y = rule->group[b];
+        if ((x == CW_NONE) != (y == CW_NONE) || (rule->second && rule->second[a] != rule->second[b]))
+            return false;
+        if (x != y && (sizes[r][x] > 1 || sizes[r][y] > 1))
+            return false;
+    }
+    return true;
+}
+
+void cw_learn_classes(struct cw_model *m)
+{
+    uint32_t n = m->chip->placement_count;
+    uint32_t **sizes = cw_ask_array(&m->ask, m->rule_count, sizeof *sizes);
+    for (uint32_t r = 0; cw_ask_ok(&m->ask) && r < m->rule_count; r++) {
+        sizes[r] = cw_ask_array(&m->ask, m->rules[r].group_count, sizeof **sizes);
+        for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++)
+            if (m->rules[r].group[p] != CW_NONE)
+                sizes[r][m->rules[r].group[p]]++;
+    }
+    /* what was told apart before stays so */
+    uint32_t *before = m->class_, count = 0, used = 0;
+    uint32_t *class_ = cw_ask_array(&m->ask, n, sizeof *class_), *first = cw_ask_array(&m->ask, n, sizeof *first);
+    uint32_t *members = cw_ask_array(&m->ask, n, sizeof *members);
+    struct cw_class *classes = cw_ask_array(&m->ask, n, sizeof *classes);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++) {
+        uint32_t c = 0;
+        while (c < count && ((before && before[first[c]] != before[p]) || !alike(m, sizes, first[c], p)))
+            c++;
+        if (c == count)
+            first[count++] = p;
+        class_[p] = c;
+    }
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < count; c++) {
+        classes[c] = (struct cw_class){0, members + used};
+        for (uint32_t p = first[c]; p < n; p++)
+            if (class_[p] == c)
+                members[used++] = p;
+        classes[c].count = (uint32_t)(members + used - classes[c].items);
+    }
+    uint8_t *bans = m->bans;
+    if (m->ban_count)
+        m->bans = cw_ask_array(&m->ask, n * (size_t)m->ban_room, 1);
+    for (uint32_t c = 0; cw_ask_ok(&m->ask) && m->ban_count && c < count; c++)
+        memcpy(m->bans + c * (size_t)m->ban_room, bans + before[first[c]] * (size_t)m->ban_room, m->ban_room);
+    m->class_ = class_;
+    m->classes = classes;
+    m->class_count = cw_ask_ok(&m->ask) ? count : 0;
+}
+
+/* Takes the marked members out of a class and makes them a new one. */
+static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
+{
+    struct cw_class *old = &m->classes[class_], fresh = {0, cw_ask_array(&m->ask, marked_count, sizeof *fresh.items)};
+    uint32_t kept = 0, *items = cw_ask_array(&m->ask, old->count, sizeof *items), c = m->class_count;
+    if (!cw_ask_ok(&m->ask))
+        return class_;
+    for (uint32_t i = 0; i < old->count; i++)
+        if (marked[i]) {
+            m->class_[old->items[i]] = c;
+            fresh.items[fresh.count++] = old->items[i];
+        } else {
+            items[kept++] = old->items[i];
+        }
+    *old = (struct cw_class){kept, items};
+    m->classes[m->class_count++] = fresh;
+    if (m->ban_count)
+        memcpy(m->bans + c * (size_t)m->ban_room, m->bans + class_ * (size_t)m->ban_room, m->ban_room);
+    return c;
+}
+
+/* ---- bans ------------------------------------------------------------------------------------------------------- */
+
+/* Splits the class of one member of a set that does not fit into those that do not fit in its place either and those
+ * that do. */
+static void refine(struct cw_model *m, const struct cw_set *set, uint32_t at)
+{
+    uint32_t c = m->class_[set->items[at]], unfit = 0;
+    struct cw_set tried = *set;
+    bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
+        bool twice = false;
+        tried.items[at] = m->classes[c].items[i];
+        for (uint32_t k = 0; k < set->count; k++)
+            twice |= k != at && m->chip->placements[set->items[k]].raw == m->chip->placements[tried.items[at]].raw;
+        marked[i] =
+            tried.items[at] == set->items[at] || twice || !cw_ask_fits(&m->ask, m->chip, tried.items, tried.count);
+        unfit += marked[i];
+    }
+    if (cw_ask_ok(&m->ask) && unfit < m->classes[c].count)
+        split(m, c, marked, unfit);
+}
+
+/* The parts of a ban have no class in common: one that two members of a set belong to is halved. */
+static void separate(struct cw_model *m, const struct cw_set *set, uint32_t at)
+{
+    for (uint32_t k = 0; k < at; k++) {
+        uint32_t c = m->class_[set->items[at]], count = 0;
+        if (m->class_[set->items[k]] != c)
+            continue;
+        bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
+        for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
+            uint32_t p = m->classes[c].items[i];
+            marked[i] = p == set->items[at] || (p != set->items[k] && i % 2);
+            count += marked[i];
+        }
+        if (cw_ask_ok(&m->ask))
+            split(m, c, marked, count);
+    }
+}
+
+/* A placement of a random class of a part. */
+static uint32_t draw_from(struct cw_model *m, const uint32_t *list, uint32_t count)
+{
+    const struct cw_class *c = &m->classes[list[cw_ask_random(&m->ask, count)]];
+    return c->items[cw_ask_random(&m->ask, c->count)];
+}
+
+struct ban {
+    uint32_t count;
+    uint8_t *part; /* by class: 1 + the part that it belongs to, 0 for none */
+};
+
+struct widening {
+    struct cw_model *m;
+    struct ban *ban;
+    uint32_t *lists[CW_BAN_MOST], counts[CW_BAN_MOST]; /* the classes of each part */
+};
+
+/* Of some sets with a member of `class_` for one part and of the other parts, all that matter: none may fit. */
+static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
+{
+    struct cw_model *m = w->m;
+    uint32_t met = 0;
+    for (uint32_t t = 0; t < 5 * WIDEN_TRIES && met < WIDEN_TRIES && cw_ask_ok(&m->ask); t++) {
+        struct cw_set set = {0};
+        bool allowed = true;
+        for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
+            uint32_t p = draw_from(m, k == at ? &class_ : w->lists[k], k == at ? 1 : w->counts[k]);
+            allowed = cw_model_allows(m, &set, p);
+            set.items[set.count++] = p;
+        }
+        if (!allowed)
+            continue;
+        met++;
+        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+            return false;
+    }
+    return met >= WIDEN_NEED;
+}
+
+static void add_class(struct widening *w, uint32_t part, uint32_t class_)
+{
+    w->ban->part[class_] = (uint8_t)(part + 1);
+    w->lists[part][w->counts[part]++] = class_;
+}
+
+/* ---- trimming --------------------------------------------------------------------------------------------------- */
+
+/* Sets of one member of each part that fit although the ban forbids them, by their classes. */
+struct wrong {
+    uint32_t count, classes[WRONG_MOST][CW_BAN_MOST];
+};
+
+/* Every class of every part in some sets with members of the other parts. `asked` counts, by part and class, in how
+ * many sets it stood. */
+static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
+{
+    struct cw_model *m = w->m;
+    for (uint32_t at = 0; at < w->ban->count; at++)
+        for (uint32_t i = 0; i < w->counts[at] * TRIM_TRIES && wrong->count < WRONG_MOST && cw_ask_ok(&m->ask); i++) {
+            struct cw_set set = {0};
+            bool allowed = true;
+            for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
+                uint32_t p =
+                    k == at ? draw_from(m, &w->lists[k][i / TRIM_TRIES], 1) : draw_from(m, w->lists[k], w->counts[k]);
+                allowed = cw_model_allows(m, &set, p);
+                set.items[set.count++] = p;
+            }
+            if (!allowed)
+                continue;
+            bool fits = cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+            for (uint32_t k = 0; k < set.count; k++) {
+                wrong->classes[wrong->count][k] = m->class_[set.items[k]];
+                asked[k][m->class_[set.items[k]]]++;
+            }
+            wrong->count += fits;
+        }
+}
+
+static void remove_class(struct widening *w, uint32_t part, uint32_t class_)
+{
+    uint32_t n = 0;
+    w->ban->part[class_] = 0;
+    for (uint32_t i = 0; i < w->counts[part]; i++)
+        if (w->lists[part][i] != class_)
+            w->lists[part][n++] = w->lists[part][i];
+    w->counts[part] = n;
+}
+
+/* Takes out the classes that stand in the largest share of the wrong sets, until none is left. The first class of each
+ * part is the one that the ban was learned for; it stays. */
+static void remove_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
+{
+    while (wrong->count) {
+        uint32_t part = 0, class_ = CW_NONE;
+        double worst = 0;
+        for (uint32_t k = 0; k < w->ban->count; k++)
+            for (uint32_t i = 1; i < w->counts[k]; i++) {
+                uint32_t c = w->lists[k][i], n = 0;
+                for (uint32_t t = 0; t < wrong->count; t++)
+                    n += wrong->classes[t][k] == c;
+                double share = n ? (double)n / asked[k][c] : 0;
+                if (share > worst) {
+                    worst = share;
+                    part = k;
+                    class_ = c;
+                }
+            }
+        if (class_ == CW_NONE)
+            return;
+        remove_class(w, part, class_);
+        uint32_t n = 0;
+        for (uint32_t t = 0; t < wrong->count; t++)
+            if (wrong->classes[t][part] != class_)
+                memmove(wrong->classes[n++], wrong->classes[t], sizeof *wrong->classes);
+        wrong->count = n;
+    }
+}
+
+/* A class is judged while the parts are still small: once they are complete, all are judged again. */
+static void trim(struct widening *w)
+{
+    struct cw_model *m = w->m;
+    struct wrong *wrong = cw_ask_array(&m->ask, 1, sizeof *wrong);
+    uint32_t *asked[CW_BAN_MOST];
+    for (uint32_t k = 0; k < w->ban->count; k++)
+        asked[k] = cw_ask_array(&m->ask, m->class_count, sizeof **asked);
+    for (int round = 0; round < TRIM_ROUNDS && cw_ask_ok(&m->ask); round++) {
+        wrong->count = 0;
+        for (uint32_t k = 0; k < w->ban->count; k++)
+            memset(asked[k], 0, m->class_count * sizeof **asked);
+        find_wrong(w, wrong, asked);
+        if (!wrong->count)
+            return;
+        remove_wrong(w, wrong, asked);
+    }
+}
+
+static uint32_t domain_of(const struct cw_model *m, uint32_t class_)
+{
+    return m->chip->placements[m->classes[class_].items[0]].domain;
+}
+
+/* Adds classes to the parts, to the smallest part that a class fits into first: so that few bans cover the pairs of one
+ * large set of classes. */
+static void widen(struct widening *w)
+{
+    struct cw_model *m = w->m;
+    uint32_t cluster = m->cluster[domain_of(m, w->lists[0][0])];
+    for (uint32_t c = 0; c < m->class_count && cw_ask_ok(&m->ask); c++) {
+        bool tried[CW_BAN_MOST] = {false};
+        bool taken =
+            !m->usable[m->classes[c].items[0]] || m->cluster[domain_of(m, c)] != cluster || w->ban->part[c] != 0;
+        while (!taken) {
+            uint32_t at = CW_NONE;
+            for (uint32_t k = 0; k < w->ban->count; k++)
+                if (!tried[k] && (at == CW_NONE || w->counts[k] < w->counts[at]))
+                    at = k;
+            if (at == CW_NONE)
+                break;
+            tried[at] = true;
+            taken = never_fits(w, at, c);
+            if (taken)
+                add_class(w, at, c);
+        }
+    }
+}
+
+/* Whether a set fills slots: a rule in which each of its members is a group. */
+static bool fills_slots(const struct cw_model *m, const struct cw_set *set)
+{
+    bool fills = false;
+    for (uint32_t r = 0; r < m->rule_count && !fills; r++) {
+        const struct cw_rule *rule = &m->rules[r];
+        fills = rule->max == set->count;
+        for (uint32_t i = 0; i < set->count && fills; i++) {
+            fills = rule->group[set->items[i]] != CW_NONE;
+            for (uint32_t k = 0; k < i && fills; k++)
+                fills = rule->group[set->items[i]] != rule->group[set->items[k]];
+        }
+    }
+    return fills;
+}
+
+/* Whether nearly anything of the same domain in place of a member makes a set fit. */
+static bool is_special(struct cw_model *m, const struct cw_set *set, uint32_t at)
+{
+    uint32_t met = 0, fits = 0;
+    for (uint32_t t = 0; t < SPECIAL_DRAWS && met < SPECIAL_TRIES && cw_ask_ok(&m->ask); t++) {
+        struct cw_set others = *set;
+        uint32_t p = cw_ask_random(&m->ask, m->chip->placement_count);
+        others.items[at] = others.items[--others.count];
+        if (m->chip->placements[p].domain != m->chip->placements[set->items[at]].domain ||
+            !cw_model_allows(m, &others, p))
+            continue;
+        met++;
+        fits += cw_model_fits_with(m, &others, p);
+    }
+    return met >= SPECIAL_TRIES / 2 && fits * 5 >= met * 4;
+}
+
+/* A full set of slots that does not fit, though nearly anything in place of nearly any member makes it fit: an accident
+ * of the library's search, which no ban foresees. */
+static bool is_accident(struct cw_model *m, const struct cw_set *set)
+{
+    uint32_t special = 0;
+    if (set->count < ACCIDENT_SIZE || !fills_slots(m, set))
+        return false;
+    for (uint32_t i = 0; i < set->count && special <= SPECIAL_MOST; i++)
+        special += is_special(m, set, i);
+    return special <= SPECIAL_MOST;
+}
+
+/* Members of a larger set that nearly anything could stand for only fill it up. Where at least two others remain, a ban
+ * of those alone is stricter than need be, but without it there would be no end of bans. */
+static void drop_fillers(struct ban *ban, const bool *special, uint32_t classes)
+{
+    uint32_t count = 0;
+    uint8_t number[CW_BAN_MOST + 1] = {0};
+    for (uint32_t k = 0; k < ban->count; k++)
+        count += special[k];
+    if (ban->count < FILLED_SIZE || count < 2)
+        return;
+    count = 0;
+    for (uint32_t k = 0; k < ban->count && k < CW_BAN_MOST; k++)
+        if (special[k])
+            number[k + 1] = (uint8_t)++count;
+    for (uint32_t c = 0; c < classes; c++)
+        ban->part[c] = number[ban->part[c]];
+    ban->count = count;
+}
+
+static void add_ban(struct cw_model *m, const struct ban *ban)
+{
+    uint32_t n = m->chip->placement_count, room = m->ban_room;
+    if (m->ban_count == room) {
+        uint8_t *bans = m->bans, *parts = m->ban_parts;
+        m->ban_room = 2 * room + 64;
+        m->bans = cw_ask_array(&m->ask, n * (size_t)m->ban_room, 1);
+        m->ban_parts = cw_ask_array(&m->ask, m->ban_room, 1);
+        if (!cw_ask_ok(&m->ask))
+            return;
+        for (uint32_t c = 0; c < m->class_count && room; c++)
+            memcpy(m->bans + c * (size_t)m->ban_room, bans + c * (size_t)room, room);
+        if (room)
+            memcpy(m->ban_parts, parts, room);
+    }
+    for (uint32_t c = 0; c < m->class_count; c++)
+        m->bans[c * (size_t)m->ban_room + m->ban_count] = (uint8_t)(1u << ban->part[c] >> 1);
+    m->ban_parts[m->ban_count++] = (uint8_t)((1u << ban->count) - 1);
+}
+
+void cw_learn_ban(struct cw_model *m, struct cw_set set)
+{
+    struct ban ban = {.part = cw_ask_array(&m->ask, m->chip->placement_count, 1)};
+    struct widening w = {.m = m, .ban = &ban};
+    cw_model_minimize(m, &set);
+    if (set.count < 2 || !cw_ask_ok(&m->ask) || is_accident(m, &set))
+        return;
+    /* forbidding a part of a large set is too strict, but right */
+    bool whole = set.count <= CW_BAN_MOST, special[CW_BAN_MOST] = {false};
+    for (uint32_t k = 0; k < set.count && whole && set.count >= FILLED_SIZE; k++)
+        special[k] = is_special(m, &set, k);
+    for (uint32_t k = 0; k < set.count && whole; k++)
+        refine(m, &set, k);
+    if (whole && set.count > 2 && cw_learn_crowd(m, &set))
+        return;
+    for (uint32_t k = 1; k < set.count && k < CW_BAN_MOST; k++)
+        separate(m, &set, k);
+    for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_ask_ok(&m->ask); i++) {
+        uint32_t c = m->class_[set.items[i]], k = ban.count++;
+        w.lists[k] = cw_ask_array(&m->ask, m->chip->placement_count, sizeof **w.lists);
+        if (cw_ask_ok(&m->ask))
+            add_class(&w, k, c);
+    }
+    if (whole && ban.count == set.count) {
+        widen(&w);
+        trim(&w);
+    }
+    if (!cw_ask_ok(&m->ask))
+        return;
+    drop_fillers(&ban, special, m->class_count);
+    add_ban(m, &ban);
+}
+
+/* Draws a class first and then one of its placements, so that small classes are met as often as large ones. */
+static void grow_by_class(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)
+{
+    uint32_t *classes = m->scratch, count = 0;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        uint32_t c = m->class_[pool->items[i]];
+        if (m->classes[c].items[0] == pool->items[i])
+            classes[count++] = c;
+    }
+    for (uint32_t misses = 0; count && set->count < size && misses < 40 + 10 * size;) {
+        const struct cw_class *c = &m->classes[classes[cw_ask_random(&m->ask, count)]];
+        uint32_t p = c->items[cw_ask_random(&m->ask, c->count)];
+        if (cw_model_allows(m, set, p))
+            set->items[set->count++] = p;
+        else
+            misses++;
+    }
+}
+
+uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries)
+{
+    uint32_t mistakes = 0;
+    if (!m->scratch)
+        m->scratch = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *m->scratch);
+    for (uint32_t t = 0; t < tries && mistakes < MOST_BANS && cw_ask_ok(&m->ask); t++) {
+        struct cw_set set = {0};
+        uint32_t size = 4 + cw_ask_random(&m->ask, 60);
+        if (t % 2)
+            grow_by_class(m, &set, pool, size);
+        else
+            cw_model_grow(m, &set, pool, size);
+        if (set.count < 3 || cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+            continue;
+        mistakes++;
+        cw_learn_ban(m, set);
+    }
+    return mistakes;
+}

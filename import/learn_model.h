@@ -1,0 +1,96 @@
+/* What has been learned so far, and the questions that teach it. Internal to import/learn*.c.
+ *
+ * Placements are numbered as in the chip. Conflicts stand between kinds: placements of one domain that exclude the same
+ * others. A rule lets a pass use at most `max` of its groups; a placement occupies none, one or two of them. A class is
+ * a set of placements that nothing learned so far tells apart. A ban is a few sets of classes, its parts, of which a
+ * pass must not take one each. */
+#ifndef CW_IMPORT_LEARN_MODEL_H
+#define CW_IMPORT_LEARN_MODEL_H
+
+#include "import/ask.h"
+#include "import/learn.h"
+
+enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
+
+struct cw_set { /* of placements that may share a pass */
+    uint32_t count;
+    uint32_t items[CW_SET_MOST];
+};
+
+struct cw_pool { /* of placements that sets are drawn from */
+    uint32_t count;
+    uint32_t *items;
+};
+
+struct cw_rule {
+    uint32_t max, group_count;
+    uint32_t *group, *second; /* by placement, CW_NONE: none; `second` is NULL unless some placement has two */
+    uint32_t helper;          /* the group that stands in `second` */
+};
+
+struct cw_class {
+    uint32_t count, *items; /* placements */
+};
+
+struct cw_model {
+    struct cw_ask ask;
+    const struct cw_chip *chip;
+    void (*progress)(const char *what); /* may be NULL */
+
+    bool *usable;      /* by placement: fits a pass alone */
+    bool *own_pass;    /* by domain: shares a pass with no other domain */
+    uint32_t *cluster; /* by domain: domains that may disturb one another */
+    uint32_t cluster_count;
+
+    uint32_t *kind, kind_count; /* by placement; CW_NONE while unknown */
+    uint8_t *conflict;          /* [kind * kind_room + kind] */
+    uint32_t kind_room;
+
+    struct cw_rule rules[CW_RULES_MOST];
+    uint32_t rule_count;
+
+    uint32_t *class_; /* by placement, once the rules are known; NULL before */
+    struct cw_class *classes;
+    uint32_t class_count;
+    uint8_t *bans;      /* [class * ban_room + ban]: the bit of the part that the class belongs to, 0 for none */
+    uint8_t *ban_parts; /* by ban: the bits of its parts, from the lowest */
+    uint32_t ban_count, ban_room;
+    struct cw_filling *filling; /* of cw_model_allows */
+    uint32_t *scratch;          /* of cw_learn_bans, by placement */
+};
+
+/* Tells the one who waits what was done, and how many questions it took so far. */
+__attribute__((format(printf, 2, 3))) void cw_model_tell(const struct cw_model *m, const char *format, ...);
+
+/* Has to be called after every change of rules, and of kinds. */
+void cw_model_changed(struct cw_model *m);
+
+/* Asks the library; false after a failure. */
+bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more);
+
+/* Whether the model lets `more` join a set that it allows. */
+bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more);
+/* Groups of a rule that a set uses. */
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_set *set);
+bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b);
+/* Draws members of the pool until the set has `size`; false when the pool gives no more. */
+bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size);
+/* Drops members of a set that does not fit while it still does not. */
+void cw_model_minimize(struct cw_model *m, struct cw_set *set);
+
+/* The steps, in order. */
+void cw_learn_domains(struct cw_model *m); /* usable, own_pass, cluster */
+void cw_learn_kinds(struct cw_model *m);   /* kind, conflict */
+void cw_learn_rules(struct cw_model *m);
+void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there are more rules */
+/* Bans what the model wrongly allows among sets drawn from `pool`; returns the mistakes found in `tries` sets. */
+uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
+/* Bans a set that does not fit, and whatever classes in place of its members do not fit either. */
+void cw_learn_ban(struct cw_model *m, struct cw_set set);
+/* Adds a rule for the crowd that the members of a smallest set that does not fit are of; false where it is too small
+ * for one. */
+bool cw_learn_crowd(struct cw_model *m, const struct cw_set *set);
+/* Appends the lines of the section 'classes' and those of the limits. All names of classes begin with `prefix`. */
+void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits);
+
+#endif

@@ -1,0 +1,289 @@
+#define _POSIX_C_SOURCE 200809L
+#include "import/mend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/schedule.h"
+#include "import/check_sets.h"
+#include "import/mend_limits.h"
+#include "import/mend_rules.h"
+#include "metricdb/limits.h"
+
+enum {
+    THEIR_ROUNDS = 16, /* in which the library's passes are looked at, besides ours */
+    MOST_ROUNDS = 40,
+    WINDOW = 6,     /* rounds that together decide whether it is over, */
+    SETTLED = 1500, /* namely when one pass in so many is refused */
+    FIRST_ROUND = 1000,
+    FRESH_FIRST = 200000, /* the number of the first round that nothing is learned from */
+    FRESH_ROUNDS = 8,
+};
+
+struct mending {
+    struct cw_mend *m;
+    struct cw_mend_count random, natural, *count; /* `count` is one of the two */
+    uint32_t their_passes, forbidden;             /* passes of the library, and those that our limits forbid */
+    bool theirs, fresh;                           /* the library's passes are judged too; nothing is learned */
+    uint32_t *pass_of;
+    struct cw_nvperf_placement *asked;
+    uint32_t *raws;
+    bool *seen;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the library's passes --------------------------------------------------------------------------------------- */
+
+/* Finds domains for the raw counters of a pass with which the library takes it; where it can, those of which the limits
+ * allow most. */
+static bool settle_domains(struct mending *g, const uint32_t *raws, uint32_t count, uint32_t *set)
+{
+    struct cw_mend *m = g->m;
+    const struct cw_chip *chip = m->chip;
+    bool fits = false;
+    for (uint32_t i = 0; i < count; i++)
+        g->asked[i] = (struct cw_nvperf_placement){chip->raws[raws[i]].id, 0};
+    for (uint32_t i = 0; i < count && cw_ask_ok(&m->ask); i++) {
+        const struct cw_raw_counter *raw = &chip->raws[raws[i]];
+        fits = false;
+        for (uint32_t k = 0; k < raw->placement_count && !fits && cw_ask_ok(&m->ask); k++) {
+            set[i] = raw->placement + k;
+            g->asked[i].domain = chip->domains[chip->placements[set[i]].domain].id;
+            m->ask.questions++;
+            if (m->usable[set[i]])
+                m->ask.status = cw_nvperf_fits(m->ask.scheduler, g->asked, count, &fits, m->ask.err);
+        }
+        if (!fits)
+            return false;
+    }
+    return cw_ask_ok(&m->ask);
+}
+
+static bool is_allowed(struct mending *g, const uint32_t *raws, uint32_t count)
+{
+    struct cw_schedule schedule;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_mend *m = g->m;
+    if (!arena)
+        m->ask.status = cw_error_nomem(m->ask.err);
+    else
+        m->ask.status = cw_schedule_make(&schedule, m->chip, &(struct cw_list){count, raws}, 1, 0, arena, m->ask.err);
+    bool allowed = cw_ask_ok(&m->ask) && schedule.pass_count == 1;
+    cw_arena_destroy(arena);
+    return allowed;
+}
+
+static void judge_theirs(struct mending *g, const struct cw_list *raws)
+{
+    struct cw_mend *m = g->m;
+    size_t passes = 0;
+    uint32_t set[CW_MEND_SET];
+    for (uint32_t i = 0; i < raws->count; i++)
+        g->asked[i] = (struct cw_nvperf_placement){m->chip->raws[raws->items[i]].id, 0};
+    m->ask.status = cw_nvperf_passes(m->ask.scheduler, g->asked, raws->count, g->pass_of, &passes, m->ask.err);
+    for (size_t pass = 0; pass < passes && cw_ask_ok(&m->ask); pass++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < raws->count; i++)
+            if (g->pass_of[i] == pass)
+                g->raws[n++] = raws->items[i];
+        g->their_passes++;
+        if (n < 2 || n > CW_MEND_SET || is_allowed(g, g->raws, n) || !settle_domains(g, g->raws, n, set))
+            continue;
+        g->forbidden++;
+        cw_mend_relax(m, set, n);
+        if (m->changed)
+            cw_mend_refresh(m);
+    }
+}
+
+/* ---- our passes ------------------------------------------------------------------------------------------------- */
+
+static void judge_schedule(struct mending *g, const struct cw_schedule *schedule)
+{
+    struct cw_mend *m = g->m;
+    for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < schedule->pass_count; k++) {
+        const struct cw_pass *pass = &schedule->passes[k];
+        g->count->passes++;
+        if (pass->count > CW_MEND_SET || cw_ask_fits(&m->ask, m->chip, pass->placements, pass->count))
+            continue;
+        g->count->refused++;
+        if (!g->fresh)
+            cw_mend_forbid(m, pass->placements, pass->count);
+    }
+}
+
+/* The ratios of which all raw counters are there, and all of these as one group. */
+static size_t list_groups(struct mending *g, const struct cw_list *raws, struct cw_list *groups)
+{
+    const struct cw_chip *chip = g->m->chip;
+    size_t count = 0;
+    memset(g->seen, 0, chip->raw_count * sizeof *g->seen);
+    for (uint32_t i = 0; i < raws->count; i++)
+        g->seen[raws->items[i]] = true;
+    for (uint32_t r = 0; r < chip->ratio_count; r++) {
+        bool all = true;
+        for (uint32_t k = 0; k < chip->ratios[r].raws.count && all; k++)
+            all = g->seen[chip->ratios[r].raws.items[k]];
+        if (all)
+            groups[count++] = chip->ratios[r].raws;
+    }
+    groups[count++] = *raws;
+    return count;
+}
+
+/* With each counter once, and with copies that keep ratios whole. */
+static void judge_ours(struct mending *g, const struct cw_list *raws)
+{
+    struct cw_mend *m = g->m;
+    for (int whole = 0; whole < 2 && cw_ask_ok(&m->ask); whole++) {
+        struct cw_schedule schedule;
+        struct cw_arena *arena = cw_arena_create();
+        struct cw_list *groups = arena ? cw_arena_alloc(arena, m->chip->ratio_count + 1u, sizeof *groups) : NULL;
+        size_t count = groups ? list_groups(g, raws, groups) : 0;
+        if (whole && count == 1) {
+            cw_arena_destroy(arena);
+            return; /* the same again */
+        }
+        m->ask.status = !groups ? cw_error_nomem(m->ask.err)
+                                : cw_schedule_make(&schedule, m->chip, groups, count, whole ? CW_SCHEDULE_WHOLE : 0,
+                                                   arena, m->ask.err);
+        if (cw_ask_ok(&m->ask))
+            judge_schedule(g, &schedule);
+        cw_arena_destroy(arena);
+        if (cw_ask_ok(&m->ask) && m->changed)
+            cw_mend_refresh(m);
+    }
+}
+
+static void judge(void *context, const struct cw_list *raws, bool natural)
+{
+    struct mending *g = context;
+    g->count = natural ? &g->natural : &g->random;
+    g->count->sets++;
+    if (cw_ask_ok(&g->m->ask) && g->theirs)
+        judge_theirs(g, raws);
+    if (cw_ask_ok(&g->m->ask))
+        judge_ours(g, raws);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+static void run_round(struct mending *g, uint32_t number)
+{
+    struct cw_mend *m = g->m;
+    m->round = number;
+    struct cw_check_sets sets = {.chip = m->chip, .usable = m->usable, .judge = judge, .context = g};
+    enum cw_status status = cw_check_sets(&sets, number, m->ask.arena, m->ask.err);
+    if (cw_ask_ok(&m->ask))
+        m->ask.status = status;
+}
+
+static void rounds(struct mending *g, void (*progress)(const char *))
+{
+    struct cw_mend *m = g->m;
+    struct {
+        uint32_t passes, refused;
+    } recent[WINDOW] = {{0}}, sum;
+    for (uint32_t round = 0; round < MOST_ROUNDS && cw_ask_ok(&m->ask); round++) {
+        g->random = g->natural = (struct cw_mend_count){0};
+        g->theirs = round < THEIR_ROUNDS;
+        g->their_passes = g->forbidden = 0;
+        run_round(g, round ? FIRST_ROUND + round : 0);
+        recent[round % WINDOW].passes = g->random.passes + g->natural.passes;
+        recent[round % WINDOW].refused = g->random.refused + g->natural.refused;
+        char text[200];
+        snprintf(text, sizeof text,
+                 "round %u: %u of %u passes of the library forbidden, %u of %u of ours refused; %u limits", round + 1,
+                 g->forbidden, g->their_passes, recent[round % WINDOW].refused, recent[round % WINDOW].passes,
+                 m->chip->limit_count);
+        if (progress)
+            progress(text);
+        sum.passes = sum.refused = 0;
+        for (int k = 0; k < WINDOW; k++) {
+            sum.passes += recent[k].passes;
+            sum.refused += recent[k].refused;
+        }
+        if (round + 1 >= THEIR_ROUNDS + WINDOW && (uint64_t)sum.refused * SETTLED <= sum.passes)
+            return;
+    }
+}
+
+static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progress)(const char *))
+{
+    struct mending g = {.m = m};
+    g.pass_of = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.pass_of);
+    g.asked = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.asked);
+    g.raws = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.raws);
+    g.seen = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.seen);
+    cw_mend_begin(m);
+    uint32_t first = m->count;
+    if (cw_ask_ok(&m->ask))
+        cw_mend_refresh(m);
+    rounds(&g, progress);
+    g.random = g.natural = (struct cw_mend_count){0};
+    g.fresh = true;
+    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
+        run_round(&g, FRESH_FIRST + k);
+    report->random = g.random;
+    report->natural = g.natural;
+    for (uint32_t i = 0; i < m->count; i++) {
+        report->removed += i < first && m->limits[i].gone;
+        report->added += i >= first && !m->limits[i].gone;
+    }
+    report->questions = m->ask.questions;
+}
+
+/* Both sections as one document, and its limits as the chip's. */
+static void load(struct cw_mend *m, const struct cw_writer *classes, const struct cw_writer *limits,
+                 struct cw_writer *text, struct cw_yaml **root)
+{
+    cw_write_format(text, "classes:\n");
+    cw_write_bytes(text, classes->data, classes->size);
+    cw_write_format(text, "limits:\n");
+    cw_write_bytes(text, limits->data, limits->size);
+    m->ask.status = text->status == CW_OK
+                        ? cw_yaml_parse(root, text->data, text->size, "limits to mend", m->ask.arena, m->ask.err)
+                        : cw_error_nomem(m->ask.err);
+    struct cw_yaml_reader in = {"limits to mend", m->ask.arena, m->ask.err, m->ask.status, .size = text->size};
+    if (cw_ask_ok(&m->ask))
+        cw_limits_load(m->chip, &in, cw_yaml_get(&in, *root, "classes", true), cw_yaml_get(&in, *root, "limits", true),
+                       NULL);
+    m->ask.status = in.status;
+}
+
+enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
+                       struct cw_writer *classes, struct cw_writer *limits, struct cw_mend_report *report,
+                       void (*progress)(const char *what), struct cw_error *err)
+{
+    double start = seconds();
+    struct cw_chip chip = facts->chip; /* its limits change */
+    struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = &chip};
+    struct cw_writer text;
+    struct cw_yaml *root = NULL;
+    *report = (struct cw_mend_report){0};
+    if (!m.ask.arena)
+        return cw_error_nomem(err);
+    cw_writer_init(&text);
+    load(&m, classes, limits, &text, &root);
+    if (cw_ask_ok(&m.ask))
+        m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, chip.name, activity, err);
+    if (cw_ask_ok(&m.ask))
+        mend(&m, report, progress);
+    classes->size = limits->size = 0;
+    if (cw_ask_ok(&m.ask))
+        cw_mend_write(&m, &text, root, classes, limits);
+    cw_nvperf_scheduler_destroy(m.ask.scheduler);
+    cw_writer_free(&text);
+    cw_arena_destroy(m.tables);
+    cw_arena_destroy(m.ask.arena);
+    report->seconds = seconds() - start;
+    return m.ask.status;
+}

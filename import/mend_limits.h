@@ -1,0 +1,70 @@
+/* The limits of a chip while they are mended, over placements. Internal to import/mend*.c. */
+#ifndef CW_IMPORT_MEND_LIMITS_H
+#define CW_IMPORT_MEND_LIMITS_H
+
+#include "base/bytes.h"
+#include "import/ask.h"
+#include "import/mend.h"
+#include "metricdb/yaml.h"
+
+enum { CW_MEND_PARTS = 10, CW_MEND_SET = 512 };
+
+/* Placements of which a pass must not have one of each part, if there are `filled` groups of the limit `slots` in it.
+ */
+struct cw_mend_ban {
+    uint32_t count;
+    struct cw_list parts[CW_MEND_PARTS];
+    uint32_t slots, filled; /* `slots` CW_NONE: in no pass at all */
+};
+
+/* A limit as the chip has it. One that is not in the text that was read was made of a ban, or has no ban (`count` 0).
+ */
+struct cw_mend_limit {
+    struct cw_limit limit;
+    bool gone;
+    uint32_t tries, tried_in; /* at replacing it; the round of the last one */
+    struct cw_mend_ban ban;
+};
+
+struct cw_mend {
+    struct cw_ask ask;
+    struct cw_chip *chip;    /* its limits are those that are not gone */
+    struct cw_arena *tables; /* has what cw_mend_refresh makes */
+    bool *usable;            /* by placement */
+
+    struct cw_mend_limit *limits;
+    uint32_t count, room;
+    bool changed;   /* since cw_mend_refresh */
+    uint32_t round; /* of check sets */
+
+    /* by placement: where it stands in the limits */
+    uint32_t *use_first;
+    struct cw_mend_use {
+        uint32_t limit, group; /* groups of all limits are numbered together */
+    } * uses;
+    uint32_t *group_seen, *limit_seen, *groups_used, mark; /* of cw_mend_broken */
+};
+
+/* Takes the chip's limits over as they stand in the file. */
+void cw_mend_begin(struct cw_mend *m);
+/* Adds the limit that a ban is; its parts are copied. */
+void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban);
+/* Adds a copy of a limit, the arrays of which may then be changed; NULL when out of memory. */
+struct cw_mend_limit *cw_mend_add_copy(struct cw_mend *m, uint32_t limit);
+/* Makes the chip's limits those that are not gone. */
+void cw_mend_refresh(struct cw_mend *m);
+/* The first limit from `from` on that a set breaks, CW_NONE where there is none. */
+uint32_t cw_mend_broken(struct cw_mend *m, const uint32_t *set, uint32_t count, uint32_t from);
+/* The group of a placement in a limit, the first if there are several; CW_NONE: none. */
+uint32_t cw_mend_group(const struct cw_mend *m, uint32_t limit, uint32_t placement);
+/* The groups of a limit, numbered without gaps, that there are, */
+uint32_t cw_mend_group_count(const struct cw_limit *limit);
+/* and those that a set uses. */
+uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count);
+
+/* Appends the lines of both sections as they were read, without what is gone and with what is new. `text` is what was
+ * read, `root` its tree. */
+void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,
+                   struct cw_writer *classes, struct cw_writer *limits);
+
+#endif

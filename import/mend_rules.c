@@ -1,0 +1,467 @@
+#include "import/mend_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/mend_light.h"
+#include "import/mend_sets.h"
+#include "import/mend_share.h"
+
+enum {
+    SAMPLES = 24,  /* sets drawn to see how often a limit is wrong, */
+    SURE = 16,     /* or whether a limit that replaces it is right */
+    BOX_TESTS = 6, /* sets asked for each placement that joins a part */
+    SPECIALS = 10, /* placements tried in place of a member */
+    DRAWS = 40,    /* for each of those wanted */
+    FEWEST_MET = 4,
+    SMALL_POOL = 64,
+    MOST_BROKEN = 64, /* limits narrowed for one set */
+    MOST_TRIES = 8,   /* at replacing a rule */
+};
+
+static bool has(const struct cw_list *list, uint32_t item)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] == item)
+            return true;
+    return false;
+}
+
+static bool same_raw(const struct cw_mend *m, uint32_t a, uint32_t b)
+{
+    return m->chip->placements[a].raw == m->chip->placements[b].raw;
+}
+
+/* ---- drawing sets that a ban forbids ---------------------------------------------------------------------------- */
+
+/* Adds placements of the ban's slots until as many are filled as it takes. */
+static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_mend_set *set)
+{
+    if (ban->slots == CW_NONE)
+        return true;
+    const struct cw_limit *slots = &m->limits[ban->slots].limit;
+    return cw_mend_fill(m, set, ban->slots, &(struct cw_list){slots->count, slots->members}, ban->filled);
+}
+
+/* One placement of each part, the given ones where they are not CW_NONE, and what fills it up; the ban itself must not
+ * be among the limits. */
+static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *given, struct cw_mend_set *set)
+{
+    set->count = 0;
+    for (uint32_t k = 0; k < ban->count; k++) {
+        const struct cw_list *part = &ban->parts[k];
+        uint32_t p = given && given[k] != CW_NONE ? given[k] : part->items[cw_ask_random(&m->ask, part->count)];
+        if (!cw_mend_join(m, set, p))
+            return false;
+    }
+    return fill(m, ban, set);
+}
+
+/* Of some sets that the ban forbids: how many there were, and how many of those fit. */
+static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_t wanted, uint32_t *met)
+{
+    uint32_t fit = 0;
+    struct cw_mend_set set;
+    *met = 0;
+    for (uint32_t t = 0; t < 4 * wanted && *met < wanted && cw_ask_ok(&m->ask); t++)
+        if (draw(m, ban, NULL, &set)) {
+            ++*met;
+            fit += cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+        }
+    return fit;
+}
+
+/* ---- slots ------------------------------------------------------------------------------------------------------ */
+
+/* The limit that counts slots of the domain in which most of some placements are: each is a group of it. */
+static uint32_t find_slots(const struct cw_mend *m, const uint32_t *set, uint32_t count)
+{
+    uint32_t best = CW_NONE, most = 0, largest = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct cw_mend_limit *l = &m->limits[i];
+        if (l->gone || l->ban.count || l->limit.max < 2 || cw_mend_group_count(&l->limit) <= 2 * l->limit.max)
+            continue;
+        uint32_t used = cw_mend_used(m, i, set, count);
+        if (used && (used > most || (used == most && l->limit.max > largest))) {
+            best = i;
+            most = used;
+            largest = l->limit.max;
+        }
+    }
+    return best;
+}
+
+/* Where nearly all sets that a ban forbids fit, what it should forbid is those that fill more slots. Adds such a ban if
+ * there is one. */
+static bool loosen(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *tuple)
+{
+    struct cw_mend_ban tried = *ban;
+    if (tried.slots == CW_NONE) {
+        tried.slots = find_slots(m, tuple, ban->count);
+        tried.filled = tried.slots == CW_NONE ? 0 : cw_mend_used(m, tried.slots, tuple, ban->count);
+    }
+    for (tried.filled++; tried.slots != CW_NONE && tried.filled <= m->limits[tried.slots].limit.max; tried.filled++) {
+        uint32_t met, fit = sample(m, &tried, SURE, &met);
+        if (met >= SURE / 2 && fit * 5 <= met) {
+            cw_mend_add_ban(m, &tried);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------ */
+
+/* Parts grown around a tuple while all sets drawn from them fit, or none does; no placement is in two of them.
+ * `candidates` are what may join. */
+static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t *tuple, struct cw_list *candidates,
+                     bool fitting)
+{
+    bool done[CW_MEND_PARTS] = {false};
+    for (uint32_t k = 0; k < box->count; k++) {
+        uint32_t *items = cw_ask_array(&m->ask, (size_t)candidates[k].count + 1, sizeof *items);
+        if (!items)
+            return;
+        items[0] = tuple[k];
+        box->parts[k] = (struct cw_list){1, items};
+    }
+    for (uint32_t round = 0; round < box->count; round++) {
+        uint32_t at = CW_NONE;
+        for (uint32_t k = 0; k < box->count; k++)
+            if (!done[k] && (at == CW_NONE || candidates[k].count > candidates[at].count))
+                at = k;
+        done[at] = true;
+        uint32_t others = 1;
+        for (uint32_t k = 0; k < box->count; k++)
+            others = k == at || others > BOX_TESTS ? others : others * box->parts[k].count;
+        for (uint32_t i = 0; i < candidates[at].count && cw_ask_ok(&m->ask); i++) {
+            uint32_t given[CW_MEND_PARTS], p = candidates[at].items[i], tests = others < BOX_TESTS ? others : BOX_TESTS;
+            bool alike = true;
+            for (uint32_t k = 0; k < box->count; k++)
+                alike &= !has(&box->parts[k], p);
+            for (uint32_t t = 0; t < tests && alike; t++) {
+                struct cw_mend_set set;
+                for (uint32_t k = 0; k < box->count; k++)
+                    given[k] = k == at ? p : CW_NONE;
+                /* the first is known for what needs no filling */
+                if ((t || box->slots != CW_NONE) && draw(m, box, given, &set))
+                    alike = cw_ask_fits(&m->ask, m->chip, set.items, set.count) == fitting;
+            }
+            if (alike)
+                ((uint32_t *)box->parts[at].items)[box->parts[at].count++] = p;
+        }
+    }
+}
+
+/* Members of a part with which in place of its own the set still fits, or still does not. `at` is the place in the set
+ * of the part's own member. */
+static struct cw_list likes(struct cw_mend *m, const struct cw_mend_set *set, uint32_t at, const struct cw_list *part,
+                            bool fitting, bool allowed)
+{
+    uint32_t *items = cw_ask_array(&m->ask, part->count, sizeof *items), n = 0;
+    for (uint32_t i = 0; i < part->count && cw_ask_ok(&m->ask); i++) {
+        struct cw_mend_set other = *set;
+        uint32_t p = part->items[i];
+        bool twice = !m->usable[p];
+        other.items[at] = p;
+        for (uint32_t k = 0; k < set->count; k++)
+            twice |= k != at && same_raw(m, set->items[k], p);
+        if (twice || (allowed && cw_mend_broken(m, other.items, other.count, 0) != CW_NONE))
+            continue;
+        if (p == set->items[at] || cw_ask_fits(&m->ask, m->chip, other.items, other.count) == fitting)
+            items[n++] = p;
+    }
+    return (struct cw_list){n, items};
+}
+
+/* What is left of a ban without the sets of a box: for each part one ban. */
+static void cut_out(struct cw_mend *m, const struct cw_mend_ban *ban, const struct cw_mend_ban *box)
+{
+    struct cw_mend_ban piece = *ban;
+    for (uint32_t k = 0; k < ban->count && cw_ask_ok(&m->ask); k++) {
+        uint32_t *items = cw_ask_array(&m->ask, ban->parts[k].count, sizeof *items), n = 0;
+        for (uint32_t i = 0; items && i < ban->parts[k].count; i++)
+            if (!has(&box->parts[k], ban->parts[k].items[i]))
+                items[n++] = ban->parts[k].items[i];
+        piece.parts[k] = (struct cw_list){n, items};
+        if (n && cw_ask_ok(&m->ask))
+            cw_mend_add_ban(m, &piece);
+        piece.parts[k] = box->parts[k];
+    }
+}
+
+/* ---- narrowing -------------------------------------------------------------------------------------------------- */
+
+/* A limit as a ban; false where it is none. */
+static bool as_ban(struct cw_mend *m, uint32_t limit, struct cw_mend_ban *ban)
+{
+    const struct cw_limit *l = &m->limits[limit].limit;
+    *ban = m->limits[limit].ban;
+    if (ban->count)
+        return true;
+    if (l->max + 1 > CW_MEND_PARTS || cw_mend_group_count(l) != l->max + 1)
+        return false;
+    *ban = (struct cw_mend_ban){.count = l->max + 1, .slots = CW_NONE};
+    for (uint32_t g = 0; g < ban->count; g++) {
+        uint32_t *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
+        for (uint32_t k = 0; items && k < l->count; k++)
+            if (l->groups[k] == g)
+                items[n++] = l->members[k];
+        ban->parts[g] = (struct cw_list){n, items};
+    }
+    return cw_ask_ok(&m->ask);
+}
+
+static void relax_ban(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *set, uint32_t count)
+{
+    uint32_t tuple[CW_MEND_PARTS], at[CW_MEND_PARTS], met, fit;
+    struct cw_mend_set accepted = {.count = 0};
+    for (uint32_t k = 0; k < ban->count; k++) {
+        tuple[k] = CW_NONE;
+        for (uint32_t i = 0; i < count && tuple[k] == CW_NONE; i++)
+            if (has(&ban->parts[k], set[i]))
+                tuple[k] = set[i];
+        at[k] = accepted.count;
+        if (tuple[k] == CW_NONE)
+            return; /* a placement of two parts */
+        accepted.items[accepted.count++] = tuple[k];
+    }
+    for (uint32_t i = 0; i < count && ban->slots != CW_NONE; i++) {
+        bool taken = cw_mend_group(m, ban->slots, set[i]) == CW_NONE;
+        for (uint32_t k = 0; k < ban->count; k++)
+            taken |= set[i] == tuple[k];
+        if (!taken)
+            accepted.items[accepted.count++] = set[i];
+    }
+    fit = sample(m, ban, SAMPLES, &met);
+    if (met >= FEWEST_MET && 4 * met <= 5 * fit && (loosen(m, ban, tuple) || fit == met))
+        return;
+    struct cw_mend_ban box = *ban;
+    struct cw_list candidates[CW_MEND_PARTS];
+    for (uint32_t k = 0; k < ban->count; k++)
+        candidates[k] = likes(m, &accepted, at[k], &ban->parts[k], true, false);
+    if (cw_ask_ok(&m->ask))
+        grow_box(m, &box, tuple, candidates, true);
+    if (cw_ask_ok(&m->ask))
+        cut_out(m, ban, &box);
+}
+
+/* A limit of one group: what a member excludes becomes a limit of its own, of what it really excludes. */
+static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count)
+{
+    uint32_t p = CW_NONE, n = 0;
+    for (uint32_t i = 0; i < count && p == CW_NONE; i++)
+        if (cw_mend_group(m, limit, set[i]) != CW_NONE)
+            p = set[i];
+    struct cw_mend_limit *copy = cw_mend_add_copy(m, limit);
+    if (!copy || p == CW_NONE)
+        return;
+    uint32_t own = cw_mend_group(m, limit, p), *others = cw_ask_array(&m->ask, copy->limit.count, sizeof *others);
+    uint32_t *members = (uint32_t *)copy->limit.members, *groups = (uint32_t *)copy->limit.groups, kept = 0;
+    for (uint32_t k = 0; others && k < copy->limit.count; k++) {
+        uint32_t pair[2] = {p, members[k]};
+        if (members[k] != p && groups[k] != own && !same_raw(m, p, members[k]) &&
+            !cw_ask_fits(&m->ask, m->chip, pair, 2))
+            others[n++] = members[k];
+        if (members[k] != p) {
+            members[kept] = members[k];
+            groups[kept++] = groups[k];
+        }
+    }
+    copy->limit.count = kept;
+    copy->gone = true; /* unless two groups are left */
+    for (uint32_t k = 1; k < kept; k++)
+        copy->gone &= groups[k] == groups[0];
+    struct cw_mend_ban ban = {.count = 2, .parts = {{1, &p}, {n, others}}, .slots = CW_NONE};
+    if (n && cw_ask_ok(&m->ask))
+        cw_mend_add_ban(m, &ban);
+}
+
+/* Whether sets that only a changed rule allows fit. Both must be in the index. */
+static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
+{
+    uint32_t met = 0, fit = 0;
+    for (uint32_t t = 0; t < DRAWS * SURE && met < SURE && met - fit < 2 && cw_ask_ok(&m->ask); t++) {
+        struct cw_mend_set set = {.count = 1, .items = {with}};
+        if (!cw_mend_overfill(m, &set, rule))
+            continue;
+        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+            fit++;
+        else if (!cw_ask_fits(&m->ask, m->chip, set.items + 1, set.count - 1))
+            continue; /* something else is in the way */
+        met++;
+    }
+    return met >= SURE / 2 && met - fit < 2;
+}
+
+/* A rule with many groups: a member of two may belong to one only, and one that is free to none. False where that is
+ * not so; then nothing is changed. */
+static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
+{
+    const struct cw_limit l = m->limits[rule].limit;
+    for (uint32_t k = 0; k < l.count && cw_ask_ok(&m->ask); k++) {
+        bool tried = has(&(struct cw_list){count, set}, l.members[k]);
+        struct cw_mend_limit *copy = tried ? cw_mend_add_copy(m, rule) : NULL;
+        if (!copy)
+            continue;
+        uint32_t *members = (uint32_t *)copy->limit.members, *groups = (uint32_t *)copy->limit.groups;
+        memmove(members + k, members + k + 1, (copy->limit.count - k - 1) * sizeof *members);
+        memmove(groups + k, groups + k + 1, (copy->limit.count - k - 1) * sizeof *groups);
+        copy->limit.count--;
+        cw_mend_refresh(m);
+        if (cw_ask_ok(&m->ask) && proves_right(m, rule, l.members[k]))
+            return true;
+        m->limits[m->count - 1].gone = true;
+    }
+    return false;
+}
+
+/* A rule of a small pool that many sets of one group more would fit: it may have one more, and what does not fit is
+ * banned when it is met. */
+static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
+{
+    const struct cw_limit l = m->limits[rule].limit;
+    uint32_t met = 0, fit = 0, tries = l.count <= SMALL_POOL ? 4 * SAMPLES : 0;
+    for (uint32_t t = 0; t < tries && met < SAMPLES && cw_ask_ok(&m->ask); t++) {
+        struct cw_mend_set drawn = {.count = 0};
+        if (!cw_mend_overfill(m, &drawn, rule))
+            continue;
+        met++;
+        fit += cw_ask_fits(&m->ask, m->chip, drawn.items, drawn.count);
+    }
+    if (met < FEWEST_MET || fit * 4 < met)
+        return false;
+    struct cw_mend_limit *copy = cw_mend_add_copy(m, rule);
+    uint32_t used = cw_mend_used(m, rule, set, count);
+    if (copy)
+        copy->limit.max = used > l.max + 1 ? used : l.max + 1;
+    return copy != NULL;
+}
+
+/* What looks inside the rule comes before what only raises it. What was tried in vain is tried again in later rounds,
+ * when less is in the way. */
+static bool relax_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
+{
+    struct cw_mend_limit *l = &m->limits[rule];
+    if (l->tries == MOST_TRIES || (l->tries && l->tried_in == m->round))
+        return false;
+    l->tries++;
+    l->tried_in = m->round;
+    return leave_group(m, rule, set, count) || cw_mend_share(m, rule, set, count) ||
+           cw_mend_lighten(m, rule, set, count) || raise_rule(m, rule, set, count);
+}
+
+void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
+{
+    uint32_t from = 0;
+    for (uint32_t n = 0; n < MOST_BROKEN && cw_ask_ok(&m->ask); n++) {
+        struct cw_mend_ban ban;
+        uint32_t limit = cw_mend_broken(m, set, count, from);
+        if (limit == CW_NONE)
+            return;
+        from = limit + 1;
+        m->limits[limit].gone = m->changed = true;
+        if (as_ban(m, limit, &ban))
+            relax_ban(m, &ban, set, count);
+        else if (m->limits[limit].limit.max == 1)
+            relax_one_of(m, limit, set, count);
+        else if (!relax_rule(m, limit, set, count))
+            m->limits[limit].gone = false;
+    }
+}
+
+/* ---- forbidding ------------------------------------------------------------------------------------------------- */
+
+/* All placements of a domain. */
+static struct cw_list domain_of(struct cw_mend *m, uint32_t placement)
+{
+    const struct cw_chip_placement *p = m->chip->placements;
+    uint32_t *items = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *items), n = 0;
+    for (uint32_t i = 0; items && i < m->chip->placement_count; i++)
+        if (p[i].domain == p[placement].domain)
+            items[n++] = i;
+    return (struct cw_list){n, items};
+}
+
+/* Whether nearly anything of the same domain in place of a member makes a set fit. */
+static bool is_special(struct cw_mend *m, const struct cw_mend_set *set, uint32_t at)
+{
+    struct cw_list domain = domain_of(m, set->items[at]);
+    uint32_t met = 0, fit = 0;
+    for (uint32_t t = 0; t < DRAWS * SPECIALS && met < SPECIALS && cw_ask_ok(&m->ask); t++) {
+        struct cw_mend_set other = *set;
+        other.items[at] = other.items[--other.count];
+        if (!cw_mend_join(m, &other, domain.items[cw_ask_random(&m->ask, domain.count)]))
+            continue;
+        met++;
+        fit += cw_ask_fits(&m->ask, m->chip, other.items, other.count);
+    }
+    return met < FEWEST_MET || fit * 10 >= met * 7;
+}
+
+/* The ban of a minimal set: members that only fill slots are left out where that proves right. */
+static bool make_ban(struct cw_mend *m, const struct cw_mend_set *set, struct cw_mend_ban *ban, uint32_t *tuple,
+                     struct cw_mend_set *ordered)
+{
+    uint32_t fillers[CW_MEND_SET], filler_count = 0, met;
+    *ban = (struct cw_mend_ban){.slots = CW_NONE};
+    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask); i++)
+        if (set->count < 4 || is_special(m, set, i)) {
+            if (ban->count == CW_MEND_PARTS)
+                return false;
+            tuple[ban->count++] = set->items[i];
+        } else {
+            fillers[filler_count++] = set->items[i];
+        }
+    for (uint32_t k = 0; k < ban->count; k++)
+        ban->parts[k] = (struct cw_list){1, &tuple[k]};
+    bool filled = ban->count && filler_count;
+    if (filled) {
+        ban->slots = find_slots(m, fillers, filler_count);
+        filled = ban->slots != CW_NONE && cw_mend_used(m, ban->slots, fillers, filler_count) == filler_count;
+        ban->filled = filled ? cw_mend_used(m, ban->slots, set->items, set->count) : 0;
+        filled = filled && ban->filled <= m->limits[ban->slots].limit.max;
+        filled = filled && sample(m, ban, SURE, &met) * 5 <= met && met >= FEWEST_MET;
+    }
+    for (uint32_t i = 0; i < filler_count && !filled; i++) {
+        if (ban->count == CW_MEND_PARTS)
+            return false;
+        tuple[ban->count++] = fillers[i];
+    }
+    if (!filled)
+        ban->slots = CW_NONE;
+    ordered->count = 0;
+    for (uint32_t k = 0; k < ban->count; k++)
+        ordered->items[ordered->count++] = tuple[k];
+    for (uint32_t i = 0; i < filler_count && filled; i++)
+        ordered->items[ordered->count++] = fillers[i];
+    return cw_ask_ok(&m->ask);
+}
+
+void cw_mend_forbid(struct cw_mend *m, const uint32_t *items, uint32_t count)
+{
+    struct cw_mend_set set = {.count = count};
+    memcpy(set.items, items, count * sizeof *items);
+    while (set.count > 1 && cw_ask_ok(&m->ask) && !cw_ask_fits(&m->ask, m->chip, set.items, set.count)) {
+        struct cw_mend_set smallest = set, ordered;
+        struct cw_mend_ban ban;
+        struct cw_list candidates[CW_MEND_PARTS];
+        uint32_t tuple[CW_MEND_PARTS], n = 0;
+        cw_mend_minimize(m, &smallest);
+        if (smallest.count > 1 && cw_ask_ok(&m->ask) && make_ban(m, &smallest, &ban, tuple, &ordered)) {
+            for (uint32_t k = 0; k < ban.count; k++) {
+                struct cw_list domain = domain_of(m, tuple[k]);
+                candidates[k] = likes(m, &ordered, k, &domain, false, true);
+            }
+            if (cw_ask_ok(&m->ask))
+                grow_box(m, &ban, tuple, candidates, false);
+            if (cw_ask_ok(&m->ask))
+                cw_mend_add_ban(m, &ban);
+            cw_mend_refresh(m);
+        }
+        for (uint32_t i = 0; i < set.count; i++)
+            if (set.items[i] != smallest.items[0])
+                set.items[n++] = set.items[i];
+        set.count = n;
+    }
+}

@@ -1,0 +1,240 @@
+/* Two groups share where sets that are full with either take the other as well. Sharers of one group need not share
+ * with one another, so they cannot be made one group. What a pass may hold is counted by its members that do not share:
+ * a set fits if no part of it without sharers has more groups than the rule says. So each largest part of the rule
+ * without sharers is a rule. */
+#include "import/mend_share.h"
+
+#include <string.h>
+
+#include "import/mend_sets.h"
+
+enum {
+    MOST_GROUPS = 400,
+    PAIR_SETS = 24,  /* full sets with a pair, all of which have to fit */
+    PAIR_MISSES = 8, /* drawn in vain */
+    MOST_PARTS = 24,
+    MOST_STEPS = 2000, /* of the search for parts */
+    PROOFS = 60,       /* sets that only the parts allow; one in so many may not fit: */
+    MOST_UNFIT = 20,
+};
+
+enum { APART = 0, SHARE, NEVER_MEET }; /* two groups */
+enum { KEPT = 0, OPEN, LEFT_OUT };     /* a group, while parts are made */
+
+struct sharing {
+    struct cw_mend *m;
+    uint32_t rule, count;    /* groups */
+    struct cw_list *members; /* by group */
+    uint8_t *relation;       /* [group * count + group] */
+    uint32_t *into;          /* by group: itself, or the one that it has become one with */
+    uint8_t *parts[MOST_PARTS];
+    uint32_t part_count, steps;
+};
+
+static void list_members(struct sharing *s)
+{
+    const struct cw_limit *l = &s->m->limits[s->rule].limit;
+    s->members = cw_ask_array(&s->m->ask, s->count, sizeof *s->members);
+    s->relation = cw_ask_array(&s->m->ask, (size_t)s->count * s->count, 1);
+    s->into = cw_ask_array(&s->m->ask, s->count, sizeof *s->into);
+    for (uint32_t g = 0; g < s->count && cw_ask_ok(&s->m->ask); g++) {
+        uint32_t *items = cw_ask_array(&s->m->ask, l->count, sizeof *items), n = 0;
+        for (uint32_t k = 0; items && k < l->count; k++)
+            if (l->groups[k] == g)
+                items[n++] = l->members[k];
+        s->members[g] = (struct cw_list){n, items};
+        s->into[g] = g;
+    }
+}
+
+/* Whether a set that does not fit would without any one of its members. */
+static bool is_smallest(struct cw_mend *m, const struct cw_mend_set *set)
+{
+    struct cw_mend_set smallest = *set;
+    cw_mend_minimize(m, &smallest);
+    return smallest.count == set->count;
+}
+
+static uint32_t draw_from(struct cw_mend *m, const struct cw_list *list)
+{
+    return list->items[cw_ask_random(&m->ask, list->count)];
+}
+
+static uint8_t ask_pair(struct sharing *s, uint32_t a, uint32_t b)
+{
+    struct cw_mend *m = s->m;
+    uint32_t met = 0, misses = 0;
+    if (!s->members[a].count || !s->members[b].count)
+        return NEVER_MEET; /* a group that its last member has left */
+    for (uint32_t t = 0; t < 2 * PAIR_SETS && met < PAIR_SETS && misses < PAIR_MISSES && cw_ask_ok(&m->ask); t++) {
+        struct cw_mend_set set = {.count = 0};
+        if (!cw_mend_join(m, &set, draw_from(m, &s->members[a])) ||
+            !cw_mend_join(m, &set, draw_from(m, &s->members[b])) || !cw_mend_overfill(m, &set, s->rule))
+            misses++;
+        else if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+            met++;
+        else if (is_smallest(m, &set)) /* else something else is in the way */
+            return APART;
+    }
+    return met >= PAIR_SETS / 2 ? SHARE : met ? APART : NEVER_MEET;
+}
+
+static uint8_t *relation(struct sharing *s, uint32_t a, uint32_t b)
+{
+    return &s->relation[(size_t)a * s->count + b];
+}
+
+static void ask_pairs(struct sharing *s)
+{
+    for (uint32_t a = 0; a < s->count && cw_ask_ok(&s->m->ask); a++)
+        for (uint32_t b = 0; b < a; b++)
+            *relation(s, a, b) = *relation(s, b, a) = ask_pair(s, a, b);
+}
+
+/* Whether two groups that share do so with the same others. */
+static bool are_one(struct sharing *s, uint32_t a, uint32_t b)
+{
+    bool one = *relation(s, a, b) == SHARE;
+    for (uint32_t c = 0; c < s->count && one; c++) {
+        uint8_t x = *relation(s, a, c), y = *relation(s, b, c);
+        one = c == a || c == b || s->into[c] != c || x == y || x == NEVER_MEET || y == NEVER_MEET;
+    }
+    return one;
+}
+
+static void join_groups(struct sharing *s)
+{
+    for (uint32_t a = 0; a < s->count; a++)
+        for (uint32_t b = 0; b < a && s->into[a] == a; b++) {
+            if (s->into[b] != b || !are_one(s, a, b))
+                continue;
+            s->into[a] = b;
+            for (uint32_t c = 0; c < s->count; c++)
+                if (*relation(s, b, c) == NEVER_MEET)
+                    *relation(s, b, c) = *relation(s, c, b) = *relation(s, a, c);
+        }
+}
+
+/* Whether two groups that a set uses share. */
+static bool any_share(struct sharing *s, const uint32_t *set, uint32_t count)
+{
+    struct cw_mend *m = s->m;
+    for (uint32_t i = 0; i < count && cw_ask_ok(&m->ask); i++)
+        for (uint32_t k = 0; k < i; k++) {
+            uint32_t a = cw_mend_group(m, s->rule, set[i]), b = cw_mend_group(m, s->rule, set[k]);
+            if (a != CW_NONE && b != CW_NONE && a != b && ask_pair(s, a, b) == SHARE)
+                return true;
+        }
+    return false;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------ */
+
+/* Whether no group that was left out could be kept. */
+static bool is_largest(struct sharing *s, const uint8_t *state)
+{
+    bool largest = true;
+    for (uint32_t a = 0; a < s->count && largest; a++) {
+        largest = s->into[a] != a || state[a] == KEPT;
+        for (uint32_t b = 0; b < s->count && !largest; b++)
+            largest = state[b] == KEPT && *relation(s, a, b) == SHARE;
+    }
+    return largest;
+}
+
+/* The group that shares with most others is kept, and they are not, or the other way round. False where there are too
+ * many parts. */
+static bool make_parts(struct sharing *s, const uint8_t *state)
+{
+    uint32_t at = CW_NONE, most = 0;
+    uint8_t *next = cw_ask_array(&s->m->ask, s->count, 1);
+    if (!next || s->steps++ == MOST_STEPS)
+        return false;
+    memcpy(next, state, s->count);
+    for (uint32_t g = 0; g < s->count; g++) {
+        uint32_t open = 0;
+        for (uint32_t k = 0; k < s->count && state[g] == OPEN; k++)
+            open += state[k] == OPEN && *relation(s, g, k) == SHARE;
+        if (state[g] == OPEN && !open)
+            next[g] = KEPT;
+        if (open > most) {
+            at = g;
+            most = open;
+        }
+    }
+    if (at == CW_NONE) {
+        if (is_largest(s, next))
+            s->parts[s->part_count++] = next;
+        return s->part_count < MOST_PARTS;
+    }
+    next[at] = KEPT;
+    for (uint32_t g = 0; g < s->count; g++)
+        if (*relation(s, at, g) == SHARE)
+            next[g] = LEFT_OUT;
+    if (!make_parts(s, next))
+        return false;
+    memcpy(next, state, s->count);
+    next[at] = LEFT_OUT;
+    return make_parts(s, next);
+}
+
+static void add_part(struct sharing *s, const uint8_t *state)
+{
+    struct cw_mend_limit *copy = cw_mend_add_copy(s->m, s->rule);
+    uint32_t kept = 0, groups = 0;
+    if (!copy)
+        return;
+    uint32_t *members = (uint32_t *)copy->limit.members, *group = (uint32_t *)copy->limit.groups;
+    for (uint32_t k = 0; k < copy->limit.count; k++)
+        if (state[s->into[group[k]]] == KEPT) {
+            members[kept] = members[k];
+            group[kept++] = s->into[group[k]];
+        }
+    copy->limit.count = kept;
+    for (uint32_t g = 0; g < s->count; g++)
+        groups += state[g] == KEPT;
+    copy->gone = groups <= copy->limit.max; /* it forbids nothing */
+}
+
+/* Whether sets that only the parts allow fit. */
+static bool prove(struct sharing *s)
+{
+    struct cw_mend *m = s->m;
+    uint32_t met = 0, unfit = 0;
+    for (uint32_t t = 0; t < 4 * PROOFS && met < PROOFS && cw_ask_ok(&m->ask); t++) {
+        struct cw_mend_set set = {.count = 0};
+        if (!cw_mend_overfill(m, &set, s->rule))
+            continue;
+        met++;
+        unfit += !cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+    }
+    return met >= PROOFS / 4 && unfit * MOST_UNFIT <= met;
+}
+
+bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
+{
+    struct sharing s = {.m = m, .rule = rule, .count = cw_mend_group_count(&m->limits[rule].limit)};
+    if (s.count > MOST_GROUPS)
+        return false;
+    list_members(&s);
+    if (!cw_ask_ok(&m->ask) || !any_share(&s, set, count))
+        return false;
+    ask_pairs(&s);
+    join_groups(&s);
+    uint8_t *state = cw_ask_array(&m->ask, s.count, 1);
+    if (!state)
+        return false;
+    for (uint32_t g = 0; g < s.count; g++)
+        state[g] = s.into[g] == g ? OPEN : LEFT_OUT;
+    if (!make_parts(&s, state))
+        return false;
+    uint32_t first = m->count;
+    for (uint32_t k = 0; k < s.part_count; k++)
+        add_part(&s, s.parts[k]);
+    cw_mend_refresh(m);
+    if (cw_ask_ok(&m->ask) && prove(&s))
+        return true;
+    for (uint32_t i = first; i < m->count; i++)
+        m->limits[i].gone = true;
+    return false;
+}

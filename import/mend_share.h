@@ -1,0 +1,12 @@
+/* Rules of which some groups take one place together. Internal to import/mend*.c. */
+#ifndef CW_IMPORT_MEND_SHARE_H
+#define CW_IMPORT_MEND_SHARE_H
+
+#include "import/mend_limits.h"
+
+/* Replaces a rule that an accepted set breaks, and which is already gone, by the rules of its parts in which no two
+ * groups share. False where two groups of the set do not share, or that is not the whole reason; then nothing is
+ * changed. */
+bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
+
+#endif

@@ -1,0 +1,309 @@
+/* Mended limits as the text of a chip file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/limits_text.h"
+#include "import/mend_limits.h"
+
+struct named { /* placements that have a name in the file, or are to get one */
+    const char *name;
+    struct cw_list placements;
+};
+
+struct writing {
+    struct cw_mend *m;
+    struct cw_limits_text text; /* one of the two that follow */
+    struct cw_writer *classes, *limits;
+    struct named *names; /* large ones first, new ones at the end */
+    uint32_t count, room, number;
+    bool *inside; /* by placement, of cover */
+};
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static void add_name(struct writing *w, const char *name, struct cw_list placements)
+{
+    if (w->count == w->room) {
+        struct named *grown = cw_ask_array(&w->m->ask, 2 * (size_t)w->room + 256, sizeof *grown);
+        if (!grown)
+            return;
+        if (w->count)
+            memcpy(grown, w->names, w->count * sizeof *grown);
+        w->names = grown;
+        w->room = 2 * w->room + 256;
+    }
+    if (placements.count && cw_ask_ok(&w->m->ask))
+        w->names[w->count++] = (struct named){name, placements};
+}
+
+static void name_domains(struct writing *w)
+{
+    const struct cw_chip *chip = w->m->chip;
+    for (uint32_t d = 0; d < chip->domain_count; d++) {
+        uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
+        for (uint32_t p = 0; items && p < chip->placement_count; p++)
+            if (chip->placements[p].domain == d)
+                items[n++] = p;
+        add_name(w, chip->domains[d].name, (struct cw_list){n, items});
+    }
+}
+
+/* The placements of a list of raw counters in a domain, or of names that stand before. */
+static struct cw_list resolve(struct writing *w, const struct cw_yaml *list, const char *domain)
+{
+    const struct cw_chip *chip = w->m->chip;
+    uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
+    for (size_t i = 0; items && i < list->count; i++) {
+        uint32_t raw = domain ? cw_chip_find_raw(chip, strtoull(list->items[i].text, NULL, 16)) : CW_NONE;
+        for (uint32_t k = 0; raw != CW_NONE && k < chip->raws[raw].placement_count; k++) {
+            uint32_t p = chip->raws[raw].placement + k;
+            if (n < chip->placement_count && strcmp(chip->domains[chip->placements[p].domain].name, domain) == 0)
+                items[n++] = p;
+        }
+        for (uint32_t k = 0; !domain && k < w->count; k++)
+            if (strcmp(w->names[k].name, list->items[i].text) == 0)
+                for (uint32_t j = 0; j < w->names[k].placements.count && n < chip->placement_count; j++)
+                    items[n++] = w->names[k].placements.items[j];
+    }
+    return (struct cw_list){n, items};
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->placements.count != y->placements.count)
+        return x->placements.count > y->placements.count ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The domains and classes of the file, which the loader has found to be right. */
+static void read_names(struct writing *w, const struct cw_yaml *root)
+{
+    struct cw_yaml_reader in = {"limits", w->m->ask.arena, w->m->ask.err, CW_OK};
+    const struct cw_yaml *classes = cw_yaml_get(&in, root, "classes", true);
+    name_domains(w);
+    for (size_t i = 0; classes && i < classes->count && cw_ask_ok(&w->m->ask); i++) {
+        const struct cw_yaml *of = cw_yaml_get(&in, &classes->items[i], "of", false);
+        const struct cw_yaml *raw = cw_yaml_get(&in, &classes->items[i], "raw", false);
+        const struct cw_yaml *domain = cw_yaml_get(&in, &classes->items[i], "domain", false);
+        if (of || (raw && domain))
+            add_name(w, classes->keys[i].text, resolve(w, of ? of : raw, of ? NULL : domain->text));
+    }
+    if (w->count)
+        qsort(w->names, w->count, sizeof *w->names, by_size);
+}
+
+static bool is_name(const struct writing *w, const char *text)
+{
+    for (uint32_t i = 0; i < w->count; i++)
+        if (strcmp(w->names[i].name, text) == 0)
+            return true;
+    return false;
+}
+
+/* A new class of the marked placements that are in one domain with `first`. */
+static const char *new_class(struct writing *w, uint32_t first)
+{
+    struct cw_mend *m = w->m;
+    const struct cw_chip *chip = m->chip;
+    const char *domain = chip->domains[chip->placements[first].domain].name, *name = NULL;
+    uint32_t *items = cw_ask_array(&m->ask, chip->placement_count, sizeof *items), n = 0;
+    do {
+        name = cw_arena_printf(m->ask.arena, "%s_m%" PRIu32, strncmp(domain, "gpu_", 4) == 0 ? domain + 4 : domain,
+                               ++w->number);
+    } while (name && is_name(w, name));
+    if (!name || !items) {
+        m->ask.status = cw_error_nomem(m->ask.err);
+        return "";
+    }
+    struct cw_writer *out = w->text.out;
+    uint32_t column = w->text.column;
+    w->text.out = w->classes;
+    cw_limits_put(&w->text, "  %s: {domain: %s, raw: [", name, domain);
+    for (uint32_t p = first; p < chip->placement_count; p++) {
+        char id[24];
+        if (!w->inside[p] || chip->placements[p].domain != chip->placements[first].domain)
+            continue;
+        w->inside[p] = false;
+        snprintf(id, sizeof id, "0x%016" PRIx64, chip->raws[chip->placements[p].raw].id);
+        cw_limits_put_item(&w->text, n == 0, id);
+        items[n++] = p;
+    }
+    cw_limits_put(&w->text, "]}\n");
+    w->text.out = out;
+    w->text.column = column;
+    add_name(w, name, (struct cw_list){n, items});
+    return name;
+}
+
+/* Names that together are some placements; what no name is wholly part of gets a new one. */
+static void put_names(struct writing *w, const struct cw_list *list)
+{
+    struct cw_mend *m = w->m;
+    bool *wanted = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *wanted), first = true;
+    for (uint32_t i = 0; wanted && i < list->count; i++)
+        wanted[list->items[i]] = w->inside[list->items[i]] = true;
+    for (uint32_t i = 0; i < w->count && cw_ask_ok(&m->ask); i++) {
+        const struct cw_list *named = &w->names[i].placements;
+        bool all = named->count <= list->count, some = false;
+        for (uint32_t k = 0; k < named->count && all; k++) {
+            all = wanted[named->items[k]];
+            some |= w->inside[named->items[k]];
+        }
+        if (!all || !some)
+            continue;
+        cw_limits_put_item(&w->text, first, w->names[i].name);
+        first = false;
+        for (uint32_t k = 0; k < named->count; k++)
+            w->inside[named->items[k]] = false;
+    }
+    for (uint32_t i = 0; i < list->count && cw_ask_ok(&m->ask); i++)
+        if (w->inside[list->items[i]]) {
+            uint32_t p = 0;
+            while (!w->inside[p])
+                p++;
+            cw_limits_put_item(&w->text, first, new_class(w, p));
+            first = false;
+        }
+}
+
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
+
+static void put_group(struct writing *w, const struct cw_list *list, bool first)
+{
+    cw_limits_put(&w->text, first ? ", groups: [[" : w->text.column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
+    put_names(w, list);
+    cw_limits_put(&w->text, "]");
+}
+
+/* Placements that are a group each: most of a domain is written as the domain but for some. */
+static void put_each(struct writing *w, const struct cw_list *list)
+{
+    struct cw_mend *m = w->m;
+    const struct cw_chip_placement *p = m->chip->placements;
+    bool *listed = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *listed), one = true;
+    uint32_t *rest = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rest), n = 0;
+    for (uint32_t i = 0; listed && i < list->count; i++) {
+        listed[list->items[i]] = true;
+        one &= p[list->items[i]].domain == p[list->items[0]].domain;
+    }
+    for (uint32_t i = 0; rest && i < m->chip->placement_count && one; i++)
+        if (p[i].domain == p[list->items[0]].domain && !listed[i])
+            rest[n++] = i;
+    one = one && cw_ask_ok(&m->ask) && 2 * n < list->count;
+    cw_limits_put(&w->text, ", each: [");
+    if (one)
+        cw_limits_put(&w->text, "%s", m->chip->domains[p[list->items[0]].domain].name);
+    else
+        put_names(w, list);
+    cw_limits_put(&w->text, "]");
+    if (one && n) {
+        cw_limits_put(&w->text, ", except: [");
+        put_names(w, &(struct cw_list){n, rest});
+        cw_limits_put(&w->text, "]");
+    }
+}
+
+/* The groups of a limit: those of one placement together, the others each. Returns how many of the latter there are. */
+static uint32_t put_groups(struct writing *w, const struct cw_limit *l)
+{
+    struct cw_mend *m = w->m;
+    uint32_t groups = 0, listed = 0;
+    for (uint32_t k = 0; k < l->count; k++)
+        groups = l->groups[k] >= groups ? l->groups[k] + 1 : groups;
+    uint32_t *size = cw_ask_array(&m->ask, groups, sizeof *size),
+             *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
+    for (uint32_t k = 0; size && items && k < l->count; k++)
+        size[l->groups[k]]++;
+    for (uint32_t k = 0; size && items && k < l->count; k++)
+        if (size[l->groups[k]] == 1)
+            items[n++] = l->members[k];
+    if (n)
+        put_each(w, &(struct cw_list){n, items});
+    for (uint32_t g = 0; g < groups && cw_ask_ok(&m->ask); g++) {
+        n = 0;
+        for (uint32_t k = 0; k < l->count; k++)
+            if (l->groups[k] == g && size[g] > 1)
+                items[n++] = l->members[k];
+        if (n)
+            put_group(w, &(struct cw_list){n, items}, listed++ == 0);
+    }
+    return listed;
+}
+
+static void put_limit(struct writing *w, const struct cw_mend_limit *l)
+{
+    const struct cw_mend_ban *ban = &l->ban;
+    const struct cw_limit *slots = ban->count && ban->slots != CW_NONE ? &w->m->limits[ban->slots].limit
+                                   : ban->count                        ? NULL
+                                                                       : &l->limit;
+    uint32_t weight = ban->count && slots ? slots->max - ban->filled + 1 : 1;
+    cw_limits_put(&w->text, "  - {max: %" PRIu32, l->limit.max);
+    uint32_t listed = slots ? put_groups(w, slots) : 0;
+    for (uint32_t k = 0; k < ban->count; k++)
+        for (uint32_t i = 0; i < weight; i++)
+            put_group(w, &ban->parts[k], listed++ == 0);
+    cw_limits_put(&w->text, listed ? "]}\n" : "}\n");
+}
+
+/* ---- the text that was read ------------------------------------------------------------------------------------- */
+
+/* By line, whether a limit begins there: 1, and whether it is gone: 2. */
+static uint8_t *mark_lines(struct writing *w, const struct cw_writer *text)
+{
+    uint32_t lines = 2;
+    for (size_t i = 0; i < text->size; i++)
+        lines += text->data[i] == '\n';
+    uint8_t *marks = cw_ask_array(&w->m->ask, lines, 1);
+    for (uint32_t i = 0; marks && i < w->m->count; i++)
+        if (w->m->limits[i].limit.line && w->m->limits[i].limit.line < lines)
+            marks[w->m->limits[i].limit.line] = w->m->limits[i].gone ? 2 : 1;
+    return marks;
+}
+
+/* Classes stay; of the limits, those that are not gone. What begins a list of limits is kept back until one of them
+ * stays. */
+static void copy_text(struct writing *w, const struct cw_writer *text)
+{
+    const uint8_t *marks = mark_lines(w, text);
+    const char *p = (const char *)text->data, *end = p + text->size, *head = NULL;
+    bool gone = false;
+    w->text.out = w->classes;
+    for (unsigned line = 1; marks && p < end; line++) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        size_t length = (size_t)((newline ? newline + 1 : end) - p);
+        bool entry = w->text.out == w->limits && length > 4 && memcmp(p, "  - ", 4) == 0;
+        if (length > 7 && memcmp(p, "limits:", 7) == 0)
+            w->text.out = w->limits;
+        if (entry)
+            head = marks[line] ? NULL : p;
+        if (marks[line])
+            gone = marks[line] == 2;
+        if (head && marks[line] == 1) {
+            cw_write_bytes(w->text.out, head, (size_t)(p - head));
+            head = NULL;
+        }
+        p += length;
+        if (p[-(ptrdiff_t)length] == ' ' && !head && !(gone && w->text.out == w->limits))
+            cw_write_bytes(w->text.out, p - length, length);
+    }
+}
+
+void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,
+                   struct cw_writer *classes, struct cw_writer *limits)
+{
+    struct writing w = {.m = m, .classes = classes, .limits = limits};
+    w.inside = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.inside);
+    if (cw_ask_ok(&m->ask))
+        read_names(&w, root);
+    if (cw_ask_ok(&m->ask))
+        copy_text(&w, text);
+    w.text = (struct cw_limits_text){limits, 0};
+    for (uint32_t i = 0; i < m->count && cw_ask_ok(&m->ask); i++)
+        if (!m->limits[i].gone && !m->limits[i].limit.line)
+            put_limit(&w, &m->limits[i]);
+    if (cw_ask_ok(&m->ask) && (classes->status != CW_OK || limits->status != CW_OK))
+        m->ask.status = cw_error_nomem(m->ask.err);
+}
