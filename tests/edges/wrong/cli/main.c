@@ -1,0 +1,2 @@
+#include "eval/value.h"
+#include "base/bytes.h"

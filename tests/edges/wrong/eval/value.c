@@ -1,0 +1,2 @@
+#include "value.h"
+#include "base/bytes.h"
