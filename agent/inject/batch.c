@@ -62,7 +62,7 @@ static uint32_t in_flight[READS + 1];
 /* Whether nothing is under way that would be undone with a batch that began now. */
 static bool quiet(void)
 {
-    return !in_flight[CHANGES] && cw_collection_noted_all();
+    return !trial && !in_flight[CHANGES] && cw_collection_noted_all();
 }
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
@@ -201,8 +201,8 @@ static void replay_batch(struct cw_collection *c, struct batch *b)
     CUcontext current = NULL;
     cw_inject.api.cuCtxGetCurrent(&current);
     bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
-    if (b->spoilt)
-        drop_batch(c, CW_WHY_BESIDE);
+    if (b->spoilt || cw_reach_why())
+        drop_batch(c, b->spoilt ? CW_WHY_BESIDE : CW_WHY_REACHED);
     else if (current != c->context && !pushed)
         drop_batch(c, "what a context launched that could not be made current again");
     else if (replay(c, b, false))
@@ -221,6 +221,10 @@ static void end_collection(struct cw_collection *c)
     if (!c->running || c->once)
         return;
     struct batch *b = find(c->context);
+    if (c->pending) { /* CUPTI cannot stop behind it, and what comes now is not recorded */
+        b->spoilt = b->open;
+        return;
+    }
     if (!b->open) {
         cw_collection_flush(c);
         return;
@@ -233,7 +237,7 @@ static void end_collection(struct cw_collection *c)
     forget_memory(b);
 }
 
-/* One step towards having the device's counters. False where a kernel that does not end is in the way. */
+/* One step towards having the device's counters. False where something that does not end is in the way. */
 static bool take_device(const struct cw_collection *c)
 {
     struct cw_collection *other = cw_collection_beside(c);
@@ -241,7 +245,7 @@ static bool take_device(const struct cw_collection *c)
         end_collection(other);
     if (other && !other->running)
         cw_collection_release(other);
-    return !other || !other->running || !other->once;
+    return !other || !other->running;
 }
 
 /* Why not, or NULL. CUPTI must not see a graph that still runs, either. */
@@ -273,12 +277,18 @@ static const char *begin_trial(struct cw_collection *c, struct batch *b, CUpti_C
                                const CUpti_CallbackData *call)
 {
     CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
-    wait_for_others(c);
-    const char *why = has_neighbour_device(c)                      ? several_devices
+    bool waits = !at_rest();
+    if (waits)
+        wait_for_others(c);
+    bool clear = at_rest() && !c->running && b->context && !cw_collection_beside(c);
+    const char *why = cw_reach_why()                               ? cw_reach_why()
+                      : has_neighbour_device(c)                    ? several_devices
                       : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? waits_for_host
-                      : trial || c->running || !at_rest()          ? CW_WHY_BESIDE
                       : cw_stream_capture_is_under_way()           ? CW_WHY_CAPTURED
+                      : !clear                                     ? CW_WHY_BESIDE
                                                                    : save_memory(c, b);
+    if (!why && waits && !cw_shared_renew(&b->record.shared)) /* what was waited for may have written there */
+        why = CW_WHY_BESIDE;
     if (why)
         return why;
     trial = b;
@@ -319,14 +329,27 @@ static void end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpti_
     CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
-    if (!refused && rests && !disturbed && !cw_reach_why() && !cw_inject.over && !cw_stream_capture_is_under_way())
+    bool alone = !disturbed && !in_flight[CHANGES] && !in_flight[READS] && cw_collection_noted_all();
+    const char *why = cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED
+                      : !rests                         ? CW_WHY_WAITS
+                      : cw_reach_why()                 ? CW_WHY_REACHED
+                      : !alone || c->running           ? CW_WHY_BESIDE
+                                                       : NULL;
+    if (!refused && !why && !cw_inject.over)
         replay_trial(c, b, id, call);
-    else if (!refused)
-        cw_collection_skip(c, rests ? CW_WHY_BESIDE : CW_WHY_WAITS);
+    else if (!refused && why)
+        cw_collection_skip(c, why);
     if (rests)
         forget_memory(b);
     trial = NULL;
     cw_in_flight_release();
+}
+
+/* Before what is counted once. */
+static void end_batch(struct cw_collection *c)
+{
+    if (c->running && !c->once)
+        end_collection(c);
 }
 
 static void end_and_report(struct cw_collection *c)
@@ -359,6 +382,8 @@ static void context_destroyed(CUcontext context)
         return;
     struct batch *b = find(context);
     end_and_report(c);
+    if (c->running) /* a kernel of it does not end, and would be waited for */
+        *b = (struct batch){0};
     forget_memory(b);
     b->context = NULL;
     cw_collection_close(c);
@@ -405,7 +430,7 @@ static const char *make_room(struct cw_collection *c, struct batch *b)
         } else
             waits = false;
     }
-    if (!obstacle(c) && b->saved && !b->open) /* left by a trial that did not end */
+    if (!obstacle(c) && b->saved && !b->open && b != trial) /* left by a trial that did not end */
         forget_memory(b);
     return obstacle(c);
 }
@@ -415,10 +440,12 @@ static const char *add_launch(struct cw_collection *c, struct batch *b, CUpti_Ca
                               const CUpti_CallbackData *call)
 {
     const char *why = make_room(c, b);
+    why = why ? why : once_reason(b); /* by now */
     bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
     while (!why && !added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
         end_collection(c);
         why = make_room(c, b);
+        why = why ? why : once_reason(b);
         added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
     }
     if (!why && !added)
@@ -473,7 +500,7 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
 {
     struct batch *b = find(c->context);
     const char *why = add_launch(c, b, id, call);
-    if (why == no_room || why == several_devices || why == waits_for_host)
+    if (why && (why == no_room || why == several_devices || why == waits_for_host || why == cw_reach_why()))
         cw_once_enter(c, id, call, true, why);
     else if (why)
         cw_collection_skip(c, why);
@@ -483,12 +510,24 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
     }
 }
 
-/* A launch beside one that is tried. */
-static void disturb(struct cw_collection *c, bool wanted)
+/* Behind all waits: what goes ahead now, and is not in its context's batch, is not undone with any batch of its device,
+ * nor with what is tried. */
+static void goes_ahead(const struct cw_collection *c)
 {
+    for (int i = 0; i < MOST_BATCHES; i++) {
+        const struct cw_collection *other = batches[i].open ? cw_collection_find(batches[i].context) : NULL;
+        if (other && other->device == c->device)
+            batches[i].spoilt = true;
+    }
     disturbed = true;
-    if (wanted)
-        cw_collection_skip(c, CW_WHY_BESIDE);
+}
+
+/* Whether a launch is in its context's batch, or is the one that is tried. */
+static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    const struct batch *b = find(c->context);
+    bool last = b->open && c->count && c->launches[c->count - 1].correlation == call->correlationId;
+    return last || (trial == b && b->correlation == call->correlationId);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -499,10 +538,13 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
     const char *once = once_reason(find(c->context));
     c->met_graph = c->met_graph || graph;
-    if (trial)
-        disturb(c, wanted);
+    if (trial && wanted)
+        cw_collection_skip(c, CW_WHY_BESIDE);
+    else if (trial)
+        ; /* it counts for none */
     else if (once || (!wanted && c->once && c->running)) {
         end_neighbours(c);
+        end_batch(c);
         cw_once_enter(c, id, call, wanted, once);
     } else if (wanted && !graph)
         collect_launch(c, id, call);
@@ -512,6 +554,8 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     } else
         collect_graph(c, id, call);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
+    if (c->context && !is_recorded(c, call))
+        goes_ahead(c);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -529,9 +573,10 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
 }
 
-static void rest(void)
+static bool rest(void)
 {
     cw_collection_each(end_collection);
+    return !cw_collection_any_runs();
 }
 
 static bool wants(CUpti_CallbackId id)
@@ -551,9 +596,13 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     disturbed = disturbed || changes;
     if (c && effect != CW_EFFECT_READ)
         end_neighbours(c);
-    if (b && b->open && effect != CW_EFFECT_READ &&
-        (effect != CW_EFFECT_RECORD || !cw_record_add(&b->record, id, call, false)))
+    bool recorded =
+        b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && cw_record_add(&b->record, id, call, false);
+    if (b && b->open && effect != CW_EFFECT_READ && !recorded)
         end_collection(c);
+    if (c && c->context && changes && !recorded)
+        goes_ahead(c);
+    disturbed = disturbed || changes;
     *call->correlationData = changes ? CHANGES : READS;
     in_flight[*call->correlationData]++;
 }
@@ -578,11 +627,15 @@ static void finish(void)
 
 static void abandon(void)
 {
-    cw_collection_stop_all();
     for (int i = 0; i < MOST_BATCHES; i++) {
-        batches[i].open = false;
-        forget_memory(&batches[i]);
+        struct batch *b = &batches[i];
+        const struct cw_collection *c = b->context ? cw_collection_find(b->context) : NULL;
+        bool kernel_runs = (b->saved && !b->open) || (c && c->pending); /* which giving memory back would wait for */
+        if (!kernel_runs)
+            forget_memory(b);
+        b->open = false;
     }
+    cw_collection_stop_all();
 }
 
 const struct cw_inject_mode cw_inject_batch = {.load = cw_range_load,
@@ -596,4 +649,5 @@ const struct cw_inject_mode cw_inject_batch = {.load = cw_range_load,
                                                .call_entered = call_entered,
                                                .call_left = call_left,
                                                .abandoned = abandon,
-                                               .rest = rest};
+                                               .rest = rest,
+                                               .module_unloading = cw_kernel_forget};

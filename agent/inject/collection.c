@@ -203,7 +203,8 @@ static bool make_memory(struct cw_collection_memory *m, size_t size)
 {
     void *bytes = MAP_FAILED;
     if (cw_descriptor_take(&m->file, memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) &&
-        cw_descriptor_may_grow(size) && allocate(m->file.fd, size) && fcntl(m->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        cw_descriptor_may_grow(size) && allocate(m->file.fd, size) &&
+        fcntl(m->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file.fd, 0);
     if (bytes != MAP_FAILED) {
         m->bytes = bytes;
@@ -270,13 +271,21 @@ void cw_collection_release(struct cw_collection *c)
 
 void cw_collection_close(struct cw_collection *c)
 {
-    if (c->once && c->inside) /* CUPTI would wait for a kernel that does not end */
+    if (c->running && (c->inside || c->pending)) /* CUPTI would wait for a kernel that does not end */
         c->object = NULL;
     cw_collection_release(c);
     cw_collection_forget(c);
     free(c->images);
     free(c->launches);
     *c = (struct cw_collection){0};
+}
+
+bool cw_collection_any_runs(void)
+{
+    for (uint32_t i = 0; i < self.slot_count; i++)
+        if (self.slots[i].context && self.slots[i].running)
+            return true;
+    return false;
 }
 
 void cw_collection_each(void (*each)(struct cw_collection *c))
@@ -540,7 +549,8 @@ void cw_collection_stop_all(void)
     for (uint32_t i = 0; i < self.slot_count; i++) {
         PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
         stop.pRangeProfilerObject = self.slots[i].object;
-        if (self.slots[i].running)
+        bool kernel_runs = self.slots[i].inside || self.slots[i].pending; /* which CUPTI would wait for */
+        if (self.slots[i].running && !kernel_runs)
             cw_inject.api.cuptiRangeProfilerStop(&stop);
         self.slots[i].running = false;
         cw_collection_forget(&self.slots[i]);

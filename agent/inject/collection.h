@@ -45,6 +45,7 @@ struct cw_collection {
     size_t dropped;            /* ranges, by the parts so far */
     CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
     bool once;                 /* launches are counted in one pass, and never repeated (once.h) */
+    uint32_t inside_of;        /* the launch whose range is open while it is */
     bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
     CUpti_ProfilerReplayMode replay;
     bool running;     /* between arm and flush */
@@ -79,6 +80,8 @@ struct cw_collection *cw_collection_only(void);
 struct cw_collection *cw_collection_with_range(uint64_t range);
 /* Stops what is running and forgets it: the program goes on at its own speed. */
 void cw_collection_stop_all(void);
+/* Whether some context is being collected. */
+bool cw_collection_any_runs(void);
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 

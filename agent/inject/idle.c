@@ -10,7 +10,7 @@ enum { MOST_WAITERS = 64 };
 static const uint64_t capture_patience_ns = 10000000000;
 
 static pthread_mutex_t work = PTHREAD_MUTEX_INITIALIZER; /* of all below; taken after the library's lock */
-static pthread_cond_t changed; /* by CLOCK_MONOTONIC */
+static pthread_cond_t changed;                           /* by CLOCK_MONOTONIC */
 
 __attribute__((constructor)) static void set_up(void)
 {
@@ -67,6 +67,11 @@ static struct waiter *waiter_of(CUcontext context)
     for (uint32_t i = 0; i < waiter_count; i++)
         if (waiters[i].context == context)
             return &waiters[i];
+    for (uint32_t i = 0; i < waiter_count; i++)
+        if (!waiters[i].context) {
+            waiters[i].context = context;
+            return &waiters[i];
+        }
     if (waiter_count == MOST_WAITERS)
         return NULL;
     struct waiter *w = &waiters[waiter_count];
@@ -118,16 +123,28 @@ static bool any_waits(void)
     return any;
 }
 
-void cw_idle_before_capture(void)
+void cw_idle_forget(CUcontext context)
 {
+    pthread_mutex_lock(&work);
+    for (uint32_t i = 0; i < waiter_count; i++)
+        if (waiters[i].context == context && waiters[i].asked == waiters[i].done)
+            waiters[i].context = NULL;
+    pthread_mutex_unlock(&work);
+}
+
+bool cw_idle_before_capture(void)
+{
+    bool waited = any_waits();
     for (uint64_t until = cw_inject_now_ns() + capture_patience_ns; any_waits() && cw_inject_now_ns() < until;)
         cw_inject_wait();
+    return waited;
 }
 
 /* ---- a watch ---------------------------------------------------------------------------------------------------- */
 
 static struct {
     bool started, armed, late;
+    uint64_t number;
     struct timespec until;
     void (*call)(void *);
     void *user;
@@ -141,7 +158,10 @@ static void *keep_watch(void *user)
     for (;;) {
         while (!watch.armed)
             pthread_cond_wait(&changed, &work);
-        if (pthread_cond_timedwait(&changed, &work, &watch.until) == ETIMEDOUT && watch.armed) {
+        const uint64_t number = watch.number;
+        const struct timespec until = watch.until;
+        bool over = pthread_cond_timedwait(&changed, &work, &until) == ETIMEDOUT;
+        if (over && watch.armed && watch.number == number) {
             watch.armed = false;
             watch.late = true;
             watch.call(watch.user); /* with the mutex, which whoever ends the watch waits for */
@@ -161,6 +181,7 @@ bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
     watch.call = late;
     watch.user = user;
     watch.late = false;
+    watch.number++;
     watch.armed = true;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&work);

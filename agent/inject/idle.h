@@ -8,8 +8,11 @@
 /* Waits until a context has nothing left to do, at most so long; other threads go on meanwhile. False where it still
  * works, where it is no longer usable, and while a stream is being captured, which a wait would spoil. */
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns);
-/* Before a capture begins: until no thread of ours waits for a context. */
-void cw_idle_before_capture(void);
+/* Before a capture begins: until no thread of ours waits for a context. True where that took a while, and other threads
+ * went on. */
+bool cw_idle_before_capture(void);
+/* A context goes: another may get its address. */
+void cw_idle_forget(CUcontext context);
 
 /* Calls `late` from a thread of ours, without the lock, if cw_idle_watch_end() does not come within the limit. One at a
  * time. False where no thread can be had. */

@@ -385,6 +385,19 @@ static void launch_left(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     mode->launch_left(id, call);
 }
 
+/* While waits do no harm. Each lets other threads go on, which may begin again. */
+static void rest_before_capture(const struct cw_inject_mode *mode)
+{
+    const uint64_t patience_ns = 10000000000, until = cw_inject_now_ns() + patience_ns;
+    bool rests = false, waited = true;
+    cw_in_flight_hold();
+    while ((!rests || waited) && cw_inject_now_ns() < until) {
+        rests = !mode->rest || mode->rest();
+        waited = cw_idle_before_capture();
+    }
+    cw_in_flight_release();
+}
+
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     bool entered = call->callbackSite == CUPTI_API_ENTER;
@@ -393,14 +406,14 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_in_flight_gate();
     if (cw_inject.over)
         return;
-    if (entered && cw_stream_capture_begins(id)) {
-        if (mode->rest)
-            mode->rest(); /* while waits do no harm */
-        cw_idle_before_capture();
-    }
+    if (entered && cw_stream_capture_begins(id))
+        rest_before_capture(mode);
     cw_stream_capture_follow(id, call);
-    if (mode->rest && cw_reach_follow(id, call))
+    if (mode->rest && cw_reach_follow(id, call)) {
         mode->rest();
+        cw_reach_begin();
+        mode->rest(); /* what began while the first rest let others go on */
+    }
     if (is_launch(id))
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
@@ -421,6 +434,7 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
         cw_stream_capture_forget(data->context);
         mode->context_destroyed(data->context);
+        cw_idle_forget(data->context);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && mode->module_loaded)
         mode->module_loaded(data->context, data->resourceDescriptor);
     else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)

@@ -31,7 +31,7 @@ struct cw_inject_mode {
     void (*abandoned)(void); /* the capture is over, the program is not */
     /* ends what is being collected: others are about to reach the program's memory (reach.h), or a stream to be
      * captured; NULL: it does not matter to this mode */
-    void (*rest)(void);
+    bool (*rest)(void); /* false where something goes on that cannot be ended */
     /* the code of the program; NULL: not wanted */
     void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
     void (*module_unloading)(CUcontext context);

@@ -26,3 +26,9 @@ enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
     uint32_t at = place_of(kernel);
     return known[at].kernel == kernel ? known[at].habit : CW_KERNEL_UNKNOWN;
 }
+
+void cw_kernel_forget(CUcontext context)
+{
+    (void)context;
+    memset(known, 0, sizeof known);
+}

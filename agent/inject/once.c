@@ -12,17 +12,24 @@ static const uint64_t patience_ns = 2000000000, longest_ns = 5000000000;
 static const uint64_t busy_ns = 200000;
 enum { SHARE = 16 };
 
+/* Ends the range of a launch that has ended, unless another thread has: by now it may be another's that is open. */
+static void pop(struct cw_collection *c, uint32_t launch, bool ended)
+{
+    if (!ended || !c->inside || c->inside_of != launch || c->pending)
+        return;
+    c->inside = false;
+    cw_collection_pop(c);
+}
+
 /* The range of the last launch ends where the context has come to rest. False while it has not. */
 static bool settle(struct cw_collection *c)
 {
     if (!c->inside)
         return true;
+    uint32_t launch = c->inside_of;
     cw_collection_wait(c, patience_ns);
     bool rests = !c->pending && cw_idle_wait(c->context, patience_ns);
-    if (rests && c->inside && !c->pending) { /* still: others went on meanwhile */
-        c->inside = false;
-        cw_collection_pop(c);
-    }
+    pop(c, launch, rests);
     return !c->inside;
 }
 
@@ -111,25 +118,23 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     launch->once = why;
     if (cw_inject.api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
         cw_inject.api.cuFuncLoad(cw_inject_launch_function(id, call->functionParams));
+    c->inside_of = call->correlationId;
     c->inside = cw_collection_push(c, c->count);
 }
 
 /* Ends the range with its launch. False where that has not ended. */
-static bool end_range(struct cw_collection *c, CUstream stream)
+static bool end_range(struct cw_collection *c, uint32_t launch, CUstream stream)
 {
     uint64_t begin = cw_inject_now_ns(), waited = 0;
     bool ended = false;
-    while (c->inside && !ended && waited < patience_ns && !cw_stream_capture_is_under_way()) {
+    while (c->inside && c->inside_of == launch && !ended && waited < patience_ns && !cw_stream_capture_is_under_way()) {
         ended = cw_inject.api.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY;
         waited = cw_inject_now_ns() - begin;
         if (!ended && waited > busy_ns)
             cw_inject_pause(waited / SHARE);
     }
-    if (ended && c->inside && !c->pending) {
-        c->inside = false;
-        cw_collection_pop(c);
-    }
-    return !c->inside;
+    pop(c, launch, ended);
+    return !c->inside || c->inside_of != launch;
 }
 
 void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -139,7 +144,7 @@ void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
         return;
     CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
     bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
-    if (!waits && !end_range(c, cw_inject_stream(id, (CUstream)(uintptr_t)shape.stream)) && kernel &&
-        !cw_stream_capture_is_under_way())
+    if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, (CUstream)(uintptr_t)shape.stream)) &&
+        kernel && !cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
 }

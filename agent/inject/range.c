@@ -307,6 +307,17 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_c
     c->watched = 0;
 }
 
+/* What others can reach is not replayed. False where what is being collected cannot be ended. */
+static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
+{
+    if (c->running && !c->once)
+        come_to_rest(c);
+    if (c->running && !c->once)
+        return false;
+    cw_once_enter(c, id, call, wanted, cw_reach_why());
+    return true;
+}
+
 /* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
  * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
  */
@@ -320,8 +331,9 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     bool wanted = cw_range_wants(id, call);
     if (self.replay != CW_REPLAY_USER && cw_reach_why()) {
-        cw_once_enter(c, id, call, wanted, cw_reach_why());
-        return;
+        if (count_once(c, id, call, wanted))
+            return;
+        wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
     }
     if (wanted && !graph && self.replay != CW_REPLAY_USER && may_wait(id, call)) {
         watch(c, call);
@@ -344,7 +356,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         if (!c->running)
             return;
     }
-    if (make_ready(c, wanted) && cw_collection_launch(c, id, call)) {
+    bool ready = make_ready(c, wanted);
+    if (wanted && self.replay != CW_REPLAY_USER && cw_reach_why() && count_once(c, id, call, wanted)) /* meanwhile */
+        return;
+    if (ready && !c->once && cw_collection_launch(c, id, call)) {
         c->launches[c->count - 1].data.replay = self.replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
         cw_collection_enter(c, c->count);
@@ -454,10 +469,12 @@ static void finish(void)
 }
 
 /* User ranges and user replay repeat nothing that the program does not repeat itself. */
-static void rest(void)
+static bool rest(void)
 {
-    if (!self.user && self.replay != CW_REPLAY_USER)
-        cw_collection_each(come_to_rest);
+    if (self.user || self.replay == CW_REPLAY_USER)
+        return true;
+    cw_collection_each(come_to_rest);
+    return !cw_collection_any_runs();
 }
 
 const struct cw_inject_mode cw_inject_range = {.load = cw_range_load,
@@ -473,4 +490,5 @@ const struct cw_inject_mode cw_inject_range = {.load = cw_range_load,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,
                                                .abandoned = cw_collection_stop_all,
-                                               .rest = rest};
+                                               .rest = rest,
+                                               .module_unloading = cw_kernel_forget};

@@ -4,13 +4,15 @@
 #include <stdio.h>
 
 static uint8_t kinds[CUPTI_DRIVER_TRACE_CBID_SIZE];
-static char why[160];
+static char why[160]; /* of the first call */
+static bool reached;
 
 /* How a call tells that it makes memory reachable. */
 enum kind {
     NOTHING,
     ALWAYS,
     COPIES,    /* begins with where to and where from */
+    SETS,      /* begins with where to */
     LISTS,     /* the same for a list of copies */
     LISTS_3D,  /* and of rectangles */
     COPIES_2D, /* of a rectangle */
@@ -46,6 +48,8 @@ static const struct {
     {"cuMemcpy3DBatch", LISTS_3D},
     {"cuMemcpy3D", COPIES_3D},
     {"cuMemcpyDtoD", COPIES},
+    {"cuMemcpyHtoD", COPIES},
+    {"cuMemset", SETS},
     {"cuMemSetAccess", ACCESS},
     {"cuMemPoolSetAccess", POOL},
     {"cuMemCreate", CREATES},
@@ -68,6 +72,7 @@ static enum kind kind_of(const char *name)
 void cw_reach_init(void)
 {
     why[0] = 0;
+    reached = false;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
         const char *name = NULL;
         bool known = cw_inject.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name;
@@ -82,7 +87,12 @@ bool cw_reach_follows(CUpti_CallbackId id)
 
 const char *cw_reach_why(void)
 {
-    return *why ? why : NULL;
+    return reached ? why : NULL;
+}
+
+void cw_reach_begin(void)
+{
+    reached = true;
 }
 
 /* ---- what calls say --------------------------------------------------------------------------------------------- */
@@ -158,6 +168,8 @@ static bool reaches(enum kind kind, const void *params)
         const cuMemcpyDtoD_v2_params *p = params; /* the others begin alike */
         return is_elsewhere(p->dstDevice) || is_elsewhere(p->srcDevice);
     }
+    case SETS:
+        return is_elsewhere(((const cuMemsetD8_v2_params *)params)->dstDevice);
 #if CUDA_VERSION >= 12080 /* versions of these calls begin alike */
     case LISTS: {
         const cuMemcpyBatchAsync_params *p = params;
@@ -214,13 +226,16 @@ static bool is_of_several_devices(const char *kernel)
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_launch shape;
-    if (*why || call->callbackSite != CUPTI_API_ENTER)
+    if (reached || call->callbackSite != CUPTI_API_ENTER)
         return false;
-    if (cw_reach_follows(id) && reaches((enum kind)kinds[id], call->functionParams))
+    bool reaching = cw_reach_follows(id) && reaches((enum kind)kinds[id], call->functionParams);
+    bool collective = !reaching && cw_inject_launch_shape(&shape, id, call->functionParams) &&
+                      is_of_several_devices(call->symbolName);
+    if (reaching)
         snprintf(why, sizeof why, "other devices or processes can reach its memory, since %.60s",
                  call->functionName ? call->functionName : "a call of the driver");
-    else if (cw_inject_launch_shape(&shape, id, call->functionParams) && is_of_several_devices(call->symbolName))
+    else if (collective)
         snprintf(why, sizeof why, "other devices or processes can reach its memory, since the kernel %.60s",
                  call->symbolName);
-    return *why;
+    return reaching || collective;
 }

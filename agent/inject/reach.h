@@ -7,13 +7,17 @@
 
 #include "agent/inject/inject.h"
 
+#define CW_WHY_REACHED "what ran when other devices or processes came to reach its memory"
+
 /* Learns the names of the driver's calls. */
 void cw_reach_init(void);
 /* Whether a call of the driver may make memory reachable. */
 bool cw_reach_follows(CUpti_CallbackId id);
-/* Takes note of such a call, or of a launch, that is about to be made; others are ignored. True for the first that
- * makes memory reachable. */
+/* Whether such a call, or a launch, that is about to be made is the first to make memory reachable; others are ignored.
+ */
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* It is, from here on. What is being collected has ended before; what began meanwhile is not to be done again. */
+void cw_reach_begin(void);
 /* Why launches are not to be done again, as a range's attribute has it; NULL where they may be. */
 const char *cw_reach_why(void);
 

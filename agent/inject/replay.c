@@ -43,8 +43,8 @@ static void save_memory(struct cw_collection *c)
 {
     self.saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self.memory, c->context);
     if (!self.saved)
-        cw_say("device memory cannot be saved%s%s; each pass continues from the last one's",
-               cw_reach_why() ? ": " : "", cw_reach_why() ? cw_reach_why() : "");
+        cw_say("device memory cannot be saved%s%s; each pass continues from the last one's", cw_reach_why() ? ": " : "",
+               cw_reach_why() ? cw_reach_why() : "");
 }
 
 static void free_memory(void)

@@ -7,7 +7,7 @@ static const size_t most_bytes = (size_t)256 << 20;
 struct cw_shared_piece {
     struct cw_shared_piece *next;
     uint8_t *memory;
-    const void *bytes; /* what it held; NULL where that is on the device: */
+    void *bytes; /* what it held; NULL where that is on the device: */
     CUdeviceptr on_device;
     const void *after; /* what it held later, or NULL */
     size_t size;
@@ -77,7 +77,7 @@ bool cw_shared_given(CUpti_CallbackId id, const void *params)
     return false;
 }
 
-const void *cw_shared_copy(struct cw_shared *s, const void *from, size_t size)
+void *cw_shared_copy(struct cw_shared *s, const void *from, size_t size)
 {
     void *copy = size <= most_bytes - s->bytes ? cw_arena_alloc(s->arena, size, 1) : NULL;
     if (copy) {
@@ -90,7 +90,7 @@ const void *cw_shared_copy(struct cw_shared *s, const void *from, size_t size)
 bool cw_shared_keep_bytes(struct cw_shared *s, void *memory, size_t size)
 {
     struct cw_shared_piece *piece = cw_arena_alloc(s->arena, 1, sizeof *piece);
-    const void *bytes = piece ? cw_shared_copy(s, memory, size) : NULL;
+    void *bytes = piece ? cw_shared_copy(s, memory, size) : NULL;
     if (!bytes)
         return false;
     *piece = (struct cw_shared_piece){.next = s->first, .memory = memory, .bytes = bytes, .size = size};
@@ -146,6 +146,17 @@ bool cw_shared_restore(const struct cw_shared *s)
             memcpy(piece->memory, piece->bytes, piece->size);
         else
             good = copy_on_device((uintptr_t)piece->memory, piece->on_device, piece->size) && good;
+    return good;
+}
+
+bool cw_shared_renew(const struct cw_shared *s)
+{
+    bool good = true;
+    for (const struct cw_shared_piece *piece = s->first; piece; piece = piece->next)
+        if (piece->bytes)
+            memcpy(piece->bytes, piece->memory, piece->size);
+        else
+            good = copy_on_device(piece->on_device, (uintptr_t)piece->memory, piece->size) && good;
     return good;
 }
 

@@ -22,13 +22,15 @@ bool cw_shared_with_host(uint64_t address);
 /* True for a launch that is given memory of the host's which does not move to the GPU: a kernel may wait there. */
 bool cw_shared_given(CUpti_CallbackId id, const void *params);
 /* A copy of bytes of the host's; NULL where they would be too many. */
-const void *cw_shared_copy(struct cw_shared *shared, const void *from, size_t size);
+void *cw_shared_copy(struct cw_shared *shared, const void *from, size_t size);
 /* Each is true on success. Keeps the whole allocation that such an address is in, or some bytes there. What is managed
  * and too large for the host is kept on the device. */
 bool cw_shared_keep(struct cw_shared *shared, uint64_t address);
 bool cw_shared_keep_bytes(struct cw_shared *shared, void *memory, size_t size);
 /* Puts everything back, while the GPU does nothing. False after a failure. */
 bool cw_shared_restore(const struct cw_shared *shared);
+/* Keeps what it holds now instead. False after a failure. */
+bool cw_shared_renew(const struct cw_shared *shared);
 /* Keeps what that memory holds now as well, as far as it is the host's; puts that back, also while a kernel runs. */
 bool cw_shared_keep_after(struct cw_shared *shared);
 void cw_shared_put_after(const struct cw_shared *shared);

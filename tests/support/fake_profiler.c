@@ -269,7 +269,7 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
 
 uint64_t cw_inject_now_ns(void)
 {
-    fake_profiler.now_ns += fake_profiler.busy;
+    fake_profiler.now_ns += fake_profiler.slow ? 1000000 : fake_profiler.busy;
     return fake_profiler.now_ns;
 }
 
@@ -298,7 +298,11 @@ void cw_inject_wait(void)
 
 void cw_inject_pause(uint64_t ns)
 {
+    void (*paused)(void) = fake_profiler.paused;
     fake_profiler.now_ns += ns + 1;
+    fake_profiler.paused = NULL;
+    if (paused)
+        paused();
 }
 
 void cw_inject_fail(enum cw_status status, const char *format, ...)

@@ -20,6 +20,8 @@ struct fake_profiler {
     uint64_t now_ns;         /* a wait takes a second */
     void (*meanwhile)(void); /* what another thread does while one waits, once */
     void (*beside)(void);    /* the same while one waits for a context to come to rest */
+    void (*paused)(void);    /* and while one pauses, once */
+    bool slow;               /* a millisecond passes at each look at the clock */
     bool busy;               /* no context comes to rest */
     int loaded;              /* functions */
     int restored;            /* times that memory was put back */

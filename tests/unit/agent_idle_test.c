@@ -105,6 +105,11 @@ Test(idle, a_wait_ends_with_the_work_or_without_it, .timeout = 60)
     cw_idle_before_capture();
     cr_expect(cw_idle_wait(context, 60000000000));
     cr_expect_eq(own_threads, 2, "one for each context");
+    for (uintptr_t i = 1; i < 200; i++) { /* that come and go */
+        cr_expect(cw_idle_wait((CUcontext)(i << 12), 60000000000));
+        cw_idle_forget((CUcontext)(i << 12));
+    }
+    cr_expect_eq(own_threads, 3);
 }
 
 static void set(void *flag)

@@ -94,6 +94,8 @@ static void share_memory(void)
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "cuIpcGetMemHandle"};
     cr_expect(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call));
     mode->rest();
+    cw_reach_begin();
+    mode->rest();
 }
 
 static void begin(const struct cw_inject_mode *which, enum cw_replay replay)
@@ -276,6 +278,178 @@ Test(once, threads_launch_one_after_another)
     cr_expect_eq(fake_profiler.device, after(2));
     cr_expect_eq(fake_profiler.sent_count + fake_profiler.skipped, 2);
     end();
+}
+
+/* ---- what happens while one waits -------------------------------------------------------------------------------- */
+
+/* Another thread shares memory while this one waits for the context: no batch may begin any more. */
+Test(once, memory_may_be_shared_while_a_batch_is_about_to_begin)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_profiler.beside = share_memory;
+    kernel(plain);
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.restored, 0);
+    cr_expect_eq(fake_profiler.device, after(2));
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    end();
+}
+
+static uint32_t under_way;
+
+static void launch_and_land(void)
+{
+    kernel(plain); /* in no batch */
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel_ends(plain, under_way);
+}
+
+/* And launches while that waits for a launch of a batch to return. */
+Test(once, a_launch_while_memory_comes_to_be_shared_is_not_undone)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    under_way = kernel_begins(plain);
+    fake_profiler.meanwhile = launch_and_land;
+    share_memory();
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(2));
+    end();
+}
+
+/* Neither CUPTI nor memory can be touched before it has: its kernel runs. */
+Test(once, a_batch_does_not_end_before_its_launches_have_returned)
+{
+    uint64_t kept;
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .context = context};
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    uint32_t number = kernel_begins(plain);
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &call);
+    cr_expect_eq(fake_profiler.restored, 0);
+    cr_expect_eq(fake_profiler.running, 1);
+    mode->call_left(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &call);
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel_ends(plain, number);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(1));
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
+static CUresult ends_at_second_look(CUstream stream)
+{
+    static int looks;
+    (void)stream;
+    return looks++ ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static void open_another_range(void)
+{
+    const cuLaunchKernel_params params = {.f = plain, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = launch_of(&params, kernel_begins(plain));
+    call.functionReturnValue = &result;
+    cw_in_flight_launch_left();
+    cw_collection_launched(cw_collection_find(context), &call);
+    cr_expect(fake_profiler.open);
+}
+
+/* While a thread pauses, another has ended its range and begun one. */
+Test(once, a_launch_ends_no_other_launchs_range)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    cw_inject.api.cuStreamQuery = ends_at_second_look;
+    uint32_t number = kernel_begins(plain);
+    fake_profiler.paused = open_another_range;
+    fake_profiler.slow = true;
+    kernel_ends(plain, number);
+    cr_expect_null(fake_profiler.paused);
+    cr_expect(fake_profiler.open, "the other's goes on");
+    fake_profiler.slow = false;
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    end();
+}
+
+static const CUcontext second = (CUcontext)0x20;
+static uint64_t kept_of_second;
+
+static void read_of_second(CUpti_ApiCallbackSite site)
+{
+    CUresult result = CUDA_SUCCESS;
+    const CUpti_CallbackData call = {
+        .callbackSite = site, .correlationData = &kept_of_second, .functionReturnValue = &result, .context = second};
+    (site == CUPTI_API_ENTER ? mode->call_entered : mode->call_left)(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, &call);
+}
+
+static void launch_in_second(void)
+{
+    const cuLaunchKernel_params params = {.f = plain, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = launch_of(&params, ++correlation);
+    call.context = second;
+    mode->launch_entered(KERNEL, &call);
+    cw_in_flight_launch_entered();
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cw_in_flight_launch_left();
+    mode->launch_left(KERNEL, &call);
+}
+
+static void read_ends_and_second_launches(void)
+{
+    read_of_second(CUPTI_API_EXIT);
+    launch_in_second();
+}
+
+/* A batch that began while a launch waited to run by itself is in its way. */
+Test(once, a_launch_in_another_context_is_not_undone_by_one_that_runs_by_itself)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    mode->context_created(second, 0);
+    read_of_second(CUPTI_API_ENTER);
+    fake_profiler.meanwhile = read_ends_and_second_launches;
+    uint32_t number = kernel_begins(given);
+    launch_in_second();
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel_ends(given, number);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(3));
+    mode->context_destroyed(second);
+    end();
+}
+
+static void share_and_return(void)
+{
+    share_memory();
+    cw_in_flight_launch_left();
+}
+
+Test(once, kernel_replay_does_not_begin_where_memory_came_to_be_shared_meanwhile)
+{
+    begin(&cw_inject_range, CW_REPLAY_KERNEL);
+    cw_in_flight_launch_entered(); /* of a context that is not collected */
+    fake_profiler.meanwhile = share_and_return;
+    kernel(plain);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_ONCE);
+    end();
+}
+
+/* CUPTI would wait for the kernel, which may wait for what the program does next. */
+Test(once, an_abandoned_capture_waits_for_no_kernel)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    kernel_begins(plain);
+    cw_inject.over = true;
+    mode->abandoned();
+    cr_expect_eq(fake_profiler.running, 1, "it was not stopped");
+    fake_profiler_end();
 }
 
 /* ---- memory that cannot be saved -------------------------------------------------------------------------------- */

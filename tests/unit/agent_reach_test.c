@@ -20,6 +20,8 @@ static const struct {
     {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32, "cuStreamWaitValue32"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpy, "cuMemcpy"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, "cuMemcpyDtoD_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, "cuMemcpyHtoD_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, "cuMemsetD32Async"},
 #if CUDA_VERSION >= 12080
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, "cuMemcpyBatchAsync"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync, "cuMemcpy3DBatchAsync"},
@@ -56,6 +58,9 @@ static bool reaches_as(CUpti_CallbackId id, const void *params, const char *kern
     cw_reach_init();
     cr_expect_null(cw_reach_why());
     bool reached = cw_reach_follow(id, &call);
+    cr_expect_null(cw_reach_why(), "what is being collected ends first");
+    if (reached)
+        cw_reach_begin();
     cr_expect_eq(cw_reach_why() != NULL, reached);
     cr_expect(!cw_reach_follow(id, &call), "it is told once");
     return reached;
@@ -89,6 +94,11 @@ Test(reach, copies_between_devices)
     cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &host));
     cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, &to));
     cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpy, &from));
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &to));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &own));
+    const cuMemsetD32Async_params there = {.dstDevice = 0x20000}, here = {.dstDevice = 0x10000};
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, &there));
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, &here));
 }
 
 Test(reach, copies_of_lists_and_of_rectangles)
