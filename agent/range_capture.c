@@ -119,27 +119,16 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
     cw_write_u32(setup, plan->pass_count);
 }
 
-/* Launches that must not be done again are counted in the run's only pass, or in the first that has most counters
- * whole. */
+/* Launches that must not be done again are counted in the run's only pass, or in the one that has most counters whole.
+ */
 static enum cw_status choose_once(struct capture *c, struct cw_error *err)
 {
-    uint32_t best = 0, pass = 0;
     if (c->options->user || c->options->replay == CW_REPLAY_USER)
         return CW_OK;
-    if (c->one_pass) {
-        c->once = c->parts.items[c->first];
-        return CW_OK;
-    }
-    for (uint32_t i = 0; i < c->parts.plan.pass_count; i++) {
-        enum cw_status status = cw_parts_one_pass(&c->once, &c->parts, i, c->arena, err);
-        if (status != CW_OK)
-            return status;
-        if (c->once.plan.counter_count > best) {
-            best = c->once.plan.counter_count;
-            pass = i;
-        }
-    }
-    return cw_parts_one_pass(&c->once, &c->parts, pass, c->arena, err);
+    if (!c->one_pass)
+        return cw_parts_fullest_pass(&c->once, &c->parts, c->arena, err);
+    c->once = c->parts.items[c->first];
+    return CW_OK;
 }
 
 /* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */

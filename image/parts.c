@@ -430,32 +430,46 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
     return status;
 }
 
-static bool holds(const struct cw_parts *parts, uint32_t column, uint32_t pass)
+/* The pass that holds a column's counter whole; CW_PARTS_NONE where several passes share it, or none is needed. */
+static uint32_t pass_of(const struct cw_parts *parts, uint32_t column)
 {
-    uint32_t counter = cw_schema_column_counter(&parts->schema, column);
-    if (!parts->plan.counters[counter].raw_count)
-        return column == counter;
-    return cw_schema_column_in(&parts->schema, counter, pass) == column;
+    const struct cw_schema *schema = &parts->schema;
+    if (column >= schema->counter_count)
+        return schema->repeats[column - schema->counter_count].pass;
+    const struct cw_schema_counter *counter = &schema->counters[column];
+    return counter->whole && parts->plan.counters[column].raw_count ? counter->passes[0] : CW_PARTS_NONE;
 }
 
-enum cw_status cw_parts_one_pass(struct cw_part *part, const struct cw_parts *parts, uint32_t pass,
-                                 struct cw_arena *arena, struct cw_error *err)
+/* Counters without raw counters are in every pass. */
+static bool holds(const struct cw_parts *parts, uint32_t column, uint32_t pass)
 {
-    uint32_t all = cw_schema_columns(&parts->schema), n = 0;
-    for (uint32_t i = 0; i < all; i++)
-        n += holds(parts, i, pass);
-    uint32_t *columns = numbers(arena, n, 0), *number = numbers(arena, 1, pass);
-    struct cw_config_counter *counters = cw_arena_alloc(arena, n, sizeof *counters);
-    if (!columns || !number || !counters)
+    bool free = column < parts->schema.counter_count && !parts->plan.counters[column].raw_count;
+    return free || pass_of(parts, column) == pass;
+}
+
+enum cw_status cw_parts_fullest_pass(struct cw_part *part, const struct cw_parts *parts, struct cw_arena *arena,
+                                     struct cw_error *err)
+{
+    uint32_t all = cw_schema_columns(&parts->schema), fullest = 0;
+    uint32_t *held = numbers(arena, (size_t)parts->plan.pass_count + 1, 0);
+    for (uint32_t i = 0; held && i < all; i++)
+        if (pass_of(parts, i) != CW_PARTS_NONE)
+            held[pass_of(parts, i)]++;
+    for (uint32_t i = 1; held && i < parts->plan.pass_count; i++)
+        if (held[i] > held[fullest])
+            fullest = i;
+    uint32_t *columns = numbers(arena, all, 0), *number = numbers(arena, 1, fullest);
+    struct cw_config_counter *counters = cw_arena_alloc(arena, all, sizeof *counters);
+    if (!held || !columns || !number || !counters)
         return cw_error_nomem(err);
     *part = (struct cw_part){parts->plan, columns, number};
     part->plan.native = parts->plan.pass_count == 1 ? parts->plan.native : NULL;
-    part->plan.passes = &parts->plan.passes[pass];
-    part->plan.pass_count = 1;
+    part->plan.passes = parts->plan.pass_count ? &parts->plan.passes[fullest] : NULL;
+    part->plan.pass_count = parts->plan.pass_count > 0;
     part->plan.counters = counters;
     part->plan.counter_count = 0;
     for (uint32_t i = 0; i < all; i++)
-        if (holds(parts, i, pass)) {
+        if (holds(parts, i, fullest)) {
             columns[part->plan.counter_count] = i;
             counters[part->plan.counter_count++] = parts->plan.counters[cw_schema_column_counter(&parts->schema, i)];
         }

@@ -44,10 +44,10 @@ struct cw_parts_rules {
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err);
 
-/* One pass by itself, of `parts->plan`, with the counters that it holds whole; its columns are those of
- * `parts->schema`. Lists live in `arena`, the rest is shared with the parts. */
-enum cw_status cw_parts_one_pass(struct cw_part *part, const struct cw_parts *parts, uint32_t pass,
-                                 struct cw_arena *arena, struct cw_error *err);
+/* The pass of `parts->plan` that holds most counters whole, the first of those, by itself; its columns are those of
+ * `parts->schema`. Lists live in `arena`, the rest is shared with the parts. A plan without passes has none. */
+enum cw_status cw_parts_fullest_pass(struct cw_part *part, const struct cw_parts *parts, struct cw_arena *arena,
+                                     struct cw_error *err);
 
 /* The plan without repetition: each raw counter is left to one pass, so that counters of several stay whole where they
  * can; a pass that keeps nothing is gone. Lists live in `arena`. False when out of memory. */

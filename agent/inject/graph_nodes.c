@@ -51,16 +51,10 @@ static void add_words(struct cw_graph *g, struct cw_graph_node *n, const void *p
 /* Arguments that are packed into one buffer. */
 static void add_packed(struct cw_graph *g, struct cw_graph_node *n, void **extra)
 {
-    const void *buffer = NULL;
-    size_t size = 0;
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            size = *(const size_t *)extra[1];
-        else
-            return hinder(g, cw_graph_unknown);
-    }
+    const void *buffer;
+    size_t size;
+    if (!cw_inject_packed(extra, &buffer, &size))
+        return hinder(g, cw_graph_unknown);
     if (buffer)
         add_words(g, n, buffer, size);
 }

@@ -115,6 +115,8 @@ bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const
 CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params);
 /* The same with its arguments: a list of them, or packed into one buffer as the driver takes them; else NULL. */
 CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, void ***parameters, void ***packed);
+/* The buffer that arguments are packed into, NULL for none. False for a list that is not understood. */
+bool cw_inject_packed(void **packed, const void **buffer, size_t *size);
 /* True for a launch of a graph. */
 bool cw_inject_launches_graph(CUpti_CallbackId id);
 /* The size of a kernel's parameter; false behind the last. */

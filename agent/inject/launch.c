@@ -54,6 +54,21 @@ CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, v
     }
 }
 
+bool cw_inject_packed(void **packed, const void **buffer, size_t *size)
+{
+    *buffer = NULL;
+    *size = 0;
+    for (; *packed != CU_LAUNCH_PARAM_END; packed += 2) {
+        if (*packed == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            *buffer = packed[1];
+        else if (*packed == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            *size = *(const size_t *)packed[1];
+        else
+            return false;
+    }
+    return true;
+}
+
 CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params)
 {
     void **parameters, **packed;

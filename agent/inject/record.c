@@ -131,15 +131,9 @@ static bool keep_parameters(struct cw_record *r, struct cw_operation *op, void *
 /* Arguments that the caller has packed into one buffer. */
 static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **extra)
 {
-    const void *buffer = NULL;
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            op->packed_size = *(const size_t *)extra[1];
-        else
-            return false;
-    }
+    const void *buffer;
+    if (!cw_inject_packed(extra, &buffer, &op->packed_size))
+        return false;
     op->packed = buffer ? keep_parameter(r, buffer, op->packed_size) : NULL;
     return op->packed != NULL;
 }

@@ -47,30 +47,16 @@ static bool has_pinned(const void *parameter, size_t size)
     return false;
 }
 
-static bool packed_has_pinned(void **extra)
-{
-    const void *buffer = NULL;
-    size_t size = 0;
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            size = *(const size_t *)extra[1];
-        else
-            return false;
-    }
-    return buffer && has_pinned(buffer, size);
-}
-
 bool cw_shared_given(CUpti_CallbackId id, const void *params)
 {
     void **parameters, **extra;
     CUfunction kernel = cw_inject_launch_arguments(id, params, &parameters, &extra);
+    const void *buffer;
     size_t size;
     if (!kernel || !cw_inject.api.cuFuncGetParamInfo)
         return false;
     if (extra)
-        return packed_has_pinned(extra);
+        return cw_inject_packed(extra, &buffer, &size) && buffer && has_pinned(buffer, size);
     for (size_t i = 0; parameters && cw_inject_parameter_size(kernel, i, &size); i++)
         if (has_pinned(parameters[i], size))
             return true;
