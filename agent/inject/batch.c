@@ -649,5 +649,4 @@ const struct cw_inject_mode cw_inject_batch = {.load = cw_range_load,
                                                .call_entered = call_entered,
                                                .call_left = call_left,
                                                .abandoned = abandon,
-                                               .rest = rest,
-                                               .module_unloading = cw_kernel_forget};
+                                               .rest = rest};

@@ -7,6 +7,7 @@
 #include "agent/inject/device.h"
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/kernels.h"
 #include "agent/inject/reach.h"
 #include "agent/inject/say.h"
 #include "agent/inject/stream_capture.h"
@@ -435,9 +436,7 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
         cw_stream_capture_forget(data->context);
         mode->context_destroyed(data->context);
         cw_idle_forget(data->context);
-    } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && mode->module_loaded)
-        mode->module_loaded(data->context, data->resourceDescriptor);
-    else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
+    } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
         mode->module_unloading(data->context);
 }
 
@@ -452,6 +451,20 @@ static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const voi
         driver_call(mode, id, data);
 }
 
+/* What needs no lock: the driver loads code in the middle of a launch, with a lock of its own that it takes in calls of
+ * ours as well. True where that is all. */
+static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_ResourceData *data)
+{
+    const struct cw_inject_mode *mode = cw_inject.mode;
+    bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
+    bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
+    if (loaded && mode && mode->module_loaded && !cw_inject.over)
+        mode->module_loaded(data->context, data->resourceDescriptor);
+    if (unloaded)
+        cw_kernel_forget();
+    return loaded || (unloaded && mode && !mode->module_unloading);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
@@ -459,7 +472,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
         return;
     if (!cw_inject.over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         context_created(((const CUpti_ResourceData *)data)->context);
-    } else {
+    } else if (!code_changed(domain, id, data)) {
         pthread_mutex_lock(&lock);
         happened(domain, id, data);
         release();

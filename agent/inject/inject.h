@@ -32,7 +32,8 @@ struct cw_inject_mode {
     /* ends what is being collected: others are about to reach the program's memory (reach.h), or a stream to be
      * captured; NULL: it does not matter to this mode */
     bool (*rest)(void); /* false where something goes on that cannot be ended */
-    /* the code of the program; NULL: not wanted */
+    /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
+     * calls of ours take as well. */
     void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
     void (*module_unloading)(CUcontext context);
 };
@@ -93,7 +94,7 @@ bool cw_inject_wait_taken(uint64_t number);
     memset(&variable, 0, sizeof variable);                                                                             \
     variable.structSize = type##_STRUCT_SIZE
 
-/* Sends the code of a module, once for each content. */
+/* Sends the code of a module, once for each content. Needs no lock. */
 void cw_inject_send_module(const CUpti_ModuleResourceData *module);
 /* Waits for the context's work; false where the context is no longer usable. */
 bool cw_inject_synchronize(CUcontext context);

@@ -12,7 +12,7 @@ enum cw_kernel_habit { CW_KERNEL_UNKNOWN, CW_KERNEL_RESTS, CW_KERNEL_WAITS };
 /* Remembers how a kernel went while the program was held up. One that ever waited is not trusted again. */
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel);
-/* Forgets all: code is unloaded, and other kernels may get the same handles. */
-void cw_kernel_forget(CUcontext context);
+/* Forgets all: code is unloaded, and other kernels may get the same handles. Needs no lock. */
+void cw_kernel_forget(void);
 
 #endif

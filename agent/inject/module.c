@@ -1,4 +1,5 @@
 /* The code that runs on the GPU: kept so that instructions can be named afterwards. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "agent/inject/inject.h"
@@ -7,6 +8,7 @@ static struct {
     uint64_t *crcs;
     size_t count, capacity;
 } sent;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what was sent */
 
 static bool is_new(uint64_t crc)
 {
@@ -31,7 +33,12 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
         return;
     CUpti_GetCubinCrcParams params = {
         .size = CUpti_GetCubinCrcParamsSize, .cubin = module->pCubin, .cubinSize = module->cubinSize};
-    if (!CALL(cuptiGetCubinCrc, params) || !is_new(params.cubinCrc))
+    if (!CALL(cuptiGetCubinCrc, params))
+        return;
+    pthread_mutex_lock(&lock);
+    bool wanted = is_new(params.cubinCrc);
+    pthread_mutex_unlock(&lock);
+    if (!wanted)
         return;
     struct cw_writer out;
     cw_writer_init(&out);

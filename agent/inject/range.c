@@ -490,5 +490,4 @@ const struct cw_inject_mode cw_inject_range = {.load = cw_range_load,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,
                                                .abandoned = cw_collection_stop_all,
-                                               .rest = rest,
-                                               .module_unloading = cw_kernel_forget};
+                                               .rest = rest};

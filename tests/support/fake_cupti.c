@@ -225,6 +225,11 @@ void fake_cupti_destroy_context(void)
     tell_of_context(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
+void fake_cupti_load_module(void)
+{
+    tell_of_context(CUPTI_CBID_RESOURCE_MODULE_LOADED);
+}
+
 void fake_cupti_launch(CUpti_ApiCallbackSite site)
 {
     cuLaunchKernel_params params = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};

@@ -19,9 +19,10 @@ struct fake_cupti {
 };
 extern struct fake_cupti fake_cupti;
 
-/* The program makes its context and destroys it; it launches a kernel, or the launch returns. */
+/* The program makes its context and destroys it; code is loaded; it launches a kernel, or the launch returns. */
 void fake_cupti_create_context(void);
 void fake_cupti_destroy_context(void);
+void fake_cupti_load_module(void);
 void fake_cupti_launch(CUpti_ApiCallbackSite site);
 
 struct fake_agent {

@@ -1,5 +1,6 @@
-/* A library of the program's that uses ranges in its constructor, where the loader's lock is held, while another thread
- * makes the calls of CUDA at which the injection library loads something: neither waits for the other. */
+/* Locks that are not ours. A library of the program's that uses ranges in its constructor, where the loader's lock is
+ * held, while another thread makes the calls of CUDA at which the injection library loads something: neither waits for
+ * the other. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -105,4 +106,32 @@ Test(loader, is_not_waited_for_with_the_lock_at_a_launch, .timeout = BEFORE_LONG
     begin(CW_MODE_RANGE);
     fake_cupti_create_context();
     meet("cuptiGetVersion", launch);
+}
+
+static void *load_code(void *unused)
+{
+    fake_cupti_load_module();
+    return unused;
+}
+
+/* The driver loads a kernel's code in the middle of its launch, with a lock that it takes in calls of ours as well. */
+static void load_code_beside(const char *call)
+{
+    pthread_t loader;
+    if (moment && strcmp(call, moment) == 0) {
+        moment = NULL;
+        cr_assert(pthread_create(&loader, NULL, load_code, NULL) == 0);
+        pthread_join(loader, NULL);
+    }
+}
+
+Test(loader, the_driver_is_not_waited_for_with_the_lock, .timeout = BEFORE_LONG)
+{
+    begin(CW_MODE_RANGE);
+    fake_cupti_create_context();
+    fake_cupti.called = load_code_beside;
+    moment = "cuptiGetVersion";
+    launch();
+    cr_expect_null(moment);
+    fake_agent_close(&agent);
 }
