@@ -230,10 +230,14 @@ static void tell_losses(const struct capture *c)
         fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, whose "
                         "copies CUPTI may lose under them\n");
     if (c->uncounted)
-        cw_text_print(stderr,
-                "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
-                c->uncounted_kernel ? c->uncounted_kernel : "?",
-                c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");
+        cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
+                      c->uncounted_kernel ? c->uncounted_kernel : "?",
+                      c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");
+    if (c->session.turned_away)
+        fprintf(stderr,
+                "capture-agent: %u process%s not sampled beside another on the same GPU: --mode serialized samples "
+                "all\n",
+                c->session.turned_away, c->session.turned_away == 1 ? " was" : "es were");
     if (c->code_lost)
         fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
 }
@@ -251,6 +255,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
                                           err);
     s->chip = chip;
     s->filter = &c->filter;
+    /* CUPTI fails, at times, to hand out samples where it samples a GPU without a stop for two processes */
+    s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
     s->user = c;
     if (status == CW_OK)
@@ -276,7 +282,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         cw_collector_end(&c->out, s->program.how, s->program.code, &s->trouble);
     if (s->trouble.code != CW_OK)
         *err = s->trouble;
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, s->trouble.code, exit_status, err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, s->trouble.code,
+                         exit_status, err);
 }
 
 enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -47,8 +47,9 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *option
 enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
                             void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),
                             struct cw_error *err);
-/* cw_program_verdict, and a program that ended well but without a sample or record is an error. */
+/* cw_program_verdict, and a program that ended well but without a sample or record is an error. `full`: the hardware's
+ * buffer was, and samples were lost. */
 enum cw_status cw_pc_verdict(const struct cw_pc_options *options, const struct cw_program *program, uint64_t samples,
-                             enum cw_status status, int *exit_status, struct cw_error *err);
+                             bool full, enum cw_status status, int *exit_status, struct cw_error *err);
 
 #endif

@@ -55,7 +55,7 @@ enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
 }
 
 enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
-                             enum cw_status status, int *exit_status, struct cw_error *err)
+                             bool full, enum cw_status status, int *exit_status, struct cw_error *err)
 {
     const char *name = o->argv[0];
     status = cw_program_verdict(program, name, o->output, status, exit_status, err);
@@ -65,6 +65,12 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a GPU that was asked for", name);
     if (o->sass)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
+    if (full)
+        return cw_error_set(
+            err, CW_ERR_DEVICE,
+            "no sample of %s was kept: the hardware's buffer was full each time it was read; expected a "
+            "larger --period or --buffer",
+            name);
     if (o->range)
         return cw_error_set(err, CW_ERR_APP, "%s ran no kernel long enough for a sample in a range that matches '%s'",
                             name, o->range);

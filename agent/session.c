@@ -95,6 +95,19 @@ static bool is_wanted(const struct cw_session *s, const struct cw_process *p, ui
                           cw_filter_device(s->filter, device));
 }
 
+/* Whether another process is collected on the GPU. */
+static bool is_taken(const struct cw_session *s, const struct cw_process *p, const struct cw_device *device)
+{
+    const char *pci = cw_device_attribute(device, "pci");
+    for (uint32_t i = 0; pci && i < s->process_count; i++)
+        for (uint32_t k = 0; k < s->processes[i].device_count && &s->processes[i] != p; k++) {
+            const char *other = cw_device_attribute(&s->processes[i].devices[k], "pci");
+            if (other && strcmp(other, pci) == 0)
+                return true;
+        }
+    return false;
+}
+
 /* Reads a HELLO into `arena`. */
 static enum cw_status read_hello(struct cw_reader *in, struct cw_arena *arena, struct cw_process *from,
                                  struct cw_device *device, struct cw_error *err)
@@ -154,7 +167,9 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     if (status != CW_OK)
         return status;
     const char *chip = cw_device_attribute(&device, "chip");
-    *refused = !is_wanted(s, &from, device.index);
+    bool away = s->alone && is_taken(s, p, &device);
+    *refused = away || !is_wanted(s, &from, device.index);
+    s->turned_away += away;
     if (!*refused && (!chip || strcmp(chip, s->chip) != 0))
         return cw_error_set(err, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
                             chip ? chip : "?", device.index, s->chip);

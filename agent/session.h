@@ -26,6 +26,7 @@ struct cw_session {
     /* filled in by the caller before cw_session_start */
     const char *chip;               /* what every device must be */
     const struct cw_filter *filter; /* which processes and devices to collect; NULL: all */
+    bool alone;                     /* of the processes that use a GPU at a time, only the first is collected */
     struct cw_writer setup;         /* the SETUP message, the same for every process */
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
@@ -36,8 +37,9 @@ struct cw_session {
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     char folder[64], socket_path[96];
     int listener;
-    size_t held;    /* bytes of messages that are arriving */
-    uint64_t taken; /* whole messages */
+    size_t held;          /* bytes of messages that are arriving */
+    uint64_t taken;       /* whole messages */
+    uint32_t turned_away; /* processes, from a GPU that another is collected on */
     uint32_t process_count;
     struct cw_process processes[CW_MOST_PROCESSES];
 };

@@ -267,7 +267,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         cw_collector_end(&s->out, s->program.how, s->program.code, &s->trouble);
     if (s->trouble.code != CW_OK)
         *err = s->trouble;
-    return cw_pc_verdict(s->options, &s->program, s->samples, s->trouble.code, exit_status, err);
+    return cw_pc_verdict(s->options, &s->program, s->samples, false, s->trouble.code, exit_status, err);
 }
 
 enum cw_status cw_sim_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -3,12 +3,16 @@
 #include <stdlib.h>
 
 #include "agent/filter.h"
+#include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/kernels.h"
 #include "agent/inject/say.h"
+#include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "image/pc_data.h"
 
+static const uint64_t patience_ns = 2000000000, short_patience_ns = 100000000; /* with kernels that may wait */
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
 enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
@@ -20,8 +24,10 @@ struct buffer { /* what CUPTI fills */
 struct sampled { /* a context under PC sampling */
     CUcontext context;
     uint32_t device;
-    bool running; /* enabled */
-    bool started; /* taking samples; under CUPTI's control alone where no ranges were named */
+    bool running;     /* enabled */
+    bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
+    bool aside;       /* disabled for a launch that may wait for the host */
+    uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
     uint8_t period;
     uint64_t since_ns;
     size_t reason_count;
@@ -44,6 +50,7 @@ static struct {
     uint32_t context_count;
     struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
     bool late;                               /* sampling is to start or to stop, and could not yet */
+    bool told;                               /* of launches that are not sampled because they may wait */
     CUcontext left_out[MOST_CONTEXTS];       /* that are not sampled, until one of them launches, which is told */
     uint32_t left_out_count;
 } self;
@@ -224,6 +231,21 @@ static bool is_sampled(uint32_t device)
 }
 
 /* CUPTI lists stall reasons and takes attributes only once sampling is enabled. */
+static void enable(struct sampled *s)
+{
+    CUpti_PCSamplingEnableParams params = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
+    s->running = CALL(cuptiPCSamplingEnable, params) &&
+                 (s->reasons || (list_reasons(s) && make_buffer(&s->kept, PCS_AT_END, s->reason_count) &&
+                                 make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count))) &&
+                 configure(s);
+    s->period = ask_period(s);
+    s->since_ns = cw_inject_now_ns();
+    if (!by_range())
+        s->started = s->running;
+    else
+        self.late = true; /* as what is open says, once no launch is under way */
+}
+
 static void context_created(CUcontext context, uint32_t device)
 {
     if (is_sampled(device)) {
@@ -237,16 +259,7 @@ static void context_created(CUcontext context, uint32_t device)
     self.contexts[self.context_count++] = s;
     s->context = context;
     s->device = device;
-    CUpti_PCSamplingEnableParams enable = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = context};
-    s->running = CALL(cuptiPCSamplingEnable, enable) && list_reasons(s) &&
-                 make_buffer(&s->kept, PCS_AT_END, s->reason_count) &&
-                 make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count) && configure(s);
-    s->period = ask_period(s);
-    s->since_ns = cw_inject_now_ns();
-    if (!by_range())
-        s->started = s->running;
-    else
-        self.late = true; /* as what is open says, once no launch is under way */
+    enable(s);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -360,7 +373,7 @@ static void stop(struct sampled *s)
         pause(s);
     else
         flush(s);
-    s->running = false;
+    s->running = s->started = false;
     CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
     if (cw_inject.over || !CALL(cuptiPCSamplingDisable, disable))
         return;
@@ -462,12 +475,63 @@ static void range_closing(const struct cw_open_range *range)
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
+/* ---- kernels that wait ------------------------------------------------------------------------------------------ */
+
+/* Where kernels are serialized, CUPTI returns from a launch when the kernel has ended. One that waits for what the
+ * program does behind the launch would never end. So sampling is disabled around the first launch of each kernel that
+ * is given memory of the host's, and around all launches of one that waits. */
+static bool may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
+    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
+}
+
+static void step_aside(CUcontext context, uint32_t correlation, bool known)
+{
+    bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
+    struct sampled *s = find(context);
+    if (!s || !s->running || !waited || !may_call())
+        return;
+    stop(s);
+    s->aside = true;
+    s->watched = known ? 0 : correlation;
+    if (!self.told)
+        cw_say(
+            "a kernel that is given memory of the host's may wait there: its first launch is not sampled, nor is any "
+            "launch of one that waits");
+    self.told = true;
+}
+
+/* Sampling goes on once nothing runs. */
+static bool step_back(CUcontext context, uint64_t limit_ns)
+{
+    bool rests = cw_in_flight_wait(cw_in_flight_no_launch) && cw_idle_wait(context, limit_ns);
+    struct sampled *s = find(context);
+    if (s && rests && s->aside && may_call() && !cw_inject.over) {
+        s->aside = false;
+        enable(s);
+    }
+    return rests;
+}
+
+static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct sampled *s)
+{
+    s->watched = 0;
+    bool rests = step_back(call->context, patience_ns);
+    if (rests || !cw_stream_capture_is_under_way())
+        cw_kernel_note(cw_inject_launch_function(id, call->functionParams), rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)id;
-    (void)call;
+    struct sampled *s = find(call->context);
+    if (s && s->aside && !s->watched)
+        step_back(call->context, short_patience_ns);
     if (self.late)
         settle(cw_user_ranges_wanted_count());
+    if (self.mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && may_wait(id, call))
+        step_aside(call->context, call->correlationId,
+                   cw_kernel_habit(cw_inject_launch_function(id, call->functionParams)) == CW_KERNEL_WAITS);
 }
 
 static bool is_due(const struct sampled *s)
@@ -490,12 +554,14 @@ static void flush_when_quiet(CUcontext context)
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)id;
     for (uint32_t i = 0; i < self.left_out_count; i++)
         if (self.left_out[i] == call->context) {
             cw_say("a second context of a GPU launches kernels, which are not sampled");
             self.left_out_count = 0;
         }
+    struct sampled *s = find(call->context);
+    if (s && s->watched && s->watched == call->correlationId)
+        see(id, call, s);
     if (self.late)
         settle(cw_user_ranges_wanted_count());
     if (is_due(find(call->context)))

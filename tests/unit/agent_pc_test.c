@@ -10,7 +10,7 @@
 
 static const struct cw_inject_mode *const mode = &cw_inject_pc;
 static const CUcontext context = (CUcontext)0x10;
-static int launching, starts, stops, fetches;
+static int launching, starts, stops, fetches, enabled;
 
 /* CUPTI and the driver wait for each other beside a launch, and a capture is spoilt. */
 static CUptiResult quiet(int *calls)
@@ -40,11 +40,13 @@ static CUptiResult get_data(CUpti_PCSamplingGetDataParams *p)
 
 static CUptiResult enable(CUpti_PCSamplingEnableParams *p)
 {
+    enabled++;
     return p->ctx == context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 static CUptiResult disable(CUpti_PCSamplingDisableParams *p)
 {
+    enabled--;
     return p->ctx == context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -64,20 +66,26 @@ static CUptiResult attributes(CUpti_PCSamplingConfigurationInfoParams *p)
     return p->numAttributes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-static const CUpti_CallbackData launch = {.context = context};
+static const cuLaunchKernel_params plain = {.f = (CUfunction)2};
+static const CUpti_CallbackData launch = {.context = context, .functionParams = &plain};
 
 static void launch_begins(void)
 {
-    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &launch);
     cw_in_flight_launch_entered();
     launching++;
 }
 
-static void launch_ends(void)
+static void launch_ends_of(const CUpti_CallbackData *call)
 {
     launching--;
     cw_in_flight_launch_left();
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &launch);
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, call);
+}
+
+static void launch_ends(void)
+{
+    launch_ends_of(&launch);
 }
 
 static void begin(const char *range)
@@ -163,5 +171,48 @@ Test(pc, samples_are_fetched_between_launches)
     launch_ends();
     cr_expect_eq(fetches, before);
     fake_capture(mode, context, (CUstream)0x7, false);
+    end();
+}
+
+/* A launch that is given memory of the host's; under sampling it is held up until the kernel has ended. */
+static bool sampled(bool waits)
+{
+    static int of_host;
+    void *argument = &of_host, *arguments[] = {&argument};
+    const cuLaunchKernel_params params = {.f = (CUfunction)1, .kernelParams = arguments};
+    static uint32_t correlation;
+    const CUpti_CallbackData call = {.context = context, .functionParams = &params, .correlationId = ++correlation};
+    fake_memory[0] = (struct fake_memory){.start = &of_host, .size = sizeof of_host, .type = CU_MEMORYTYPE_HOST};
+    fake_profiler.busy = false;
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    cw_in_flight_launch_entered();
+    launching++;
+    bool held_up = enabled;
+    cr_expect(!held_up || !waits, "it never ends");
+    fake_profiler.busy = waits;
+    launch_ends_of(&call);
+    return held_up;
+}
+
+Test(pc, a_kernel_that_waits_for_the_host_is_never_held_up)
+{
+    begin(NULL);
+    cr_expect_not(sampled(true));
+    cr_expect_not(enabled, "it still runs");
+    cr_expect_not(sampled(true));
+    fake_profiler.busy = false;
+    launch_begins();
+    cr_expect(enabled, "sampling goes on");
+    launch_ends();
+    end();
+    cr_expect_not(enabled);
+}
+
+Test(pc, a_kernel_that_does_not_wait_is_sampled_from_its_second_launch_on)
+{
+    begin(NULL);
+    cr_expect_not(sampled(false));
+    cr_expect(enabled);
+    cr_expect(sampled(false));
     end();
 }

@@ -134,7 +134,7 @@ static void put_payload(struct cw_writer *out, uint32_t device, const char *text
     cw_write_u32(out, 2);
     cw_write_string(out, "chip");
     cw_write_string(out, "GH100");
-    cw_write_string(out, "text");
+    cw_write_string(out, "pci");
     cw_write_string(out, text);
 }
 
@@ -447,11 +447,13 @@ static const struct {
               {"ends before memory is taken", ends_before_memory_is_taken, "", 50}};
 
 static long fail_after = -1; /* of the agent's allocations */
+static bool alone;
 
 static void run(const char *name, void (*program)(void), size_t setup_size)
 {
     listen_here();
     session.chip = "GH100";
+    session.alone = alone;
     session.take = take;
     static const uint8_t setup[LARGE_SETUP]; /* more than a socket holds */
     cw_write_bytes(&session.setup, setup, setup_size);
@@ -487,6 +489,31 @@ Test(agent_session, faults_of_messages, .timeout = 120)
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     cr_expect(used.ru_maxrss < MOST_MIB << 10, "%ld KiB", used.ru_maxrss);
+}
+
+static void two_of_a_gpu(void)
+{
+    int first = join(), second = join(), other = join();
+    say_hello(first, 0, "0000:0a:00.0");
+    need(is_answered(first, CW_MESSAGE_SETUP));
+    say_hello(second, 1, "0000:0a:00.0");
+    need(is_answered(second, CW_MESSAGE_REFUSE));
+    say_hello(other, 0, "0000:0b:00.0");
+    need(is_answered(other, CW_MESSAGE_SETUP));
+    say_hello(first, 0, "0000:0a:00.0"); /* its next context */
+    need(is_answered(first, CW_MESSAGE_SETUP));
+    shutdown(first, SHUT_RDWR);
+    usleep(200000);
+    say_hello(second, 0, "0000:0a:00.0");
+    need(is_answered(second, CW_MESSAGE_SETUP));
+}
+
+Test(agent_session, one_process_of_a_gpu_is_collected, .timeout = 20)
+{
+    alone = true;
+    run("two of a GPU", two_of_a_gpu, 8);
+    cr_expect_eq(session.turned_away, 1);
+    expect("two of a GPU", "", 0);
 }
 
 Test(agent_session, every_allocation_may_fail, .timeout = 120)

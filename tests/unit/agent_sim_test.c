@@ -206,3 +206,16 @@ Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 60)
     cr_expect(cw_sim_program_run(&run, argv, 0, take_slowly, &lines, &err) == CW_OK);
     cr_expect(run.over && lines > 0);
 }
+
+Test(agent_sim, a_full_buffer_is_not_a_program_without_kernels)
+{
+    char name[] = "app", *own[] = {name, NULL};
+    const struct cw_pc_options options = {.argv = own, .output = "run.cwd"};
+    const struct cw_program program = {.how = CW_END_EXITED};
+    struct cw_error err = CW_ERROR_INIT;
+    int exit_status = 0;
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, true, CW_OK, &exit_status, &err), CW_ERR_DEVICE);
+    cr_expect(strstr(err.message, "buffer was full") != NULL, "%s", err.message);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, false, CW_OK, &exit_status, NULL), CW_ERR_APP);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 1, true, CW_OK, &exit_status, NULL), CW_OK);
+}
