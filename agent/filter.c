@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/utf8.h"
 
 enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_options *options, struct cw_error *err)
 {
@@ -12,7 +13,7 @@ enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_option
     static const char *const names[CW_FILTER_REGEXES] = {"--kernel", "--range", "--process"};
     *f = (struct cw_filter){.options = *options};
     for (int i = 0; i < CW_FILTER_REGEXES; i++) {
-        if (texts[i] && !cw_is_utf8(texts[i], strlen(texts[i])))
+        if (texts[i] && !cw_utf8_holds(texts[i], strlen(texts[i])))
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", names[i]);
         int failed = texts[i] ? regcomp(&f->regex[i], texts[i], REG_EXTENDED | REG_NOSUB) : 0;
         if (failed) {

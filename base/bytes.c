@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void cw_reader_init(struct cw_reader *reader, const void *data, size_t size, const char *source, uint64_t base,
                     struct cw_error *err)
 {
@@ -119,46 +121,6 @@ uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *w
     return cw_read_count_up_to(reader, item_size, UINT32_MAX, what);
 }
 
-/* No surrogates, no overlong forms. */
-size_t cw_utf8_length(const void *text, size_t length)
-{
-    const uint8_t *s = text;
-    uint8_t c = length ? s[0] : 0;
-    size_t whole = c < 0x80                ? 1
-                   : c >= 0xc2 && c < 0xe0 ? 2
-                   : c >= 0xe0 && c < 0xf0 ? 3
-                   : c >= 0xf0 && c < 0xf5 ? 4
-                                           : 0;
-    if (c == 0 || !whole || whole > length)
-        return 0;
-    if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) || (c == 0xf0 && s[1] < 0x90) ||
-        (c == 0xf4 && s[1] > 0x8f))
-        return 0;
-    for (size_t i = 1; i < whole; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return whole;
-}
-
-bool cw_is_utf8(const void *text, size_t length)
-{
-    const uint8_t *s = text;
-    for (size_t i = 0, n; i < length; i += n)
-        if (!(n = cw_utf8_length(s + i, length - i)))
-            return false;
-    return true;
-}
-
-void cw_force_utf8(void *text, size_t length)
-{
-    uint8_t *bytes = text;
-    if (cw_is_utf8(text, length))
-        return;
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] >= 0x80)
-            bytes[i] = '?';
-}
-
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena)
 {
     uint32_t length = cw_read_u32(reader);
@@ -169,7 +131,7 @@ const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena)
     const uint8_t *at = cw_read_bytes(reader, length);
     if (!at)
         return "";
-    if (!cw_is_utf8(at, length)) {
+    if (!cw_utf8_holds(at, length)) {
         reader->pos -= length;
         cw_reader_fail(reader, "found a string of %u bytes that is not UTF-8 text", length);
         return "";
@@ -263,7 +225,7 @@ void cw_write_string(struct cw_writer *writer, const char *text)
     cw_write_u32(writer, (uint32_t)length);
     cw_write_bytes(writer, text, length);
     if (writer->status == CW_OK)
-        cw_force_utf8(writer->data + writer->size - length, length);
+        cw_utf8_force(writer->data + writer->size - length, length);
 }
 
 void cw_store_u32(uint8_t *at, uint32_t value)

@@ -35,12 +35,6 @@ void cw_read_f64s(struct cw_reader *reader, double *values, size_t count);
 uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what);
 /* The same with a limit of its own; `item_size` is 0 where the data has none of the items. */
 uint32_t cw_read_count_up_to(struct cw_reader *reader, size_t item_size, uint32_t most, const char *what);
-/* The bytes of the character that a text begins with; 0 where that is NUL or not UTF-8, or where the text is empty. */
-size_t cw_utf8_length(const void *text, size_t length);
-/* Whether it is well-formed UTF-8 without NUL. */
-bool cw_is_utf8(const void *text, size_t length);
-/* Text without NUL that is not has a question mark for each byte beyond ASCII then. */
-void cw_force_utf8(void *text, size_t length);
 /* A u32 length and that many bytes of UTF-8 without NUL, at most CW_TEXT_MAX; copied into `arena`. "" after a failure,
  * never NULL. */
 enum { CW_TEXT_MAX = 1 << 16 };

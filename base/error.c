@@ -6,17 +6,17 @@
 
 #include "base/text.h"
 
-static enum cw_status set(struct cw_error *err, enum cw_status code, const char *source, const char *format,
-                          va_list args)
+/* Whether it is the first, which is recorded. */
+static bool set(struct cw_error *err, enum cw_status code, const char *source, const char *format, va_list args)
 {
     if (!err || err->code != CW_OK)
-        return code;
+        return false;
     memset(err, 0, sizeof *err);
     err->code = code;
     if (source)
         cw_text_format(err->source, sizeof err->source, "%s", source);
     cw_text_vformat(err->message, sizeof err->message, format, args);
-    return code;
+    return true;
 }
 
 enum cw_status cw_error_set(struct cw_error *err, enum cw_status code, const char *format, ...)
@@ -31,10 +31,9 @@ enum cw_status cw_error_set(struct cw_error *err, enum cw_status code, const cha
 enum cw_status cw_error_at(struct cw_error *err, enum cw_status code, const char *source, unsigned line,
                            unsigned column, const char *format, ...)
 {
-    bool first = err && err->code == CW_OK;
     va_list args;
     va_start(args, format);
-    set(err, code, source, format, args);
+    bool first = set(err, code, source, format, args);
     va_end(args);
     if (first) {
         err->line = line;
@@ -46,10 +45,9 @@ enum cw_status cw_error_at(struct cw_error *err, enum cw_status code, const char
 enum cw_status cw_error_offset(struct cw_error *err, enum cw_status code, const char *source, uint64_t offset,
                                const char *format, ...)
 {
-    bool first = err && err->code == CW_OK;
     va_list args;
     va_start(args, format);
-    set(err, code, source, format, args);
+    bool first = set(err, code, source, format, args);
     va_end(args);
     if (first) {
         err->has_offset = true;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/utf8.h"
 
 enum { ESCAPE_SIZE = 16, NUMBER_SIZE = 512, HELD_SIZE = 1024 };
 
@@ -106,6 +106,18 @@ static size_t plain_span(const char *text, size_t n)
     return i;
 }
 
+/* Puts the bytes that stand for themselves, up to the first character that may not; false where there is none. */
+static bool put_plain(struct sink *to, const char **text, size_t *n, struct character *c)
+{
+    size_t plain = plain_span(*text, *n);
+    put_bytes(to, *text, plain);
+    *text += plain;
+    *n -= plain;
+    if (*n)
+        *c = next_character(*text, *n);
+    return *n;
+}
+
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
 static size_t escape_for_line(const struct character *c, char text[ESCAPE_SIZE])
@@ -121,21 +133,12 @@ static size_t escape_for_line(const struct character *c, char text[ESCAPE_SIZE])
 
 static void put_line(struct sink *to, const char *text, size_t n)
 {
-    while (n) {
-        size_t plain = plain_span(text, n);
-        put_bytes(to, text, plain);
-        text += plain;
-        n -= plain;
-        if (!n)
-            return;
-        struct character c = next_character(text, n);
+    for (struct character c; put_plain(to, &text, &n, &c); text += c.length, n -= c.length) {
         char escape[ESCAPE_SIZE];
         if (c.unseen)
             put_whole(to, escape, escape_for_line(&c, escape));
         else
             put_whole(to, text, c.length);
-        text += c.length;
-        n -= c.length;
     }
 }
 
@@ -202,14 +205,7 @@ static size_t escape_for_json(const struct character *c, char text[ESCAPE_SIZE])
 /* `made`: it is JSON already, whose quotes, backslashes and ends of lines are its own. */
 static void put_json(struct sink *to, const char *text, size_t n, bool made)
 {
-    while (n) {
-        size_t plain = plain_span(text, n);
-        put_bytes(to, text, plain);
-        text += plain;
-        n -= plain;
-        if (!n)
-            return;
-        struct character c = next_character(text, n);
+    for (struct character c; put_plain(to, &text, &n, &c); text += c.length, n -= c.length) {
         char escape[ESCAPE_SIZE];
         if (c.unseen && !(made && c.code == '\n'))
             put_bytes(to, escape, escape_for_json(&c, escape));
@@ -218,8 +214,6 @@ static void put_json(struct sink *to, const char *text, size_t n, bool made)
                 put_bytes(to, "\\", 1);
             put_bytes(to, text, c.length);
         }
-        text += c.length;
-        n -= c.length;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/eval_run.h"
 #include "cli/held_metrics.h"
 #include "cli/legacy_names.h"
@@ -27,7 +28,7 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     char *source = cw_arena_strdup(r->arena, basename(r->o->capture));
     if (!source)
         return cw_error_nomem(r->err);
-    cw_force_utf8(source, strlen(source));
+    cw_utf8_force(source, strlen(source));
     r->source = source;
     enum cw_status status = cw_file_read(&r->file, r->o->capture, largest_capture, r->err);
     if (status == CW_OK)

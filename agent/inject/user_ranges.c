@@ -5,6 +5,7 @@
 
 #include "agent/inject/inject.h"
 #include "agent/inject/say.h"
+#include "base/utf8.h"
 
 static struct {
     struct cw_nesting open;
@@ -23,7 +24,7 @@ static void clean(char *to, const char *from)
     while (from[n] && n && ((unsigned char)from[n] & 0xc0) == 0x80) /* not in the middle of a character */
         n--;
     to[n] = 0;
-    cw_force_utf8(to, n);
+    cw_utf8_force(to, n);
 }
 
 static const struct cw_inject_mode *mode(void)

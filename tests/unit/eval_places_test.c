@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "eval/confined.h"
 #include "eval/places.h"
 #include "eval/texts.h"
@@ -187,7 +188,7 @@ Test(places, bytes_of_a_name_are_text)
                                      "1\xa9"
                                      "E"};
     resolve(functions, 1, NULL, 0);
-    cr_expect(cw_is_utf8(places[0].name, strlen(places[0].name)), "%s", places[0].name);
+    cr_expect(cw_utf8_holds(places[0].name, strlen(places[0].name)), "%s", places[0].name);
 }
 
 /* The cubin with its first section marked as compressed. */
