@@ -7,6 +7,7 @@
 #include "agent/filter.h"
 #include "agent/message.h"
 #include "agent/program.h"
+#include "image/config_image.h"
 
 struct cw_range_options {
     const struct cw_config_image *plan;

@@ -106,8 +106,8 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const
     }
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_counter_data_write_header(schema, &out);
-    cw_counter_data_write_schema(schema, &out);
+    cw_schema_write_header(schema, &out);
+    cw_schema_write(schema, &out);
     return cw_collector_append(c, &out, err);
 }
 

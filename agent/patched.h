@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_PATCHED_H
 #define CW_AGENT_PATCHED_H
 
+#include "image/config_image.h"
 #include "image/counter_data.h"
 
 /* patched[column] of a schema of this plan: whether the counter needs such a raw counter. NULL when out of memory. */

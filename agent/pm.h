@@ -3,6 +3,7 @@
 #define CW_AGENT_PM_H
 
 #include "agent/program.h"
+#include "image/config_image.h"
 #include "image/pm_data.h"
 
 struct cw_pm_options {

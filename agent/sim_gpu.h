@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_SIM_GPU_H
 #define CW_AGENT_SIM_GPU_H
 
+#include "image/config_image.h"
 #include "image/counter_data.h"
 
 struct cw_sim_gpu {

@@ -3,7 +3,7 @@
 #define CW_EVAL_PM_H
 
 #include "eval/result.h"
-#include "image/pm_data.h"
+#include "image/pm_view.h"
 
 struct cw_pm_result {
     struct cw_result base; /* metrics, names and units; it has no ranges */

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/chunk.h"
-#include "image/counter_data.h"
-#include "image/fields.h"
-#include "image/meanings.h"
-
 /* ---- writing ---- */
 
 static void write_plan(const struct cw_config_image *image, struct cw_writer *out)
@@ -88,7 +83,7 @@ static void write_limits(const struct cw_config_image *image, struct cw_writer *
 
 static void write_meanings(const struct cw_config_image *image, struct cw_writer *out)
 {
-    cw_meanings_write(image->meanings, image->meaning_count, out);
+    cw_field_write_meanings(out, image->meanings, image->meaning_count);
 }
 
 static void write_native(const struct cw_config_image *image, struct cw_writer *out)
@@ -102,8 +97,8 @@ void cw_config_image_prefix(const struct cw_config_image *image, struct cw_write
     struct cw_arena *arena = cw_arena_create();
     struct cw_schema schema;
     if (arena && cw_schema_of_plan(&schema, image, arena) == CW_OK) {
-        cw_counter_data_write_header(&schema, out);
-        cw_counter_data_write_schema(&schema, out);
+        cw_schema_write_header(&schema, out);
+        cw_schema_write(&schema, out);
     } else if (out->status == CW_OK) {
         out->status = CW_ERR_NOMEM;
     }
@@ -305,7 +300,7 @@ static void read_prefix(struct parse *p, struct cw_reader *in)
 
 static void read_meanings(struct parse *p, struct cw_reader *in)
 {
-    p->image->meaning_count = cw_meanings_read(&p->image->meanings, in, p->arena);
+    p->image->meaning_count = cw_field_read_meanings(in, p->arena, &p->image->meanings);
 }
 
 static void read_native(struct parse *p, struct cw_reader *in)
@@ -443,30 +438,6 @@ enum cw_status cw_config_image_read(struct cw_config_image *image, const void *d
 }
 
 /* ---- looking at a plan ---- */
-
-static bool pass_holds(const struct cw_config_pass *pass, uint32_t raw)
-{
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == raw)
-            return true;
-    return false;
-}
-
-uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole)
-{
-    const struct cw_config_counter *c = &image->counters[counter];
-    uint32_t all = 0, some = 0;
-    for (uint32_t i = 0; i < image->pass_count; i++) {
-        uint32_t held = 0;
-        for (uint32_t k = 0; k < c->raw_count; k++)
-            held += pass_holds(&image->passes[i], c->raws[k]);
-        all += held == c->raw_count;
-        if (held || !c->raw_count)
-            passes[some++] = i;
-    }
-    *whole = some > 0 && all == some && (some == 1 || !c->raw_count);
-    return some;
-}
 
 const char *cw_config_parameter(const struct cw_config_image *image, const char *key)
 {

@@ -5,28 +5,7 @@
 #ifndef CW_IMAGE_CONFIG_IMAGE_H
 #define CW_IMAGE_CONFIG_IMAGE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/arena.h"
-#include "base/bytes.h"
-#include "base/error.h"
-
-/* A plan is for one of the first two; the others collect without one. */
-enum cw_profiler {
-    CW_PROFILER_RANGE = 0,
-    CW_PROFILER_PM = 1,
-    CW_PROFILER_PC = 2,
-    CW_PROFILER_SASS = 3,
-    CW_PROFILER__COUNT,
-    CW_PROFILER__PLANNED = CW_PROFILER_PM + 1
-};
-/* "range", "pm", "pc", "sass". */
-extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
-
-struct cw_pair {
-    const char *key, *value;
-};
+#include "image/schema.h"
 
 struct cw_config_domain {
     uint32_t id; /* NVIDIA's number for the domain */
@@ -60,12 +39,6 @@ struct cw_config_limit {
 /* How many groups of a limit a pass takes. */
 uint32_t cw_config_limit_taken(const struct cw_config_limit *limit, const struct cw_config_pass *pass);
 
-/* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
-struct cw_meaning {
-    const char *name;
-    uint64_t raws, formula; /* 0: no formula was known */
-};
-
 /* The parameter that names a raw counter, as 0x and 16 digits: where a pass collects it too, the pass counts what the
  * whole device does rather than one context. */
 #define CW_CONFIG_DEVICE_COUNTER "device_counter"
@@ -88,9 +61,6 @@ struct cw_config_image {
     const uint8_t *native;
     size_t native_size;
 };
-
-/* Passes of a plan and of a capture. A plan for every counter of a chip has some hundred. */
-enum { CW_PASSES_MAX = 4096 };
 
 /* The passes of all counters (cw_config_counter_passes) together number at most this many, so that a small hostile
  * file cannot ask for much work. A plan for every counter of a chip has some hundred thousand. */
@@ -115,5 +85,8 @@ void cw_config_image_prefix(const struct cw_config_image *image, struct cw_write
  * collected by every pass. `passes` has room for pass_count entries. Returns how many. For all counters at once
  * cw_schema_of_plan is much faster. */
 uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole);
+
+/* The schema of a config image. Lists are in `arena`; strings and `metrics` are shared with the image. */
+enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena);
 
 #endif

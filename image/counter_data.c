@@ -5,12 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/chunk.h"
-#include "image/fields.h"
 #include "image/data_chunks.h"
-#include "image/meanings.h"
-#include "image/pm_data.h"
-#include "image/schema.h"
 
 /* ---- reading: first find the chunks, so that the columns can be laid out ---- */
 
@@ -120,7 +115,7 @@ static enum cw_status read_meanings(struct parse *p, const struct cw_chunk *chun
     }
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
-    s->meaning_count = cw_meanings_read(&s->meanings, &in, p->arena);
+    s->meaning_count = cw_field_read_meanings(&in, p->arena, &s->meanings);
     return finish_chunk(&in, chunk);
 }
 
@@ -249,7 +244,8 @@ static uint32_t read_device_number(struct parse *p, struct cw_reader *in)
 {
     size_t pos = in->pos;
     uint32_t number = cw_read_u32(in), index;
-    if (cw_find_device(p->data, number, &index) && p->devices.items[index].offset < in->base)
+    if (cw_device_find(p->data->devices, p->data->device_count, number, &index) &&
+        p->devices.items[index].offset < in->base)
         return index;
     if (in->status == CW_OK) {
         in->pos = pos;
@@ -431,7 +427,8 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     if (status == CW_OK)
         status = read_ranges(&p);
     if (status == CW_OK)
-        status = cw_pm_read(&data->pm, data, &p.file, p.pm.items, p.pm.count, arena);
+        status = cw_pm_read(&data->pm, &data->schema, data->devices, data->device_count, &p.file, p.pm.items,
+                            p.pm.count, arena);
     free(p.pm.items);
     free(p.devices.items);
     free(p.ranges.items);
@@ -448,23 +445,6 @@ static const char *find_pair(const struct cw_pair *pairs, uint32_t count, const 
         if (strcmp(pairs[i].key, key) == 0)
             return pairs[i].value;
     return NULL;
-}
-
-static int compare_number(const void *key, const void *element)
-{
-    const uint32_t *number = key;
-    const struct cw_device *device = element;
-    return (*number > device->index) - (*number < device->index);
-}
-
-bool cw_find_device(const struct cw_counter_data *data, uint32_t number, uint32_t *index)
-{
-    const struct cw_device *found = NULL;
-    if (data->device_count)
-        found = bsearch(&number, data->devices, data->device_count, sizeof *found, compare_number);
-    if (found)
-        *index = (uint32_t)(found - data->devices);
-    return found;
 }
 
 const char *cw_device_attribute(const struct cw_device *device, const char *key)

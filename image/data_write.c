@@ -5,15 +5,6 @@
 #include "image/data_chunks.h"
 #include "image/fields.h"
 
-/* A file has the lowest minor version that knows all its chunks, so that plans and captures of ranges stay what they
- * were. */
-void cw_counter_data_write_header(const struct cw_schema *schema, struct cw_writer *out)
-{
-    struct cw_chunk_kind kind = cw_counter_data_kind;
-    kind.minor = schema->meaning_count ? 3 : schema->repeat_count ? 2 : schema->profiler == CW_PROFILER_PM ? 1 : 0;
-    cw_chunk_write_header(out, &kind);
-}
-
 void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device, struct cw_writer *out)
 {
     size_t start = cw_chunk_begin(out, CW_CHUNK_DEVICE, 0);

@@ -137,3 +137,26 @@ void cw_field_check_unique(struct cw_reader *in, struct cw_field_key *keys, size
     else
         cw_reader_fail(in, "found a %s again, expected each once", what);
 }
+
+void cw_field_write_meanings(struct cw_writer *out, const struct cw_meaning *meanings, uint32_t count)
+{
+    cw_write_u32(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        cw_write_string(out, meanings[i].name);
+        cw_write_u64(out, meanings[i].raws);
+        cw_write_u64(out, meanings[i].formula);
+    }
+}
+
+uint32_t cw_field_read_meanings(struct cw_reader *in, struct cw_arena *arena, const struct cw_meaning **meanings)
+{
+    uint32_t count = cw_read_count(in, 4 + 8 + 8, "meanings");
+    struct cw_meaning *list = cw_field_array(in, arena, count, sizeof *list);
+    for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
+        list[i].name = cw_read_string(in, arena);
+        list[i].raws = cw_read_u64(in);
+        list[i].formula = cw_read_u64(in);
+    }
+    *meanings = list;
+    return count;
+}

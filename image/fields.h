@@ -1,8 +1,36 @@
-/* Fields that both formats have. All report through the reader they are given and do nothing once it has failed. */
+/* What both formats have. Functions that read report through the reader they are given and do nothing once it has
+ * failed. */
 #ifndef CW_IMAGE_FIELDS_H
 #define CW_IMAGE_FIELDS_H
 
-#include "image/config_image.h"
+#include "image/chunk.h"
+
+/* A plan is for one of the first two; the others collect without one. */
+enum cw_profiler {
+    CW_PROFILER_RANGE = 0,
+    CW_PROFILER_PM = 1,
+    CW_PROFILER_PC = 2,
+    CW_PROFILER_SASS = 3,
+    CW_PROFILER__COUNT,
+    CW_PROFILER__PLANNED = CW_PROFILER_PM + 1
+};
+/* "range", "pm", "pc", "sass". */
+extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
+
+struct cw_pair {
+    const char *key, *value;
+};
+
+/* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
+struct cw_meaning {
+    const char *name;
+    uint64_t raws, formula; /* 0: no formula was known */
+};
+
+/* Passes of a plan and of a capture. A plan for every counter of a chip has some hundred. */
+enum { CW_PASSES_MAX = 4096 };
+
+/* ---- fields ---- */
 
 /* Zeroed room in `arena` for `count` items. NULL, with the reader failed, when out of memory; NULL if it had failed
  * before. The caller has checked the count against the data. */
@@ -41,5 +69,13 @@ struct cw_field_key {
 /* Fails at the first key (in reading order) that repeats an earlier one. Reorders `keys`. Sorts, so that hostile
  * input costs no more than any other. */
 void cw_field_check_unique(struct cw_reader *in, struct cw_field_key *keys, size_t count, const char *what);
+
+/* ---- the chunk MEAN: what names stood for when they were planned ---- */
+
+#define CW_CHUNK_MEANINGS CW_CHUNK_TYPE('M', 'E', 'A', 'N')
+
+/* The payload; reading returns the count. */
+void cw_field_write_meanings(struct cw_writer *out, const struct cw_meaning *meanings, uint32_t count);
+uint32_t cw_field_read_meanings(struct cw_reader *in, struct cw_arena *arena, const struct cw_meaning **meanings);
 
 #endif

@@ -5,9 +5,7 @@
 #include <search.h>
 #include <string.h>
 
-#include "image/config_image.h"
 #include "image/data_chunks.h"
-#include "image/meanings.h"
 #include "image/pc_data.h"
 
 struct joined {                 /* a device of the result */
@@ -131,7 +129,7 @@ static enum cw_status take_device(struct merge *m, const struct cw_merge_input *
     if (chunk->type != CW_CHUNK_DEVICE)
         return CW_OK;
     uint32_t number = device_number(chunk), index = 0;
-    cw_find_device(m->data, number, &index); /* which has been read */
+    cw_device_find(m->data->devices, m->data->device_count, number, &index); /* which has been read */
     const char *place = cw_device_attribute(&m->data->devices[index], "pci");
     const struct joined device = {.own = number,
                                   .place = place ? cw_arena_strdup(m->arena, place) : "",
@@ -301,7 +299,7 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
     if (input == m->first) {
         m->profiler = data->schema.profiler;
         m->repeat_count = data->schema.repeat_count;
-        cw_counter_data_write_header(&data->schema, m->out);
+        cw_schema_write_header(&data->schema, m->out);
     }
     if (data->schema.profiler != m->profiler)
         return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",

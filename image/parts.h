@@ -7,7 +7,7 @@
 #ifndef CW_IMAGE_PARTS_H
 #define CW_IMAGE_PARTS_H
 
-#include "image/counter_data.h"
+#include "image/config_image.h"
 
 enum cw_parting {
     CW_PARTS_FEW,    /* as few as keep shared raw counters apart */

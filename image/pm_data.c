@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "image/data_chunks.h"
-#include "image/fields.h"
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
@@ -110,7 +109,9 @@ bool cw_pm_chunk_is_known(uint32_t type)
 
 struct parse {
     struct cw_pm_data *pm;
-    const struct cw_counter_data *data;
+    const struct cw_schema *schema;
+    const struct cw_device *devices;
+    uint32_t device_count;
     const struct cw_reader *file;
     struct cw_arena *arena;
     struct cw_pm_block *blocks;
@@ -122,22 +123,25 @@ static uint32_t read_device(const struct parse *p, struct cw_reader *in)
 {
     size_t pos = in->pos;
     uint32_t number = cw_read_u32(in), index = 0;
-    if (!cw_find_device(p->data, number, &index) && in->status == CW_OK) {
+    if (!cw_device_find(p->devices, p->device_count, number, &index) && in->status == CW_OK) {
         in->pos = pos;
         cw_reader_fail(in, "found device %" PRIu32 ", expected one with a DEVC chunk", number);
     }
     return index;
 }
 
-/* Bytes of a sample in a column. */
-static const uint8_t sizes[CW_COLUMN__COUNT] = {
-    [CW_COLUMN_COUNTS] = 4, [CW_COLUMN_SUMS] = 8, [CW_COLUMN_ROLLUPS] = 8 * CW_ROLLUP_COUNT};
+size_t cw_column_sample_size(enum cw_column_form form)
+{
+    static const uint8_t sizes[CW_COLUMN__COUNT] = {
+        [CW_COLUMN_COUNTS] = 4, [CW_COLUMN_SUMS] = 8, [CW_COLUMN_ROLLUPS] = 8 * CW_ROLLUP_COUNT};
+    return sizes[form];
+}
 
 static void skip_column(struct cw_reader *in, uint32_t count)
 {
     uint8_t form = cw_field_read_enum(in, CW_COLUMN__COUNT, "form of a column", "a form below 6");
     if (in->status == CW_OK)
-        cw_read_bytes(in, (size_t)count * sizes[form]);
+        cw_read_bytes(in, count * cw_column_sample_size((enum cw_column_form)form));
 }
 
 static bool check_count(struct cw_reader *in, uint32_t count, uint32_t counters)
@@ -152,7 +156,7 @@ static bool check_count(struct cw_reader *in, uint32_t count, uint32_t counters)
 
 static void find_block(struct parse *p, struct cw_reader *in, struct cw_pm_block *block)
 {
-    uint32_t counters = p->data->schema.counter_count;
+    uint32_t counters = p->schema->counter_count;
     block->device = read_device(p, in);
     block->lost = cw_read_u64(in);
     block->overflow = cw_field_read_enum(in, 2, "overflow", "0 or 1");
@@ -245,7 +249,7 @@ static uint64_t to_wall(const struct line *l, uint64_t device_ns)
 static enum cw_status find_lines(struct parse *p)
 {
     struct cw_pm_data *pm = p->pm;
-    p->lines = calloc((size_t)p->data->device_count + 1, sizeof *p->lines);
+    p->lines = calloc((size_t)p->device_count + 1, sizeof *p->lines);
     if (!p->lines)
         return cw_error_nomem(p->file->err);
     for (uint32_t i = 0; i < pm->clock_count; i++) {
@@ -255,7 +259,7 @@ static enum cw_status find_lines(struct parse *p)
         l->last = p->clocks[i].pair;
         l->known = true;
     }
-    for (uint32_t d = 0; d < p->data->device_count; d++)
+    for (uint32_t d = 0; d < p->device_count; d++)
         pm->correlated[d] = p->lines[d].known;
     return CW_OK;
 }
@@ -296,7 +300,7 @@ static enum cw_status read_launches(struct parse *p, const struct cw_chunk *chun
         l->start_ns = cw_read_u64(&in);
         l->end_ns = cw_read_u64(&in);
         uint32_t device;
-        if (cw_find_device(p->data, l->device, &device)) {
+        if (cw_device_find(p->devices, p->device_count, l->device, &device)) {
             l->start_ns = to_wall(&p->lines[device], l->start_ns);
             l->end_ns = to_wall(&p->lines[device], l->end_ns);
         }
@@ -311,17 +315,19 @@ static enum cw_status allocate(struct parse *p)
     struct cw_pm_data *pm = p->pm;
     pm->start_ns = cw_arena_alloc(p->arena, pm->sample_count, sizeof *pm->start_ns);
     pm->end_ns = cw_arena_alloc(p->arena, pm->sample_count, sizeof *pm->end_ns);
-    pm->correlated = cw_arena_alloc(p->arena, p->data->device_count, sizeof *pm->correlated);
+    pm->correlated = cw_arena_alloc(p->arena, p->device_count, sizeof *pm->correlated);
     pm->names = cw_arena_alloc(p->arena, pm->name_count, sizeof *pm->names);
     pm->launches = cw_arena_alloc(p->arena, pm->launch_count, sizeof *pm->launches);
     bool good = pm->start_ns && pm->end_ns && pm->correlated && pm->names && pm->launches;
     return good ? CW_OK : cw_error_nomem(p->file->err);
 }
 
-enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *data, const struct cw_reader *file,
-                          const struct cw_chunk *chunks, size_t count, struct cw_arena *arena)
+enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_schema *schema, const struct cw_device *devices,
+                          uint32_t device_count, const struct cw_reader *file, const struct cw_chunk *chunks,
+                          size_t count, struct cw_arena *arena)
 {
-    struct parse p = {.pm = pm, .data = data, .file = file, .arena = arena};
+    struct parse p = {
+        .pm = pm, .schema = schema, .devices = devices, .device_count = device_count, .file = file, .arena = arena};
     *pm = (struct cw_pm_data){0};
     p.blocks = cw_arena_alloc(arena, count, sizeof *p.blocks);
     p.clocks = cw_arena_alloc(arena, count, sizeof *p.clocks);
@@ -340,96 +346,4 @@ enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *d
             status = read_launches(&p, &chunks[i], &names, &launches);
     free(p.lines);
     return status;
-}
-
-/* ---- columns ---------------------------------------------------------------------------------------------------- */
-
-/* Values that are columns at a time: enough for whole cache lines, however large a block is. */
-enum { VIEW_VALUES = 1 << 18 };
-
-enum cw_status cw_pm_view_init(struct cw_pm_view *view, const struct cw_counter_data *data, struct cw_arena *arena,
-                               struct cw_error *err)
-{
-    uint32_t counters = data->schema.counter_count, largest = data->pm.largest;
-    uint32_t most = counters ? VIEW_VALUES / counters + 1 : VIEW_VALUES;
-    largest = largest < most ? largest : most;
-    struct cw_range *ranges = cw_arena_alloc(arena, largest, sizeof *ranges);
-    *view = (struct cw_pm_view){.room = largest, .data = {.schema = data->schema, .device_count = 1, .ranges = ranges}};
-    view->data.forms = cw_arena_alloc(arena, (size_t)largest * counters, 1);
-    view->columns = cw_arena_alloc(arena, counters, 1);
-    bool good = ranges && view->data.forms && view->columns;
-    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
-        view->data.rollups[r] = cw_arena_alloc(arena, (size_t)largest * counters, sizeof(double));
-        good = good && view->data.rollups[r];
-    }
-    return good ? CW_OK : cw_error_nomem(err);
-}
-
-static void fill(double *column, uint32_t count, double value)
-{
-    for (uint32_t i = 0; i < count; i++)
-        column[i] = value;
-}
-
-/* Sums alone: the average follows from the number of instances, least and greatest only where there is one instance. */
-static void spread_sums(double *const column[CW_ROLLUP_COUNT], uint32_t count, uint32_t instances)
-{
-    for (uint32_t i = 0; i < count; i++)
-        column[CW_AVG][i] = instances ? column[CW_SUM][i] / instances : NAN;
-    for (int r = CW_MIN; r <= CW_MAX; r++)
-        for (uint32_t i = 0; i < count; i++)
-            column[r][i] = instances == 1 ? column[CW_SUM][i] : NAN;
-}
-
-/* Of a column of `total` samples, those from `first` on. */
-static void load_column(struct cw_pm_view *view, uint32_t counter, uint32_t instances, struct cw_reader *in,
-                        uint32_t first, uint32_t total)
-{
-    static const uint8_t as_range[CW_COLUMN__COUNT] = {CW_FORM_NOT_COLLECTED, CW_FORM_UNAVAILABLE, CW_FORM_ZERO,
-                                                       CW_FORM_ROLLUPS,       CW_FORM_ROLLUPS,     CW_FORM_ROLLUPS};
-    uint32_t count = view->data.range_count;
-    size_t at = (size_t)counter * count;
-    double *column[CW_ROLLUP_COUNT];
-    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-        column[r] = view->data.rollups[r] + at;
-    enum cw_column_form form = (enum cw_column_form)cw_read_u8(in);
-    const size_t start = in->pos;
-    view->columns[counter] = (uint8_t)form;
-    memset(view->data.forms + at, as_range[form], count);
-    switch (form) {
-    case CW_COLUMN_COUNTS:
-        in->pos = start + 4 * (size_t)first;
-        for (uint32_t i = 0; i < count; i++)
-            column[CW_SUM][i] = cw_read_u32(in);
-        spread_sums(column, count, instances);
-        break;
-    case CW_COLUMN_SUMS:
-        in->pos = start + 8 * (size_t)first;
-        cw_read_f64s(in, column[CW_SUM], count);
-        spread_sums(column, count, instances);
-        break;
-    case CW_COLUMN_ROLLUPS:
-        for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
-            in->pos = start + 8 * ((size_t)r * total + first);
-            cw_read_f64s(in, column[r], count);
-        }
-        break;
-    default:
-        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-            fill(column[r], count, form == CW_COLUMN_ZERO ? 0 : NAN);
-        break;
-    }
-    in->pos = start + (size_t)total * sizes[form];
-}
-
-uint32_t cw_pm_view_load(struct cw_pm_view *view, const struct cw_counter_data *data, uint32_t index, uint32_t first)
-{
-    const struct cw_pm_block *block = &data->pm.blocks[index];
-    struct cw_reader in;
-    cw_reader_init(&in, block->columns, block->size, "", block->offset, NULL);
-    view->data.devices = &data->devices[block->device];
-    view->data.range_count = block->count - first < view->room ? block->count - first : view->room;
-    for (uint32_t c = 0; c < data->schema.counter_count; c++)
-        load_column(view, c, data->devices[block->device].facts[c].instances, &in, first, block->count);
-    return view->data.range_count;
 }

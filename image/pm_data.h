@@ -1,11 +1,10 @@
 /* PM sampling in counter data: samples, the launches beside them, and how the device's clock stands to the wall's. See
- * FORMAT.md for the bytes. Samples are kept as the file has them, a block for each chunk, and become columns block by
- * block, so that a long capture needs no more memory than one block of columns. */
+ * FORMAT.md for the bytes. Samples are kept as the file has them, a block for each chunk; image/pm_view.h makes columns
+ * of them. */
 #ifndef CW_IMAGE_PM_DATA_H
 #define CW_IMAGE_PM_DATA_H
 
-#include "image/chunk.h"
-#include "image/counter_data.h"
+#include "image/schema.h"
 
 /* Which rollups of a counter a block of samples holds. */
 enum cw_column_form {
@@ -67,22 +66,26 @@ struct cw_clock_reading {
     struct cw_clock_pair pair;
 };
 
+struct cw_pm_data {
+    uint32_t block_count, sample_count, clock_count, name_count, launch_count, overflow_count;
+    uint32_t largest; /* samples of the largest block */
+    uint64_t lost, launches_dropped;
+    const struct cw_pm_block *blocks;
+    const struct cw_clock_reading *clocks; /* in the order of the file */
+    uint64_t *start_ns, *end_ns; /* of each sample; the wall clock's where the device's clock is known, else that */
+    bool *correlated;            /* for each device: times are the wall clock's */
+    const char **names;
+    struct cw_kernel_launch *launches;
+};
+
+/* Bytes of a sample in a column of a form. */
+size_t cw_column_sample_size(enum cw_column_form form);
+
 /* The chunks of a capture that belong here: the reader of counter data collects them, in the order of the file. */
 bool cw_pm_chunk_is_known(uint32_t type);
-/* Parses and checks them. `data` has its schema and devices. The blocks point into the chunks' bytes. */
-enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_counter_data *data, const struct cw_reader *file,
-                          const struct cw_chunk *chunks, size_t count, struct cw_arena *arena);
-
-/* Columns of some samples of a block, as a capture whose ranges are the samples: for evaluation. Their room is made once;
- * loading others overwrites the columns. */
-struct cw_pm_view {
-    struct cw_counter_data data; /* one device, one range for each sample; names and times are empty */
-    uint32_t room;               /* samples at a time */
-    uint8_t *columns;            /* enum cw_column_form of each counter in this block */
-};
-enum cw_status cw_pm_view_init(struct cw_pm_view *view, const struct cw_counter_data *data, struct cw_arena *arena,
-                               struct cw_error *err);
-/* Loads samples of a block from `first` on, which is one of it; returns how many. */
-uint32_t cw_pm_view_load(struct cw_pm_view *view, const struct cw_counter_data *data, uint32_t block, uint32_t first);
+/* Parses and checks them. The blocks point into the chunks' bytes. */
+enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_schema *schema, const struct cw_device *devices,
+                          uint32_t device_count, const struct cw_reader *file, const struct cw_chunk *chunks,
+                          size_t count, struct cw_arena *arena);
 
 #endif

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "image/data_chunks.h"
-#include "image/fields.h"
-#include "image/meanings.h"
 
 /* ---- columns ---- */
 
@@ -54,7 +52,33 @@ uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, u
     return found ? schema->counter_count + at : CW_NO_COLUMN;
 }
 
+/* ---- devices ---- */
+
+static int compare_number(const void *key, const void *element)
+{
+    const uint32_t *number = key;
+    const struct cw_device *device = element;
+    return (*number > device->index) - (*number < device->index);
+}
+
+bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t number, uint32_t *index)
+{
+    const struct cw_device *found = count ? bsearch(&number, devices, count, sizeof *found, compare_number) : NULL;
+    if (found)
+        *index = (uint32_t)(found - devices);
+    return found;
+}
+
 /* ---- writing ---- */
+
+/* A file has the lowest minor version that knows all its chunks, so that plans and captures of ranges stay what they
+ * were. */
+void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out)
+{
+    struct cw_chunk_kind kind = cw_counter_data_kind;
+    kind.minor = schema->meaning_count ? 3 : schema->repeat_count ? 2 : schema->profiler == CW_PROFILER_PM ? 1 : 0;
+    cw_chunk_write_header(out, &kind);
+}
 
 static void write_repeats(const struct cw_schema *schema, struct cw_writer *out)
 {
@@ -67,7 +91,7 @@ static void write_repeats(const struct cw_schema *schema, struct cw_writer *out)
     cw_chunk_end(out, start);
 }
 
-void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writer *out)
+void cw_schema_write(const struct cw_schema *schema, struct cw_writer *out)
 {
     size_t start = cw_chunk_begin(out, CW_CHUNK_SCHEMA, 0);
     cw_write_string(out, schema->chip);
@@ -90,7 +114,7 @@ void cw_counter_data_write_schema(const struct cw_schema *schema, struct cw_writ
         write_repeats(schema, out);
     if (schema->meaning_count) {
         start = cw_chunk_begin(out, CW_CHUNK_MEANINGS, CW_CHUNK_OPTIONAL);
-        cw_meanings_write(schema->meanings, schema->meaning_count, out);
+        cw_field_write_meanings(out, schema->meanings, schema->meaning_count);
         cw_chunk_end(out, start);
     }
 }
@@ -185,145 +209,4 @@ void cw_schema_read_repeats(struct cw_schema *schema, struct cw_reader *in, stru
     }
     schema->repeats = repeats;
     schema->repeat_count = in->status == CW_OK ? count : 0;
-}
-
-/* ---- from a plan ---- */
-
-/* The passes of every raw counter, and room to tally passes. Without it, finding the passes of every counter would
- * search every pass for every raw counter again. */
-struct pass_index {
-    size_t *start; /* [raw_count + 1]: raw r is in passes[start[r]] up to passes[start[r + 1]], ascending */
-    uint32_t *passes;
-    uint32_t *last;  /* [raw_count]: 1 + the last pass seen, since a raw counter may have several placements in one */
-    uint32_t *tally; /* [pass_count], zero between uses */
-    uint32_t *found; /* [pass_count] */
-};
-
-static void index_free(struct pass_index *index)
-{
-    free(index->start);
-    free(index->passes);
-    free(index->last);
-    free(index->tally);
-    free(index->found);
-}
-
-/* Visits each raw counter of each pass once: counts it in at[raw], or, where `count` is false, stores the pass at
- * passes[at[raw]] and moves at[raw] on. */
-static void index_walk(struct pass_index *index, const struct cw_config_image *image, size_t *at, bool count)
-{
-    memset(index->last, 0, (size_t)image->raw_count * sizeof *index->last);
-    for (uint32_t i = 0; i < image->pass_count; i++) {
-        const struct cw_config_pass *pass = &image->passes[i];
-        for (uint32_t k = 0; k < pass->count; k++) {
-            uint32_t raw = pass->placements[k].raw;
-            if (index->last[raw] == i + 1)
-                continue;
-            index->last[raw] = i + 1;
-            if (count)
-                at[raw]++;
-            else
-                index->passes[at[raw]++] = i;
-        }
-    }
-}
-
-static enum cw_status index_build(struct pass_index *index, const struct cw_config_image *image)
-{
-    size_t raws = image->raw_count, total = 0;
-    *index = (struct pass_index){
-        .start = calloc(raws + 1, sizeof *index->start),
-        .last = calloc(raws + 1, sizeof *index->last),
-        .tally = calloc((size_t)image->pass_count + 1, sizeof *index->tally),
-        .found = calloc((size_t)image->pass_count + 1, sizeof *index->found),
-    };
-    if (!index->start || !index->last || !index->tally || !index->found)
-        return CW_ERR_NOMEM;
-    index_walk(index, image, index->start, true);
-    for (size_t r = 0; r <= raws; r++) {
-        size_t own = index->start[r];
-        index->start[r] = total;
-        total += own;
-    }
-    index->passes = calloc(total + 1, sizeof *index->passes);
-    if (!index->passes)
-        return CW_ERR_NOMEM;
-    index_walk(index, image, index->start, false);
-    /* storing moved each start to its end, which is the next one's start */
-    memmove(index->start + 1, index->start, raws * sizeof *index->start);
-    index->start[0] = 0;
-    return CW_OK;
-}
-
-static int compare_u32(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
-/* As cw_config_counter_passes, into index->found. */
-static uint32_t index_find(struct pass_index *index, const struct cw_config_image *image,
-                           const struct cw_config_counter *counter, bool *whole)
-{
-    uint32_t some = 0, all = 0;
-    if (counter->raw_count == 0) {
-        for (uint32_t i = 0; i < image->pass_count; i++)
-            index->found[i] = i;
-        *whole = image->pass_count > 0;
-        return image->pass_count;
-    }
-    for (uint32_t k = 0; k < counter->raw_count; k++)
-        for (size_t i = index->start[counter->raws[k]]; i < index->start[counter->raws[k] + 1]; i++)
-            if (index->tally[index->passes[i]]++ == 0)
-                index->found[some++] = index->passes[i];
-    for (uint32_t i = 0; i < some; i++)
-        all += index->tally[index->found[i]] == counter->raw_count;
-    *whole = some == 1 && all == 1;
-    for (uint32_t i = 0; i < some; i++)
-        index->tally[index->found[i]] = 0;
-    if (counter->raw_count > 1 && some)
-        qsort(index->found, some, sizeof *index->found, compare_u32);
-    return some;
-}
-
-static enum cw_status schema_counters(struct cw_schema *schema, const struct cw_config_image *image,
-                                      struct pass_index *index, struct cw_arena *arena)
-{
-    struct cw_schema_counter *counters = cw_arena_alloc(arena, image->counter_count, sizeof *counters);
-    if (!counters)
-        return CW_ERR_NOMEM;
-    for (uint32_t i = 0; i < image->counter_count; i++) {
-        uint32_t count = index_find(index, image, &image->counters[i], &counters[i].whole);
-        uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
-        if (!passes)
-            return CW_ERR_NOMEM;
-        memcpy(passes, index->found, count * sizeof *passes);
-        counters[i].name = image->counters[i].name;
-        counters[i].passes = passes;
-        counters[i].pass_count = count;
-    }
-    schema->counters = counters;
-    schema->counter_count = image->counter_count;
-    return CW_OK;
-}
-
-enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena)
-{
-    *schema = (struct cw_schema){
-        .chip = image->chip,
-        .producer = image->producer,
-        .profiler = image->profiler,
-        .pass_count = image->pass_count,
-        .metric_count = image->metric_count,
-        .metrics = image->metrics,
-        .meaning_count = image->meaning_count,
-        .meanings = image->meanings,
-    };
-    memcpy(schema->database, image->database, sizeof schema->database);
-    struct pass_index index;
-    enum cw_status status = index_build(&index, image);
-    if (status == CW_OK)
-        status = schema_counters(schema, image, &index, arena);
-    index_free(&index);
-    return status;
 }

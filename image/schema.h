@@ -1,8 +1,62 @@
-/* Reading the schema's chunks of counter data. The other functions of schema.c are declared in counter_data.h. */
+/* What a capture is of: its counters, in which passes they were collected, and its devices. */
 #ifndef CW_IMAGE_SCHEMA_H
 #define CW_IMAGE_SCHEMA_H
 
-#include "image/counter_data.h"
+#include "image/fields.h"
+
+enum cw_rollup { CW_SUM, CW_AVG, CW_MIN, CW_MAX, CW_ROLLUP_COUNT };
+
+struct cw_schema_counter {
+    const char *name;
+    bool whole; /* recorded in one pass; else of several, each with some of its raw counters or a mean over them */
+    uint32_t pass_count;
+    const uint32_t *passes;
+};
+
+/* A counter was recorded whole in a further pass too. */
+struct cw_schema_repeat {
+    uint32_t counter, pass;
+};
+
+struct cw_schema {
+    const char *chip, *producer;
+    enum cw_profiler profiler;
+    uint8_t database[16];
+    uint32_t pass_count, counter_count, metric_count, repeat_count, meaning_count;
+    const struct cw_schema_counter *counters;
+    const char *const *metrics;             /* as asked for when planning */
+    const struct cw_schema_repeat *repeats; /* by counter, then pass */
+    const struct cw_meaning *meanings;      /* of the metrics and all that they are computed from; older files: none */
+};
+
+struct cw_device_facts {
+    uint32_t instances; /* 0 unknown */
+    double peak[CW_ROLLUP_COUNT];
+};
+
+struct cw_device {
+    uint32_t index;
+    uint32_t attribute_count;
+    const struct cw_pair *attributes;
+    const struct cw_device_facts *facts; /* one for each counter of the schema */
+};
+
+/* How many columns there are: the counters, then the repeats. */
+uint32_t cw_schema_columns(const struct cw_schema *schema);
+/* The counter that a column is of. */
+uint32_t cw_schema_column_counter(const struct cw_schema *schema, uint32_t column);
+/* The repeats of a counter are *first and those behind it; returns how many. */
+uint32_t cw_schema_repeats_of(const struct cw_schema *schema, uint32_t counter, uint32_t *first);
+/* The column that has a counter's values of one pass, whole; CW_NO_COLUMN where there is none. */
+#define CW_NO_COLUMN UINT32_MAX
+uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, uint32_t pass);
+
+/* Whether there is a device of that number; where it is in `devices`, which are by number, if so. */
+bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t number, uint32_t *index);
+
+/* What counter data begins with: the file header, then the chunks of the schema. */
+void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out);
+void cw_schema_write(const struct cw_schema *schema, struct cw_writer *out);
 
 /* Reads the payload of SCHM; the caller finishes the reader. */
 void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena);

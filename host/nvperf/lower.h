@@ -3,6 +3,7 @@
 #define CW_NVPERF_LOWER_H
 
 #include "host/nvperf/nvperf.h"
+#include "image/config_image.h"
 #include "image/counter_data.h"
 
 /* Splits each pass of `plan` that the library would not collect as one, so that it can be lowered; new passes come last

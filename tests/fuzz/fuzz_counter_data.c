@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "image/pm_data.h"
+#include "image/pm_view.h"
 #include "tests/fuzz/merge_twice.h"
 #include "tests/support/chunk_edit.h"
 

@@ -128,8 +128,8 @@ void cw_sample_repeats(struct cw_writer *out)
     if (arena && cw_schema_of_plan(&schema, &image, arena) == CW_OK) {
         schema.repeats = repeats;
         schema.repeat_count = CW_SAMPLE_REPEATS;
-        cw_counter_data_write_header(&schema, out);
-        cw_counter_data_write_schema(&schema, out);
+        cw_schema_write_header(&schema, out);
+        cw_schema_write(&schema, out);
         for (uint32_t r = 0; r < CW_SAMPLE_RANGES; r++) {
             struct cw_value all[CW_SAMPLE_COUNTERS + CW_SAMPLE_REPEATS];
             for (uint32_t c = 0; c < CW_SAMPLE_COUNTERS; c++)
@@ -220,7 +220,7 @@ void cw_sample_pc_data(struct cw_writer *out, enum cw_profiler profiler, const v
     const struct cw_device device = {.index = 4294967295, .attribute_count = 4, .attributes = attributes};
     const struct cw_module module = {0x1122334455667788, code ? code : none, code ? size : sizeof none};
     cw_chunk_write_header(out, &cw_counter_data_kind);
-    cw_counter_data_write_schema(&schema, out);
+    cw_schema_write(&schema, out);
     cw_counter_data_write_device(&schema, &device, out);
     cw_module_write(&module, out);
     write_batch(out, profiler);

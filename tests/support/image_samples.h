@@ -2,6 +2,7 @@
 #ifndef CW_TESTS_IMAGE_SAMPLES_H
 #define CW_TESTS_IMAGE_SAMPLES_H
 
+#include "image/config_image.h"
 #include "image/counter_data.h"
 #include "image/pc_data.h"
 

@@ -8,8 +8,9 @@
 
 #include "base/file.h"
 #include "image/chunk.h"
+#include "image/config_image.h"
+#include "image/counter_data.h"
 #include "image/pc_data.h"
-#include "image/pm_data.h"
 
 enum { COUNTERS = 3 };
 
@@ -185,7 +186,7 @@ static enum cw_status save_instructions(struct job *j, const char *name, enum cw
     cw_writer_init(&out);
     cw_writer_init(&payload);
     cw_chunk_write_header(&out, &cw_counter_data_kind);
-    cw_counter_data_write_schema(&schema, &out);
+    cw_schema_write(&schema, &out);
     cw_counter_data_write_device(&schema, &device, &out);
     cw_module_write(&module, &out);
     (profiler == CW_PROFILER_SASS ? write_sass : write_pc)(j, &payload);

@@ -7,6 +7,7 @@
 
 #include "agent/inject/device.h"
 #include "agent/pm_process.h"
+#include "image/pm_view.h"
 #include "tests/support/image_samples.h"
 
 enum { INTERVAL = 1000, SAMPLES_A_DECODE = 300, INSTANCES = 2, COUNTERS = 2 };
@@ -235,8 +236,8 @@ static void begin(void)
     arena = cw_arena_create();
     cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
     cw_writer_init(&file);
-    cw_counter_data_write_header(&schema, &file);
-    cw_counter_data_write_schema(&schema, &file);
+    cw_schema_write_header(&schema, &file);
+    cw_schema_write(&schema, &file);
     options = (struct cw_pm_options){.plan = &plan, .interval = INTERVAL, .buffer_bytes = 1 << 20};
     static struct cw_writer native;
     cw_pm_process.options = &options;

@@ -433,14 +433,14 @@ Test(counter_data, names_and_keys_are_there_once)
     struct cw_schema schema = {.chip = "", .producer = "", .metric_count = 3, .metrics = names};
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_counter_data_write_header(&schema, &out);
-    cw_counter_data_write_schema(&schema, &out);
+    cw_schema_write_header(&schema, &out);
+    cw_schema_write(&schema, &out);
     refused_in(&out, SCHM, HEADER + 4 + 1 + 16 + 4 + 4 + 4 + 4 + 2 * 9, "found metrics 'm.sum' again, expected each once",
                __LINE__);
     schema.profiler = CW_PROFILER_SASS;
     out.size = 0;
-    cw_counter_data_write_header(&schema, &out);
-    cw_counter_data_write_schema(&schema, &out);
+    cw_schema_write_header(&schema, &out);
+    cw_schema_write(&schema, &out);
     cr_expect(read_bytes(out.data, out.size) == CW_OK, "%s", text);
     size_t before = out.size;
     cw_counter_data_write_device(&schema, &device, &out);

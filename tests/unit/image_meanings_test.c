@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/meanings.h"
+#include "image/fields.h"
 #include "image/merge.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
@@ -74,7 +74,7 @@ Test(meanings, read_back_from_plans_and_captures)
     cr_assert_eq(read_data(&read, &data), CW_OK, "%s", text);
     expect_same(read.schema.meanings, read.schema.meaning_count);
     cr_expect_eq(data.data[10], 3);
-    cw_counter_data_write_schema(&read.schema, &out);
+    cw_schema_write(&read.schema, &out);
     cr_expect(out.size == data.size - 16 && memcmp(out.data, data.data + 16, out.size) == 0);
 }
 
