@@ -10,6 +10,7 @@
 #include "cli/held_metrics.h"
 #include "cli/legacy_names.h"
 #include "cli/other_version.h"
+#include "metricdb/chip_load.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
 

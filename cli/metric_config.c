@@ -15,6 +15,7 @@
 #include "cli/plan_explain.h"
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
+#include "metricdb/chip_load.h"
 
 enum { MOST_TOGETHER = 64 };
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/metric.h"
 
 enum { MOST_ALIKE = 3, MOST_CHIPS_TOLD = 6 };

@@ -7,6 +7,7 @@
 #include "cli/query.h"
 #include "cli/subcommand.h"
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/lint.h"
 #include "metricdb/set.h"
 

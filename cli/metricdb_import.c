@@ -16,6 +16,7 @@
 #include "import/learn.h"
 #include "import/mend.h"
 #include "import/transfer.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
 

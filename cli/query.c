@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/file.h"
 #include "base/usage.h"
+#include "metricdb/chip_load.h"
 
 enum { KEY_CHIP_FILE = 512 };
 

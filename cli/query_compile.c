@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/usage.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/compiled.h"
 
 enum { KEY_OUTPUT = 'o', LARGEST_FILE = 64 << 20, MOST_FILES = 1024 };

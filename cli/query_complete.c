@@ -7,6 +7,7 @@
 
 #include "base/usage.h"
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/set.h"
 
 enum { MOST_CHIPS = 256 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "metricdb/chip_load.h"
 
 enum { LARGEST_FILE = 64 << 20 };
 

@@ -1,4 +1,4 @@
-/* The database of one chip, loaded from its YAML file (data/schema.md says what stands there).
+/* The database of one chip, as its YAML file has it (data/schema.md); metricdb/chip_load.h loads it.
  *
  * Everything is in arrays and refers by index; CW_NONE stands for "none". A loaded chip is immutable. Positions in the
  * file are kept for messages and for the lint. */
@@ -114,26 +114,15 @@ struct cw_chip {
     const struct cw_counter *counters;
     const struct cw_ratio *ratios;
     const struct cw_throughput *throughputs;
-    const uint32_t *name_slots; /* hash of base names, see cw_chip_find */
+    /* A hash of base names, which are numbered through: counters, ratios, throughputs. A slot holds 1 + such a number,
+     * 0 is empty; a name stands in the slot of its hash or in the first free one behind it. */
+    const uint32_t *name_slots;
     uint32_t name_slot_count;
     const struct cw_formulas *formulas; /* users' own metrics, or NULL (metricdb/formula.h) */
 };
 
-/* Parses a chip file of `size` bytes. `path` is for messages; everything lives in `arena`. */
-enum cw_status cw_chip_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
-                             struct cw_arena *arena, struct cw_error *err);
-/* Loads a file by path, from its compiled form where there is one (metricdb/compiled.h). */
-enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
-                                 struct cw_error *err);
-/* Loads a chip by name, in any case, from the data folder (metricdb/chip_files.h). It bears the name that was asked
- * for, not that of the file. Unknown names get suggestions. */
-enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
-                            struct cw_error *err);
 /* Whether captures of the chip went into the file: it knows peaks. */
 bool cw_chip_measured(const struct cw_chip *chip);
-/* Makes *chip a copy that bears another of its names; CW_ERR_INPUT where the file is not about `name`. */
-enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
-                              struct cw_error *err);
 
 /* Finds a base name of `length` bytes. */
 bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,
@@ -145,5 +134,9 @@ uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type
 bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup);
 /* The index of a raw counter, or CW_NONE. */
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id);
+
+/* For loaders: makes the slots. CW_ERR_INPUT with the line in the chip file for a name that stands twice, and for names
+ * that were chosen to have one hash: looking them up would take long. */
+enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -9,7 +9,6 @@
 #include <xxhash.h>
 
 #include "metricdb/chip_check.h"
-#include "metricdb/chip_find.h"
 #include "metricdb/columns.h"
 #include "metricdb/compiled_table.h"
 #include "metricdb/yaml.h"
@@ -23,7 +22,7 @@ enum {
     BYTES_PER_BYTE = 48
 };
 
-static bool is_text(const struct cw_field *f)
+static bool is_text(const struct cw_compiled_field *f)
 {
     return f->kind == CW_KIND_TEXT || f->kind == CW_KIND_PROSE;
 }
@@ -93,7 +92,8 @@ struct writing {
     struct pool pool;
 };
 
-static bool put_items(struct writing *w, const struct cw_field *f, const char *rows, size_t row, uint32_t count)
+static bool put_items(struct writing *w, const struct cw_compiled_field *f, const char *rows, size_t row,
+                      uint32_t count)
 {
     size_t total = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -110,7 +110,8 @@ static bool put_items(struct writing *w, const struct cw_field *f, const char *r
     return items;
 }
 
-static void put_reals(struct writing *w, const struct cw_field *f, const char *rows, size_t row, uint32_t count)
+static void put_reals(struct writing *w, const struct cw_compiled_field *f, const char *rows, size_t row,
+                      uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const double *reals = get_pointer(rows + i * row, f->offset);
@@ -119,7 +120,8 @@ static void put_reals(struct writing *w, const struct cw_field *f, const char *r
     }
 }
 
-static bool put_column(struct writing *w, const struct cw_field *f, const char *rows, size_t row, uint32_t count)
+static bool put_column(struct writing *w, const struct cw_compiled_field *f, const char *rows, size_t row,
+                       uint32_t count)
 {
     if (f->kind == CW_KIND_ITEMS)
         return put_items(w, f, rows, row, count);
@@ -262,7 +264,7 @@ static void read_counts(struct reading *r)
     r->column = array(r, most, sizeof *r->column);
 }
 
-static uint64_t bound(const struct reading *r, const struct cw_field *f)
+static uint64_t bound(const struct reading *r, const struct cw_compiled_field *f)
 {
     switch (f->kind) {
     case CW_KIND_TEXT:
@@ -280,7 +282,7 @@ static uint64_t bound(const struct reading *r, const struct cw_field *f)
 }
 
 /* How many items all rows have; their numbers are in r->column. */
-static size_t count_items(const struct reading *r, const struct cw_field *f, const char *rows, size_t row,
+static size_t count_items(const struct reading *r, const struct cw_compiled_field *f, const char *rows, size_t row,
                           uint32_t count)
 {
     size_t total = 0;
@@ -291,7 +293,7 @@ static size_t count_items(const struct reading *r, const struct cw_field *f, con
     return total;
 }
 
-static void read_items(struct reading *r, const struct cw_field *f, char *rows, size_t row, uint32_t count)
+static void read_items(struct reading *r, const struct cw_compiled_field *f, char *rows, size_t row, uint32_t count)
 {
     size_t total = count_items(r, f, rows, row, count);
     uint32_t *items = array(r, total, sizeof *items);
@@ -302,7 +304,7 @@ static void read_items(struct reading *r, const struct cw_field *f, char *rows, 
         set(rows + i * row, f->offset, &items, sizeof items);
 }
 
-static void read_reals(struct reading *r, const struct cw_field *f, char *rows, size_t row, uint32_t count)
+static void read_reals(struct reading *r, const struct cw_compiled_field *f, char *rows, size_t row, uint32_t count)
 {
     size_t total = count_items(r, f, rows, row, count);
     r->in.bad |= (size_t)(r->in.end - r->in.at) / sizeof(uint64_t) < total;
@@ -315,7 +317,7 @@ static void read_reals(struct reading *r, const struct cw_field *f, char *rows, 
         set(rows + i * row, f->offset, &reals, sizeof reals);
 }
 
-static void read_column(struct reading *r, const struct cw_field *f, char *rows, size_t row, uint32_t count)
+static void read_column(struct reading *r, const struct cw_compiled_field *f, char *rows, size_t row, uint32_t count)
 {
     if (f->kind == CW_KIND_ITEMS) {
         read_items(r, f, rows, row, count);

@@ -21,54 +21,56 @@
 
 /* Every member of the structures in chip.h stands here or below, in the table of tables; a member of cw_chip that is
  * missing is set or made by the reader. */
-static const struct cw_field chip_fields[] = {FIELD(cw_chip, name, TEXT), REFERENCE(cw_chip, time, OPTION, COUNTERS),
-                                              REFERENCE(cw_chip, device_counter, OPTION, RAWS)};
-static const struct cw_field unit_fields[] = {FIELD(cw_unit, name, TEXT), FIELD(cw_unit, instances, NUMBER),
-                                              REFERENCE(cw_unit, active, OPTION, COUNTERS),
-                                              REFERENCE(cw_unit, elapsed, OPTION, COUNTERS)};
-static const struct cw_field domain_fields[] = {FIELD(cw_domain, name, TEXT), FIELD(cw_domain, id, NUMBER)};
-static const struct cw_field pass_cost_fields[] = {FIELD(cw_pass_cost, cost, NUMBER),
-                                                   LIST(cw_pass_cost, domains, DOMAINS)};
-static const struct cw_field raw_fields[] = {FIELD(cw_raw_counter, id, WIDE), FIELD(cw_raw_counter, placement, NUMBER),
-                                             FIELD(cw_raw_counter, placement_count, NUMBER)};
-static const struct cw_field placement_fields[] = {REFERENCE(cw_chip_placement, raw, INDEX, RAWS),
-                                                   REFERENCE(cw_chip_placement, domain, INDEX, DOMAINS)};
-static const struct cw_field limit_fields[] = {
+static const struct cw_compiled_field chip_fields[] = {FIELD(cw_chip, name, TEXT),
+                                                       REFERENCE(cw_chip, time, OPTION, COUNTERS),
+                                                       REFERENCE(cw_chip, device_counter, OPTION, RAWS)};
+static const struct cw_compiled_field unit_fields[] = {FIELD(cw_unit, name, TEXT), FIELD(cw_unit, instances, NUMBER),
+                                                       REFERENCE(cw_unit, active, OPTION, COUNTERS),
+                                                       REFERENCE(cw_unit, elapsed, OPTION, COUNTERS)};
+static const struct cw_compiled_field domain_fields[] = {FIELD(cw_domain, name, TEXT), FIELD(cw_domain, id, NUMBER)};
+static const struct cw_compiled_field pass_cost_fields[] = {FIELD(cw_pass_cost, cost, NUMBER),
+                                                            LIST(cw_pass_cost, domains, DOMAINS)};
+static const struct cw_compiled_field raw_fields[] = {FIELD(cw_raw_counter, id, WIDE),
+                                                      FIELD(cw_raw_counter, placement, NUMBER),
+                                                      FIELD(cw_raw_counter, placement_count, NUMBER)};
+static const struct cw_compiled_field placement_fields[] = {REFERENCE(cw_chip_placement, raw, INDEX, RAWS),
+                                                            REFERENCE(cw_chip_placement, domain, INDEX, DOMAINS)};
+static const struct cw_compiled_field limit_fields[] = {
     FIELD(cw_limit, max, NUMBER), FIELD(cw_limit, line, NUMBER), FIELD(cw_limit, count, NUMBER),
     ARRAY(cw_limit, members, count, PLACEMENTS), ARRAY(cw_limit, groups, count, ANY)};
-static const struct cw_field counter_fields[] = {FIELD(cw_counter, name, TEXT),
-                                                 FIELD(cw_counter, dimension, TEXT),
-                                                 REFERENCE(cw_counter, unit, INDEX, UNITS),
-                                                 REFERENCE(cw_counter, active, OPTION, COUNTERS),
-                                                 REFERENCE(cw_counter, elapsed, OPTION, COUNTERS),
-                                                 FIELD(cw_counter, instances, NUMBER),
-                                                 FIELD(cw_counter, peak, WIDE),
-                                                 LIST(cw_counter, raws, RAWS),
-                                                 LIST(cw_counter, terms, COUNTERS),
-                                                 REALS(cw_counter, coefficients, terms.count),
-                                                 FIELD(cw_counter, per, WIDE),
-                                                 FIELD(cw_counter, confirmed, NUMBER),
-                                                 FIELD(cw_counter, line, NUMBER)};
-static const struct cw_field ratio_fields[] = {FIELD(cw_ratio, name, TEXT),
-                                               FIELD(cw_ratio, dimension, TEXT),
-                                               REFERENCE(cw_ratio, unit, INDEX, UNITS),
-                                               REFERENCE(cw_ratio, numerator, OPTION, COUNTERS),
-                                               REFERENCE(cw_ratio, denominator, OPTION, COUNTERS),
-                                               FIELD(cw_ratio, scale, WIDE),
-                                               FIELD(cw_ratio, max_rate, WIDE),
-                                               FIELD(cw_ratio, confirmed, NUMBER),
-                                               LIST(cw_ratio, raws, RAWS),
-                                               FIELD(cw_ratio, line, NUMBER)};
-static const struct cw_field throughput_fields[] = {FIELD(cw_throughput, name, TEXT),
-                                                    FIELD(cw_throughput, dimension, TEXT),
-                                                    REFERENCE(cw_throughput, unit, INDEX, UNITS),
-                                                    LIST(cw_throughput, counters, COUNTERS),
-                                                    LIST(cw_throughput, throughputs, THROUGHPUTS),
-                                                    FIELD(cw_throughput, confirmed, NUMBER),
-                                                    LIST(cw_throughput, raws, RAWS),
-                                                    FIELD(cw_throughput, line, NUMBER)};
-static const struct cw_field also_fields[] = {{"also", CW_KIND_TEXT, 0, CW_TABLE_ANY, 0}};
-static const struct cw_field source_fields[] = {{"source", CW_KIND_PROSE, 0, CW_TABLE_ANY, 0}};
+static const struct cw_compiled_field counter_fields[] = {FIELD(cw_counter, name, TEXT),
+                                                          FIELD(cw_counter, dimension, TEXT),
+                                                          REFERENCE(cw_counter, unit, INDEX, UNITS),
+                                                          REFERENCE(cw_counter, active, OPTION, COUNTERS),
+                                                          REFERENCE(cw_counter, elapsed, OPTION, COUNTERS),
+                                                          FIELD(cw_counter, instances, NUMBER),
+                                                          FIELD(cw_counter, peak, WIDE),
+                                                          LIST(cw_counter, raws, RAWS),
+                                                          LIST(cw_counter, terms, COUNTERS),
+                                                          REALS(cw_counter, coefficients, terms.count),
+                                                          FIELD(cw_counter, per, WIDE),
+                                                          FIELD(cw_counter, confirmed, NUMBER),
+                                                          FIELD(cw_counter, line, NUMBER)};
+static const struct cw_compiled_field ratio_fields[] = {FIELD(cw_ratio, name, TEXT),
+                                                        FIELD(cw_ratio, dimension, TEXT),
+                                                        REFERENCE(cw_ratio, unit, INDEX, UNITS),
+                                                        REFERENCE(cw_ratio, numerator, OPTION, COUNTERS),
+                                                        REFERENCE(cw_ratio, denominator, OPTION, COUNTERS),
+                                                        FIELD(cw_ratio, scale, WIDE),
+                                                        FIELD(cw_ratio, max_rate, WIDE),
+                                                        FIELD(cw_ratio, confirmed, NUMBER),
+                                                        LIST(cw_ratio, raws, RAWS),
+                                                        FIELD(cw_ratio, line, NUMBER)};
+static const struct cw_compiled_field throughput_fields[] = {FIELD(cw_throughput, name, TEXT),
+                                                             FIELD(cw_throughput, dimension, TEXT),
+                                                             REFERENCE(cw_throughput, unit, INDEX, UNITS),
+                                                             LIST(cw_throughput, counters, COUNTERS),
+                                                             LIST(cw_throughput, throughputs, THROUGHPUTS),
+                                                             FIELD(cw_throughput, confirmed, NUMBER),
+                                                             LIST(cw_throughput, raws, RAWS),
+                                                             FIELD(cw_throughput, line, NUMBER)};
+static const struct cw_compiled_field also_fields[] = {{"also", CW_KIND_TEXT, 0, CW_TABLE_ANY, 0}};
+static const struct cw_compiled_field source_fields[] = {{"source", CW_KIND_PROSE, 0, CW_TABLE_ANY, 0}};
 
 #define TABLE(member, number, type, list)                                                                              \
     {                                                                                                                  \
@@ -76,7 +78,7 @@ static const struct cw_field source_fields[] = {{"source", CW_KIND_PROSE, 0, CW_
             sizeof list / sizeof *list                                                                                 \
     }
 
-const struct cw_table cw_compiled_tables[CW_TABLE_COUNT] = {
+const struct cw_compiled_table cw_compiled_tables[CW_TABLE_COUNT] = {
     [CW_TABLE_CHIP] = {"chip", sizeof(struct cw_chip), 0, 0, chip_fields, sizeof chip_fields / sizeof *chip_fields},
     [CW_TABLE_UNITS] = TABLE(units, unit_count, struct cw_unit, unit_fields),
     [CW_TABLE_DOMAINS] = TABLE(domains, domain_count, struct cw_domain, domain_fields),
@@ -108,7 +110,7 @@ uint64_t cw_compiled_layout(void)
     for (int t = 0; t < CW_TABLE_COUNT; t++) {
         hash = XXH3_64bits_withSeed(cw_compiled_tables[t].name, strlen(cw_compiled_tables[t].name), hash);
         for (size_t i = 0; i < cw_compiled_tables[t].field_count; i++) {
-            const struct cw_field *f = &cw_compiled_tables[t].fields[i];
+            const struct cw_compiled_field *f = &cw_compiled_tables[t].fields[i];
             const uint8_t meaning[2] = {(uint8_t)f->kind, (uint8_t)f->to};
             hash = XXH3_64bits_withSeed(f->name, strlen(f->name), hash);
             hash = XXH3_64bits_withSeed(meaning, sizeof meaning, hash);

@@ -34,7 +34,7 @@ enum cw_kind {
     CW_KIND_REALS,  /* array of doubles; likewise */
 };
 
-struct cw_field {
+struct cw_compiled_field {
     const char *name;
     enum cw_kind kind;
     size_t offset;
@@ -42,14 +42,14 @@ struct cw_field {
     size_t count; /* of ITEMS and REALS: offset of their number */
 };
 
-struct cw_table {
+struct cw_compiled_table {
     const char *name;
     size_t row, rows, count; /* size of a row, offsets of pointer and number in struct cw_chip */
-    const struct cw_field *fields;
+    const struct cw_compiled_field *fields;
     size_t field_count;
 };
 
-extern const struct cw_table cw_compiled_tables[CW_TABLE_COUNT];
+extern const struct cw_compiled_table cw_compiled_tables[CW_TABLE_COUNT];
 
 /* The version: a hash of names and kinds of all that is kept, and of how columns are packed. */
 uint64_t cw_compiled_layout(void);

@@ -1,6 +1,6 @@
 /* The 'classes', 'limits' and 'pm_limits' sections of a chip file: what one pass can hold (data/schema.md).
  *
- * Internal to metricdb: metricdb/chip.c calls it once domains and raw counters are loaded. */
+ * Internal to metricdb: metricdb/chip_load.c calls it once domains and raw counters are loaded. */
 #ifndef CW_METRICDB_LIMITS_H
 #define CW_METRICDB_LIMITS_H
 

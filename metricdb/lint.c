@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/data.h"
 #include "metricdb/set.h"
 #include "metricdb/yaml.h"

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "eval/evaluate.h"
 #include "host/nvperf/nvperf.h"
+#include "metricdb/chip_load.h"
 
 static const char *const bases[] = {
     "sm__inst_executed",  "sm__inst_issued",   "sm__warps_active", "smsp__inst_executed",

@@ -13,6 +13,7 @@
 
 #include "host/nvperf/nvperf.h"
 #include "host/schedule.h"
+#include "metricdb/chip_load.h"
 
 struct bench {
     const struct cw_chip *chip;

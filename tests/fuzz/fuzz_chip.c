@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "metricdb/chip.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/lint.h"
 #include "metricdb/metric.h"

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "host/schedule.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/compiled.h"
 #include "metricdb/formula.h"

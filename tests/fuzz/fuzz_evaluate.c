@@ -7,6 +7,7 @@
 #include "eval/json.h"
 #include "eval/pm.h"
 #include "eval/table.h"
+#include "metricdb/chip_load.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"
 #include "tests/support/chunk_edit.h"

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "eval/eval_formula.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/small_chip.h"

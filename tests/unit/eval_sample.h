@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "eval/result.h"
+#include "metricdb/chip_load.h"
 
 static const char sample_yaml[] =
     "schema: 1\n"

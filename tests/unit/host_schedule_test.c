@@ -6,6 +6,7 @@
 #include "host/nvperf/nvperf.h"
 #include "host/plan_copies.h"
 #include "host/schedule.h"
+#include "metricdb/chip_load.h"
 
 static struct cw_arena *arena;
 

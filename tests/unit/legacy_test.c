@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
 #include "metricdb/legacy.h"
 #include "metricdb/metric.h"
 #include "tests/support/alloc_fail.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
 #include "tests/support/small_chip.h"
 
 static struct cw_arena *arena;

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "metricdb/chip.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "tests/support/small_chip.h"
 

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/columns.h"
 #include "metricdb/compiled.h"

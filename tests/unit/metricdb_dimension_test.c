@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
 #include "metricdb/dimension.h"
 #include "tests/support/small_chip.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 #include "tests/support/alloc_fail.h"

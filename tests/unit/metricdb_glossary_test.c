@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
 #include "metricdb/glossary.h"
 #include "tests/support/small_chip.h"
 

@@ -11,6 +11,7 @@
 
 #include "metricdb/chip.h"
 #include "metricdb/chip_check.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
 #include "metricdb/lint.h"
 #include "metricdb/metric.h"

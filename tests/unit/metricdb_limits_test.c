@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "metricdb/chip.h"
+#include "metricdb/chip_load.h"
 
 /* The lines of `classes` and `limits` start at 16. */
 static const char head[] = "schema: 1\n"                             /*  1 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/lint.h"
 #include "tests/support/small_chip.h"
 

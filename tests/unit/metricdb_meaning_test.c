@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
 #include "metricdb/meaning.h"
 #include "tests/support/small_chip.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
 #include "metricdb/metric.h"
 #include "tests/support/small_chip.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
 #include "metricdb/set.h"
 
 static struct cw_arena *arena;
