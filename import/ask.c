@@ -1,4 +1,8 @@
+#define _POSIX_C_SOURCE 200809L
 #include "import/ask.h"
+
+#include <string.h>
+#include <time.h>
 
 void *cw_ask_array(struct cw_ask *ask, size_t count, size_t size)
 {
@@ -34,4 +38,26 @@ bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t 
     ask->questions++;
     ask->status = cw_nvperf_fits(ask->scheduler, asked, count, &fits, ask->err);
     return cw_ask_ok(ask) && fits;
+}
+
+void cw_ask_minimize(struct cw_ask *ask, const struct cw_chip *chip, uint32_t *placements, uint32_t *count)
+{
+    for (uint32_t i = 0; i < *count && cw_ask_ok(ask);) {
+        uint32_t dropped = placements[i];
+        size_t behind = (*count - i - 1) * sizeof *placements;
+        memmove(placements + i, placements + i + 1, behind);
+        if (!cw_ask_fits(ask, chip, placements, *count - 1)) {
+            --*count;
+        } else {
+            memmove(placements + i + 1, placements + i, behind);
+            placements[i++] = dropped;
+        }
+    }
+}
+
+double cw_ask_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -26,5 +26,9 @@ bool cw_ask_ok(const struct cw_ask *ask);
 uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n);
 /* Whether these placements of the chip fit one pass; false after a failure. */
 bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t *placements, uint32_t count);
+/* Drops placements of a set that does not fit while it still does not. */
+void cw_ask_minimize(struct cw_ask *ask, const struct cw_chip *chip, uint32_t *placements, uint32_t *count);
+/* Since some point in time, for differences. */
+double cw_ask_seconds(void);
 
 #endif

@@ -3,7 +3,10 @@
 #include <string.h>
 
 static const uint32_t sizes[] = {3, 5, 10, 20, 40, 80, 160, 300};
-enum { RANDOM_SETS = 12 }; /* of each size */
+enum {
+    RANDOM_SETS = 12, /* of each size */
+    SETTLED = 1500,   /* it is over when one pass in so many is refused */
+};
 
 static uint32_t draw(struct cw_check_sets *c, uint32_t n)
 {
@@ -143,4 +146,15 @@ enum cw_status cw_check_sets(struct cw_check_sets *c, uint32_t round, struct cw_
     natural_sets(c, round);
     derived_sets(c, round);
     return CW_OK;
+}
+
+bool cw_check_settled(struct cw_check_window *w, uint32_t passes, uint32_t refused)
+{
+    uint32_t all = 0, wrong = 0;
+    w->recent[w->rounds++ % CW_CHECK_WINDOW] = (struct cw_check_count){.passes = passes, .refused = refused};
+    for (int k = 0; k < CW_CHECK_WINDOW; k++) {
+        all += w->recent[k].passes;
+        wrong += w->recent[k].refused;
+    }
+    return w->rounds >= CW_CHECK_WINDOW && (uint64_t)wrong * SETTLED <= all;
 }

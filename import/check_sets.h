@@ -4,6 +4,12 @@
 
 #include "metricdb/chip.h"
 
+enum { CW_CHECK_WINDOW = 6 }; /* rounds that together decide whether it is over */
+
+struct cw_check_count {
+    uint32_t sets, passes, refused; /* sets, our passes for them, and those that the library refuses */
+};
+
 struct cw_check_sets {
     const struct cw_chip *chip;
     const bool *usable; /* by placement; raw counters without a usable one are left out */
@@ -19,5 +25,13 @@ struct cw_check_sets {
  * families of names, all ratios, all throughputs; other rounds have random shares of those, and each round has random
  * sets of its own. `arena` gives room for the sets. */
 enum cw_status cw_check_sets(struct cw_check_sets *sets, uint32_t round, struct cw_arena *arena, struct cw_error *err);
+
+/* Whether the last rounds, of which only few passes were refused, decide that there is no more to learn. Told each
+ * round's passes once. */
+struct cw_check_window {
+    struct cw_check_count recent[CW_CHECK_WINDOW];
+    uint32_t rounds;
+};
+bool cw_check_settled(struct cw_check_window *window, uint32_t passes, uint32_t refused);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/fit.h"
-
 /* MOST_RAWS: the bits of a set of raw counters. MOST_TRIES bounds the search for one counter. */
 enum { SUM, AVG, MIN, MAX, MOST_RAWS = 64, MOST_TERMS = 6, MOST_TRIES = 20000 };
 
@@ -30,6 +28,16 @@ struct derive {
 static double at(const struct derive *d, size_t range, uint32_t counter, int rollup)
 {
     return d->values[(range * d->facts->chip.counter_count + counter) * 4 + (size_t)rollup];
+}
+
+bool cw_derive_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+double cw_derive_quotient(double a, double b)
+{
+    return a == 0 && b == 0 ? 0 : a / b;
 }
 
 /* ---- coefficients ----------------------------------------------------------------------------------------------- */
@@ -104,7 +112,7 @@ static uint32_t prove(const struct derive *d, uint32_t counter)
     for (size_t i = 0; i < d->ranges; i++) {
         for (int r = SUM; r <= MAX; r++)
             if (cw_counter_follows(&d->facts->chip, counter, r) &&
-                !cw_fit_same(combine(d, i, c, r), at(d, i, counter, r)))
+                !cw_derive_same(combine(d, i, c, r), at(d, i, counter, r)))
                 return 0;
         confirmed += at(d, i, counter, SUM) != 0 && !isnan(at(d, i, counter, SUM));
     }

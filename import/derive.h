@@ -13,4 +13,10 @@
  * all counters. */
 enum cw_status cw_derive(struct cw_facts *facts, const double *values, size_t ranges, struct cw_error *err);
 
+/* Equal to 1e-12 relative, or both NaN: what counts as the same value in a fit. */
+bool cw_derive_same(double a, double b);
+
+/* a/b as NVIDIA's evaluator has it: 0/0 is 0. */
+double cw_derive_quotient(double a, double b);
+
 #endif

@@ -38,16 +38,6 @@ struct fit {
     size_t count;
 };
 
-bool cw_fit_same(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(b);
-}
-
-double cw_fit_quotient(double a, double b)
-{
-    return a == 0 && b == 0 ? 0 : a / b;
-}
-
 /* ---- reading evidence ------------------------------------------------------------------------------------------- */
 
 struct names {
@@ -153,7 +143,7 @@ static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *
         bool right = true;
         for (size_t i = 0; i < fit->count && right; i++) {
             const double *x = fit->evidence[i].counters[counter];
-            right = cw_fit_same(cw_fit_quotient(x[AVG], fit->evidence[i].counters[candidates[k]][AVG]), x[ask]);
+            right = cw_derive_same(cw_derive_quotient(x[AVG], fit->evidence[i].counters[candidates[k]][AVG]), x[ask]);
         }
         if (right)
             return candidates[k];
@@ -265,7 +255,7 @@ static int suits(const struct fit *fit, const struct cw_ratio *r, const struct c
     if (fit->count) {
         double rate = c->scale * fit->evidence[0].counters[c->numerator][PEAK_SUM] /
                       fit->evidence[0].counters[c->denominator][PEAK_SUM];
-        score += 60 * cw_fit_same(rate, r->max_rate);
+        score += 60 * cw_derive_same(rate, r->max_rate);
     }
     return score;
 }
@@ -288,7 +278,7 @@ static double scale_of(const struct fit *fit, uint32_t ratio, struct candidate *
         double here = value / (n / d);
         if (scale == 0)
             scale = fabs(here - 1) < 1e-9 ? 1 : here;
-        if (!cw_fit_same(scale * n / d, value))
+        if (!cw_derive_same(scale * n / d, value))
             return 0;
         c->confirmed++;
     }
@@ -351,7 +341,7 @@ static uint32_t confirm(const struct fit *fit, uint32_t index)
     uint32_t confirmed = 0;
     for (size_t i = 0; i < fit->count; i++) {
         double got = largest(fit, &fit->evidence[i], index, NAN), want = fit->evidence[i].throughputs[index];
-        if (!cw_fit_same(got, want))
+        if (!cw_derive_same(got, want))
             return 0;
         confirmed += want > 0;
     }
@@ -373,7 +363,7 @@ static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t ind
     bool seen = false;
     for (size_t i = 0; i < fit->count; i++) {
         double part = fit->evidence[i].counter_pct[counter], whole = fit->evidence[i].throughputs[index];
-        if (!(part <= whole || cw_fit_same(part, whole)))
+        if (!(part <= whole || cw_derive_same(part, whole)))
             return false;
         seen = seen || part > 0;
     }

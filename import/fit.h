@@ -12,10 +12,4 @@
 enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, const char *const *paths, size_t count,
                       struct cw_error *err);
 
-/* Equal to 1e-12 relative, or both NaN: what counts as the same value in a fit. */
-bool cw_fit_same(double a, double b);
-
-/* a/b as NVIDIA's evaluator has it: 0/0 is 0. */
-double cw_fit_quotient(double a, double b);
-
 #endif

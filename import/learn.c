@@ -1,13 +1,10 @@
-#define _POSIX_C_SOURCE 200809L
 #include "import/learn.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "import/learn_check.h"
-#include "import/learn_model.h"
-#include "metricdb/limits.h"
+#include "host/schedule.h"
+#include "import/learn_steps.h"
+#include "import/limits_text.h"
 
 enum {
     TRIES_EACH = 16,    /* random sets for each placement of a domain, */
@@ -15,41 +12,24 @@ enum {
     DRAWN_SETS = 12000, /* at most */
     MOST_ROUNDS = 60,
     MOST_QUESTIONS = 12000000,
-    WINDOW = 6,           /* rounds of check sets that together decide whether the repairs are over, */
-    SETTLED = 1500,       /* namely when one pass in so many is refused */
     FRESH_FIRST = 100000, /* the number of the first round that nothing is learned from */
     FRESH_ROUNDS = 8,
 };
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Through the very text and loader that users have, so that what is checked is what is written. */
 static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena *arena)
 {
-    struct cw_writer classes, limits;
+    struct cw_writer classes, limits, text;
     struct cw_yaml *root;
     cw_writer_init(&classes);
     cw_writer_init(&limits);
-    cw_write_format(&classes, "classes:\n");
-    cw_write_format(&limits, "limits:\n");
+    cw_writer_init(&text);
     cw_learn_write(m, "", &classes, &limits);
-    cw_write_bytes(&classes, limits.data, limits.size);
-    if (cw_ask_ok(&m->ask) && (classes.status != CW_OK || limits.status != CW_OK))
-        m->ask.status = cw_error_nomem(m->ask.err);
     if (cw_ask_ok(&m->ask))
-        m->ask.status = cw_yaml_parse(&root, classes.data, classes.size, "learned limits", arena, m->ask.err);
-    struct cw_yaml_reader in = {"learned limits", arena, m->ask.err, m->ask.status, .size = classes.size};
-    if (cw_ask_ok(&m->ask))
-        cw_limits_load(chip, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true),
-                       NULL);
-    m->ask.status = in.status;
+        m->ask.status = cw_limits_text_load(chip, "learned limits", &classes, &limits, &text, &root, arena, m->ask.err);
     cw_writer_free(&classes);
     cw_writer_free(&limits);
+    cw_writer_free(&text);
 }
 
 /* Bans among random sets of the domains that are marked. */
@@ -104,36 +84,94 @@ static void renew_limits(struct cw_model *m, struct cw_chip *chip, struct cw_are
         m->ask.status = cw_error_nomem(m->ask.err);
 }
 
-static void add_count(struct cw_learn_count *to, const struct cw_check_count *from)
+/* ---- check sets ------------------------------------------------------------------------------------------------- */
+
+struct checking {
+    struct cw_model *m;
+    const struct cw_chip *chip;
+    struct cw_check_count random, natural, *count; /* `count` is one of the two */
+    bool learn;
+};
+
+/* The part of a pass that lies in domains which may disturb one another; all of it for CW_NONE. */
+static struct cw_model_set part_of(const struct checking *c, const struct cw_pass *pass, uint32_t cluster)
 {
-    to->sets += from->sets;
-    to->passes += from->passes;
-    to->refused += from->refused;
+    struct cw_model_set set = {0};
+    for (uint32_t k = 0; k < pass->count && set.count < CW_SET_MOST; k++)
+        if (cluster == CW_NONE || c->m->cluster[c->chip->placements[pass->placements[k]].domain] == cluster)
+            set.items[set.count++] = pass->placements[k];
+    return set;
+}
+
+/* Bans one refused set after the other; what is banned leaves the set. */
+static void ban_all(struct checking *c, struct cw_model_set set)
+{
+    while (set.count > 1 && cw_ask_ok(&c->m->ask) && !cw_ask_fits(&c->m->ask, c->m->chip, set.items, set.count)) {
+        struct cw_model_set smallest = set;
+        cw_ask_minimize(&c->m->ask, c->m->chip, smallest.items, &smallest.count);
+        cw_learn_ban(c->m, smallest);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < set.count; i++)
+            if (set.items[i] != smallest.items[0])
+                set.items[n++] = set.items[i];
+        set.count = n;
+    }
+}
+
+static void judge_pass(struct checking *c, const struct cw_pass *pass)
+{
+    c->count->passes++;
+    struct cw_model_set whole = part_of(c, pass, CW_NONE);
+    if (pass->count > CW_SET_MOST || cw_ask_fits(&c->m->ask, c->m->chip, whole.items, whole.count))
+        return;
+    c->count->refused++;
+    for (uint32_t d = 0; c->learn && d < c->chip->domain_count; d++) {
+        struct cw_model_set part = part_of(c, pass, d);
+        if (part.count > 1)
+            ban_all(c, part);
+    }
+}
+
+static void judge_set(void *context, const struct cw_list *raws, bool natural)
+{
+    struct checking *c = context;
+    struct cw_schedule schedule;
+    struct cw_arena *arena = cw_ask_ok(&c->m->ask) ? cw_arena_create() : NULL;
+    if (!arena)
+        return;
+    c->count = natural ? &c->natural : &c->random;
+    c->m->ask.status = cw_schedule_make(&schedule, c->chip, raws, 1, 0, arena, c->m->ask.err);
+    c->count->sets++;
+    for (uint32_t k = 0; cw_ask_ok(&c->m->ask) && k < schedule.pass_count; k++)
+        judge_pass(c, &schedule.passes[k]);
+    cw_arena_destroy(arena);
+}
+
+/* Schedules the sets of a round and judges the passes. With `learn`, whatever the library refuses is banned. */
+static void check_round(struct checking *c, uint32_t round)
+{
+    struct cw_model *m = c->m;
+    struct cw_check_sets sets = {.chip = c->chip, .usable = m->usable, .judge = judge_set, .context = c};
+    enum cw_status status = cw_ask_ok(&m->ask) ? cw_check_sets(&sets, round, m->ask.arena, m->ask.err) : m->ask.status;
+    if (cw_ask_ok(&m->ask))
+        m->ask.status = status;
 }
 
 /* Rounds of check sets through our own scheduler, until the library refuses hardly any pass for some rounds, or the
  * question budget is spent. */
 static void repair(struct cw_model *m, struct cw_chip *chip, struct cw_arena **arena, struct cw_learn_report *report)
 {
-    struct {
-        uint32_t passes, refused;
-    } recent[WINDOW] = {{0}}, sum;
+    struct cw_check_window window = {0};
     for (uint32_t round = 0; round < MOST_ROUNDS && m->ask.questions < MOST_QUESTIONS && cw_ask_ok(&m->ask); round++) {
-        struct cw_check check = {0};
-        cw_learn_check(m, chip, round, true, &check);
+        struct checking c = {.m = m, .chip = chip, .learn = true};
+        check_round(&c, round);
+        uint32_t passes = c.random.passes + c.natural.passes, refused = c.random.refused + c.natural.refused;
         report->rounds++;
-        recent[round % WINDOW].passes = check.random.passes + check.natural.passes;
-        recent[round % WINDOW].refused = check.random.refused + check.natural.refused;
-        cw_model_tell(m, "check round %u: %u passes, %u refused; %u rules, %u bans", round + 1,
-                      recent[round % WINDOW].passes, recent[round % WINDOW].refused, m->rule_count, m->ban_count);
-        if (recent[round % WINDOW].refused)
+        cw_model_tell(m, "check round %u: %u passes, %u refused; %u rules, %u bans", round + 1, passes, refused,
+                      m->rule_count, m->ban_count);
+        if (refused)
             renew_limits(m, chip, arena);
-        sum.passes = sum.refused = 0;
-        for (int k = 0; k < WINDOW; k++) {
-            sum.passes += recent[k].passes;
-            sum.refused += recent[k].refused;
-        }
-        if (round + 1 >= WINDOW && (uint64_t)sum.refused * SETTLED <= sum.passes)
+        if (cw_check_settled(&window, passes, refused))
             return;
     }
 }
@@ -151,11 +189,11 @@ static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, 
     try_random_sets(m);
     renew_limits(m, chip, &arena);
     repair(m, chip, &arena, report);
-    struct cw_check fresh = {0};
+    struct checking fresh = {.m = m, .chip = chip};
     for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
-        cw_learn_check(m, chip, FRESH_FIRST + k, false, &fresh);
-    add_count(&report->random, &fresh.random);
-    add_count(&report->natural, &fresh.natural);
+        check_round(&fresh, FRESH_FIRST + k);
+    report->random = fresh.random;
+    report->natural = fresh.natural;
     cw_learn_write(m, prefix, &table->classes, &table->limits);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         report->unusable += !m->usable[p];
@@ -169,7 +207,7 @@ enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library,
                         struct cw_limit_table *table, struct cw_learn_report *report, void (*progress)(const char *),
                         struct cw_error *err)
 {
-    double start = seconds();
+    double start = cw_ask_seconds();
     struct cw_chip chip = facts->chip; /* its limits change with every round */
     struct cw_arena *arena = cw_arena_create();
     struct cw_model *m = arena ? cw_arena_alloc(arena, 1, sizeof *m) : NULL;
@@ -186,7 +224,7 @@ enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library,
     cw_nvperf_scheduler_destroy(m->ask.scheduler);
     enum cw_status status = m->ask.status;
     cw_arena_destroy(arena);
-    report->seconds = seconds() - start;
+    report->seconds = cw_ask_seconds() - start;
     return status == CW_OK && (table->classes.status != CW_OK || table->limits.status != CW_OK) ? cw_error_nomem(err)
                                                                                                 : status;
 }

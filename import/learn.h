@@ -7,16 +7,13 @@
 #define CW_IMPORT_LEARN_H
 
 #include "import/carry.h"
-
-struct cw_learn_count {
-    uint32_t sets, passes, refused; /* check sets, our passes for them, and those that the library refuses */
-};
+#include "import/check_sets.h"
 
 struct cw_learn_report {
     uint64_t questions;
     uint32_t classes, limits;              /* limits as the database counts them */
     uint32_t rounds;                       /* of repairs */
-    struct cw_learn_count random, natural; /* fresh sets, from which nothing was learned */
+    struct cw_check_count random, natural; /* fresh sets, from which nothing was learned */
     uint32_t unusable;                     /* placements that no single pass holds */
     double seconds;
 };

@@ -1,7 +1,7 @@
 /* Classes, and bans: what the rules wrongly allow, found by trial and forbidden for whole classes where that is so. */
 #include <string.h>
 
-#include "import/learn_model.h"
+#include "import/learn_steps.h"
 
 enum {
     WIDEN_TRIES = 4,
@@ -101,10 +101,10 @@ static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, u
 
 /* Splits the class of one member of a set that does not fit into those that do not fit in its place either and those
  * that do. */
-static void refine(struct cw_model *m, const struct cw_set *set, uint32_t at)
+static void refine(struct cw_model *m, const struct cw_model_set *set, uint32_t at)
 {
     uint32_t c = m->class_[set->items[at]], unfit = 0;
-    struct cw_set tried = *set;
+    struct cw_model_set tried = *set;
     bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
     for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
         bool twice = false;
@@ -120,7 +120,7 @@ static void refine(struct cw_model *m, const struct cw_set *set, uint32_t at)
 }
 
 /* The parts of a ban have no class in common: one that two members of a set belong to is halved. */
-static void separate(struct cw_model *m, const struct cw_set *set, uint32_t at)
+static void separate(struct cw_model *m, const struct cw_model_set *set, uint32_t at)
 {
     for (uint32_t k = 0; k < at; k++) {
         uint32_t c = m->class_[set->items[at]], count = 0;
@@ -161,7 +161,7 @@ static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
     struct cw_model *m = w->m;
     uint32_t met = 0;
     for (uint32_t t = 0; t < 5 * WIDEN_TRIES && met < WIDEN_TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_set set = {0};
+        struct cw_model_set set = {0};
         bool allowed = true;
         for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
             uint32_t p = draw_from(m, k == at ? &class_ : w->lists[k], k == at ? 1 : w->counts[k]);
@@ -197,7 +197,7 @@ static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked
     struct cw_model *m = w->m;
     for (uint32_t at = 0; at < w->ban->count; at++)
         for (uint32_t i = 0; i < w->counts[at] * TRIM_TRIES && wrong->count < WRONG_MOST && cw_ask_ok(&m->ask); i++) {
-            struct cw_set set = {0};
+            struct cw_model_set set = {0};
             bool allowed = true;
             for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
                 uint32_t p =
@@ -306,7 +306,7 @@ static void widen(struct widening *w)
 }
 
 /* Whether a set fills slots: a rule in which each of its members is a group. */
-static bool fills_slots(const struct cw_model *m, const struct cw_set *set)
+static bool fills_slots(const struct cw_model *m, const struct cw_model_set *set)
 {
     bool fills = false;
     for (uint32_t r = 0; r < m->rule_count && !fills; r++) {
@@ -322,11 +322,11 @@ static bool fills_slots(const struct cw_model *m, const struct cw_set *set)
 }
 
 /* Whether nearly anything of the same domain in place of a member makes a set fit. */
-static bool is_special(struct cw_model *m, const struct cw_set *set, uint32_t at)
+static bool is_special(struct cw_model *m, const struct cw_model_set *set, uint32_t at)
 {
     uint32_t met = 0, fits = 0;
     for (uint32_t t = 0; t < SPECIAL_DRAWS && met < SPECIAL_TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_set others = *set;
+        struct cw_model_set others = *set;
         uint32_t p = cw_ask_random(&m->ask, m->chip->placement_count);
         others.items[at] = others.items[--others.count];
         if (m->chip->placements[p].domain != m->chip->placements[set->items[at]].domain ||
@@ -340,7 +340,7 @@ static bool is_special(struct cw_model *m, const struct cw_set *set, uint32_t at
 
 /* A full set of slots that does not fit, though nearly anything in place of nearly any member makes it fit: an accident
  * of the library's search, which no ban foresees. */
-static bool is_accident(struct cw_model *m, const struct cw_set *set)
+static bool is_accident(struct cw_model *m, const struct cw_model_set *set)
 {
     uint32_t special = 0;
     if (set->count < ACCIDENT_SIZE || !fills_slots(m, set))
@@ -389,11 +389,11 @@ static void add_ban(struct cw_model *m, const struct ban *ban)
     m->ban_parts[m->ban_count++] = (uint8_t)((1u << ban->count) - 1);
 }
 
-void cw_learn_ban(struct cw_model *m, struct cw_set set)
+void cw_learn_ban(struct cw_model *m, struct cw_model_set set)
 {
     struct ban ban = {.part = cw_ask_array(&m->ask, m->chip->placement_count, 1)};
     struct widening w = {.m = m, .ban = &ban};
-    cw_model_minimize(m, &set);
+    cw_ask_minimize(&m->ask, m->chip, set.items, &set.count);
     if (set.count < 2 || !cw_ask_ok(&m->ask) || is_accident(m, &set))
         return;
     /* forbidding a part of a large set is too strict, but right */
@@ -423,7 +423,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_set set)
 }
 
 /* Draws a class first and then one of its placements, so that small classes are met as often as large ones. */
-static void grow_by_class(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)
+static void grow_by_class(struct cw_model *m, struct cw_model_set *set, const struct cw_pool *pool, uint32_t size)
 {
     uint32_t *classes = m->scratch, count = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
@@ -447,7 +447,7 @@ uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t 
     if (!m->scratch)
         m->scratch = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *m->scratch);
     for (uint32_t t = 0; t < tries && mistakes < MOST_BANS && cw_ask_ok(&m->ask); t++) {
-        struct cw_set set = {0};
+        struct cw_model_set set = {0};
         uint32_t size = 4 + cw_ask_random(&m->ask, 60);
         if (t % 2)
             grow_by_class(m, &set, pool, size);

@@ -2,7 +2,7 @@
  * from each of their parts, would take many to say. */
 #include <string.h>
 
-#include "import/learn_model.h"
+#include "import/learn_steps.h"
 
 enum {
     DRAWS = 30,
@@ -22,7 +22,7 @@ struct crowd {
 };
 
 /* Draws up to `size` members, beside `set`, that the model allows together. */
-static bool draw_members(struct crowd *w, struct cw_set *set, uint32_t size)
+static bool draw_members(struct crowd *w, struct cw_model_set *set, uint32_t size)
 {
     struct cw_model *m = w->m;
     for (uint32_t d = 0; d < DRAWS && set->count < size; d++) {
@@ -41,7 +41,7 @@ static bool belongs(struct crowd *w, uint32_t class_)
     const struct cw_class *c = &m->classes[class_];
     uint32_t met = 0;
     for (uint32_t t = 0; t < 2 * TRIES && met < TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_set set = {.count = 1, .items = {c->items[cw_ask_random(&m->ask, c->count)]}};
+        struct cw_model_set set = {.count = 1, .items = {c->items[cw_ask_random(&m->ask, c->count)]}};
         if (!draw_members(w, &set, w->most + 1))
             continue;
         met++;
@@ -58,7 +58,7 @@ static void add_class(struct crowd *w, uint32_t class_)
 }
 
 /* Takes out the class that stands in most of the sets that fit; false when only those it began with do. */
-static bool remove_worst(struct crowd *w, struct cw_set *wrong, uint32_t *wrong_count, uint32_t *votes)
+static bool remove_worst(struct crowd *w, struct cw_model_set *wrong, uint32_t *wrong_count, uint32_t *votes)
 {
     struct cw_model *m = w->m;
     uint32_t worst = CW_NONE, n = 0;
@@ -90,7 +90,7 @@ static bool remove_worst(struct crowd *w, struct cw_set *wrong, uint32_t *wrong_
 static bool trim(struct crowd *w)
 {
     struct cw_model *m = w->m;
-    struct cw_set *wrong = cw_ask_array(&m->ask, TRIM_SETS, sizeof *wrong);
+    struct cw_model_set *wrong = cw_ask_array(&m->ask, TRIM_SETS, sizeof *wrong);
     uint32_t *votes = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *votes);
     for (int round = 0; round < TRIM_ROUNDS && cw_ask_ok(&m->ask); round++) {
         uint32_t count = 0;
@@ -136,7 +136,7 @@ static bool add_rule(struct crowd *w)
     return true;
 }
 
-bool cw_learn_crowd(struct cw_model *m, const struct cw_set *set)
+bool cw_learn_crowd(struct cw_model *m, const struct cw_model_set *set)
 {
     struct crowd w = {.m = m, .most = set->count - 1};
     w.list = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.list);

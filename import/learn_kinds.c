@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/learn_model.h"
+#include "import/learn_steps.h"
 
 enum {
     CROSS_TRIES = 60,

@@ -19,9 +19,9 @@ void cw_model_tell(const struct cw_model *m, const char *format, ...)
     m->progress(text);
 }
 
-bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more)
+bool cw_model_fits_with(struct cw_model *m, const struct cw_model_set *set, uint32_t more)
 {
-    struct cw_set all = *set;
+    struct cw_model_set all = *set;
     all.items[all.count++] = more;
     return cw_ask_fits(&m->ask, m->chip, all.items, all.count);
 }
@@ -32,7 +32,7 @@ bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
            m->conflict[(size_t)m->kind[a] * m->kind_room + m->kind[b]];
 }
 
-uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_set *set)
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_model_set *set)
 {
     uint32_t seen[2 * CW_SET_MOST], n = 0;
     for (uint32_t i = 0; i < set->count; i++) {
@@ -53,8 +53,8 @@ uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_set *set)
 
 /* The set that was asked about last, with what follows from it: most questions are about the same set or one with a
  * few placements more. Marks hold where they are the current stamp. */
-struct cw_filling {
-    struct cw_set set;
+struct cw_model_last {
+    struct cw_model_set set;
     uint32_t stamp, rule_count, ban_count;
     uint32_t *raws;                         /* by raw counter: whether the set has it */
     uint8_t *conflict;                      /* by kind: whether the set excludes it */
@@ -65,16 +65,16 @@ struct cw_filling {
 
 void cw_model_changed(struct cw_model *m)
 {
-    if (m->filling)
-        m->filling->rule_count = CW_NONE;
+    if (m->last)
+        m->last->rule_count = CW_NONE;
 }
 
-static bool new_group(const struct cw_filling *f, uint32_t rule, uint32_t group)
+static bool new_group(const struct cw_model_last *f, uint32_t rule, uint32_t group)
 {
     return group != CW_NONE && f->groups[rule][group] != f->stamp;
 }
 
-static void use_groups(struct cw_filling *f, const struct cw_rule *rule, uint32_t r, uint32_t p)
+static void use_groups(struct cw_model_last *f, const struct cw_rule *rule, uint32_t r, uint32_t p)
 {
     const uint32_t groups[2] = {rule->group[p], rule->second ? rule->second[p] : CW_NONE};
     for (int w = 0; w < 2; w++)
@@ -100,7 +100,7 @@ static bool completes_any(const uint8_t *restrict row, const uint8_t *restrict m
     return any != 0;
 }
 
-static void fill_more(const struct cw_model *m, struct cw_filling *f, uint32_t p)
+static void fill_more(const struct cw_model *m, struct cw_model_last *f, uint32_t p)
 {
     f->set.items[f->set.count++] = p;
     f->raws[m->chip->placements[p].raw] = f->stamp;
@@ -113,7 +113,7 @@ static void fill_more(const struct cw_model *m, struct cw_filling *f, uint32_t p
 }
 
 /* Room for what the model has by now. */
-static bool fill_room(struct cw_model *m, struct cw_filling *f)
+static bool fill_room(struct cw_model *m, struct cw_model_last *f)
 {
     const struct cw_chip *chip = m->chip;
     if (!f->raws) {
@@ -132,7 +132,7 @@ static bool fill_room(struct cw_model *m, struct cw_filling *f)
 }
 
 /* Makes `f` that of the set. */
-static bool fill(struct cw_model *m, struct cw_filling *f, const struct cw_set *set)
+static bool fill(struct cw_model *m, struct cw_model_last *f, const struct cw_model_set *set)
 {
     if (f->rule_count != m->rule_count || f->ban_count != m->ban_count || f->set.count > set->count ||
         memcmp(f->set.items, set->items, f->set.count * sizeof *set->items) != 0) {
@@ -152,15 +152,15 @@ static bool fill(struct cw_model *m, struct cw_filling *f, const struct cw_set *
     return true;
 }
 
-bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more)
+bool cw_model_allows(struct cw_model *m, const struct cw_model_set *set, uint32_t more)
 {
     if (!m->usable[more] || set->count + 1 >= CW_SET_MOST)
         return false;
-    if (!m->filling) {
-        m->filling = cw_ask_array(&m->ask, 1, sizeof *m->filling);
+    if (!m->last) {
+        m->last = cw_ask_array(&m->ask, 1, sizeof *m->last);
         cw_model_changed(m); /* nothing is known yet */
     }
-    struct cw_filling *f = m->filling;
+    struct cw_model_last *f = m->last;
     if (!f || !fill(m, f, set) || f->raws[m->chip->placements[more].raw] == f->stamp ||
         (m->kind[more] != CW_NONE && f->conflict[m->kind[more]]))
         return false;
@@ -175,7 +175,7 @@ bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more
            !completes_any(m->bans + (size_t)m->class_[more] * m->ban_room, f->parts, m->ban_parts, m->ban_count);
 }
 
-bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size)
+bool cw_model_grow(struct cw_model *m, struct cw_model_set *set, const struct cw_pool *pool, uint32_t size)
 {
     for (uint32_t misses = 0; pool->count && set->count < size && misses < 40 + 10 * size;) {
         uint32_t p = pool->items[cw_ask_random(&m->ask, pool->count)];
@@ -185,17 +185,4 @@ bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool 
             misses++;
     }
     return set->count >= size;
-}
-
-void cw_model_minimize(struct cw_model *m, struct cw_set *set)
-{
-    for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask);) {
-        struct cw_set fewer = *set;
-        memmove(fewer.items + i, fewer.items + i + 1, (fewer.count - i - 1) * sizeof *fewer.items);
-        fewer.count--;
-        if (!cw_ask_fits(&m->ask, m->chip, fewer.items, fewer.count))
-            *set = fewer;
-        else
-            i++;
-    }
 }

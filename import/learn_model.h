@@ -8,11 +8,10 @@
 #define CW_IMPORT_LEARN_MODEL_H
 
 #include "import/ask.h"
-#include "import/learn.h"
 
 enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
 
-struct cw_set { /* of placements that may share a pass */
+struct cw_model_set { /* of placements that may share a pass */
     uint32_t count;
     uint32_t items[CW_SET_MOST];
 };
@@ -55,7 +54,7 @@ struct cw_model {
     uint8_t *bans;      /* [class * ban_room + ban]: the bit of the part that the class belongs to, 0 for none */
     uint8_t *ban_parts; /* by ban: the bits of its parts, from the lowest */
     uint32_t ban_count, ban_room;
-    struct cw_filling *filling; /* of cw_model_allows */
+    struct cw_model_last *last; /* of cw_model_allows */
     uint32_t *scratch;          /* of cw_learn_bans, by placement */
 };
 
@@ -66,31 +65,14 @@ __attribute__((format(printf, 2, 3))) void cw_model_tell(const struct cw_model *
 void cw_model_changed(struct cw_model *m);
 
 /* Asks the library; false after a failure. */
-bool cw_model_fits_with(struct cw_model *m, const struct cw_set *set, uint32_t more);
+bool cw_model_fits_with(struct cw_model *m, const struct cw_model_set *set, uint32_t more);
 
 /* Whether the model lets `more` join a set that it allows. */
-bool cw_model_allows(struct cw_model *m, const struct cw_set *set, uint32_t more);
+bool cw_model_allows(struct cw_model *m, const struct cw_model_set *set, uint32_t more);
 /* Groups of a rule that a set uses. */
-uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_set *set);
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_model_set *set);
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b);
 /* Draws members of the pool until the set has `size`; false when the pool gives no more. */
-bool cw_model_grow(struct cw_model *m, struct cw_set *set, const struct cw_pool *pool, uint32_t size);
-/* Drops members of a set that does not fit while it still does not. */
-void cw_model_minimize(struct cw_model *m, struct cw_set *set);
-
-/* The steps, in order. */
-void cw_learn_domains(struct cw_model *m); /* usable, own_pass, cluster */
-void cw_learn_kinds(struct cw_model *m);   /* kind, conflict */
-void cw_learn_rules(struct cw_model *m);
-void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there are more rules */
-/* Bans what the model wrongly allows among sets drawn from `pool`; returns the mistakes found in `tries` sets. */
-uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
-/* Bans a set that does not fit, and whatever classes in place of its members do not fit either. */
-void cw_learn_ban(struct cw_model *m, struct cw_set set);
-/* Adds a rule for the crowd that the members of a smallest set that does not fit are of; false where it is too small
- * for one. */
-bool cw_learn_crowd(struct cw_model *m, const struct cw_set *set);
-/* Appends the lines of the section 'classes' and those of the limits. All names of classes begin with `prefix`. */
-void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits);
+bool cw_model_grow(struct cw_model *m, struct cw_model_set *set, const struct cw_pool *pool, uint32_t size);
 
 #endif

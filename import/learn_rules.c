@@ -2,8 +2,9 @@
  * which several counters share. */
 #include <string.h>
 
-#include "import/learn_model.h"
 #include "import/learn_share.h"
+#include "import/learn_steps.h"
+#include "import/learn_weight.h"
 
 enum {
     LEVEL_SETS = 300,   /* sets judged at each size */
@@ -28,7 +29,7 @@ static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, 
 {
     struct level level = {0};
     for (uint32_t t = 0; t < LEVEL_SETS && cw_ask_ok(&m->ask); t++) {
-        struct cw_set set = {0};
+        struct cw_model_set set = {0};
         if (t > 40 && level.made * 20 < t)
             break;
         if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, m->chip, set.items, set.count) ||
@@ -44,18 +45,18 @@ static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, 
 
 struct mined {
     uint32_t count, size; /* minimal sets that do not fit, all of one size */
-    struct cw_set sets[MINED_WANTED];
+    struct cw_model_set sets[MINED_WANTED];
 };
 
 static void mine(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t tries, struct mined *mined)
 {
     uint32_t by_size[LARGEST + 1] = {0}, found = 0, kept = 0;
     for (uint32_t t = 0; t < tries && found < MINED_WANTED && cw_ask_ok(&m->ask); t++) {
-        struct cw_set set = {0};
+        struct cw_model_set set = {0};
         cw_model_grow(m, &set, pool, size);
         if (set.count < 3 || cw_ask_fits(&m->ask, m->chip, set.items, set.count))
             continue;
-        cw_model_minimize(m, &set);
+        cw_ask_minimize(&m->ask, m->chip, set.items, &set.count);
         if (!set.count || set.count > LARGEST)
             continue;
         by_size[set.count]++;
@@ -117,7 +118,7 @@ static struct cw_pool participants(struct cw_model *m, const struct cw_pool *poo
         uint32_t p = pool->items[i], met = 0, tries = 0;
         bool refused = inside[p];
         for (; !refused && met < CONTEXTS && tries < 4 * CONTEXTS && cw_ask_ok(&m->ask); tries++) {
-            struct cw_set set = {.count = 1, .items = {p}};
+            struct cw_model_set set = {.count = 1, .items = {p}};
             if (!cw_model_grow(m, &set, core, max + 1))
                 continue;
             if (!cw_ask_fits(&m->ask, m->chip, set.items + 1, max))
@@ -225,7 +226,7 @@ static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uin
     uint32_t rules = m->rule_count, forbidden = 0, lost = 0;
     m->rule_count = first;
     for (uint32_t t = 0; t < LEVEL_SETS && cw_ask_ok(&m->ask); t++) {
-        struct cw_set set = {0};
+        struct cw_model_set set = {0};
         bool breaks = false;
         if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, m->chip, set.items, set.count) ||
             !cw_model_grow(m, &set, pool, size))

@@ -1,4 +1,4 @@
-/* Which placements share a group of a rule, and which need a helper besides. Internal to import/learn*.c. */
+/* Which placements share a group of a rule. Internal to import/learn*.c. */
 #ifndef CW_IMPORT_LEARN_SHARE_H
 #define CW_IMPORT_LEARN_SHARE_H
 
@@ -7,14 +7,6 @@
 /* `rule` comes with a maximum and a group for each member; it leaves with shared groups. The rule is not yet among
  * those of the model. */
 void cw_learn_share(struct cw_model *m, const struct cw_pool *members, struct cw_rule *rule);
-
-/* The larger part of `members` whose sets of `size` always fit, if there is one: the others need more than one group
- * each. Else an empty pool. */
-struct cw_pool cw_learn_light(struct cw_model *m, const struct cw_pool *members, uint32_t size);
-
-/* Adds those of `pool` that are not in the rule yet but take part in it: to the groups that they share, or to new ones,
- * and to a group that those needing a helper have in common. */
-void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, struct cw_rule *rule);
 
 /* Joins groups of a rule of the model that turn out to be one. */
 void cw_learn_merge(struct cw_model *m, struct cw_rule *rule);

@@ -1,14 +1,13 @@
-/* Placements that need more than one group of a rule. */
-#include <string.h>
+#include "import/learn_weight.h"
 
-#include "import/learn_share.h"
+#include <string.h>
 
 enum { SAMPLES = 60, TRIES = 12, DRAWS = 40, CANDIDATE_TRIES = 48, PAIR_TRIES = 6 };
 
 /* ---- light placements ------------------------------------------------------------------------------------------- */
 
 struct sample {
-    struct cw_set set;
+    struct cw_model_set set;
     bool fits;
 };
 
@@ -16,7 +15,7 @@ static uint32_t draw_samples(struct cw_model *m, const struct cw_pool *members, 
 {
     uint32_t n = 0;
     for (uint32_t t = 0; t < SAMPLES * members->count && cw_ask_ok(&m->ask); t++) {
-        struct cw_set *set = &samples[n].set;
+        struct cw_model_set *set = &samples[n].set;
         set->count = 0;
         if (!cw_model_grow(m, set, members, size))
             continue;
@@ -26,7 +25,7 @@ static uint32_t draw_samples(struct cw_model *m, const struct cw_pool *members, 
     return n;
 }
 
-static bool all_kept(const struct cw_set *set, const bool *dropped)
+static bool all_kept(const struct cw_model_set *set, const bool *dropped)
 {
     for (uint32_t i = 0; i < set->count; i++)
         if (dropped[set->items[i]])
@@ -86,7 +85,7 @@ struct attach {
     uint32_t *weight;     /* by placement */
 };
 
-static bool grow_distinct(struct attach *a, struct cw_set *set, uint32_t size)
+static bool grow_distinct(struct attach *a, struct cw_model_set *set, uint32_t size)
 {
     const uint32_t *group = a->rule->group;
     for (uint32_t draws = 0; set->count < size && draws < DRAWS * size; draws++) {
@@ -101,11 +100,12 @@ static bool grow_distinct(struct attach *a, struct cw_set *set, uint32_t size)
 }
 
 /* Whether a placement fits beside any `others` light ones of distinct groups. */
-static bool always_fits(struct attach *a, const struct cw_set *with, uint32_t others, uint32_t tries, uint32_t *met)
+static bool always_fits(struct attach *a, const struct cw_model_set *with, uint32_t others, uint32_t tries,
+                        uint32_t *met)
 {
     *met = 0;
     for (uint32_t t = 0; t < 3 * tries && *met < tries && cw_ask_ok(&a->m->ask); t++) {
-        struct cw_set set = *with;
+        struct cw_model_set set = *with;
         if (!grow_distinct(a, &set, with->count + others))
             continue;
         ++*met;
@@ -122,7 +122,7 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
     uint32_t *with = cw_ask_array(&a->m->ask, rule->group_count, sizeof *with);
     uint32_t *without = cw_ask_array(&a->m->ask, rule->group_count, sizeof *without), best = CW_NONE;
     for (uint32_t t = 0; t < CANDIDATE_TRIES && cw_ask_ok(&a->m->ask); t++) {
-        struct cw_set set = {.count = 1, .items = {p}};
+        struct cw_model_set set = {.count = 1, .items = {p}};
         if (!grow_distinct(a, &set, 1 + others))
             continue;
         bool fits = cw_ask_fits(&a->m->ask, a->m->chip, set.items, set.count);
@@ -134,8 +134,8 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
             best = g;
     /* a group that happened to stand beside the right one must stand the test alone */
     for (uint32_t i = 0, tried = 0; best != CW_NONE && i < a->light->count && tried < 8; i++) {
-        struct cw_set set = {.count = 2, .items = {p, a->light->items[i]}};
-        struct cw_set one = {.count = 1, .items = {p}};
+        struct cw_model_set set = {.count = 2, .items = {p, a->light->items[i]}};
+        struct cw_model_set one = {.count = 1, .items = {p}};
         uint32_t met;
         if (rule->group[set.items[1]] != best || !cw_model_allows(a->m, &one, set.items[1]))
             continue;
@@ -149,7 +149,7 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
 static void attach_one(struct attach *a, uint32_t p)
 {
     struct cw_rule *rule = a->rule;
-    struct cw_set alone = {.count = 1, .items = {p}};
+    struct cw_model_set alone = {.count = 1, .items = {p}};
     uint32_t others = rule->max, met = 0;
     while (others && !always_fits(a, &alone, others, TRIES, &met) && cw_ask_ok(&a->m->ask))
         others--;
@@ -164,7 +164,7 @@ static void attach_one(struct attach *a, uint32_t p)
 /* Two placements with new groups share theirs if together they leave as much room as either alone. */
 static bool share(struct attach *a, uint32_t p, uint32_t q)
 {
-    struct cw_set set = {.count = 1, .items = {p}};
+    struct cw_model_set set = {.count = 1, .items = {p}};
     uint32_t met;
     if (a->weight[p] != a->weight[q] || !cw_model_allows(a->m, &set, q))
         return false;

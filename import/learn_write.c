@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import/learn_model.h"
+#include "import/learn_steps.h"
 #include "import/limits_text.h"
 
 struct writing {

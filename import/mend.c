@@ -1,22 +1,17 @@
-#define _POSIX_C_SOURCE 200809L
 #include "import/mend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host/schedule.h"
-#include "import/check_sets.h"
+#include "import/limits_text.h"
 #include "import/mend_limits.h"
 #include "import/mend_rules.h"
-#include "metricdb/limits.h"
 
 enum {
     THEIR_ROUNDS = 16, /* in which the library's passes are looked at, besides ours */
     MOST_ROUNDS = 40,
-    WINDOW = 6,     /* rounds that together decide whether it is over, */
-    SETTLED = 1500, /* namely when one pass in so many is refused */
     FIRST_ROUND = 1000,
     FRESH_FIRST = 200000, /* the number of the first round that nothing is learned from */
     FRESH_ROUNDS = 8,
@@ -24,21 +19,14 @@ enum {
 
 struct mending {
     struct cw_mend *m;
-    struct cw_mend_count random, natural, *count; /* `count` is one of the two */
-    uint32_t their_passes, forbidden;             /* passes of the library, and those that our limits forbid */
-    bool theirs, fresh;                           /* the library's passes are judged too; nothing is learned */
+    struct cw_check_count random, natural, *count; /* `count` is one of the two */
+    uint32_t their_passes, forbidden;              /* passes of the library, and those that our limits forbid */
+    bool theirs, fresh;                            /* the library's passes are judged too; nothing is learned */
     uint32_t *pass_of;
     struct cw_nvperf_placement *asked;
     uint32_t *raws;
     bool *seen;
 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the library's passes --------------------------------------------------------------------------------------- */
 
@@ -189,29 +177,21 @@ static void run_round(struct mending *g, uint32_t number)
 static void rounds(struct mending *g, void (*progress)(const char *))
 {
     struct cw_mend *m = g->m;
-    struct {
-        uint32_t passes, refused;
-    } recent[WINDOW] = {{0}}, sum;
+    struct cw_check_window window = {0};
     for (uint32_t round = 0; round < MOST_ROUNDS && cw_ask_ok(&m->ask); round++) {
-        g->random = g->natural = (struct cw_mend_count){0};
+        g->random = g->natural = (struct cw_check_count){0};
         g->theirs = round < THEIR_ROUNDS;
         g->their_passes = g->forbidden = 0;
         run_round(g, round ? FIRST_ROUND + round : 0);
-        recent[round % WINDOW].passes = g->random.passes + g->natural.passes;
-        recent[round % WINDOW].refused = g->random.refused + g->natural.refused;
+        uint32_t passes = g->random.passes + g->natural.passes, refused = g->random.refused + g->natural.refused;
         char text[200];
         snprintf(text, sizeof text,
                  "round %u: %u of %u passes of the library forbidden, %u of %u of ours refused; %u limits", round + 1,
-                 g->forbidden, g->their_passes, recent[round % WINDOW].refused, recent[round % WINDOW].passes,
-                 m->chip->limit_count);
+                 g->forbidden, g->their_passes, refused, passes, m->chip->limit_count);
         if (progress)
             progress(text);
-        sum.passes = sum.refused = 0;
-        for (int k = 0; k < WINDOW; k++) {
-            sum.passes += recent[k].passes;
-            sum.refused += recent[k].refused;
-        }
-        if (round + 1 >= THEIR_ROUNDS + WINDOW && (uint64_t)sum.refused * SETTLED <= sum.passes)
+        bool settled = cw_check_settled(&window, passes, refused);
+        if (settled && round + 1 >= THEIR_ROUNDS + CW_CHECK_WINDOW)
             return;
     }
 }
@@ -228,7 +208,7 @@ static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progre
     if (cw_ask_ok(&m->ask))
         cw_mend_refresh(m);
     rounds(&g, progress);
-    g.random = g.natural = (struct cw_mend_count){0};
+    g.random = g.natural = (struct cw_check_count){0};
     g.fresh = true;
     for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
         run_round(&g, FRESH_FIRST + k);
@@ -241,29 +221,11 @@ static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progre
     report->questions = m->ask.questions;
 }
 
-/* Both sections as one document, and its limits as the chip's. */
-static void load(struct cw_mend *m, const struct cw_writer *classes, const struct cw_writer *limits,
-                 struct cw_writer *text, struct cw_yaml **root)
-{
-    cw_write_format(text, "classes:\n");
-    cw_write_bytes(text, classes->data, classes->size);
-    cw_write_format(text, "limits:\n");
-    cw_write_bytes(text, limits->data, limits->size);
-    m->ask.status = text->status == CW_OK
-                        ? cw_yaml_parse(root, text->data, text->size, "limits to mend", m->ask.arena, m->ask.err)
-                        : cw_error_nomem(m->ask.err);
-    struct cw_yaml_reader in = {"limits to mend", m->ask.arena, m->ask.err, m->ask.status, .size = text->size};
-    if (cw_ask_ok(&m->ask))
-        cw_limits_load(m->chip, &in, cw_yaml_get(&in, *root, "classes", true), cw_yaml_get(&in, *root, "limits", true),
-                       NULL);
-    m->ask.status = in.status;
-}
-
 enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
                        struct cw_writer *classes, struct cw_writer *limits, struct cw_mend_report *report,
                        void (*progress)(const char *what), struct cw_error *err)
 {
-    double start = seconds();
+    double start = cw_ask_seconds();
     struct cw_chip chip = facts->chip; /* its limits change */
     struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = &chip};
     struct cw_writer text;
@@ -272,7 +234,7 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
     if (!m.ask.arena)
         return cw_error_nomem(err);
     cw_writer_init(&text);
-    load(&m, classes, limits, &text, &root);
+    m.ask.status = cw_limits_text_load(&chip, "limits to mend", classes, limits, &text, &root, m.ask.arena, err);
     if (cw_ask_ok(&m.ask))
         m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, chip.name, activity, err);
     if (cw_ask_ok(&m.ask))
@@ -284,6 +246,6 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
     cw_writer_free(&text);
     cw_arena_destroy(m.tables);
     cw_arena_destroy(m.ask.arena);
-    report->seconds = seconds() - start;
+    report->seconds = cw_ask_seconds() - start;
     return m.ask.status;
 }

@@ -6,16 +6,13 @@
 #define CW_IMPORT_MEND_H
 
 #include "base/bytes.h"
+#include "import/check_sets.h"
 #include "import/facts.h"
-
-struct cw_mend_count {
-    uint32_t sets, passes, refused; /* check sets, our passes for them, and those that the library refuses */
-};
 
 struct cw_mend_report {
     uint64_t questions;
-    uint32_t removed, added;              /* limits */
-    struct cw_mend_count random, natural; /* fresh sets, from which nothing was learned */
+    uint32_t removed, added;               /* limits */
+    struct cw_check_count random, natural; /* fresh sets, from which nothing was learned */
     double seconds;
 };
 

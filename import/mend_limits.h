@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "import/ask.h"
-#include "import/mend.h"
 #include "metricdb/yaml.h"
 
 enum { CW_MEND_PARTS = 10, CW_MEND_SET = 512 };
@@ -61,6 +60,19 @@ uint32_t cw_mend_group(const struct cw_mend *m, uint32_t limit, uint32_t placeme
 uint32_t cw_mend_group_count(const struct cw_limit *limit);
 /* and those that a set uses. */
 uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count);
+
+/* Sets that are put together under the limits as they are. */
+struct cw_mend_set {
+    uint32_t count, items[CW_MEND_SET];
+};
+
+/* Whether the limits let `more` join; where they do, it joins. */
+bool cw_mend_join(struct cw_mend *m, struct cw_mend_set *set, uint32_t more);
+/* Draws from a list until the set uses `groups` of a limit's groups; false where that does not come about. */
+bool cw_mend_fill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit, const struct cw_list *from,
+                  uint32_t groups);
+/* Draws members of a limit until the set breaks it. */
+bool cw_mend_overfill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit);
 
 /* Appends the lines of both sections as they were read, without what is gone and with what is new. `text` is what was
  * read, `root` its tree. */

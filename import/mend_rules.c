@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/mend_light.h"
-#include "import/mend_sets.h"
-#include "import/mend_share.h"
+#include "import/mend_groups.h"
 
 enum {
     SAMPLES = 24,  /* sets drawn to see how often a limit is wrong, */
@@ -447,7 +445,7 @@ void cw_mend_forbid(struct cw_mend *m, const uint32_t *items, uint32_t count)
         struct cw_mend_ban ban;
         struct cw_list candidates[CW_MEND_PARTS];
         uint32_t tuple[CW_MEND_PARTS], n = 0;
-        cw_mend_minimize(m, &smallest);
+        cw_ask_minimize(&m->ask, m->chip, smallest.items, &smallest.count);
         if (smallest.count > 1 && cw_ask_ok(&m->ask) && make_ban(m, &smallest, &ban, tuple, &ordered)) {
             for (uint32_t k = 0; k < ban.count; k++) {
                 struct cw_list domain = domain_of(m, tuple[k]);

@@ -147,7 +147,7 @@ Test(derive, nothing_follows_from_no_evidence)
 /* A capture of a kernel that leaves a unit idle once made the unit's counters lose their cycle counter. */
 Test(fit, idle_units_have_zero_a_cycle)
 {
-    cr_expect_eq(cw_fit_quotient(0, 0), 0);
-    cr_expect_eq(cw_fit_quotient(6, 4), 1.5);
-    cr_expect(cw_fit_quotient(1, 0) > 1e300);
+    cr_expect_eq(cw_derive_quotient(0, 0), 0);
+    cr_expect_eq(cw_derive_quotient(6, 4), 1.5);
+    cr_expect(cw_derive_quotient(1, 0) > 1e300);
 }
