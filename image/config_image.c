@@ -166,9 +166,7 @@ static void read_pass(struct parse *p, struct cw_reader *in, struct cw_config_pa
 {
     uint32_t count = cw_read_count(in, 8, "placements");
     struct cw_placement *placements = cw_field_array(in, p->arena, count, sizeof *placements);
-    struct cw_field_key *keys = calloc((size_t)count + 1, sizeof *keys);
-    if (!keys && in->status == CW_OK)
-        in->status = cw_error_nomem(in->err);
+    struct cw_field_key *keys = cw_field_keys(in, count);
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
         keys[i].pos = in->pos;
         placements[i] = read_placement(p, in);
@@ -224,9 +222,7 @@ static void read_counters(struct parse *p, struct cw_reader *in)
 {
     uint32_t count = cw_read_count(in, 20, "counters");
     struct cw_config_counter *counters = cw_field_array(in, p->arena, count, sizeof *counters);
-    struct cw_field_key *names = calloc((size_t)count + 1, sizeof *names);
-    if (!names && in->status == CW_OK)
-        in->status = cw_error_nomem(in->err);
+    struct cw_field_key *names = cw_field_keys(in, count);
     uint32_t *placed = count_placements(p, in);
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {

@@ -14,6 +14,14 @@ void *cw_field_array(struct cw_reader *in, struct cw_arena *arena, size_t count,
     return items;
 }
 
+struct cw_field_key *cw_field_keys(struct cw_reader *in, size_t count)
+{
+    struct cw_field_key *keys = calloc(count + 1, sizeof *keys);
+    if (!keys && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+    return keys;
+}
+
 uint32_t cw_field_read_pairs(struct cw_reader *in, struct cw_arena *arena, const struct cw_pair **pairs,
                              const char *what)
 {
@@ -55,9 +63,7 @@ uint32_t cw_field_read_names(struct cw_reader *in, struct cw_arena *arena, const
 {
     size_t pos = in->pos;
     uint32_t count = cw_field_read_strings(in, arena, names, what);
-    struct cw_field_key *keys = calloc((size_t)count + 1, sizeof *keys);
-    if (!keys && in->status == CW_OK)
-        in->status = cw_error_nomem(in->err);
+    struct cw_field_key *keys = cw_field_keys(in, count);
     pos += 4;
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
         keys[i] = (struct cw_field_key){.name = (*names)[i], .pos = pos};

@@ -66,6 +66,9 @@ struct cw_field_key {
     size_t pos;
 };
 
+/* Room for `count` keys, for the caller to free. NULL, with the reader failed, when out of memory. */
+struct cw_field_key *cw_field_keys(struct cw_reader *in, size_t count);
+
 /* Fails at the first key (in reading order) that repeats an earlier one. Reorders `keys`. Sorts, so that hostile
  * input costs no more than any other. */
 void cw_field_check_unique(struct cw_reader *in, struct cw_field_key *keys, size_t count, const char *what);

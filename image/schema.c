@@ -144,9 +144,7 @@ static void read_counters(struct cw_schema *schema, struct cw_reader *in, struct
 {
     uint32_t count = cw_read_count(in, 9, "counters");
     struct cw_schema_counter *counters = cw_field_array(in, arena, count, sizeof *counters);
-    struct cw_field_key *names = calloc((size_t)count + 1, sizeof *names);
-    if (!names && in->status == CW_OK)
-        in->status = cw_error_nomem(in->err);
+    struct cw_field_key *names = cw_field_keys(in, count);
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
         size_t pos = in->pos;
         read_counter(in, arena, schema->pass_count, &counters[i]);

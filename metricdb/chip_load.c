@@ -34,15 +34,6 @@ static bool ok(const struct load *l)
     return l->in.status == CW_OK;
 }
 
-/* An array in the arena, or the end of loading. */
-static void *array(struct load *l, size_t count, size_t size)
-{
-    void *p = ok(l) ? cw_arena_alloc(l->in.arena, count, size) : NULL;
-    if (!p && ok(l))
-        l->in.status = cw_error_nomem(l->in.err);
-    return p;
-}
-
 static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root, const char *key,
                                      enum cw_yaml_kind kind, bool required, uint32_t *count)
 {
@@ -84,7 +75,7 @@ static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
 /* Counter names come first, so that everything else can refer to them. */
 static void load_counter_names(struct load *l)
 {
-    l->counter_list = array(l, l->chip->counter_count, sizeof *l->counter_list);
+    l->counter_list = cw_yaml_array(&l->in, l->chip->counter_count, sizeof *l->counter_list);
     for (uint32_t i = 0; ok(l) && i < l->chip->counter_count; i++) {
         l->counter_list[i].name = cw_yaml_key_name(&l->in, l->counters, i);
         l->counter_list[i].line = l->counters->keys[i].line;
@@ -125,7 +116,7 @@ static struct cw_list load_list(struct load *l, const struct cw_yaml *mapping, c
     struct cw_list list = {0};
     if (!node || !cw_yaml_expect(&l->in, node, CW_YAML_SEQUENCE, key))
         return list;
-    uint32_t *items = array(l, node->count, sizeof *items);
+    uint32_t *items = cw_yaml_array(&l->in, node->count, sizeof *items);
     for (size_t i = 0; ok(l) && i < node->count; i++)
         items[i] = find(l, &node->items[i]);
     list.items = items;
@@ -170,7 +161,7 @@ static const char *const *load_texts(struct load *l, const struct cw_yaml *root,
                                      const char *(*read)(struct cw_yaml_reader *, const struct cw_yaml *))
 {
     const struct cw_yaml *node = section(l, root, key, CW_YAML_SEQUENCE, false, count);
-    const char **texts = array(l, *count, sizeof(const char *));
+    const char **texts = cw_yaml_array(&l->in, *count, sizeof(const char *));
     for (uint32_t i = 0; ok(l) && i < *count; i++)
         texts[i] = read(&l->in, &node->items[i]);
     return texts;
@@ -180,7 +171,7 @@ static void load_units(struct load *l, const struct cw_yaml *node)
 {
     static const char *const keys[] = {"instances", "active", "elapsed", NULL};
     l->unit_names = node;
-    l->units = array(l, l->chip->unit_count, sizeof *l->units);
+    l->units = cw_yaml_array(&l->in, l->chip->unit_count, sizeof *l->units);
     for (uint32_t i = 0; ok(l) && i < l->chip->unit_count; i++) {
         const struct cw_yaml *item = &node->items[i];
         cw_yaml_only(&l->in, item, keys);
@@ -194,7 +185,7 @@ static void load_units(struct load *l, const struct cw_yaml *node)
 
 static void load_domains(struct load *l, const struct cw_yaml *node)
 {
-    struct cw_domain *domains = array(l, l->chip->domain_count, sizeof *domains);
+    struct cw_domain *domains = cw_yaml_array(&l->in, l->chip->domain_count, sizeof *domains);
     for (uint32_t i = 0; ok(l) && i < l->chip->domain_count; i++)
         domains[i] = (struct cw_domain){.name = cw_yaml_key_name(&l->in, node, i),
                                         .id = (uint32_t)cw_yaml_integer(&l->in, &node->items[i], UINT32_MAX)};
@@ -208,7 +199,7 @@ static void load_pass_costs(struct load *l, const struct cw_yaml *node)
     if (l->chip->pass_cost_count > CW_MOST_PASS_COSTS)
         cw_yaml_fail(&l->in, node, "found %u pass costs, expected at most %d", l->chip->pass_cost_count,
                      CW_MOST_PASS_COSTS);
-    struct cw_pass_cost *costs = array(l, l->chip->pass_cost_count, sizeof *costs);
+    struct cw_pass_cost *costs = cw_yaml_array(&l->in, l->chip->pass_cost_count, sizeof *costs);
     for (uint32_t i = 0; ok(l) && i < l->chip->pass_cost_count; i++) {
         const struct cw_yaml *item = &node->items[i];
         cw_yaml_only(&l->in, item, keys);
@@ -225,8 +216,8 @@ static void load_raws(struct load *l, const struct cw_yaml *node)
     for (uint32_t i = 0; ok(l) && i < l->chip->raw_count; i++)
         if (cw_yaml_expect(&l->in, &node->items[i], CW_YAML_SEQUENCE, "the domains of a raw counter"))
             total += (uint32_t)node->items[i].count;
-    struct cw_raw_counter *raws = array(l, l->chip->raw_count, sizeof *raws);
-    struct cw_chip_placement *placements = array(l, total, sizeof *placements);
+    struct cw_raw_counter *raws = cw_yaml_array(&l->in, l->chip->raw_count, sizeof *raws);
+    struct cw_chip_placement *placements = cw_yaml_array(&l->in, total, sizeof *placements);
     uint32_t n = 0;
     for (uint32_t i = 0; ok(l) && i < l->chip->raw_count; i++) {
         struct cw_yaml key = {.text = node->keys[i].text, .line = node->keys[i].line, .column = node->keys[i].column};
@@ -253,8 +244,8 @@ static void load_terms(struct load *l, const struct cw_yaml *item, struct cw_cou
         cw_yaml_fail(&l->in, item, "found per: %g for %s, expected a number above 0", c->per, c->name);
     if (!of || !cw_yaml_expect(&l->in, of, CW_YAML_MAPPING, "of"))
         return;
-    uint32_t *items = array(l, of->count, sizeof *items);
-    double *coefficients = array(l, of->count, sizeof *coefficients);
+    uint32_t *items = cw_yaml_array(&l->in, of->count, sizeof *items);
+    double *coefficients = cw_yaml_array(&l->in, of->count, sizeof *coefficients);
     for (size_t i = 0; ok(l) && i < of->count; i++) {
         struct cw_yaml key = {.text = of->keys[i].text, .line = of->keys[i].line, .column = of->keys[i].column};
         items[i] = find_counter(l, &key);
@@ -294,7 +285,7 @@ static void load_counters(struct load *l)
 static void load_ratios(struct load *l, const struct cw_yaml *node)
 {
     static const char *const keys[] = {"unit", "dim", "raw", "num", "den", "scale", "max_rate", "confirmed", NULL};
-    struct cw_ratio *ratios = array(l, l->chip->ratio_count, sizeof *ratios);
+    struct cw_ratio *ratios = cw_yaml_array(&l->in, l->chip->ratio_count, sizeof *ratios);
     for (uint32_t i = 0; ok(l) && i < l->chip->ratio_count; i++) {
         const struct cw_yaml *item = &node->items[i];
         cw_yaml_only(&l->in, item, keys);
@@ -326,7 +317,7 @@ static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
 static void load_throughputs(struct load *l)
 {
     static const char *const keys[] = {"unit", "dim", "raw", "counters", "throughputs", "confirmed", NULL};
-    struct cw_throughput *list = array(l, l->chip->throughput_count, sizeof *list);
+    struct cw_throughput *list = cw_yaml_array(&l->in, l->chip->throughput_count, sizeof *list);
     for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++) {
         const struct cw_yaml *item = &l->throughputs->items[i];
         cw_yaml_only(&l->in, item, keys);
@@ -417,7 +408,7 @@ enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_
                              struct cw_arena *arena, struct cw_error *err)
 {
     struct load l = {.in = {.source = path, .arena = arena, .err = err, .size = size}};
-    l.chip = array(&l, 1, sizeof *l.chip);
+    l.chip = cw_yaml_array(&l.in, 1, sizeof *l.chip);
     char *kept = l.chip ? cw_arena_strdup(arena, path) : NULL;
     if (!kept)
         return cw_error_nomem(err);

@@ -121,13 +121,9 @@ static void load_parts(struct cw_glossary *g, struct cw_yaml_reader *in, const s
         if (parts[p] && cw_yaml_expect(in, parts[p], CW_YAML_MAPPING, part_names[p]))
             total += parts[p]->count;
     }
-    if (in->status != CW_OK)
+    g->entries = cw_yaml_array(in, total, sizeof *g->entries);
+    if (!g->entries)
         return;
-    g->entries = cw_arena_alloc(in->arena, total, sizeof *g->entries);
-    if (!g->entries) {
-        in->status = cw_error_nomem(in->err);
-        return;
-    }
     for (int p = 0; p < PART_COUNT; p++)
         load_part(g, in, parts[p], (enum part)p);
     if (g->count)

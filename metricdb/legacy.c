@@ -85,9 +85,7 @@ static void read_closest(struct cw_legacy_name *name, struct cw_yaml_reader *in,
         return;
     if (list->count > MOST_CLOSEST)
         cw_yaml_fail(in, list, "found %zu closest metrics, expected at most %d", list->count, MOST_CLOSEST);
-    const char **names = cw_arena_alloc(in->arena, list->count, sizeof(const char *));
-    if (!names && in->status == CW_OK)
-        in->status = cw_error_nomem(in->err);
+    const char **names = cw_yaml_array(in, list->count, sizeof(const char *));
     for (size_t i = 0; i < list->count && in->status == CW_OK; i++)
         names[i] = cw_yaml_name(in, &list->items[i]);
     name->closest = names;
@@ -157,9 +155,7 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
     for (int kind = 0; kind < CW_LEGACY_KIND_COUNT; kind++)
         if (cw_yaml_expect(&in, sections[kind], CW_YAML_MAPPING, "names"))
             count += sections[kind]->count;
-    struct cw_legacy_name *names = cw_arena_alloc(arena, count, sizeof *names);
-    if (!names && in.status == CW_OK)
-        in.status = cw_error_nomem(err);
+    struct cw_legacy_name *names = cw_yaml_array(&in, count, sizeof *names);
     for (int kind = 0; kind < CW_LEGACY_KIND_COUNT && in.status == CW_OK; kind++) {
         for (size_t i = 0; i < sections[kind]->count && in.status == CW_OK; i++) {
             struct cw_legacy_name *name = &names[legacy->count++];
@@ -331,10 +327,8 @@ static void read_reasons(struct cw_stall_reasons *reasons, struct cw_yaml_reader
     for (size_t i = 0; i < node->count; i++)
         if (cw_yaml_expect(in, &node->items[i], CW_YAML_SEQUENCE, "reasons of PC sampling"))
             count += node->items[i].count;
-    struct cw_stall_reason *items = cw_arena_alloc(in->arena, count, sizeof *items);
-    const struct cw_yaml **nodes = cw_arena_alloc(in->arena, count, sizeof(const struct cw_yaml *));
-    if ((!items || !nodes) && in->status == CW_OK)
-        in->status = cw_error_nomem(in->err);
+    struct cw_stall_reason *items = cw_yaml_array(in, count, sizeof *items);
+    const struct cw_yaml **nodes = cw_yaml_array(in, count, sizeof(const struct cw_yaml *));
     for (size_t i = 0; i < node->count && in->status == CW_OK; i++) {
         const char *activity = cw_yaml_key_name(in, node, i);
         for (size_t k = 0; k < node->items[i].count && in->status == CW_OK; k++) {

@@ -30,14 +30,6 @@ static bool ok(const struct load *l)
     return l->in->status == CW_OK;
 }
 
-static void *array(struct load *l, size_t count, size_t size)
-{
-    void *p = ok(l) ? cw_arena_alloc(l->in->arena, count, size) : NULL;
-    if (!p && ok(l))
-        l->in->status = cw_error_nomem(l->in->err);
-    return p;
-}
-
 /* What is named is copied: a small file must not ask for any amount of memory. */
 static void spend_members(struct load *l, const struct cw_yaml *node, size_t count)
 {
@@ -88,12 +80,12 @@ static void add_name(struct load *l, const struct cw_yaml *node, const char *nam
 static void name_domains(struct load *l)
 {
     const struct cw_chip *chip = l->chip;
-    uint32_t *sizes = array(l, chip->domain_count, sizeof *sizes);
-    uint32_t **items = array(l, chip->domain_count, sizeof *items);
+    uint32_t *sizes = cw_yaml_array(l->in, chip->domain_count, sizeof *sizes);
+    uint32_t **items = cw_yaml_array(l->in, chip->domain_count, sizeof *items);
     for (uint32_t p = 0; ok(l) && p < chip->placement_count; p++)
         sizes[chip->placements[p].domain]++;
     for (uint32_t d = 0; ok(l) && d < chip->domain_count; d++) {
-        items[d] = array(l, sizes[d], sizeof **items);
+        items[d] = cw_yaml_array(l->in, sizes[d], sizeof **items);
         sizes[d] = 0;
     }
     for (uint32_t p = 0; ok(l) && p < chip->placement_count; p++) {
@@ -140,7 +132,7 @@ static struct cw_list class_of_raws(struct load *l, const struct cw_yaml *item)
     const struct cw_yaml *raws = cw_yaml_get(l->in, item, "raw", true);
     if (!raws || !cw_yaml_expect(l->in, raws, CW_YAML_SEQUENCE, "raw"))
         return (struct cw_list){0};
-    uint32_t *members = array(l, raws->count, sizeof *members);
+    uint32_t *members = cw_yaml_array(l->in, raws->count, sizeof *members);
     for (size_t k = 0; ok(l) && k < raws->count; k++)
         members[k] = find_placement(l, &raws->items[k], domain);
     return (struct cw_list){ok(l) ? (uint32_t)raws->count : 0, members};
@@ -160,7 +152,7 @@ static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *ite
         size += name ? name->placements.count : 0;
     }
     spend_members(l, item, size);
-    members = array(l, size, sizeof *members);
+    members = cw_yaml_array(l->in, size, sizeof *members);
     for (size_t k = 0; ok(l) && k < of->count; k++) {
         const struct named *name = find_name(l, &of->items[k]);
         memcpy(members + n, name->placements.items, name->placements.count * sizeof *members);
@@ -189,7 +181,7 @@ static void name_classes(struct load *l, const struct cw_yaml *classes)
 static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, uint32_t max, size_t count)
 {
     if (ok(l) && l->limit_count == l->limit_room) {
-        struct cw_limit *grown = array(l, 2 * (size_t)l->limit_room + 64, sizeof *grown);
+        struct cw_limit *grown = cw_yaml_array(l->in, 2 * (size_t)l->limit_room + 64, sizeof *grown);
         if (!grown)
             return NULL;
         if (l->limit_count)
@@ -198,7 +190,8 @@ static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, 
         l->limit_room = 2 * l->limit_room + 64;
     }
     spend_members(l, node, count);
-    uint32_t *members = array(l, count, sizeof *members), *groups = array(l, count, sizeof *groups);
+    uint32_t *members = cw_yaml_array(l->in, count, sizeof *members),
+             *groups = cw_yaml_array(l->in, count, sizeof *groups);
     if (!ok(l))
         return NULL;
     l->limits[l->limit_count] = (struct cw_limit){.max = max, .members = members, .groups = groups, .line = node->line};
@@ -403,10 +396,10 @@ void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struc
     if (classes && !cw_yaml_expect(in, classes, CW_YAML_MAPPING, "classes"))
         return;
     l.slot_count = (uint32_t)(2 * names + 1);
-    l.slots = array(&l, l.slot_count, sizeof *l.slots);
-    l.names = array(&l, names, sizeof *l.names);
-    l.excluded = array(&l, chip->placement_count, sizeof *l.excluded);
-    l.keyed = array(&l, chip->placement_count, sizeof *l.keyed);
+    l.slots = cw_yaml_array(in, l.slot_count, sizeof *l.slots);
+    l.names = cw_yaml_array(in, names, sizeof *l.names);
+    l.excluded = cw_yaml_array(in, chip->placement_count, sizeof *l.excluded);
+    l.keyed = cw_yaml_array(in, chip->placement_count, sizeof *l.keyed);
     name_domains(&l);
     if (classes)
         name_classes(&l, classes);

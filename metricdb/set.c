@@ -48,11 +48,9 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
 {
     if (!cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "metrics"))
         return;
-    const char **names = cw_arena_alloc(in->arena, list->count, sizeof(const char *));
-    struct cw_set_missing *missing = cw_arena_alloc(in->arena, list->count, sizeof *missing);
-    const struct cw_yaml **chosen = cw_arena_alloc(in->arena, list->count, sizeof(const struct cw_yaml *));
-    if (!names || !missing || !chosen)
-        in->status = cw_error_nomem(in->err);
+    const char **names = cw_yaml_array(in, list->count, sizeof(const char *));
+    struct cw_set_missing *missing = cw_yaml_array(in, list->count, sizeof *missing);
+    const struct cw_yaml **chosen = cw_yaml_array(in, list->count, sizeof(const struct cw_yaml *));
     for (size_t i = 0; i < list->count && in->status == CW_OK; i++) {
         const struct cw_yaml *node = &list->items[i], *one = choose(in, node, chip);
         if (one) {

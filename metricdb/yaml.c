@@ -279,6 +279,14 @@ enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml 
     return reader->status;
 }
 
+void *cw_yaml_array(struct cw_yaml_reader *reader, size_t count, size_t size)
+{
+    void *items = reader->status == CW_OK ? cw_arena_alloc(reader->arena, count, size) : NULL;
+    if (!items && reader->status == CW_OK)
+        reader->status = cw_error_nomem(reader->err);
+    return items;
+}
+
 void cw_yaml_spend(struct cw_yaml_reader *reader, const struct cw_yaml *node, size_t bytes)
 {
     size_t left = SPENT_FIXED + SPENT_TIMES * reader->size - reader->spent;

@@ -50,6 +50,8 @@ enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml 
 /* Counts the bytes of memory, or the steps, that a node asks for beyond its own text: a name that stands for many
  * things. Fails where a file asks for more than 16 MB and 16 for each byte of its size. */
 void cw_yaml_spend(struct cw_yaml_reader *reader, const struct cw_yaml *node, size_t bytes);
+/* Zeroed room in the arena; NULL after a failure, of which being out of memory is one. */
+void *cw_yaml_array(struct cw_yaml_reader *reader, size_t count, size_t size);
 /* `what` names the thing in messages: "a counter". */
 bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, enum cw_yaml_kind kind,
                     const char *what);
