@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "base/usage.h"
 #include "cli/cli.h"
-#include "import/carry.h"
 #include "import/fit.h"
 #include "import/kinds.h"
 #include "import/learn.h"
+#include "import/limit_tables.h"
 #include "import/mend.h"
 #include "import/transfer.h"
 #include "metricdb/chip_load.h"
@@ -176,8 +176,8 @@ static enum cw_status mend(const struct job *j, struct draft *d)
         return cw_error_set(j->err, CW_ERR_USAGE,
                             "found no limits of %s to mend, expected --learn, or --limits-from a file that has some",
                             d->facts->chip.name);
-    enum cw_status status = cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, &table->classes, &table->limits, &r,
-                                    isatty(2) ? show_progress : NULL, j->err);
+    enum cw_status status =
+        cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(
             table->source, sizeof table->source,
@@ -194,7 +194,7 @@ static enum cw_status limits(const struct job *j, struct draft *d)
 {
     if (d->limits_from) {
         struct cw_error why = CW_ERROR_INIT;
-        enum cw_status status = cw_carry_limits(d->facts, d->limits_from, &d->limits[RANGE], &d->limits[PM], &why);
+        enum cw_status status = cw_limit_tables_read(d->facts, d->limits_from, &d->limits[RANGE], &d->limits[PM], &why);
         if (status != CW_OK && (status != CW_ERR_DIFFERS || !d->may_drop_limits)) {
             *j->err = why;
             return status;

@@ -17,12 +17,17 @@ bool cw_ask_ok(const struct cw_ask *ask)
     return ask->status == CW_OK;
 }
 
+uint32_t cw_ask_draw(uint64_t *random, uint32_t n)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return (uint32_t)((*random >> 20) % n);
+}
+
 uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n)
 {
-    ask->random ^= ask->random << 13;
-    ask->random ^= ask->random >> 7;
-    ask->random ^= ask->random << 17;
-    return (uint32_t)((ask->random >> 20) % n);
+    return cw_ask_draw(&ask->random, n);
 }
 
 bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t *placements, uint32_t count)

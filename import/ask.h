@@ -22,7 +22,8 @@ struct cw_ask {
 /* Memory from the arena; NULL after the first failure. */
 void *cw_ask_array(struct cw_ask *ask, size_t count, size_t size);
 bool cw_ask_ok(const struct cw_ask *ask);
-/* Below `n`, which must not be 0. */
+/* Below `n`, which must not be 0; from chance of one's own, or from that of the asker. */
+uint32_t cw_ask_draw(uint64_t *random, uint32_t n);
 uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n);
 /* Whether these placements of the chip fit one pass; false after a failure. */
 bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t *placements, uint32_t count);

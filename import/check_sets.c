@@ -2,19 +2,13 @@
 
 #include <string.h>
 
+#include "import/ask.h"
+
 static const uint32_t sizes[] = {3, 5, 10, 20, 40, 80, 160, 300};
 enum {
     RANDOM_SETS = 12, /* of each size */
     SETTLED = 1500,   /* it is over when one pass in so many is refused */
 };
-
-static uint32_t draw(struct cw_check_sets *c, uint32_t n)
-{
-    c->random ^= c->random << 13;
-    c->random ^= c->random >> 7;
-    c->random ^= c->random << 17;
-    return (uint32_t)((c->random >> 20) % n);
-}
 
 static void begin_set(struct cw_check_sets *c)
 {
@@ -62,7 +56,7 @@ static void random_sets(struct cw_check_sets *c)
         for (uint32_t t = 0; t < RANDOM_SETS; t++) {
             begin_set(c);
             for (uint32_t k = 0; k < sizes[s]; k++)
-                add_raws(c, raws_of_metric(c->chip, draw(c, metrics)));
+                add_raws(c, raws_of_metric(c->chip, cw_ask_draw(&c->random, metrics)));
             end_set(c);
         }
 }
@@ -81,7 +75,7 @@ static void natural_sets(struct cw_check_sets *c, uint32_t round)
     for (uint32_t u = 0; u < chip->unit_count; u++)
         for (int what = 0; what < 3; what++) { /* counters; ratios and throughputs; all */
             uint32_t metrics = chip->counter_count + chip->ratio_count + chip->throughput_count;
-            uint32_t percent = round ? 20 + draw(c, 81) : 100;
+            uint32_t percent = round ? 20 + cw_ask_draw(&c->random, 81) : 100;
             begin_set(c);
             for (uint32_t n = 0; n < metrics; n++) {
                 bool counter = n < chip->counter_count;
@@ -89,7 +83,7 @@ static void natural_sets(struct cw_check_sets *c, uint32_t round)
                 uint32_t unit = counter                 ? chip->counters[k].unit
                                 : k < chip->ratio_count ? chip->ratios[k].unit
                                                         : chip->throughputs[k - chip->ratio_count].unit;
-                if (unit == u && (what == 2 || counter == (what == 0)) && draw(c, 100) < percent)
+                if (unit == u && (what == 2 || counter == (what == 0)) && cw_ask_draw(&c->random, 100) < percent)
                     add_raws(c, raws_of_metric(chip, n));
             }
             end_set(c);
@@ -103,10 +97,10 @@ static void natural_sets(struct cw_check_sets *c, uint32_t round)
             first = strncmp(chip->counters[k].name, name, length) != 0;
         if (!first || (round && n % 3 != stride))
             continue;
-        uint32_t percent = round ? 40 + draw(c, 61) : 100;
+        uint32_t percent = round ? 40 + cw_ask_draw(&c->random, 61) : 100;
         begin_set(c);
         for (uint32_t k = n; k < chip->counter_count; k++)
-            if (strncmp(chip->counters[k].name, name, length) == 0 && draw(c, 100) < percent)
+            if (strncmp(chip->counters[k].name, name, length) == 0 && cw_ask_draw(&c->random, 100) < percent)
                 add_raws(c, &chip->counters[k].raws);
         end_set(c);
     }
@@ -121,13 +115,13 @@ static void derived_sets(struct cw_check_sets *c, uint32_t round)
         end_set(c);
     }
     for (int what = 0; what < 3; what++) { /* ratios, throughputs, everything */
-        uint32_t percent = round ? 30 + draw(c, 71) : 100;
+        uint32_t percent = round ? 30 + cw_ask_draw(&c->random, 71) : 100;
         begin_set(c);
         for (uint32_t n = 0; what < 2 && n < chip->ratio_count + chip->throughput_count; n++)
-            if ((n < chip->ratio_count) == (what == 0) && draw(c, 100) < percent)
+            if ((n < chip->ratio_count) == (what == 0) && cw_ask_draw(&c->random, 100) < percent)
                 add_raws(c, raws_of_metric(chip, chip->counter_count + n));
         for (uint32_t n = 0; what == 2 && n < chip->raw_count; n++)
-            if (draw(c, 100) < percent)
+            if (cw_ask_draw(&c->random, 100) < percent)
                 add_raws(c, &(struct cw_list){1, &n});
         end_set(c);
     }

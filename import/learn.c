@@ -4,7 +4,6 @@
 
 #include "host/schedule.h"
 #include "import/learn_steps.h"
-#include "import/limits_text.h"
 
 enum {
     TRIES_EACH = 16,    /* random sets for each placement of a domain, */
@@ -19,16 +18,15 @@ enum {
 /* Through the very text and loader that users have, so that what is checked is what is written. */
 static void set_limits(struct cw_model *m, struct cw_chip *chip, struct cw_arena *arena)
 {
-    struct cw_writer classes, limits, text;
+    struct cw_limit_table table;
+    struct cw_writer text;
     struct cw_yaml *root;
-    cw_writer_init(&classes);
-    cw_writer_init(&limits);
+    cw_limit_table_init(&table);
     cw_writer_init(&text);
-    cw_learn_write(m, "", &classes, &limits);
+    cw_learn_write(m, "", &table);
     if (cw_ask_ok(&m->ask))
-        m->ask.status = cw_limits_text_load(chip, "learned limits", &classes, &limits, &text, &root, arena, m->ask.err);
-    cw_writer_free(&classes);
-    cw_writer_free(&limits);
+        m->ask.status = cw_limit_table_load(&table, "learned limits", chip, &text, &root, arena, m->ask.err);
+    cw_limit_table_free(&table);
     cw_writer_free(&text);
 }
 
@@ -194,7 +192,7 @@ static void learn(struct cw_model *m, struct cw_chip *chip, const char *prefix, 
         check_round(&fresh, FRESH_FIRST + k);
     report->random = fresh.random;
     report->natural = fresh.natural;
-    cw_learn_write(m, prefix, &table->classes, &table->limits);
+    cw_learn_write(m, prefix, table);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
         report->unusable += !m->usable[p];
     report->classes = m->class_count;

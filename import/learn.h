@@ -6,8 +6,8 @@
 #ifndef CW_IMPORT_LEARN_H
 #define CW_IMPORT_LEARN_H
 
-#include "import/carry.h"
 #include "import/check_sets.h"
+#include "import/limit_tables.h"
 
 struct cw_learn_report {
     uint64_t questions;

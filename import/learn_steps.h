@@ -2,8 +2,8 @@
 #ifndef CW_IMPORT_LEARN_STEPS_H
 #define CW_IMPORT_LEARN_STEPS_H
 
-#include "base/bytes.h"
 #include "import/learn_model.h"
+#include "import/limit_tables.h"
 
 void cw_learn_domains(struct cw_model *m); /* usable, own_pass, cluster */
 void cw_learn_kinds(struct cw_model *m);   /* kind, conflict */
@@ -16,7 +16,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_model_set set);
 /* Adds a rule for the crowd that the members of a smallest set that does not fit are of; false where it is too small
  * for one. */
 bool cw_learn_crowd(struct cw_model *m, const struct cw_model_set *set);
-/* Appends the lines of the section 'classes' and those of the limits. All names of classes begin with `prefix`. */
-void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits);
+/* Appends the lines of both sections. All names of classes begin with `prefix`. */
+void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_limit_table *table);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "import/learn_steps.h"
-#include "import/limits_text.h"
 
 struct writing {
     struct cw_model *m;
@@ -233,9 +232,9 @@ static void put_bans(struct writing *w)
     }
 }
 
-void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *classes, struct cw_writer *limits)
+void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_limit_table *table)
 {
-    struct writing w = {.m = m, .text = {classes, 0}, .prefix = prefix};
+    struct writing w = {.m = m, .text = {&table->classes, 0}, .prefix = prefix};
     name_classes(&w);
     if (cw_ask_ok(&m->ask))
         name_kinds(&w);
@@ -243,7 +242,7 @@ void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_writer *cl
         return;
     put_classes(&w);
     put_kinds(&w);
-    w.text = (struct cw_limits_text){limits, 0};
+    w.text = (struct cw_limits_text){&table->limits, 0};
     put_own_passes(&w);
     put_unusable(&w);
     for (uint32_t r = 0; r < m->rule_count; r++)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "host/schedule.h"
-#include "import/limits_text.h"
 #include "import/mend_limits.h"
 #include "import/mend_rules.h"
 
@@ -222,8 +221,8 @@ static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progre
 }
 
 enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
-                       struct cw_writer *classes, struct cw_writer *limits, struct cw_mend_report *report,
-                       void (*progress)(const char *what), struct cw_error *err)
+                       struct cw_limit_table *table, struct cw_mend_report *report, void (*progress)(const char *what),
+                       struct cw_error *err)
 {
     double start = cw_ask_seconds();
     struct cw_chip chip = facts->chip; /* its limits change */
@@ -234,14 +233,14 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
     if (!m.ask.arena)
         return cw_error_nomem(err);
     cw_writer_init(&text);
-    m.ask.status = cw_limits_text_load(&chip, "limits to mend", classes, limits, &text, &root, m.ask.arena, err);
+    m.ask.status = cw_limit_table_load(table, "limits to mend", &chip, &text, &root, m.ask.arena, err);
     if (cw_ask_ok(&m.ask))
         m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, chip.name, activity, err);
     if (cw_ask_ok(&m.ask))
         mend(&m, report, progress);
-    classes->size = limits->size = 0;
+    table->classes.size = table->limits.size = 0;
     if (cw_ask_ok(&m.ask))
-        cw_mend_write(&m, &text, root, classes, limits);
+        cw_mend_write(&m, &text, root, table);
     cw_nvperf_scheduler_destroy(m.ask.scheduler);
     cw_writer_free(&text);
     cw_arena_destroy(m.tables);

@@ -5,9 +5,8 @@
 #ifndef CW_IMPORT_MEND_H
 #define CW_IMPORT_MEND_H
 
-#include "base/bytes.h"
 #include "import/check_sets.h"
-#include "import/facts.h"
+#include "import/limit_tables.h"
 
 struct cw_mend_report {
     uint64_t questions;
@@ -16,10 +15,10 @@ struct cw_mend_report {
     double seconds;
 };
 
-/* `classes` and `limits` are the lines under `classes:` and under `limits:` of a chip file for `facts`; they are
- * replaced. The same library gives the same lines. `progress` may be NULL. */
+/* Replaces the lines of a table that is about `facts`. The same library gives the same lines. `progress` may be NULL.
+ */
 enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
-                       struct cw_writer *classes, struct cw_writer *limits, struct cw_mend_report *report,
-                       void (*progress)(const char *what), struct cw_error *err);
+                       struct cw_limit_table *table, struct cw_mend_report *report, void (*progress)(const char *what),
+                       struct cw_error *err);
 
 #endif

@@ -2,9 +2,8 @@
 #ifndef CW_IMPORT_MEND_LIMITS_H
 #define CW_IMPORT_MEND_LIMITS_H
 
-#include "base/bytes.h"
 #include "import/ask.h"
-#include "metricdb/yaml.h"
+#include "import/limit_tables.h"
 
 enum { CW_MEND_PARTS = 10, CW_MEND_SET = 512 };
 
@@ -77,6 +76,6 @@ bool cw_mend_overfill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit
 /* Appends the lines of both sections as they were read, without what is gone and with what is new. `text` is what was
  * read, `root` its tree. */
 void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,
-                   struct cw_writer *classes, struct cw_writer *limits);
+                   struct cw_limit_table *table);
 
 #endif

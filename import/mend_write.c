@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/limits_text.h"
 #include "import/mend_limits.h"
 
 struct named { /* placements that have a name in the file, or are to get one */
@@ -14,8 +13,8 @@ struct named { /* placements that have a name in the file, or are to get one */
 
 struct writing {
     struct cw_mend *m;
-    struct cw_limits_text text; /* one of the two that follow */
-    struct cw_writer *classes, *limits;
+    struct cw_limits_text text; /* of one section of the table */
+    struct cw_limit_table *table;
     struct named *names; /* large ones first, new ones at the end */
     uint32_t count, room, number;
     bool *inside; /* by placement, of cover */
@@ -120,7 +119,7 @@ static const char *new_class(struct writing *w, uint32_t first)
     }
     struct cw_writer *out = w->text.out;
     uint32_t column = w->text.column;
-    w->text.out = w->classes;
+    w->text.out = &w->table->classes;
     cw_limits_put(&w->text, "  %s: {domain: %s, raw: [", name, domain);
     for (uint32_t p = first; p < chip->placement_count; p++) {
         char id[24];
@@ -270,13 +269,13 @@ static void copy_text(struct writing *w, const struct cw_writer *text)
     const uint8_t *marks = mark_lines(w, text);
     const char *p = (const char *)text->data, *end = p + text->size, *head = NULL;
     bool gone = false;
-    w->text.out = w->classes;
+    w->text.out = &w->table->classes;
     for (unsigned line = 1; marks && p < end; line++) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((newline ? newline + 1 : end) - p);
-        bool entry = w->text.out == w->limits && length > 4 && memcmp(p, "  - ", 4) == 0;
+        bool entry = w->text.out == &w->table->limits && length > 4 && memcmp(p, "  - ", 4) == 0;
         if (length > 7 && memcmp(p, "limits:", 7) == 0)
-            w->text.out = w->limits;
+            w->text.out = &w->table->limits;
         if (entry)
             head = marks[line] ? NULL : p;
         if (marks[line])
@@ -286,24 +285,24 @@ static void copy_text(struct writing *w, const struct cw_writer *text)
             head = NULL;
         }
         p += length;
-        if (p[-(ptrdiff_t)length] == ' ' && !head && !(gone && w->text.out == w->limits))
+        if (p[-(ptrdiff_t)length] == ' ' && !head && !(gone && w->text.out == &w->table->limits))
             cw_write_bytes(w->text.out, p - length, length);
     }
 }
 
 void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,
-                   struct cw_writer *classes, struct cw_writer *limits)
+                   struct cw_limit_table *table)
 {
-    struct writing w = {.m = m, .classes = classes, .limits = limits};
+    struct writing w = {.m = m, .table = table};
     w.inside = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.inside);
     if (cw_ask_ok(&m->ask))
         read_names(&w, root);
     if (cw_ask_ok(&m->ask))
         copy_text(&w, text);
-    w.text = (struct cw_limits_text){limits, 0};
+    w.text = (struct cw_limits_text){&table->limits, 0};
     for (uint32_t i = 0; i < m->count && cw_ask_ok(&m->ask); i++)
         if (!m->limits[i].gone && !m->limits[i].limit.line)
             put_limit(&w, &m->limits[i]);
-    if (cw_ask_ok(&m->ask) && (classes->status != CW_OK || limits->status != CW_OK))
+    if (cw_ask_ok(&m->ask) && (table->classes.status != CW_OK || table->limits.status != CW_OK))
         m->ask.status = cw_error_nomem(m->ask.err);
 }

@@ -261,8 +261,7 @@ static void mend_and_compare(const char *more, const char *wrong, uint32_t remov
     cw_limit_table_init(&table);
     cw_write_format(&table.classes, "%s", classes);
     cw_write_format(&table.limits, "%s%s%s", right, more, wrong);
-    cr_assert_eq(cw_mend(&facts, NULL, CW_NVPERF_PROFILER, &table.classes, &table.limits, &report, NULL, &err), CW_OK,
-                 "%s", err.message);
+    cr_assert_eq(cw_mend(&facts, NULL, CW_NVPERF_PROFILER, &table, &report, NULL, &err), CW_OK, "%s", err.message);
     struct cw_chip chip = facts.chip;
     load(&chip, &table, arena);
     cr_expect_eq(disagreements(&chip, false), 0);

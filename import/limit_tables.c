@@ -1,12 +1,46 @@
-#include "import/carry.h"
+#include "import/limit_tables.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "metricdb/chip_load.h"
+#include "metricdb/limits.h"
 
 enum { LARGEST_FILE = 64 << 20 };
+
+void cw_limit_table_init(struct cw_limit_table *table)
+{
+    *table = (struct cw_limit_table){0};
+    cw_writer_init(&table->classes);
+    cw_writer_init(&table->limits);
+}
+
+void cw_limit_table_free(struct cw_limit_table *table)
+{
+    cw_writer_free(&table->classes);
+    cw_writer_free(&table->limits);
+}
+
+enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const char *name, struct cw_chip *chip,
+                                   struct cw_writer *text, struct cw_yaml **root, struct cw_arena *arena,
+                                   struct cw_error *err)
+{
+    cw_write_format(text, "classes:\n");
+    cw_write_bytes(text, table->classes.data, table->classes.size);
+    cw_write_format(text, "limits:\n");
+    cw_write_bytes(text, table->limits.data, table->limits.size);
+    bool whole = text->status == CW_OK && table->classes.status == CW_OK && table->limits.status == CW_OK;
+    struct cw_yaml_reader in = {name, arena, err, .size = text->size};
+    in.status = whole ? cw_yaml_parse(root, text->data, text->size, name, arena, err) : cw_error_nomem(err);
+    if (in.status == CW_OK)
+        cw_limits_load(chip, &in, cw_yaml_get(&in, *root, "classes", true), cw_yaml_get(&in, *root, "limits", true),
+                       NULL);
+    return in.status;
+}
+
+/* ---- taking over ------------------------------------------------------------------------------------------------ */
 
 /* Limits are about placements: raw counters in no domain do not matter. */
 static bool same_placements(const struct cw_chip *a, const struct cw_chip *b)
@@ -23,19 +57,6 @@ static bool same_placements(const struct cw_chip *a, const struct cw_chip *b)
 static bool starts(const char *line, size_t length, const char *with)
 {
     return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
-}
-
-void cw_limit_table_init(struct cw_limit_table *table)
-{
-    *table = (struct cw_limit_table){0};
-    cw_writer_init(&table->classes);
-    cw_writer_init(&table->limits);
-}
-
-void cw_limit_table_free(struct cw_limit_table *table)
-{
-    cw_writer_free(&table->classes);
-    cw_writer_free(&table->limits);
 }
 
 /* A section is what follows its line at the margin up to the next such line; an entry of it is a line two spaces in and
@@ -74,8 +95,8 @@ static void quote_source(const struct cw_chip *chip, const char *with, struct cw
             snprintf(table->source, sizeof table->source, "%s", chip->source[i]);
 }
 
-enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, struct cw_limit_table *range,
-                               struct cw_limit_table *pm, struct cw_error *err)
+enum cw_status cw_limit_tables_read(const struct cw_facts *facts, const char *path, struct cw_limit_table *range,
+                                    struct cw_limit_table *pm, struct cw_error *err)
 {
     const struct cw_chip *chip;
     struct cw_bytes file;
@@ -97,6 +118,8 @@ enum cw_status cw_carry_limits(const struct cw_facts *facts, const char *path, s
     return status;
 }
 
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
 void cw_limit_tables_write(const struct cw_limit_table *range, const struct cw_limit_table *pm, struct cw_writer *text)
 {
     if (range->classes.size || pm->classes.size) {
@@ -112,4 +135,22 @@ void cw_limit_tables_write(const struct cw_limit_table *range, const struct cw_l
         cw_write_format(text, "\npm_limits:\n");
         cw_write_bytes(text, pm->limits.data, pm->limits.size);
     }
+}
+
+void cw_limits_put(struct cw_limits_text *t, const char *format, ...)
+{
+    size_t start = t->out->size;
+    va_list args;
+    va_start(args, format);
+    cw_write_vformat(t->out, format, args);
+    va_end(args);
+    for (; start < t->out->size; start++)
+        t->column = t->out->data[start] == '\n' ? 0 : t->column + 1;
+}
+
+void cw_limits_put_item(struct cw_limits_text *t, bool first, const char *text)
+{
+    if (!first)
+        cw_limits_put(t, t->column + strlen(text) + 2 > CW_LIMITS_WIDTH ? ",\n      " : ", ");
+    cw_limits_put(t, "%s", text);
 }
