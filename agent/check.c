@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/backend.h"
 #include "base/text.h"
 #include "host/nvperf/nvperf.h"
 

@@ -31,9 +31,6 @@ struct cw_check {
 /* CW_OK, or the first thing that would stop the capture. */
 enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err);
 
-/* Where libcupti was found, "" where it was not. Returns `path`. */
-const char *cw_cupti_path(char *path, size_t size);
-
 /* ---- between the parts ------------------------------------------------------------------------------------------ */
 
 /* Where answers go, a line each. */

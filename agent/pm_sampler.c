@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/backend.h"
+#include "agent/cupti_path.h"
 #include "agent/message.h"
 #include "agent/pm_clock.h"
 #include "agent/pm_process.h"

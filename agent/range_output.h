@@ -3,9 +3,9 @@
 #ifndef CW_AGENT_RANGE_OUTPUT_H
 #define CW_AGENT_RANGE_OUTPUT_H
 
-#include "agent/backend.h"
 #include "agent/collector.h"
 #include "agent/file_devices.h"
+#include "agent/program.h"
 #include "agent/runs.h"
 #include "image/parts.h"
 

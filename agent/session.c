@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/backend.h"
+#include "agent/cupti_path.h"
 
 /* Of all messages that are arriving at a time, whatever they announce. */
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;

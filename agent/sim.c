@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/backend.h"
 #include "agent/file_name.h"
 #include "agent/nesting.h"
 #include "agent/patched.h"

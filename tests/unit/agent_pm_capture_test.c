@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/check.h"
+#include "agent/cupti_path.h"
 #include "agent/message.h"
 #include "agent/pm.h"
 #include "base/file.h"

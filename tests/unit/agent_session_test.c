@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/backend.h"
+#include "agent/cupti_path.h"
 #include "agent/session.h"
 #include "tests/support/alloc_fail.h"
 
