@@ -4,7 +4,7 @@
  * goes wrong here ends the capture, never the program. */
 #define _GNU_SOURCE
 #include "agent/inject/inject.h"
-#include "agent/inject/device.h"
+#include "agent/common/device.h"
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/kernels.h"

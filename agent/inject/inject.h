@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "agent/inject/cupti_api.h"
-#include "agent/message.h"
-#include "agent/nesting.h"
+#include "agent/common/cupti_api.h"
+#include "agent/common/message.h"
+#include "agent/common/nesting.h"
 
 /* One way to collect (enum cw_mode): what it does with what happens in the program. */
 struct cw_inject_mode {

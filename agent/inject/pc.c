@@ -2,7 +2,7 @@
  * goes (its addresses may be used again), at the end of a range that was to be sampled, and at the end. */
 #include <stdlib.h>
 
-#include "agent/filter.h"
+#include "agent/common/filter.h"
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/kernels.h"

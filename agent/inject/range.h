@@ -2,7 +2,7 @@
 #ifndef CW_INJECT_RANGE_H
 #define CW_INJECT_RANGE_H
 
-#include "agent/filter.h"
+#include "agent/common/filter.h"
 #include "agent/inject/collection.h"
 
 struct cw_range_settings {

@@ -2,7 +2,7 @@
 #ifndef CW_INJECT_USER_RANGES_H
 #define CW_INJECT_USER_RANGES_H
 
-#include "agent/nesting.h"
+#include "agent/common/nesting.h"
 
 /* These take the lock themselves. Opening gives the range's number, 0 when it is not followed; popping and pushing give
  * the depth, from 0, or -1. */

@@ -6,7 +6,7 @@
 #ifndef CW_INJECT_WIRE_H
 #define CW_INJECT_WIRE_H
 
-#include "agent/message.h"
+#include "agent/common/message.h"
 
 /* Once in a process, to the agent that listens at `path`. */
 bool cw_wire_connect(const char *path);

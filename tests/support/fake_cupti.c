@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/filter.h"
+#include "agent/common/filter.h"
 #include "tests/support/fake_cupti.h"
 
 struct fake_cupti fake_cupti;

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/collector.h"
+#include "agent/output/collector.h"
 #include "base/file.h"
 #include "tests/support/image_samples.h"
 #include "tests/support/io_fail.h"

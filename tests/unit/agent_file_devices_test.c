@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "agent/file_devices.h"
+#include "agent/output/file_devices.h"
 
 static struct cw_file_devices file;
 

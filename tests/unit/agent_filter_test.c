@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/file_name.h"
-#include "agent/filter.h"
+#include "agent/common/file_name.h"
+#include "agent/common/filter.h"
 
 static struct cw_filter filter;
 static struct cw_error err;

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/message.h"
-#include "agent/range_decode.h"
+#include "agent/backend/cupti/range_decode.h"
+#include "agent/common/message.h"
 
 enum { PARTS = 2, SIZE = 100 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/nesting.h"
+#include "agent/common/nesting.h"
 
 static struct cw_nesting *nesting;
 

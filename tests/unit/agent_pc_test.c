@@ -1,7 +1,7 @@
 /* PC sampling within ranges: when CUPTI may be asked to start, to stop and to hand out samples. */
 #include <criterion/criterion.h>
 
-#include "agent/filter.h"
+#include "agent/common/filter.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"

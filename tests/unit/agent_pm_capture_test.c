@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/check.h"
-#include "agent/cupti_path.h"
-#include "agent/message.h"
-#include "agent/pm.h"
+#include "agent/backend/check.h"
+#include "agent/backend/pm.h"
+#include "agent/common/message.h"
+#include "agent/session/cupti_path.h"
 #include "base/file.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };

@@ -5,8 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/inject/device.h"
-#include "agent/pm_process.h"
+#include "agent/backend/cupti/pm_process.h"
+#include "agent/common/device.h"
 #include "image/pm_view.h"
 #include "tests/support/image_samples.h"
 

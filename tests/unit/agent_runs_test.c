@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/runs.h"
+#include "agent/output/runs.h"
 #include "tests/support/alloc_fail.h"
 
 enum { COUNTERS = 3, PASSES = 2 };

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/cupti_path.h"
-#include "agent/session.h"
+#include "agent/session/cupti_path.h"
+#include "agent/session/session.h"
 #include "tests/support/alloc_fail.h"
 
 const char *cw_cupti_path(char *name, size_t size)

@@ -10,10 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/backend.h"
-#include "agent/pc_capture.h"
-#include "agent/pm.h"
-#include "agent/sim_program.h"
+#include "agent/backend/backend.h"
+#include "agent/backend/pc_capture.h"
+#include "agent/backend/pm.h"
+#include "agent/backend/sim/sim_program.h"
 #include "base/file.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/image_samples.h"

@@ -1,0 +1,121 @@
+/* Driver and CUPTI are asked in a process of its own: the agent itself never holds a GPU context, and a library that
+ * crashes takes only the check down. */
+#define _GNU_SOURCE
+#include "agent/backend/check.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "host/nvperf/nvperf.h"
+
+enum { LONGEST_ANSWER = 1024 };
+
+bool cw_answer(const struct cw_answers *a, int kind, const char *format, ...)
+{
+    char text[LONGEST_ANSWER];
+    va_list args;
+    va_start(args, format);
+    cw_text_vformat(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(a->to, "%d %s\n", kind, text);
+    fflush(a->to);
+    return kind <= CW_ANSWER_NOTE;
+}
+
+static void check_host_library(const struct cw_answers *a, enum cw_need need)
+{
+    const struct cw_nvperf *library;
+    struct cw_error missing = CW_ERROR_INIT;
+    if (need == CW_NEED_PC || need == CW_NEED_SASS)
+        return;
+    if (cw_nvperf_open(&library, NULL, &missing) == CW_OK)
+        cw_answer(a, CW_ANSWER_OK, "NVIDIA's host library");
+    else
+        cw_answer(a, missing.code, "%s", missing.message);
+}
+
+static void check_all(const struct cw_answers *a, const struct cw_check *check)
+{
+    check_host_library(a, check->need);
+    if (check->report)
+        cw_check_environment(a);
+    cw_check_gpu(a, check);
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------------- */
+
+static void take_line(const struct cw_check *check, int kind, const char *text, struct cw_error *err)
+{
+    if (kind == CW_ANSWER_CHIP) {
+        if (check->found_chip)
+            snprintf(check->found_chip, CW_CHIP_NAME_SIZE, "%s", text);
+        return;
+    }
+    if (kind == CW_ANSWER_DEVICE) {
+        unsigned long number = strtoul(text, NULL, 10);
+        if (check->found_devices && number < 64)
+            *check->found_devices |= UINT64_C(1) << number;
+        return;
+    }
+    if (kind == CW_ANSWER_METRIC) {
+        puts(text);
+        return;
+    }
+    if (check->report)
+        printf("%-5s %s\n", kind == CW_ANSWER_OK ? "ok" : kind == CW_ANSWER_NOTE ? "note" : "FAIL", text);
+    if (kind > CW_ANSWER_NOTE)
+        cw_error_set(err, (enum cw_status)kind, "%s", text);
+}
+
+static void read_answers(FILE *from, const struct cw_check *check, struct cw_error *err)
+{
+    char line[LONGEST_ANSWER + 16];
+    while (fgets(line, sizeof line, from)) {
+        line[strcspn(line, "\n")] = 0;
+        char *text;
+        int kind = (int)strtol(line, &text, 10);
+        take_line(check, kind, text + (*text == ' '), err);
+    }
+}
+
+enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
+{
+    int ends[2];
+    struct cw_error first = CW_ERROR_INIT; /* `err` may be NULL */
+    if (check->found_chip)
+        *check->found_chip = 0;
+    if (check->found_devices)
+        *check->found_devices = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return cw_error_set(err, CW_ERR_IO, "cannot create a pipe");
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct cw_answers a = {fdopen(ends[1], "w")};
+        if (a.to)
+            check_all(&a, check);
+        _exit(a.to ? 0 : CW_ERR_NOMEM);
+    }
+    close(ends[1]);
+    FILE *from = fdopen(ends[0], "r");
+    if (pid > 0 && from)
+        read_answers(from, check, &first);
+    else
+        cw_error_nomem(&first);
+    if (from)
+        fclose(from);
+    int how = 0;
+    if (pid > 0 && waitpid(pid, &how, 0) == pid && WIFSIGNALED(how))
+        cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI crashed with signal %d", WTERMSIG(how));
+    else if (pid > 0 && WIFEXITED(how) && WEXITSTATUS(how) == CW_ERR_NOMEM)
+        cw_error_nomem(&first);
+    else if (pid > 0 && how)
+        cw_error_set(&first, CW_ERR_DEVICE, "the check of driver and CUPTI ended with status %d, expected 0",
+                     WEXITSTATUS(how));
+    return first.code == CW_OK ? CW_OK : cw_error_set(err, first.code, "%s", first.message);
+}

@@ -1,0 +1,396 @@
+/* What driver and CUPTI say of the node's GPUs. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backend/check.h"
+#include "agent/common/cupti_api.h"
+#include "agent/common/message.h"
+#include "agent/session/cupti_path.h"
+
+#define PARAMS(type, variable)                                                                                         \
+    type variable;                                                                                                     \
+    memset(&variable, 0, sizeof variable);                                                                             \
+    variable.structSize = type##_STRUCT_SIZE
+
+struct node {
+    const struct cw_answers *to;
+    const struct cw_check *check;
+    struct cw_cupti api;
+    int gpus;
+    uint64_t devices; /* a bit for each GPU to be looked at */
+};
+
+static const char *result_name(const struct node *n, CUptiResult result)
+{
+    const char *name = NULL;
+    n->api.cuptiGetResultString(result, &name);
+    return name ? name : "unknown error";
+}
+
+/* ---- driver and CUPTI ------------------------------------------------------------------------------------------- */
+
+static bool check_driver(struct node *n)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (!cuda)
+        return cw_answer(n->to, CW_ERR_DEVICE, "no NVIDIA driver: libcuda.so.1 was not found; is this a GPU node?");
+    CUresult (*init)(unsigned) = NULL;
+    CUresult (*devices)(int *) = NULL;
+    CUresult (*version)(int *) = NULL;
+    *(void **)&init = dlsym(cuda, "cuInit");
+    *(void **)&devices = dlsym(cuda, "cuDeviceGetCount");
+    *(void **)&version = dlsym(cuda, "cuDriverGetVersion");
+    CUresult result = init ? init(0) : CUDA_ERROR_UNKNOWN;
+    int cuda_version = 0;
+    if (result == CUDA_ERROR_NO_DEVICE)
+        return cw_answer(n->to, CW_ERR_DEVICE, "no GPU: the driver is here but finds no device");
+    if (result != CUDA_SUCCESS || devices(&n->gpus) != CUDA_SUCCESS || n->gpus == 0)
+        return cw_answer(n->to, CW_ERR_DEVICE, "no usable GPU: cuInit returned %d", (int)result);
+    version(&cuda_version);
+    char kernel[64] = "";
+    FILE *f = fopen("/sys/module/nvidia/version", "re");
+    if (f && fgets(kernel, sizeof kernel, f))
+        kernel[strcspn(kernel, "\n")] = 0;
+    if (f)
+        fclose(f);
+    return cw_answer(n->to, CW_ANSWER_OK, "driver %s for CUDA %d.%d, %d GPU%s", kernel, cuda_version / 1000,
+                     cuda_version % 1000 / 10, n->gpus, n->gpus == 1 ? "" : "s");
+}
+
+static bool check_cupti(struct node *n)
+{
+    char path[1024];
+    if (!cw_cupti_load(&n->api, cw_cupti_path(path, sizeof path)))
+        return cw_answer(n->to, CW_ERR_UNSUPPORTED, "%s; CW_CUPTI may name it", n->api.missing);
+    uint32_t version = 0;
+    Dl_info info;
+    n->api.cuptiGetVersion(&version);
+    bool known = dladdr(*(void **)&n->api.cuptiGetVersion, &info) && info.dli_fname;
+    cw_answer(n->to, CW_ANSWER_OK, "CUPTI %u%s%s", version, known ? " in " : "", known ? info.dli_fname : "");
+    if (version < CW_CUPTI_OF_CUDA_13 && (n->check->need == CW_NEED_RANGE || n->check->need == CW_NEED_ALL))
+        cw_answer(n->to, CW_ANSWER_NOTE,
+                  "CUPTI %u is older than CUDA 13.0's and does no kernel replay here, only batched, application and "
+                  "user replay; CW_CUPTI may name a newer one",
+                  version);
+    PARAMS(CUpti_Profiler_Initialize_Params, init); /* chip names cannot be asked for before */
+    CUptiResult result = n->api.cuptiProfilerInitialize(&init);
+    return result == CUPTI_SUCCESS || cw_answer(n->to, CW_ERR_DEVICE, "cuptiProfilerInitialize failed: %s (%d)",
+                                                result_name(n, result), (int)result);
+}
+
+/* Every GPU that was asked for must be there and have the plan's chip. */
+static bool check_asked(const struct node *n)
+{
+    bool good = true;
+    for (int i = 0; i < 64 && n->check->devices != CW_EVERY_DEVICE; i++) {
+        PARAMS(CUpti_Device_GetChipName_Params, p);
+        p.deviceIndex = (size_t)i;
+        if (!(n->check->devices >> i & 1) || (n->devices >> i & 1))
+            continue;
+        good = false;
+        if (i >= n->gpus)
+            cw_answer(n->to, CW_ERR_DEVICE, "found no GPU %d, expected a number below %d", i, n->gpus);
+        else if (n->api.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS)
+            cw_answer(n->to, CW_ERR_DEVICE, "CUPTI does not know the chip of GPU %d", i);
+        else
+            cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s on GPU %d, expected %s", p.pChipName, i, n->check->chip);
+    }
+    return good;
+}
+
+/* Which GPUs are to be looked at: those asked for, else the first that fits. */
+static bool check_chips(struct node *n)
+{
+    char seen[256] = "";
+    const struct cw_check *check = n->check;
+    for (int i = 0; i < n->gpus && i < 64; i++) {
+        PARAMS(CUpti_Device_GetChipName_Params, p);
+        p.deviceIndex = (size_t)i;
+        if (n->api.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS)
+            continue;
+        size_t used = strlen(seen);
+        snprintf(seen + used, sizeof seen - used, "%s%s", used ? ", " : "", p.pChipName);
+        if (check->chip && strcmp(p.pChipName, check->chip) != 0)
+            continue;
+        if (check->devices ? !(check->devices >> i & 1) : n->devices != 0)
+            continue;
+        if (!n->devices)
+            cw_answer(n->to, CW_ANSWER_CHIP, "%s", p.pChipName);
+        cw_answer(n->to, CW_ANSWER_DEVICE, "%d", i);
+        cw_answer(n->to, CW_ANSWER_OK, "GPU %d has the chip %s", i, p.pChipName);
+        n->devices |= UINT64_C(1) << i;
+    }
+    if (!n->devices && (!check->devices || check->devices == CW_EVERY_DEVICE))
+        return cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s, expected %s", *seen ? seen : "?",
+                         check->chip ? check->chip : "one that CUPTI knows");
+    return check_asked(n);
+}
+
+/* ---- what the GPU's configuration forbids ----------------------------------------------------------------------- */
+
+static const struct {
+    CUpti_Profiler_API api;
+    const char *what;
+} kinds[] = {[CW_NEED_RANGE] = {CUPTI_PROFILER_RANGE_PROFILING, "ranges"},
+             [CW_NEED_PM] = {CUPTI_PROFILER_PM_SAMPLING, "PM sampling"},
+             [CW_NEED_PC] = {CUPTI_PROFILER_PC_SAMPLING, "PC sampling"},
+             [CW_NEED_SASS] = {CUPTI_PROFILER_SASS_METRICS, "SASS metrics"}};
+
+/* Why CUPTI says no, in the order of what most likely is the reason. */
+static const char *refusal(const CUpti_Profiler_DeviceSupported_Params *p)
+{
+    const struct {
+        CUpti_Profiler_Support_Level level;
+        const char *reason, *when_disabled;
+    } reasons[] = {
+        {p->architecture, "the GPU is too old", NULL},
+        {p->vGpu, "this virtual GPU cannot be profiled",
+         "profiling of this virtual GPU is off: the host's administrator may set its plugin parameter "
+         "enable_profiling=1"},
+        {p->confidentialCompute, "confidential computing hides the counters: switch it off for this GPU",
+         "confidential computing hides the counters: switch it off for this GPU"},
+        {p->sli, "the GPU is in SLI: switch it off", NULL},
+        {p->cmp, "the GPU is a mining processor", NULL},
+        {p->wsl, "Windows' subsystem for Linux is not supported here",
+         "let Windows' NVIDIA control panel allow counters to all users"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        if (reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
+            return reasons[i].reason;
+        if (reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
+            return reasons[i].when_disabled ? reasons[i].when_disabled : reasons[i].reason;
+    }
+    return "CUPTI gives no reason";
+}
+
+static bool check_support(const struct node *n, enum cw_need need, CUdevice device)
+{
+    PARAMS(CUpti_Profiler_DeviceSupported_Params, p);
+    p.cuDevice = device;
+    p.api = kinds[need].api;
+    CUptiResult result = n->api.cuptiProfilerDeviceSupported(&p);
+    if (result != CUPTI_SUCCESS)
+        return cw_answer(n->to, CW_ANSWER_NOTE, "CUPTI does not say whether GPU %d does %s: %s (%d)", device,
+                         kinds[need].what, result_name(n, result), (int)result);
+    if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+        return cw_answer(n->to, CW_ANSWER_OK, "GPU %d does %s", device, kinds[need].what);
+    return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d does no %s: %s", device, kinds[need].what, refusal(&p));
+}
+
+/* The management library knows of MIG; without it nothing is said. */
+static void check_mig(const struct node *n, CUdevice device)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    int (*init)(void) = NULL;
+    int (*get)(unsigned, void **) = NULL;
+    int (*mode)(void *, unsigned *, unsigned *) = NULL;
+    if (library) {
+        *(void **)&init = dlsym(library, "nvmlInit_v2");
+        *(void **)&get = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+        *(void **)&mode = dlsym(library, "nvmlDeviceGetMigMode");
+    }
+    void *handle;
+    unsigned now = 0, pending;
+    if (!init || !get || !mode || init() != 0 || get((unsigned)device, &handle) != 0 ||
+        mode(handle, &now, &pending) != 0)
+        return;
+    if (now)
+        cw_answer(n->to, CW_ANSWER_NOTE,
+                  "GPU %d is split by MIG: units that its parts share cannot be counted; 'nvidia-smi -i %d -mig 0' "
+                  "makes it whole again",
+                  device, device);
+    else
+        cw_answer(n->to, CW_ANSWER_OK, "GPU %d is not split by MIG", device);
+}
+
+/* ---- permission ------------------------------------------------------------------------------------------------- */
+
+static bool profiler_answer(const struct node *n, CUptiResult result, CUdevice device)
+{
+    const char *advice;
+    switch (result) {
+    case CUPTI_SUCCESS:
+        return cw_answer(n->to, CW_ANSWER_OK, "permission for the counters of GPU %d, and no other profiler holds them",
+                         device);
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+        advice = cw_check_permission_advice();
+        return cw_answer(n->to, CW_ERR_DEVICE, "no permission for the performance counters of GPU %d: %s", device,
+                         *advice ? advice : "the driver refuses, although this process may administer");
+    case CUPTI_ERROR_HARDWARE_BUSY:
+        return cw_answer(n->to, CW_ERR_DEVICE,
+                         "another profiler holds the counters of GPU %d: end it, or pause DCGM by 'dcgmi profile "
+                         "--pause'",
+                         device);
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+        return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d is split by MIG, which the profiler does not support",
+                         device);
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+        return cw_answer(n->to, CW_ERR_UNSUPPORTED,
+                         "GPU %d runs in confidential-computing mode, which hides its "
+                         "counters",
+                         device);
+    default:
+        return cw_answer(n->to, CW_ERR_DEVICE, "the profiler does not start: cuptiRangeProfilerEnable failed: %s (%d)",
+                         result_name(n, result), (int)result);
+    }
+}
+
+static CUcontext make_context(const struct node *n, CUdevice device)
+{
+    CUresult (*retain)(CUcontext *, CUdevice) = NULL;
+    *(void **)&retain = dlsym(RTLD_DEFAULT, "cuDevicePrimaryCtxRetain");
+    CUcontext context = NULL;
+    if (retain && retain(&context, device) == CUDA_SUCCESS)
+        return context;
+    cw_answer(n->to, CW_ERR_DEVICE, "cannot make a context on GPU %d: is it used exclusively by another process?",
+              device);
+    return NULL;
+}
+
+/* Whether this user may read counters shows when the profiler is enabled on a context. */
+static bool check_permission(const struct node *n, CUdevice device, CUcontext context)
+{
+    PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
+    enable.ctx = context;
+    CUptiResult result = n->api.cuptiRangeProfilerEnable(&enable);
+    PARAMS(CUpti_RangeProfiler_Disable_Params, disable);
+    disable.pRangeProfilerObject = enable.pRangeProfilerObject;
+    if (result == CUPTI_SUCCESS)
+        n->api.cuptiRangeProfilerDisable(&disable);
+    return profiler_answer(n, result, device);
+}
+
+/* ---- stall reasons ---------------------------------------------------------------------------------------------- */
+
+static void use_reasons(const struct node *n, char *const *names, size_t count)
+{
+    const struct cw_check *check = n->check;
+    for (size_t i = 0; check->list_reasons && i < count; i++)
+        cw_answer(n->to, CW_ANSWER_METRIC, "%s", names[i]);
+    for (uint32_t w = 0; w < check->reason_count; w++) {
+        size_t i = 0;
+        while (i < count && !cw_stall_reason_is(names[i], check->reasons[w]))
+            i++;
+        if (i == count)
+            cw_answer(n->to, CW_ERR_USAGE,
+                      "found the stall reason '%.100s', expected one of this GPU: capture-agent pc --list names them",
+                      check->reasons[w]);
+    }
+}
+
+/* CUPTI lists them once PC sampling is enabled. */
+static void check_reasons(const struct node *n, CUcontext context)
+{
+    size_t count = 0;
+    CUpti_PCSamplingEnableParams enable = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = context};
+    CUpti_PCSamplingGetNumStallReasonsParams number = {
+        .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count};
+    CUptiResult result = n->api.cuptiPCSamplingEnable(&enable);
+    if (result == CUPTI_SUCCESS)
+        result = n->api.cuptiPCSamplingGetNumStallReasons(&number);
+    char(*texts)[CUPTI_STALL_REASON_STRING_SIZE] = calloc(count + 1, sizeof *texts);
+    char **names = calloc(count + 1, sizeof *names);
+    uint32_t *numbers = calloc(count + 1, sizeof *numbers);
+    if (result == CUPTI_SUCCESS && texts && names && numbers) {
+        for (size_t i = 0; i < count; i++)
+            names[i] = texts[i];
+        CUpti_PCSamplingGetStallReasonsParams get = {.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                     .ctx = context,
+                                                     .numStallReasons = count,
+                                                     .stallReasonIndex = numbers,
+                                                     .stallReasons = names};
+        result = n->api.cuptiPCSamplingGetStallReasons(&get);
+        if (result == CUPTI_SUCCESS)
+            use_reasons(n, names, count);
+    }
+    if (result != CUPTI_SUCCESS)
+        cw_answer(n->to, CW_ERR_DEVICE, "CUPTI does not list stall reasons: %s (%d)", result_name(n, result),
+                  (int)result);
+    free(texts);
+    free(names);
+    free(numbers);
+}
+
+/* ---- SASS metrics ----------------------------------------------------------------------------------------------- */
+
+static void list_metrics(const struct node *n, const char *chip)
+{
+    PARAMS(CUpti_SassMetrics_GetNumOfMetrics_Params, number);
+    number.pChipName = chip;
+    CUptiResult result = n->api.cuptiSassMetricsGetNumOfMetrics(&number);
+    PARAMS(CUpti_SassMetrics_GetMetrics_Params, get);
+    get.pChipName = chip;
+    get.numOfMetrics = number.numOfMetrics;
+    get.pMetricsList = calloc(number.numOfMetrics + 1, sizeof *get.pMetricsList);
+    if (result == CUPTI_SUCCESS && get.pMetricsList)
+        result = n->api.cuptiSassMetricsGetMetrics(&get);
+    if (result != CUPTI_SUCCESS || !get.pMetricsList)
+        cw_answer(n->to, CW_ERR_DEVICE, "cuptiSassMetricsGetMetrics failed: %s (%d)", result_name(n, result),
+                  (int)result);
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < get.numOfMetrics; i++)
+        cw_answer(n->to, CW_ANSWER_METRIC, "%-60s %s", get.pMetricsList[i].pMetricName,
+                  get.pMetricsList[i].pMetricDescription);
+    free(get.pMetricsList);
+}
+
+static void check_metrics(const struct node *n, CUdevice device)
+{
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    chip.deviceIndex = (size_t)device;
+    if (n->api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
+        return;
+    if (n->check->list_metrics)
+        list_metrics(n, chip.pChipName);
+    uint32_t version = 0;
+    n->api.cuptiGetVersion(&version);
+    for (uint32_t i = 0; i < n->check->metric_count; i++) {
+        /* seen with a kernel that ran the longer on an SM, the higher the SM's number: all had the count of SM 0 */
+        if (n->check->metrics[i].level != CW_SASS_GPU && version / 100 == 1300) {
+            cw_answer(n->to, CW_ERR_UNSUPPORTED,
+                      "found the level %s, expected gpu: CUPTI 13.0 gives every instance the first one's count",
+                      cw_sass_level_names[n->check->metrics[i].level]);
+            return;
+        }
+        PARAMS(CUpti_SassMetrics_GetProperties_Params, p);
+        p.pChipName = chip.pChipName;
+        p.pMetricName = n->check->metrics[i].name;
+        if (n->api.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS)
+            cw_answer(n->to, CW_ERR_USAGE,
+                      "found the SASS metric '%.200s', expected one of %s: capture-agent sass --list names them",
+                      p.pMetricName, chip.pChipName);
+    }
+}
+
+static void check_device(const struct node *n, CUdevice device, bool first)
+{
+    const struct cw_check *check = n->check;
+    bool supported = true;
+    if (check->report)
+        check_mig(n, device);
+    for (int need = CW_NEED_RANGE; need < CW_NEED_ALL; need++)
+        if (check->need == CW_NEED_ALL || (int)check->need == need)
+            supported = check_support(n, (enum cw_need)need, device) && supported;
+    if (first)
+        check_metrics(n, device);
+    CUcontext context = supported && !check->list_metrics ? make_context(n, device) : NULL;
+    if (context && check_permission(n, device, context) && first && (check->list_reasons || check->reason_count))
+        check_reasons(n, context);
+}
+
+void cw_check_gpu(const struct cw_answers *to, const struct cw_check *check)
+{
+    static struct node n;
+    n = (struct node){.to = to, .check = check};
+    bool first = true;
+    if (!check_driver(&n) || !check_cupti(&n) || !check_chips(&n))
+        return;
+    for (CUdevice device = 0; device < 64; device++) {
+        if (!(n.devices >> device & 1))
+            continue;
+        check_device(&n, device, first);
+        first = false;
+    }
+}

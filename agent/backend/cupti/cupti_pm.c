@@ -1,0 +1,348 @@
+/* PM sampling of real GPUs: a process of our own samples each, the program runs beside with its launches traced, and
+ * all ends up in one file. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backend/backend.h"
+#include "agent/backend/pm.h"
+#include "agent/output/collector.h"
+#include "agent/session/session.h"
+#include "agent/session/signals.h"
+#include "base/demangle.h"
+#include "host/nvperf/lower.h"
+
+struct gpu { /* that is sampled */
+    struct capture *capture;
+    uint32_t number; /* of the device */
+    struct cw_pm_sampler sampler;
+    pthread_t receiver;
+    bool receiving;
+    /* with the capture's lock */
+    struct cw_error trouble; /* the first thing that went wrong with its samples */
+    bool ready, over;
+    char pci[32]; /* known once it is ready */
+};
+
+struct capture {
+    const struct cw_pm_options *options;
+    struct cw_arena *arena;
+    struct cw_schema schema;
+    struct cw_writer native;
+    struct cw_session session;
+    uint32_t gpu_count;
+    struct gpu gpus[CW_MOST_DEVICES];
+
+    pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
+    pthread_cond_t changed;
+    struct cw_collector out;
+    bool any, stopping; /* any sample; they are to end */
+    uint64_t elsewhere; /* launches on GPUs that are not sampled; the session's side alone has it */
+};
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* Called with the lock held. */
+static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t *payload, size_t size)
+{
+    struct capture *c = g->capture;
+    struct cw_reader in;
+    cw_reader_init(&in, payload, size, "message", 0, &g->trouble);
+    if (type == CW_MESSAGE_READY) {
+        snprintf(g->pci, sizeof g->pci, "%s", cw_read_string(&in, c->arena));
+        g->ready = true;
+    } else if (type == CW_MESSAGE_CHUNKS) {
+        c->any = cw_read_u32(&in) > 0 || c->any;
+        uint64_t lost = cw_read_u64(&in);
+        if (in.status == CW_OK)
+            cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &g->trouble);
+    } else if (type == CW_MESSAGE_FAIL) {
+        char of[32];
+        snprintf(of, sizeof of, "GPU %u: ", g->number);
+        cw_message_failure(&in, c->arena, of, &g->trouble);
+    } else {
+        cw_error_set(&g->trouble, CW_ERR_INPUT, "the sampling process sent message %d, expected samples", (int)type);
+    }
+    return g->trouble.code == CW_OK;
+}
+
+static void *receive(void *user)
+{
+    struct gpu *g = user;
+    struct capture *c = g->capture;
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    bool more = true;
+    while (more && cw_message_receive(g->sampler.fd, &type, &payload, &size)) {
+        pthread_mutex_lock(&c->lock);
+        more = take_message(g, type, payload, size);
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        free(payload);
+    }
+    int why = errno;
+    pthread_mutex_lock(&c->lock);
+    if (more && (why == EBADMSG || why == ENOMEM))
+        cw_error_set(&g->trouble, CW_ERR_INPUT, "GPU %u: the sampling process sent what cannot be taken: %s", g->number,
+                     strerror(why));
+    /* the end, hours later perhaps, would be late to tell it */
+    if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !c->options->duration_s)))
+        fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);
+    g->over = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static bool is_over(struct capture *c)
+{
+    bool over = true;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t i = 0; i < c->gpu_count; i++)
+        over = over && c->gpus[i].over;
+    pthread_mutex_unlock(&c->lock);
+    return over;
+}
+
+/* Processes first, threads then: a process that is forked beside threads may find their locks held. */
+static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
+{
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        struct gpu *g = &c->gpus[i];
+        enum cw_status status = cw_pm_sampler_start(&g->sampler, c->options, g->number, &c->schema, &c->native, err);
+        if (status != CW_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        struct gpu *g = &c->gpus[i];
+        g->receiving = cw_signals_thread(&g->receiver, receive, g);
+        if (!g->receiving)
+            return cw_error_nomem(err);
+    }
+    enum cw_status status = CW_OK;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t i = 0; i < c->gpu_count && status == CW_OK; i++) {
+        struct gpu *g = &c->gpus[i];
+        while (!g->ready && !g->over)
+            pthread_cond_wait(&c->changed, &c->lock);
+        if (!g->ready)
+            status = cw_error_set(err, CW_ERR_DEVICE, "the process that samples GPU %u ended before it took a sample",
+                                  g->number);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* Returns the trouble that there was: a GPU's rather than the program's. */
+static const struct cw_error *end_sampling(struct capture *c)
+{
+    const struct cw_error *first = &c->session.trouble;
+    pthread_mutex_lock(&c->lock);
+    c->stopping = true;
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; i < c->gpu_count; i++)
+        if (c->gpus[i].sampler.pid > 0)
+            cw_pm_sampler_stop(&c->gpus[i].sampler);
+    for (uint32_t i = c->gpu_count; i--;) {
+        struct gpu *g = &c->gpus[i];
+        if (g->receiving)
+            pthread_join(g->receiver, NULL);
+        struct cw_error ending = CW_ERROR_INIT;
+        if (g->sampler.pid > 0 && cw_pm_sampler_finish(&g->sampler, &ending) != CW_OK && g->receiving)
+            cw_error_set(&g->trouble, ending.code, "%s", ending.message); /* unless it has told more itself */
+        if (g->trouble.code != CW_OK)
+            first = &g->trouble;
+    }
+    return first;
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+/* Programs may number devices otherwise than this process does, and have others beside those that are sampled. NULL for
+ * one of these. */
+static const struct gpu *find_gpu(const struct capture *c, const struct cw_process *p, uint32_t number)
+{
+    const struct cw_device *device = cw_process_device(p, number);
+    const char *pci = device ? cw_device_attribute(device, "pci") : NULL;
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        const struct gpu *g = &c->gpus[i];
+        if (pci && *g->pci ? strcmp(pci, g->pci) == 0 : number == g->number)
+            return g;
+    }
+    return NULL;
+}
+
+static enum cw_status take_launches(struct capture *c, const struct cw_process *p, struct cw_reader *in,
+                                    struct cw_arena *arena, struct cw_writer *chunk, struct cw_error *err)
+{
+    uint64_t dropped = cw_read_u64(in);
+    uint32_t name_count = cw_read_count(in, 4, "names");
+    const char **names = cw_arena_alloc(arena, name_count, sizeof *names);
+    for (uint32_t i = 0; names && i < name_count; i++) {
+        const char *name = cw_read_string(in, arena);
+        char *readable = cw_demangle(name), *kept = readable ? cw_arena_strdup(arena, readable) : NULL;
+        names[i] = kept ? kept : name;
+        free(readable);
+    }
+    uint32_t sent = cw_read_count(in, 40, "launches"), count = 0;
+    struct cw_kernel_launch *launches = cw_arena_alloc(arena, sent, sizeof *launches);
+    for (uint32_t i = 0; launches && i < sent; i++) {
+        struct cw_kernel_launch *l = &launches[count];
+        l->name = cw_read_u32(in);
+        const struct gpu *gpu = find_gpu(c, p, cw_read_u32(in));
+        l->context = cw_read_u64(in);
+        l->stream = cw_read_u64(in);
+        l->start_ns = cw_read_u64(in);
+        l->end_ns = cw_read_u64(in);
+        if (l->name >= name_count)
+            return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
+        l->device = gpu ? gpu->number : 0;
+        count += gpu != NULL;
+        c->elsewhere += gpu == NULL;
+    }
+    if (!names || !launches)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_reader_finish(in, "launches");
+    if (status == CW_OK && (count || dropped))
+        cw_pm_write_launches(p->pid, dropped, names, name_count, launches, count, chunk);
+    if (status == CW_OK && chunk->status != CW_OK)
+        status = cw_error_nomem(err);
+    if (status == CW_OK) {
+        pthread_mutex_lock(&c->lock);
+        status = cw_collector_chunks(&c->out, chunk->data, chunk->size, 0, err);
+        pthread_mutex_unlock(&c->lock);
+    }
+    return status;
+}
+
+static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
+                           struct cw_error *err)
+{
+    if (type != CW_MESSAGE_LAUNCHES)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected launches", (int)type);
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    enum cw_status status = arena ? take_launches(user, p, in, arena, &chunk, err) : cw_error_nomem(err);
+    cw_writer_free(&chunk);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static void choose_gpus(struct capture *c, uint64_t devices)
+{
+    for (uint32_t number = 0; number < CW_MOST_DEVICES; number++)
+        if (devices >> number & 1)
+            c->gpus[c->gpu_count++] = (struct gpu){.capture = c, .number = number};
+}
+
+static enum cw_status prepare(struct capture *c, struct cw_error *err)
+{
+    const struct cw_config_image *plan = c->options->plan;
+    const struct cw_nvperf *library;
+    uint64_t devices = 0;
+    enum cw_status status = CW_OK;
+    if (plan->pass_count != 1)
+        status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
+                              plan->pass_count);
+    if (status == CW_OK)
+        status =
+            cw_node_check(&(struct cw_check){.need = CW_NEED_PM,
+                                             .chip = plan->chip,
+                                             .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
+                                             .found_devices = &devices},
+                          err);
+    choose_gpus(c, devices);
+    if (status == CW_OK && plan->native)
+        cw_write_bytes(&c->native, plan->native, plan->native_size);
+    else if (status == CW_OK && (status = cw_nvperf_open(&library, NULL, err)) == CW_OK)
+        status = cw_nvperf_lower(library, plan, 0, &c->native, err);
+    if (status == CW_OK)
+        status = cw_schema_of_plan(&c->schema, plan, c->arena);
+    if (status == CW_ERR_NOMEM || (status == CW_OK && c->native.status != CW_OK))
+        status = cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_collector_open(&c->out, c->options->output, &c->schema, err);
+    return status;
+}
+
+/* Without a program: until the sampling processes are done by themselves, or a signal asks for an end. */
+static void wait_alone(struct capture *c)
+{
+    while (!is_over(c) && !cw_signals_end())
+        poll(NULL, 0, 20);
+}
+
+static enum cw_status run_program(struct capture *c, struct cw_error *err)
+{
+    static char *none[] = {NULL};
+    struct cw_session *s = &c->session;
+    enum cw_status status;
+    if (!c->options->trace) {
+        status = cw_program_start(&s->program, c->options->argv, none, err);
+        if (status == CW_OK)
+            cw_program_wait(&s->program, true);
+        return status;
+    }
+    s->chip = c->schema.chip;
+    s->take = take;
+    s->user = c;
+    cw_write_u32(&s->setup, CW_MODE_TRACE);
+    status = cw_session_start(s, c->options->argv, err);
+    if (status == CW_OK)
+        cw_session_serve(s);
+    return status;
+}
+
+static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
+{
+    const struct cw_program *program = &c->session.program;
+    enum cw_status status = prepare(c, err);
+    if (!c->options->argv)
+        cw_signals_catch();
+    if (status == CW_OK)
+        status = start_sampling(c, err);
+    if (status == CW_OK && c->options->argv)
+        status = run_program(c, err);
+    else if (status == CW_OK)
+        wait_alone(c);
+    const struct cw_error *trouble = end_sampling(c);
+    if (trouble->code != CW_OK) { /* tells more than that nothing came */
+        *err = *trouble;
+        status = err->code;
+    }
+    cw_pm_tell(c->out.dropped, c->elsewhere);
+    if (status == CW_OK)
+        status = cw_collector_end(&c->out, c->options->argv ? program->how : CW_END_NO_PROGRAM,
+                                  c->options->argv ? program->code : 0, err);
+    bool ran = !c->options->argv || program->over;
+    return ran ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
+}
+
+enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+{
+    struct capture *c = calloc(1, sizeof *c);
+    if (!c)
+        return cw_error_nomem(err);
+    c->options = options;
+    c->out.fd = -1;
+    c->arena = cw_arena_create();
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    cw_writer_init(&c->native);
+    cw_session_init(&c->session);
+    enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);
+    cw_session_finish(&c->session);
+    cw_collector_close(&c->out);
+    cw_writer_free(&c->native);
+    cw_arena_destroy(c->arena);
+    free(c);
+    return status;
+}

@@ -1,0 +1,447 @@
+/* Ranges of kernel launches from a real GPU: gives the program's processes the plan and turns what they send into
+ * counter data. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backend/backend.h"
+#include "agent/backend/cupti/range_decode.h"
+#include "agent/output/patched.h"
+#include "agent/output/range_output.h"
+#include "agent/session/session.h"
+#include "base/demangle.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "image/parts.h"
+
+enum {
+    IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */
+    BYTES_A_RAW_COUNTER = 6 << 10,
+    MOST_AT_ONCE = 256,
+    MOST_BY_KERNEL = 16,
+};
+
+struct capture {
+    const struct cw_range_options *options;
+    const struct cw_nvperf *library;
+    struct cw_nvperf_prover *prover;
+    struct cw_arena *arena;
+    struct cw_config_image plan; /* the options' plan, with its passes split where that was needed */
+    struct cw_parts parts;
+    struct cw_filter filter;
+    struct cw_range_output out;
+    struct cw_session session;
+    uint64_t beside;       /* the raw counter that makes passes count for the device; 0: none may */
+    bool one_pass;         /* application replay: a run collects one part, which is one pass */
+    uint32_t first, count; /* the parts that this run collects */
+    struct cw_part once;   /* the pass of what is counted once; no passes: nothing is */
+    uint64_t once_ranges;
+    char once_why[200]; /* of the first */
+    uint32_t added, kept;
+    struct cw_bytes memory; /* what a process has handed over */
+    bool shared, warned;    /* there are ranges of a shared device; of an older CUPTI */
+    struct cw_value *values;
+    double *durations;
+    struct cw_device_facts *facts;
+    const bool *patched;
+};
+
+/* ---- before the program ----------------------------------------------------------------------------------------- */
+
+/* A pass costs CUPTI 10 to 50 ms; the more launches share that, the better. CUPTI's kernel replay shares nothing, and
+ * takes longer at each launch the more there is room for: 107 ms on an H100 with room for 16 (or 1), 128 ms for 256. */
+static uint32_t ranges_at_once(const struct capture *c)
+{
+    size_t raws = 0;
+    for (uint32_t i = c->first; i < c->first + c->count; i++)
+        for (uint32_t p = 0; p < c->parts.items[i].plan.pass_count; p++)
+            raws += c->parts.items[i].plan.passes[p].count;
+    uint32_t n = (uint32_t)((size_t)IMAGE_BUDGET / (raws * BYTES_A_RAW_COUNTER + 1));
+    uint32_t most = c->options->replay == CW_REPLAY_KERNEL ? MOST_BY_KERNEL : MOST_AT_ONCE;
+    return n < 1 ? 1 : n > most ? most : n;
+}
+
+/* NVIDIA's config image for the passes of some parts, in their order: the one in the plan, or made here. */
+static enum cw_status lower(struct capture *c, const struct cw_part *parts, uint32_t count, uint64_t beside,
+                            struct cw_writer *native, struct cw_error *err)
+{
+    struct cw_config_image plan = parts->plan;
+    if (count == 1 && plan.native && !beside) {
+        cw_write_bytes(native, plan.native, plan.native_size);
+        return CW_OK;
+    }
+    struct cw_config_pass *passes = cw_arena_alloc(c->arena, c->parts.plan.pass_count, sizeof *passes);
+    if (!passes)
+        return cw_error_nomem(err);
+    plan.passes = passes;
+    plan.pass_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_config_image *part = &parts[i].plan;
+        for (uint32_t k = 0; k < part->pass_count; k++)
+            passes[plan.pass_count++] = part->passes[k];
+    }
+    return cw_nvperf_lower(c->library, &plan, beside, native, err);
+}
+
+/* For the context and for the device. */
+static enum cw_status write_natives(struct capture *c, const struct cw_part *parts, uint32_t count,
+                                    struct cw_error *err)
+{
+    const bool wanted[] = {count && c->options->for_context, count && c->beside};
+    enum cw_status status = CW_OK;
+    for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE && status == CW_OK; scope++) {
+        struct cw_writer native, *setup = &c->session.setup;
+        cw_writer_init(&native);
+        if (wanted[scope])
+            status = lower(c, parts, count, scope == CW_SCOPE_DEVICE ? c->beside : 0, &native, err);
+        cw_write_u32(setup, (uint32_t)native.size);
+        cw_write_bytes(setup, native.data, native.size);
+        if (status == CW_OK && native.status != CW_OK)
+            status = cw_error_nomem(err);
+        cw_writer_free(&native);
+    }
+    return status;
+}
+
+static void write_part(struct capture *c, const struct cw_config_image *plan)
+{
+    struct cw_writer *setup = &c->session.setup;
+    cw_write_u32(setup, plan->counter_count);
+    for (uint32_t i = 0; i < plan->counter_count; i++) {
+        char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
+        if (!name)
+            setup->status = CW_ERR_NOMEM;
+        else
+            cw_write_string(setup, name);
+    }
+    cw_write_u32(setup, plan->pass_count);
+}
+
+/* Launches that must not be done again are counted in the run's only pass, or in the one that has most counters whole.
+ */
+static enum cw_status choose_once(struct capture *c, struct cw_error *err)
+{
+    if (c->options->user || c->options->replay == CW_REPLAY_USER)
+        return CW_OK;
+    if (!c->one_pass)
+        return cw_parts_fullest_pass(&c->once, &c->parts, c->arena, err);
+    c->once = c->parts.items[c->first];
+    return CW_OK;
+}
+
+/* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
+static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_error *err)
+{
+    const struct cw_range_options *o = c->options;
+    struct cw_writer *setup = &c->session.setup;
+    enum cw_status status = choose_once(c, err);
+    cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
+    cw_write_u32(setup, ranges_at_once(c));
+    cw_write_u32(setup, c->count);
+    for (uint32_t i = 0; i < c->count; i++)
+        write_part(c, &c->parts.items[c->first + i].plan);
+    if (status == CW_OK)
+        status = write_natives(c, &c->parts.items[c->first], c->count, err);
+    write_part(c, &c->once.plan);
+    if (status == CW_OK)
+        status = write_natives(c, &c->once, c->once.plan.pass_count > 0, err);
+    cw_write_u32(setup, o->replay);
+    cw_write_u8(setup, o->user);
+    cw_write_u32(setup, level);
+    cw_write_u32(setup, o->replay == CW_REPLAY_USER ? o->levels : 1);
+    cw_filter_write(setup, &o->filter);
+    return status == CW_OK && setup->status != CW_OK ? cw_error_nomem(err) : status;
+}
+
+/* A pass that NVIDIA's library would split is split rather than given up. */
+static enum cw_status repair(struct capture *c, struct cw_error *err)
+{
+    uint32_t splits = 0;
+    if (c->plan.native)
+        return CW_OK;
+    enum cw_status status = cw_nvperf_repair(c->library, &c->plan, &splits, c->arena, err);
+    if (splits)
+        fprintf(stderr,
+                "capture-agent: %u passes of the plan had to be split; values may mix more passes than planned\n",
+                splits);
+    return status;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+static enum cw_status keep_native(struct capture *c, const struct cw_range_images *images, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; c->options->keep_native && i < images->count && status == CW_OK; i++) {
+        char *path = NULL;
+        if (asprintf(&path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept) < 0)
+            return cw_error_nomem(err);
+        c->kept++;
+        status = cw_file_write(path, images->items[i].bytes, images->items[i].size, err);
+        free(path);
+    }
+    return status;
+}
+
+/* The launches of one hand-over. */
+struct batch {
+    const struct cw_device *device;
+    uint32_t count, dropped;
+    const char *why; /* dropped */
+    struct cw_launch *launches;
+};
+
+static enum cw_status write_range(struct capture *c, const struct cw_range_source *source, const struct cw_launch *l,
+                                  size_t range, struct cw_range_images *images, struct cw_error *err)
+{
+    char *readable = cw_demangle(l->kernel);
+    struct cw_range_attributes about;
+    cw_range_attributes_make(&about, l);
+    c->shared |= l->scope == CW_SCOPE_SHARED;
+    if (l->once && *l->once && !c->once_ranges++)
+        snprintf(c->once_why, sizeof c->once_why, "%s", l->once);
+    struct cw_range r = {.name = l->user      ? l->nvtx
+                                 : readable   ? readable
+                                 : *l->kernel ? l->kernel
+                                              : "(unknown kernel)",
+                         .kernel = l->kernel,
+                         .context = l->context,
+                         .stream = l->stream,
+                         .start_ns = l->start_ns,
+                         .end_ns = l->end_ns,
+                         .durations = c->durations,
+                         .attribute_count = about.count,
+                         .attributes = about.pairs};
+    memcpy(r.grid, l->grid, sizeof r.grid);
+    memcpy(r.block, l->block, sizeof r.block);
+    enum cw_status status = cw_range_images_decode(images, range, c->values, c->durations, err);
+    if (l->graphs)
+        cw_patched_leave_out(c->patched, &c->parts.schema, c->values);
+    if (status == CW_OK)
+        status = cw_range_output_add(&c->out, source, &r, c->values, err);
+    free(readable);
+    return status;
+}
+
+static void warn_of_cupti(struct capture *c, const struct cw_device *device)
+{
+    const char *version = cw_device_attribute(device, "cupti");
+    if (!c->warned && !c->options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
+        cw_text_print(
+            stderr,
+            "capture-agent: CUPTI %s is older than CUDA 13.0's: a launch is timed with 10 to 40 us of what surrounds "
+            "it; counts are right\n",
+            version);
+    c->warned = true;
+}
+
+static enum cw_status write_ranges(struct capture *c, const struct cw_process *p, struct batch *b,
+                                   struct cw_range_images *images, struct cw_error *err)
+{
+    struct cw_launch unknown = {.kernel = ""};
+    struct cw_device device = *b->device;
+    const struct cw_range_source source = {p->pid, p->program, &device};
+    size_t ranges = images->ranges;
+    bool known = ranges == b->count;
+    for (uint32_t i = 0; i < b->count; i++)
+        unknown.graphs += b->launches[i].graphs;
+    if (!known)
+        fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
+                b->count);
+    enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
+    device.facts = c->facts;
+    warn_of_cupti(c, &device);
+    for (size_t i = 0; i < ranges && status == CW_OK; i++)
+        if (!known || !b->launches[i].unwanted)
+            status = write_range(c, &source, known ? &b->launches[i] : &unknown, i, images, err);
+    return status;
+}
+
+static enum cw_status take_ranges(struct capture *c, const struct cw_process *p, struct cw_reader *in,
+                                  struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    if (!arena)
+        return cw_error_nomem(err);
+    struct batch b = {.device = cw_process_device(p, cw_read_u32(in))};
+    b.dropped = cw_read_u32(in);
+    b.why = cw_read_string(in, arena);
+    b.count = cw_read_count(in, 4, "launches");
+    b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
+    for (uint32_t i = 0; b.launches && i < b.count; i++)
+        cw_launch_read(in, &b.launches[i], arena);
+    bool once = cw_read_u8(in);
+    struct cw_range_images images = {.memory = &c->memory};
+    enum cw_status status = b.launches ? in->status : cw_error_nomem(err);
+    if (status == CW_OK && once && !c->once.plan.pass_count)
+        status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent what was counted once, expected no such");
+    if (status == CW_OK && !b.device)
+        status =
+            cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
+    if (status == CW_OK)
+        status = cw_range_images_read(&images, &c->parts, once ? &c->once : &c->parts.items[c->first],
+                                      once ? 1 : c->count, in, p->message.memory, err);
+    if (status == CW_OK)
+        status = keep_native(c, &images, err);
+    if (status == CW_OK)
+        status = cw_range_images_open(&images, c->library, err);
+    const struct cw_range_source source = {p->pid, p->program, b.device};
+    if (status == CW_OK)
+        status = cw_range_output_drop(&c->out, &source, b.dropped, b.why, err);
+    if (status == CW_OK && images.count) /* else there are only launches that were not collected */
+        status = write_ranges(c, p, &b, &images, err);
+    cw_range_images_close(&images);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
+                           struct cw_error *err)
+{
+    if (type != CW_MESSAGE_RANGES)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected ranges", (int)type);
+    return take_ranges(user, p, in, err);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+/* Runs the program once for some parts of the plan. */
+static enum cw_status run_once(struct capture *c, uint32_t level, struct cw_error *err)
+{
+    struct cw_session *s = &c->session;
+    cw_session_finish(s); /* of the run before */
+    cw_session_init(s);
+    s->chip = c->plan.chip;
+    s->filter = &c->filter;
+    s->take = take;
+    s->user = c;
+    enum cw_status status = make_setup(c, level, err);
+    if (status == CW_OK)
+        status = cw_session_start(s, c->options->argv, err);
+    if (status != CW_OK)
+        return status;
+    cw_range_output_begin(&c->out);
+    cw_session_serve(s);
+    cw_range_output_compare(&c->out);
+    return CW_OK;
+}
+
+/* Once for all parts, or for each of them and each level. */
+static enum cw_status run_all(struct capture *c, uint32_t count, struct cw_error *err)
+{
+    struct cw_session *s = &c->session;
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < count && status == CW_OK && s->trouble.code == CW_OK; i++) {
+        if (i && !cw_program_may_run_again(&s->program))
+            break;
+        c->first = i / c->options->levels;
+        status = run_once(c, 1 + i % c->options->levels, err);
+    }
+    if (status != CW_OK && s->trouble.code == CW_OK)
+        s->trouble = *err;
+    struct cw_error ending = CW_ERROR_INIT;
+    /* after trouble the file stays without an end, for it may lack ranges */
+    if (s->trouble.code == CW_OK)
+        cw_range_output_end(&c->out, &s->program, &ending);
+    else
+        cw_range_output_flush(&c->out, &ending);
+    if (s->trouble.code != CW_OK)
+        *err = s->trouble;
+    else if (ending.code != CW_OK)
+        *err = ending;
+    return err->code;
+}
+
+static enum cw_status fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                           bool *answer, struct cw_error *err)
+{
+    const struct capture *c = user;
+    return cw_nvperf_is_one_pass(c->prover, plan, pass, answer, err);
+}
+
+static enum cw_status prepare(struct capture *c, struct cw_error *err)
+{
+    /* CUPTI's kernel replay goes through all passes of one config image at every launch; and native data that is kept
+     * is to hold everything of a range */
+    bool one = c->options->replay == CW_REPLAY_KERNEL || c->options->keep_native;
+    const struct cw_parts_rules rules = {.how = c->one_pass ? CW_PARTS_PASSES
+                                                : one       ? CW_PARTS_ONE
+                                                            : CW_PARTS_FEW,
+                                         .fits = fits,
+                                         .user = c};
+    enum cw_status status = cw_range_beside(c->options, &c->beside, err);
+    if (status == CW_OK)
+        status = cw_filter_open(&c->filter, &c->options->filter, err);
+    if (status == CW_OK)
+        status = cw_nvperf_open(&c->library, NULL, err);
+    if (status == CW_OK)
+        status = cw_node_check(&(struct cw_check){.need = CW_NEED_RANGE, .chip = c->plan.chip}, err);
+    if (status == CW_OK)
+        status = repair(c, err);
+    if (status == CW_OK)
+        status = cw_nvperf_prover_create(&c->prover, c->library, &c->plan, err);
+    if (status == CW_OK && c->one_pass)
+        status = cw_parts_complete(&c->plan, fits, c, &c->added, c->arena, err);
+    if (status == CW_OK)
+        status = cw_parts_make(&c->parts, &c->plan, &rules, c->arena, err);
+    if (status != CW_OK)
+        return status;
+    cw_range_output_tell(&c->parts, rules.how, c->added);
+    const struct cw_schema *schema = &c->parts.schema;
+    c->count = c->one_pass ? 1 : c->parts.count;
+    c->values = cw_arena_alloc(c->arena, cw_schema_columns(schema), sizeof *c->values);
+    c->facts = cw_arena_alloc(c->arena, schema->counter_count, sizeof *c->facts);
+    c->durations = cw_arena_alloc(c->arena, schema->pass_count, sizeof *c->durations);
+    c->patched = cw_patched_columns(&c->parts.plan, schema, c->arena);
+    return c->values && c->facts && c->durations && c->patched ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)
+{
+    enum cw_status status = prepare(c, err);
+    if (status != CW_OK)
+        return status;
+    uint32_t count = c->one_pass ? c->parts.count * c->options->levels : 1, groups = c->options->levels;
+    status = cw_range_output_open(&c->out, c->options->output, &c->parts.schema, count, groups, err);
+    if (status == CW_OK)
+        status = run_all(c, count, err);
+    cw_range_output_report(&c->out);
+    if (c->once_ranges)
+        cw_text_print(stderr,
+                      "capture-agent: %" PRIu64
+                      " %s counted in one pass only and never repeated, because %s; what other passes "
+                      "count is not collected%s\n",
+                      c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
+                      c->one_pass ? "" : " (--replay application runs the program once for each pass)");
+    if (c->shared)
+        fprintf(stderr,
+                "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "
+                "may hold its work (scope 'shared device'), which --scope context leaves out\n");
+    /* a program that was never started says nothing */
+    if (c->session.program.over)
+        status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);
+    return status;
+}
+
+enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
+{
+    struct capture *c = calloc(1, sizeof *c);
+    if (!c)
+        return cw_error_nomem(err);
+    c->options = options;
+    c->plan = *options->plan;
+    c->one_pass = options->replay == CW_REPLAY_APPLICATION;
+    c->arena = cw_arena_create();
+    cw_session_init(&c->session);
+    enum cw_status status = c->arena ? capture(c, exit_status, err) : cw_error_nomem(err);
+    cw_session_finish(&c->session);
+    cw_range_output_close(&c->out);
+    cw_filter_close(&c->filter);
+    cw_nvperf_prover_destroy(c->prover);
+    cw_bytes_free(&c->memory);
+    cw_arena_destroy(c->arena);
+    free(c);
+    return status;
+}

@@ -1,0 +1,224 @@
+/* The process that samples: one thread moves what the hardware recorded into images, another turns images into columns,
+ * with a bounded number of images between them so that memory stays bounded however long it takes. (The first needs
+ * about twice the second's time for a sample, so more threads would not help.) */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/backend/cupti/pm_clock.h"
+#include "agent/backend/cupti/pm_process.h"
+#include "agent/common/message.h"
+#include "agent/session/cupti_path.h"
+#include "agent/session/signals.h"
+#include "base/text.h"
+
+struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */
+static struct cw_pm_clock *gpu_clock;
+
+/* ---- telling the agent ------------------------------------------------------------------------------------------ */
+
+/* The agent being gone ends this process. */
+static void send_message(enum cw_message_type type, const void *payload, size_t size)
+{
+    pthread_mutex_lock(&wire);
+    if (!cw_message_send(cw_pm_process.fd, type, payload, size))
+        _exit(1);
+    pthread_mutex_unlock(&wire);
+}
+
+void cw_pm_give_up(enum cw_status status, const char *format, ...)
+{
+    char text[700];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u32(&out, status);
+    cw_write_string(&out, text);
+    send_message(CW_MESSAGE_FAIL, out.data, out.size);
+    _exit(1);
+}
+
+void cw_pm_need(bool condition)
+{
+    if (!condition)
+        cw_pm_give_up(CW_ERR_NOMEM, "out of memory in the sampling process");
+}
+
+void cw_pm_good(CUptiResult result, const char *call)
+{
+    char text[600];
+    if (result == CUPTI_SUCCESS)
+        return;
+    enum cw_status status = cw_cupti_explain(&cw_pm_process.api, result, call, text, sizeof text);
+    cw_pm_give_up(status, "%s", text);
+}
+
+/* Sends what was written; the agent being gone ends this process. */
+void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u32(&out, samples);
+    cw_write_u64(&out, lost);
+    cw_write_bytes(&out, chunks->data, chunks->size);
+    cw_pm_need(chunks->status == CW_OK && out.status == CW_OK);
+    send_message(CW_MESSAGE_CHUNKS, out.data, out.size);
+    cw_writer_free(&out);
+}
+
+/* ---- starting --------------------------------------------------------------------------------------------------- */
+
+static void load(void)
+{
+    char path[1024];
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    CUresult (*init)(unsigned) = NULL;
+    if (cuda)
+        *(void **)&init = dlsym(cuda, "cuInit");
+    if (!init || init(0) != CUDA_SUCCESS)
+        cw_pm_give_up(CW_ERR_DEVICE, "the sampling process cannot initialise the NVIDIA driver");
+    if (!cw_cupti_load(&cw_pm_process.api, cw_cupti_path(path, sizeof path)))
+        cw_pm_give_up(CW_ERR_UNSUPPORTED, "%s; CW_CUPTI may name it", cw_pm_process.api.missing);
+#define X(name)                                                                                                        \
+    *(void **)&cw_pm_process.name = dlsym(cw_pm_process.api.cupti_library, #name);                                     \
+    if (!cw_pm_process.name)                                                                                           \
+        cw_pm_give_up(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name "; CUDA 12.6 or newer is expected");
+    CW_PM_FUNCTIONS(X)
+#undef X
+    PARAMS(CUpti_Profiler_Initialize_Params, init_params);
+    CUptiResult result = cw_pm_process.api.cuptiProfilerInitialize(&init_params);
+    cw_pm_good(result, "cuptiProfilerInitialize");
+}
+
+static void check_chip(void)
+{
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    chip.deviceIndex = cw_pm_process.device;
+    cw_pm_good(cw_pm_process.api.cuptiDeviceGetChipName(&chip), "cuptiDeviceGetChipName");
+    if (strcmp(chip.pChipName, cw_pm_process.schema->chip) != 0)
+        cw_pm_give_up(CW_ERR_DEVICE, "found the chip %s, expected %s, which the plan is for", chip.pChipName,
+                      cw_pm_process.schema->chip);
+}
+
+static struct cw_clock_pair last_pair; /* read, and not yet sent */
+static bool is_pair_due;
+
+void cw_pm_send_clock(void)
+{
+    struct cw_writer out;
+    if (!is_pair_due)
+        return;
+    is_pair_due = false;
+    cw_writer_init(&out);
+    cw_pm_write_clock(cw_pm_process.device, &last_pair, &out);
+    cw_pm_send_chunks(0, 0, &out);
+    cw_writer_free(&out);
+}
+
+static void correlate(void)
+{
+    is_pair_due = gpu_clock && cw_pm_clock_read(gpu_clock, &last_pair);
+    if (cw_pm_process.device_sent) /* a file says of which device its clocks are before it has any */
+        cw_pm_send_clock();
+}
+
+static void send_ready(void)
+{
+    char pci[32] = "";
+    struct cw_writer out;
+    cw_writer_init(&out);
+    if (cw_pm_process.api.cuDeviceGetPCIBusId(pci, sizeof pci, (CUdevice)cw_pm_process.device) != CUDA_SUCCESS)
+        pci[0] = 0;
+    cw_write_string(&out, pci);
+    cw_pm_need(out.status == CW_OK);
+    send_message(CW_MESSAGE_READY, out.data, out.size);
+    cw_writer_free(&out);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void sample(void)
+{
+    char why[200];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cw_signals_ignore();
+    load();
+    check_chip();
+    gpu_clock = cw_pm_clock_create(&cw_pm_process.api, (CUdevice)cw_pm_process.device, why, sizeof why);
+    if (!gpu_clock)
+        cw_text_print(stderr, "capture-agent: GPU %u: %s, so times are its own and not the wall clock's\n",
+                      cw_pm_process.device, why);
+    correlate();
+    cw_pm_arm();
+    cw_pm_begin_images();
+    cw_pm_start();
+    send_ready();
+    cw_pm_collect();
+    bool good = cw_pm_end_images();
+    correlate();
+    cw_pm_disarm();
+    if (!good)
+        cw_pm_give_up(CW_ERR_DEVICE, "the hardware's buffer was full before a sample could be decoded: a longer "
+                                     "--interval, fewer counters or a larger --buffer helps");
+    _exit(0);
+}
+
+enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
+                                   const struct cw_schema *schema, const struct cw_writer *native, struct cw_error *err)
+{
+    int ends[2];
+    sampler->device = device;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return cw_error_set(err, CW_ERR_IO, "cannot create a pair of sockets: %s", strerror(errno));
+    fflush(NULL);
+    sampler->pid = fork();
+    if (sampler->pid == 0) {
+        close(ends[0]);
+        cw_pm_process.options = options;
+        cw_pm_process.device = device;
+        cw_pm_process.schema = schema;
+        cw_pm_process.native = native;
+        cw_pm_process.fd = ends[1];
+        sample();
+    }
+    close(ends[1]);
+    sampler->fd = ends[0];
+    if (sampler->pid > 0)
+        return CW_OK;
+    close(ends[0]);
+    return cw_error_set(err, CW_ERR_IO, "cannot start the sampling process: %s", strerror(errno));
+}
+
+void cw_pm_sampler_stop(struct cw_pm_sampler *sampler)
+{
+    shutdown(sampler->fd, SHUT_WR);
+}
+
+enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_error *err)
+{
+    int how = 0;
+    shutdown(sampler->fd, SHUT_RDWR); /* closing alone would not end what it sends: later samplers hold copies */
+    close(sampler->fd);
+    while (waitpid(sampler->pid, &how, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(how))
+        return cw_error_set(err, CW_ERR_DEVICE,
+                            "GPU %u: the sampling process was killed by signal %d; what was complete is kept",
+                            sampler->device, WTERMSIG(how));
+    if (WEXITSTATUS(how))
+        return cw_error_set(err, CW_ERR_DEVICE,
+                            "GPU %u: the sampling process ended with status %d; what was complete is kept",
+                            sampler->device, WEXITSTATUS(how));
+    return CW_OK;
+}

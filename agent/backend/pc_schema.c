@@ -1,0 +1,80 @@
+#include "agent/backend/pc_capture.h"
+
+enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *o,
+                            struct cw_arena *arena, struct cw_error *err)
+{
+    const char **metrics = cw_arena_alloc(arena, o->metric_count, sizeof *metrics);
+    for (uint32_t i = 0; metrics && i < o->metric_count; i++) {
+        metrics[i] = cw_arena_printf(arena, "%s:%s", o->metrics[i].name, cw_sass_level_names[o->metrics[i].level]);
+        if (!metrics[i])
+            return cw_error_nomem(err);
+    }
+    *schema = (struct cw_schema){.chip = chip,
+                                 .producer = "counterworks " CW_VERSION,
+                                 .profiler = o->sass ? CW_PROFILER_SASS : CW_PROFILER_PC,
+                                 .metric_count = o->metric_count,
+                                 .metrics = metrics};
+    return metrics ? CW_OK : cw_error_nomem(err);
+}
+
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, const struct cw_uncounted *uncounted,
+                    struct cw_arena *arena)
+{
+    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 3, sizeof *pairs);
+    uint32_t n = device->attribute_count;
+    if (!pairs)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        pairs[i] = device->attributes[i];
+    if (o->range)
+        pairs[n++] = (struct cw_pair){"sampled_ranges", o->range};
+    if (uncounted && uncounted->until_graph)
+        pairs[n++] = (struct cw_pair){"counted_until", "the first CUDA graph"};
+    if (uncounted && uncounted->count) {
+        char *text = cw_arena_printf(arena, "%u, such as %s", uncounted->count, uncounted->example);
+        if (!text)
+            return false;
+        pairs[n++] = (struct cw_pair){"kernels_not_counted", text};
+    }
+    device->attribute_count = n;
+    device->attributes = pairs;
+    return true;
+}
+
+enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
+                            void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),
+                            struct cw_error *err)
+{
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    write(payload->data, payload->size, &chunk);
+    if (payload->status != CW_OK)
+        chunk.status = payload->status;
+    cw_writer_free(payload);
+    return cw_collector_append(out, &chunk, err);
+}
+
+enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
+                             bool full, enum cw_status status, int *exit_status, struct cw_error *err)
+{
+    const char *name = o->argv[0];
+    status = cw_program_verdict(program, name, o->output, status, exit_status, err);
+    if (status != CW_OK || samples || *exit_status)
+        return status;
+    if (o->sass && o->devices)
+        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a GPU that was asked for", name);
+    if (o->sass)
+        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
+    if (full)
+        return cw_error_set(
+            err, CW_ERR_DEVICE,
+            "no sample of %s was kept: the hardware's buffer was full each time it was read; expected a "
+            "larger --period or --buffer",
+            name);
+    if (o->range)
+        return cw_error_set(err, CW_ERR_APP, "%s ran no kernel long enough for a sample in a range that matches '%s'",
+                            name, o->range);
+    return cw_error_set(
+        err, CW_ERR_APP,
+        "%s launched no kernel, or none long enough for a sample: a smaller --period samples more often", name);
+}

@@ -1,0 +1,318 @@
+/* PM sampling of simulated GPUs: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
+ * blocks, losses and an overflow, launches beside. The program may say what it launches, as to sim.c: each launch then
+ * lasts a block of samples. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backend/backend.h"
+#include "agent/backend/pm.h"
+#include "agent/backend/sim/sim_gpu.h"
+#include "agent/backend/sim/sim_program.h"
+#include "agent/session/session.h"
+
+enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */ };
+
+static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* one in so many */
+
+struct simulation {
+    const struct cw_pm_options *options;
+    const struct cw_config_image *plan;
+    struct cw_arena *arena;
+    struct cw_schema schema;
+    struct cw_collector out;
+    struct cw_program program;
+    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    bool spoken, any;
+    uint32_t launch_device; /* what the program launches on */
+    uint32_t gpu_count;
+    uint32_t gpus[CW_MOST_DEVICES]; /* their numbers */
+    uint64_t elsewhere;             /* launches on others */
+    uint64_t taken;                 /* samples of each so far, with those that were lost */
+    uint64_t period;                /* ns */
+    uint64_t start[BLOCK], end[BLOCK];
+    double *rollups[CW_ROLLUP_COUNT];
+    uint8_t *forms;
+};
+
+static uint32_t instance_count(const struct cw_config_counter *counter)
+{
+    return counter->instances ? counter->instances : FEW_INSTANCES;
+}
+
+static uint64_t device_time(const struct simulation *s, uint64_t sample)
+{
+    uint64_t since = sample * s->period;
+    return wall_start - clock_offset + since + since / drift;
+}
+
+static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint64_t lost, struct cw_error *err)
+{
+    enum cw_status status = chunk->status == CW_OK ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_collector_chunks(&s->out, chunk->data, chunk->size, lost, err);
+    cw_writer_free(chunk);
+    return status;
+}
+
+/* ---- the device ------------------------------------------------------------------------------------------------- */
+
+static enum cw_status write_device(struct simulation *s, uint32_t number, struct cw_error *err)
+{
+    char seed[32], interval[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
+    snprintf(interval, sizeof interval, "%llu %s", (unsigned long long)s->options->interval,
+             s->options->cycles ? "cycles" : "ns");
+    const struct cw_pair attributes[] = {
+        {"name", "simulated GPU"}, {"chip", s->plan->chip}, {"backend", "sim"},
+        {"simulated", "yes"},      {"seed", seed},          {"sampling_interval", interval}};
+    struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
+    if (!facts)
+        return cw_error_nomem(err);
+    for (uint32_t c = 0; c < s->plan->counter_count; c++) {
+        const struct cw_config_counter *counter = &s->plan->counters[c];
+        uint32_t n = instance_count(counter);
+        facts[c] = (struct cw_device_facts){.instances = n,
+                                            .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+        s->forms[c] = cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS : CW_COLUMN_SUMS;
+    }
+    struct cw_device device = {.index = number,
+                               .attribute_count = sizeof attributes / sizeof *attributes,
+                               .attributes = attributes,
+                               .facts = facts};
+    return cw_collector_device(&s->out, &device, err);
+}
+
+static enum cw_status write_clocks(struct simulation *s, uint64_t sample, struct cw_error *err)
+{
+    struct cw_writer chunk;
+    struct cw_clock_pair pair = {device_time(s, sample), wall_start + sample * s->period, 1000};
+    cw_writer_init(&chunk);
+    for (uint32_t g = 0; g < s->gpu_count; g++)
+        cw_pm_write_clock(s->gpus[g], &pair, &chunk);
+    return append(s, &chunk, 0, err);
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* A raw counter's count in one instance: a size of its own, busier in some samples than in others. */
+static double raw_count(const struct simulation *s, uint64_t seed, uint32_t raw, uint32_t instance, uint64_t sample)
+{
+    uint64_t key = cw_sim_mix(seed ^ cw_sim_mix(s->plan->raws[raw]));
+    double busy = (double)(cw_sim_mix(seed ^ (sample / SAMPLES_A_LAUNCH)) % 1000) / 1000;
+    double spread = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(sample) ^ instance) % 1000) / 10000;
+    return floor((double)(key % 100000) * busy * spread);
+}
+
+static void simulate_counter(struct simulation *s, uint64_t seed, uint32_t counter, uint32_t i, uint32_t count,
+                             uint64_t sample)
+{
+    const struct cw_config_counter *c = &s->plan->counters[counter];
+    uint32_t n = instance_count(c);
+    double sum = 0, min = INFINITY, max = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        double value = 0;
+        for (uint32_t r = 0; r < c->raw_count; r++)
+            value += raw_count(s, seed, c->raws[r], k, sample);
+        sum += value;
+        min = value < min ? value : min;
+        max = value > max ? value : max;
+    }
+    size_t at = (size_t)counter * count + i;
+    s->rollups[CW_SUM][at] = sum;
+    s->rollups[CW_AVG][at] = sum / n;
+    s->rollups[CW_MIN][at] = min;
+    s->rollups[CW_MAX][at] = max;
+}
+
+static enum cw_status write_block(struct simulation *s, uint32_t gpu, uint64_t first, uint32_t count, uint64_t lost,
+                                  struct cw_error *err)
+{
+    struct cw_writer chunk;
+    uint64_t seed = s->options->sim_seed ^ (gpu ? cw_sim_mix(gpu) : 0);
+    struct cw_block block = {.device = s->gpus[gpu],
+                             .count = count,
+                             .lost = lost,
+                             .overflow = lost && s->options->sim_overflow,
+                             .start = s->start,
+                             .end = s->end,
+                             .forms = s->forms};
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        block.rollups[r] = s->rollups[r];
+    for (uint32_t i = 0; i < count; i++) {
+        s->start[i] = device_time(s, first + i);
+        s->end[i] = device_time(s, first + i + 1);
+        for (uint32_t c = 0; c < s->plan->counter_count; c++)
+            simulate_counter(s, seed, c, i, count, first + i);
+    }
+    cw_writer_init(&chunk);
+    cw_pm_write_block(&s->schema, &block, &chunk);
+    return append(s, &chunk, lost, err);
+}
+
+/* The next samples. What is lost is lost after the first block. */
+static enum cw_status write_samples(struct simulation *s, uint64_t total, struct cw_error *err)
+{
+    uint64_t end = s->taken + total, lost = s->options->sim_drop;
+    enum cw_status status = CW_OK;
+    while (s->taken < end && status == CW_OK) {
+        uint64_t left = end - s->taken, missing = s->taken == BLOCK || (!s->taken && total <= BLOCK) ? lost : 0;
+        if (missing >= left) {
+            s->out.dropped += left * s->gpu_count;
+            s->taken = end;
+            break;
+        }
+        s->taken += missing;
+        left -= missing;
+        uint32_t count = left < BLOCK ? (uint32_t)left : BLOCK;
+        for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
+            status = write_block(s, g, s->taken, count, missing, err);
+        s->any = true;
+        s->taken += count;
+    }
+    return status;
+}
+
+static enum cw_status append_launches(struct simulation *s, const char *const *names, uint32_t name_count,
+                                      const struct cw_kernel_launch *launches, uint32_t count, struct cw_error *err)
+{
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    cw_pm_write_launches((uint32_t)s->program.pid, 0, names, name_count, launches, count, &chunk);
+    return append(s, &chunk, 0, err);
+}
+
+static struct cw_kernel_launch launch_between(const struct simulation *s, uint32_t device, uint64_t first, uint64_t end)
+{
+    return (struct cw_kernel_launch){.device = device,
+                                     .context = 1,
+                                     .stream = 7,
+                                     .start_ns = device_time(s, first) + s->period / 4,
+                                     .end_ns = device_time(s, end)};
+}
+
+static enum cw_status pretend_launches(struct simulation *s, uint64_t total, struct cw_error *err)
+{
+    static const char *const names[] = {"sim_kernel_0", "sim_kernel_1", "sim_kernel_2"};
+    struct cw_kernel_launch launches[BLOCK];
+    uint32_t count = (uint32_t)(total / SAMPLES_A_LAUNCH < BLOCK ? total / SAMPLES_A_LAUNCH : BLOCK);
+    for (uint32_t i = 0; i < count; i++) {
+        launches[i] = launch_between(s, s->gpus[i % s->gpu_count], i * SAMPLES_A_LAUNCH, (i + 1) * SAMPLES_A_LAUNCH);
+        launches[i].name = i % 3;
+        launches[i].stream += i % 2;
+    }
+    return append_launches(s, names, 3, launches, count, err);
+}
+
+static bool is_sampled(const struct simulation *s, uint32_t device)
+{
+    for (uint32_t g = 0; g < s->gpu_count; g++)
+        if (s->gpus[g] == device)
+            return true;
+    return false;
+}
+
+static void take_line(void *user, const char *line)
+{
+    struct simulation *s = user;
+    const char *kernel = cw_sim_event(line, "launch"), *device = cw_sim_event(line, "device");
+    enum cw_status status = CW_OK;
+    s->spoken = true;
+    if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+        return;
+    if (device) {
+        s->launch_device = (uint32_t)strtoul(device, NULL, 10);
+        return;
+    }
+    if (!kernel) {
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch or device", line);
+        return;
+    }
+    struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
+    status = write_samples(s, BLOCK, &s->trouble);
+    bool sampled = is_sampled(s, s->launch_device);
+    s->elsewhere += s->options->trace && !sampled;
+    if (status == CW_OK && s->options->trace && sampled)
+        append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status prepare(struct simulation *s, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    if (s->plan->pass_count != 1)
+        status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
+                              s->plan->pass_count);
+    if (status == CW_OK)
+        status = cw_sim_check_limits(s->plan, err);
+    if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
+        status = cw_error_nomem(err);
+    s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
+    bool room = s->forms;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        s->rollups[r] = cw_arena_alloc(s->arena, (size_t)s->plan->counter_count * BLOCK, sizeof(double));
+        room = room && s->rollups[r];
+    }
+    if (status == CW_OK && !room)
+        status = cw_error_nomem(err);
+    return status == CW_OK ? cw_collector_open(&s->out, s->options->output, &s->schema, err) : status;
+}
+
+static enum cw_status take_all(struct simulation *s, struct cw_error *err)
+{
+    const struct cw_pm_options *o = s->options;
+    uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9) / s->period : o->sim_samples;
+    enum cw_status status = s->trouble.code;
+    if (status != CW_OK)
+        *err = s->trouble;
+    if (status == CW_OK && !s->spoken)
+        status = write_samples(s, total, err);
+    if (status == CW_OK && !s->spoken && o->argv && o->trace)
+        status = pretend_launches(s, total, err);
+    if (status == CW_OK)
+        status = write_clocks(s, s->taken, err);
+    if (status == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
+        status = cw_collector_end(&s->out, s->program.how, s->program.code, err);
+    return status;
+}
+
+static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_error *err)
+{
+    const struct cw_pm_options *o = s->options;
+    enum cw_status status = prepare(s, err);
+    s->program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
+    for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
+        status = write_device(s, s->gpus[g], err);
+    if (status == CW_OK)
+        status = write_clocks(s, 0, err);
+    if (status == CW_OK && o->argv)
+        status = cw_sim_program_run(&s->program, o->argv, 0, take_line, s, err);
+    if (status != CW_OK)
+        return status;
+    status = take_all(s, err);
+    cw_pm_tell(s->out.dropped, s->elsewhere);
+    return cw_pm_verdict(o, &s->program, s->any, status, exit_status, err);
+}
+
+enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+{
+    struct simulation s = {.options = options,
+                           .plan = options->plan,
+                           .arena = cw_arena_create(),
+                           .out = {.fd = -1},
+                           .period = options->interval}; /* a system clock of 1 GHz */
+    if (!s.arena)
+        return cw_error_nomem(err);
+    uint64_t devices = options->devices ? options->devices : (UINT64_C(1) << GPUS) - 1;
+    for (uint32_t number = 0; number < CW_MOST_DEVICES; number++)
+        if (devices >> number & 1)
+            s.gpus[s.gpu_count++] = number;
+    s.launch_device = s.gpus[0];
+    enum cw_status status = capture(&s, exit_status, err);
+    cw_collector_close(&s.out);
+    cw_arena_destroy(s.arena);
+    return status;
+}

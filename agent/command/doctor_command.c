@@ -1,0 +1,25 @@
+#include <argp.h>
+
+#include "agent/backend/check.h"
+#include "agent/command/command.h"
+#include "base/usage.h"
+
+int cw_doctor_command(int argc, char **argv)
+{
+    static const struct argp argp = {NULL,
+                                     NULL,
+                                     "",
+                                     "Says what on this node would stop a capture, and how to mend it: a line for each "
+                                     "check, ok, note or FAIL.\v"
+                                     "Example:\n  capture-agent doctor",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    cw_usage_parse(&argp, argc, argv, 0, NULL);
+    struct cw_error err = CW_ERROR_INIT;
+    const struct cw_check check = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
+    enum cw_status status = cw_node_check(&check, &err);
+    if (status != CW_OK) /* what failed was reported */
+        return status;
+    return cw_file_flush(&err) == CW_OK ? CW_OK : cw_command_fail(&err);
+}

@@ -1,0 +1,111 @@
+/* The functions of libcupti and libcuda that the injection library calls, loaded at run time. */
+#ifndef CW_AGENT_CUPTI_API_H
+#define CW_AGENT_CUPTI_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda.h>
+#include <cupti.h>
+#include <cupti_pcsampling.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
+#include <cupti_target.h>
+
+#include "base/error.h"
+
+#define CW_CUPTI_FUNCTIONS(X)                                                                                          \
+    X(cuptiSubscribe)                                                                                                  \
+    X(cuptiEnableCallback)                                                                                             \
+    X(cuptiGetCallbackName)                                                                                            \
+    X(cuptiGetVersion)                                                                                                 \
+    X(cuptiGetResultString)                                                                                            \
+    X(cuptiProfilerInitialize)                                                                                         \
+    X(cuptiProfilerDeviceSupported)                                                                                    \
+    X(cuptiDeviceGetChipName)                                                                                          \
+    X(cuptiRangeProfilerEnable)                                                                                        \
+    X(cuptiRangeProfilerDisable)                                                                                       \
+    X(cuptiRangeProfilerSetConfig)                                                                                     \
+    X(cuptiRangeProfilerStart)                                                                                         \
+    X(cuptiRangeProfilerStop)                                                                                          \
+    X(cuptiRangeProfilerPushRange)                                                                                     \
+    X(cuptiRangeProfilerPopRange)                                                                                      \
+    X(cuptiRangeProfilerDecodeData)                                                                                    \
+    X(cuptiRangeProfilerGetCounterDataSize)                                                                            \
+    X(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
+    X(cuptiPCSamplingEnable)                                                                                           \
+    X(cuptiPCSamplingDisable)                                                                                          \
+    X(cuptiPCSamplingStart)                                                                                            \
+    X(cuptiPCSamplingStop)                                                                                             \
+    X(cuptiPCSamplingGetData)                                                                                          \
+    X(cuptiPCSamplingGetNumStallReasons)                                                                               \
+    X(cuptiPCSamplingGetStallReasons)                                                                                  \
+    X(cuptiPCSamplingSetConfigurationAttribute)                                                                        \
+    X(cuptiPCSamplingGetConfigurationAttribute)                                                                        \
+    X(cuptiGetCubinCrc)                                                                                                \
+    X(cuptiSassMetricsGetNumOfMetrics)                                                                                 \
+    X(cuptiSassMetricsGetMetrics)                                                                                      \
+    X(cuptiSassMetricsGetProperties)                                                                                   \
+    X(cuptiSassMetricsSetConfig)                                                                                       \
+    X(cuptiSassMetricsUnsetConfig)                                                                                     \
+    X(cuptiSassMetricsEnable)                                                                                          \
+    X(cuptiSassMetricsDisable)                                                                                         \
+    X(cuptiSassMetricsGetDataProperties)                                                                               \
+    X(cuptiSassMetricsFlushData)
+
+#define CW_CUDA_FUNCTIONS(X)                                                                                           \
+    X(cuCtxGetCurrent)                                                                                                 \
+    X(cuCtxGetDevice)                                                                                                  \
+    X(cuDeviceGetPCIBusId)                                                                                             \
+    X(cuCtxPushCurrent_v2)                                                                                             \
+    X(cuCtxPopCurrent_v2)                                                                                              \
+    X(cuDeviceGetName)                                                                                                 \
+    X(cuDeviceGetAttribute)                                                                                            \
+    X(cuDriverGetVersion)                                                                                              \
+    X(cuStreamIsCapturing)                                                                                             \
+    X(cuCtxSynchronize)                                                                                                \
+    X(cuPointerGetAttribute)                                                                                           \
+    X(cuMemsetD8Async)                                                                                                 \
+    X(cuMemsetD32Async)                                                                                                \
+    X(cuMemcpyHtoDAsync_v2)                                                                                            \
+    X(cuMemcpyDtoDAsync_v2)                                                                                            \
+    X(cuStreamQuery)                                                                                                   \
+    X(cuMemGetInfo_v2)                                                                                                 \
+    X(cuMemAlloc_v2)                                                                                                   \
+    X(cuMemFree_v2)
+
+/* Not in every driver: NULL where they are missing. */
+#define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
+    X(cuLaunchKernelEx)                                                                                                \
+    X(cuFuncGetParamInfo)                                                                                              \
+    X(cuFuncLoad)                                                                                                      \
+    X(cuKernelGetParamInfo)                                                                                            \
+    X(cuGraphLaunch)                                                                                                   \
+    X(cuGraphGetNodes)                                                                                                 \
+    X(cuGraphNodeGetType)                                                                                              \
+    X(cuGraphChildGraphNodeGetGraph)                                                                                   \
+    X(cuGraphKernelNodeGetParams_v2)                                                                                   \
+    X(cuGraphKernelNodeGetAttribute)                                                                                   \
+    X(cuGraphMemcpyNodeGetParams)                                                                                      \
+    X(cuGraphMemsetNodeGetParams)
+
+struct cw_cupti {
+#define X(name) __typeof__(&name) name;
+    CW_CUPTI_FUNCTIONS(X)
+    CW_CUDA_FUNCTIONS(X)
+    CW_CUDA_OPTIONAL_FUNCTIONS(X)
+#undef X
+    void *cupti_library, *cuda_library; /* for functions that only one part needs */
+    char missing[512];                  /* why loading failed */
+};
+
+/* Prefers a libcupti that the program has loaded already (two would disturb each other), then the one that `path`
+ * names, then the loader's. False leaves the reason in `missing`. */
+bool cw_cupti_load(struct cw_cupti *api, const char *path);
+
+/* One line for people about a call that failed, with advice where there is some; returns what it means for us. */
+enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, const char *call, char *text,
+                                size_t size);
+
+#endif

@@ -1,0 +1,165 @@
+#define _GNU_SOURCE
+#include "agent/output/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "image/chunk.h"
+
+/* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
+enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
+{
+    enum cw_status status = out->status == CW_OK ? CW_OK : cw_error_nomem(err);
+    const uint8_t *data = out->data;
+    size_t left = out->size;
+    while (status == CW_OK && left) {
+        ssize_t n = write(c->fd, data, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; what was complete is kept", c->path,
+                                  strerror(errno));
+            (void)!ftruncate(c->fd, (off_t)c->size);
+            break;
+        }
+        data += n;
+        left -= (size_t)n;
+    }
+    if (status == CW_OK)
+        c->size += out->size;
+    cw_writer_free(out);
+    return status;
+}
+
+/* What is there is opened, wherever a link leads; else a file is made, but not where a link leads. */
+static int open_output(const char *path)
+{
+    int fd = cw_file_open_write(path, O_APPEND);
+    if (fd < 0 && errno == ENOENT)
+        fd = cw_file_open_write(path, O_APPEND | O_CREAT | O_EXCL);
+    if (fd < 0 && errno == EEXIST) /* another capture has made it meanwhile */
+        fd = cw_file_open_write(path, O_APPEND);
+    return fd;
+}
+
+static enum cw_status cannot_open(const char *path, int reason, struct cw_error *err)
+{
+    struct stat st;
+    if (reason == ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: it is a link that leads nowhere", path);
+    return cw_file_cannot_open(path, reason, err);
+}
+
+/* An earlier capture is replaced, but nothing else: not the plan or the program, whose names stand beside. What is
+ * looked at is the file that is open, whatever has its name by now. */
+static enum cw_status check_replaceable(int fd, const char *path, struct cw_error *err)
+{
+    uint8_t magic[8];
+    char same[32];
+    snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
+    int reading = open(same, O_RDONLY | O_CLOEXEC);
+    if (reading < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot read what is there: %s", path, strerror(errno));
+    bool capture = read(reading, magic, sizeof magic) == sizeof magic &&
+                   memcmp(magic, cw_counter_data_kind.magic, sizeof magic) == 0;
+    close(reading);
+    return capture ? CW_OK
+                   : cw_error_set(err, CW_ERR_USAGE,
+                                  "%s: found a file that is no capture, expected one to replace, or none", path);
+}
+
+/* Of regular files; others are written as they are. */
+static enum cw_status make_empty(int fd, const char *path, struct cw_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return CW_OK;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return cw_error_set(
+            err, CW_ERR_IO,
+            "%s: found another capture that writes it, expected a file for each: %%p or %%r in its name "
+            "is the process or rank",
+            path);
+    enum cw_status status = fstat(fd, &st) == 0 && st.st_size ? check_replaceable(fd, path, err) : CW_OK;
+    if (status == CW_OK && ftruncate(fd, 0) != 0)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+    return status;
+}
+
+enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const struct cw_schema *schema,
+                                 struct cw_error *err)
+{
+    *c = (struct cw_collector){.path = path, .fd = open_output(path), .schema = schema};
+    if (c->fd < 0)
+        return cannot_open(path, errno, err);
+    enum cw_status status = make_empty(c->fd, path, err);
+    if (status != CW_OK) {
+        close(c->fd);
+        c->fd = -1;
+        return status;
+    }
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_schema_write_header(schema, &out);
+    cw_schema_write(schema, &out);
+    return cw_collector_append(c, &out, err);
+}
+
+enum cw_status cw_collector_device(struct cw_collector *c, const struct cw_device *device, struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_device(c->schema, device, &out);
+    return cw_collector_append(c, &out, err);
+}
+
+enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range *range, const struct cw_value *values,
+                                  struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_range(c->schema, range, values, &out);
+    enum cw_status status = cw_collector_append(c, &out, err);
+    c->ranges += status == CW_OK;
+    return status;
+}
+
+enum cw_status cw_collector_chunks(struct cw_collector *c, const void *chunks, size_t size, uint64_t lost,
+                                   struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_bytes(&out, chunks, size);
+    c->dropped += lost;
+    return cw_collector_append(c, &out, err);
+}
+
+/* The end is behind what the system has kept for sure. */
+enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how, uint32_t code, struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
+    enum cw_status status = cw_file_sync(c->fd, c->path, err);
+    if (status == CW_OK)
+        status = cw_collector_append(c, &out, err);
+    else
+        cw_writer_free(&out);
+    enum cw_status finishing = cw_file_finish(c->fd, c->path, err);
+    c->fd = -1;
+    c->ended = status == CW_OK && finishing == CW_OK;
+    return status == CW_OK ? finishing : status;
+}
+
+void cw_collector_close(struct cw_collector *c)
+{
+    if (c->fd >= 0)
+        cw_file_finish(c->fd, c->path, NULL);
+    c->fd = -1;
+}

@@ -1,0 +1,284 @@
+#define _GNU_SOURCE
+#include "agent/output/range_output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/common/file_name.h"
+#include "base/text.h"
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_name_parts *parts, uint32_t *index,
+                                struct cw_error *err)
+{
+    char *path;
+    enum cw_status status = cw_file_name(&path, o->pattern, parts, err);
+    if (status != CW_OK)
+        return status;
+    for (*index = 0; *index < o->file_count; ++*index)
+        if (strcmp(o->files[*index]->path, path) == 0) {
+            free(path);
+            return CW_OK;
+        }
+    bool full = o->file_count == CW_MOST_FILES;
+    struct cw_output_file *file = full ? NULL : calloc(1, sizeof *file);
+    if (!file) {
+        free(path);
+        return full
+                   ? cw_error_set(err, CW_ERR_IO,
+                                  "cannot keep another file open beside the %" PRIu32 " of this capture", o->file_count)
+                   : cw_error_nomem(err);
+    }
+    file->path = path;
+    file->out.fd = -1;
+    o->files[o->file_count++] = file;
+    return cw_collector_open(&file->out, path, o->schema, err);
+}
+
+static enum cw_status open_file_of(struct cw_range_output *o, const struct cw_range_source *source, uint32_t *index,
+                                   struct cw_error *err)
+{
+    const struct cw_file_name_parts parts = {cw_device_attribute(source->device, "host"),
+                                             cw_device_attribute(source->device, "rank"), source->process};
+    return open_file(o, &parts, index, err);
+}
+
+/* Names that depend on the process or its rank, which only the process knows. */
+static bool depends_on_process(const char *pattern)
+{
+    for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
+        if (at[1] == 'p' || at[1] == 'r')
+            return true;
+    return false;
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, const struct cw_device *from)
+{
+    to->device = *from;
+    to->facts = cw_arena_alloc(o->arena, o->schema->counter_count, sizeof *to->facts);
+    to->device.facts = to->facts;
+    struct cw_pair *pairs = cw_arena_alloc(o->arena, from->attribute_count, sizeof *pairs);
+    uint32_t count = 0;
+    for (uint32_t i = 0; pairs && i < from->attribute_count; i++) {
+        if (strcmp(from->attributes[i].key, "rank") == 0) /* of the process: its ranges have it */
+            continue;
+        pairs[count].key = cw_arena_strdup(o->arena, from->attributes[i].key);
+        pairs[count].value = cw_arena_strdup(o->arena, from->attributes[i].value);
+        if (!pairs[count].key || !pairs[count].value)
+            return false;
+        count++;
+    }
+    to->device.attributes = pairs;
+    to->device.attribute_count = count;
+    return to->facts && pairs;
+}
+
+/* Which of the capture's devices it is. Several runs give it facts, each of the counters that it collects. */
+static enum cw_status find_device(struct cw_range_output *o, const struct cw_device *device, uint32_t *index,
+                                  struct cw_error *err)
+{
+    uint32_t number;
+    bool is_new;
+    if (!cw_file_devices_find(&o->known, device, &number, &is_new))
+        return cw_error_set(err, CW_ERR_INPUT, "found ranges of more than %d GPUs, expected no more",
+                            CW_MOST_FILE_DEVICES);
+    for (*index = 0; o->known.devices[*index].number != number; ++*index)
+        ;
+    struct cw_output_device *found = &o->devices[*index];
+    if (is_new && !copy_device(o, found, device))
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; device->facts && i < o->schema->counter_count; i++)
+        if (!found->facts[i].instances)
+            found->facts[i] = device->facts[i];
+    return CW_OK;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+/* Processes may number the same devices differently; the file has one number for each. */
+static enum cw_status write_range(struct cw_range_output *o, struct cw_output_file *file, const struct cw_range *range,
+                                  const struct cw_value *values, struct cw_error *err)
+{
+    struct cw_range mine = *range;
+    struct cw_device device = o->devices[range->device].device;
+    bool is_new;
+    cw_file_devices_find(&file->numbers, &device, &mine.device, &is_new); /* has room for all that the capture has */
+    device.index = mine.device;
+    enum cw_status status = is_new ? cw_collector_device(&file->out, &device, err) : CW_OK;
+    if (status == CW_OK)
+        status = cw_collector_range(&file->out, &mine, values, err);
+    o->ranges += status == CW_OK;
+    return status;
+}
+
+enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_range_source *source,
+                                   const struct cw_range *range, const struct cw_value *values, struct cw_error *err)
+{
+    const char *rank = cw_device_attribute(source->device, "rank");
+    struct cw_range mine = *range;
+    uint32_t file = 0;
+    enum cw_status status = find_device(o, source->device, &mine.device, err);
+    /* under application replay a process has another number in every run, but ranges stay where the first had them */
+    if (status == CW_OK && o->run <= o->groups)
+        status = open_file_of(o, source, &file, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_pair *pairs = calloc(range->attribute_count + 1, sizeof *pairs);
+    if (!pairs)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < range->attribute_count; i++)
+        pairs[i] = range->attributes[i];
+    if (rank)
+        pairs[mine.attribute_count++] = (struct cw_pair){"rank", rank};
+    mine.attributes = pairs;
+    mine.process = source->process;
+    if (o->runs) {
+        char place[600];
+        snprintf(place, sizeof place, "%s\n%s\n%" PRIu32, source->program, rank ? rank : "", mine.device);
+        const struct cw_run_range one = {.place = place, .file = file, .range = mine, .values = values};
+        status = cw_runs_add(o->runs, &one, err);
+    } else {
+        status = write_range(o, o->files[file], &mine, values, err);
+    }
+    free(pairs);
+    return status;
+}
+
+/* Under application replay what cannot be collected is met in every run. */
+enum cw_status cw_range_output_drop(struct cw_range_output *o, const struct cw_range_source *source, uint64_t count,
+                                    const char *why, struct cw_error *err)
+{
+    uint32_t file;
+    if (!count || o->run > o->groups)
+        return CW_OK;
+    o->dropped += count;
+    if (!o->why && why && *why)
+        o->why = cw_arena_strdup(o->arena, why);
+    enum cw_status status = open_file_of(o, source, &file, err);
+    if (status == CW_OK)
+        o->files[file]->out.dropped += count;
+    return status;
+}
+
+void cw_range_output_report(const struct cw_range_output *o)
+{
+    if (o->dropped)
+        cw_text_print(stderr, "capture-agent: %" PRIu64 " %s not collected%s%s\n", o->dropped,
+                      o->dropped == 1 ? "launch or range was" : "launches or ranges were", o->why ? ", such as " : "",
+                      o->why ? o->why : "");
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+void cw_range_output_begin(struct cw_range_output *o)
+{
+    if (o->runs)
+        cw_runs_begin(o->runs, o->run % o->groups);
+    o->run++;
+}
+
+void cw_range_output_compare(const struct cw_range_output *o)
+{
+    if (!o->runs)
+        return;
+    struct cw_runs_difference d = cw_runs_compare(o->runs);
+    if (d.missing || d.added)
+        cw_text_print(stderr,
+                      "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
+                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; what matches is kept\n",
+                      o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "",
+                      d.added, d.added ? " (" : "", d.added_name, d.added ? ")" : "");
+}
+
+enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    uint32_t all = o->run_count / o->groups;
+    for (uint32_t i = 0; status == CW_OK && o->runs && i < cw_runs_count(o->runs); i++) {
+        const struct cw_run_range *r = cw_runs_get(o->runs, i);
+        struct cw_range range = r->range;
+        struct cw_pair *pairs = calloc(range.attribute_count + 1, sizeof *pairs);
+        char runs[64];
+        if (!pairs)
+            return cw_error_nomem(err);
+        for (uint32_t k = 0; k < range.attribute_count; k++)
+            pairs[k] = range.attributes[k];
+        snprintf(runs, sizeof runs, "%" PRIu32 " of %" PRIu32, cw_runs_seen(o->runs, i), all);
+        if (cw_runs_seen(o->runs, i) < all)
+            pairs[range.attribute_count++] = (struct cw_pair){"runs", runs};
+        range.attributes = pairs;
+        status = write_range(o, o->files[r->file], &range, r->values, err);
+        free(pairs);
+    }
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_range_output_open(struct cw_range_output *o, const char *pattern, const struct cw_schema *schema,
+                                    uint32_t runs, uint32_t groups, struct cw_error *err)
+{
+    *o = (struct cw_range_output){
+        .pattern = pattern, .schema = schema, .run_count = runs, .groups = groups, .arena = cw_arena_create()};
+    o->runs = runs > 1 ? cw_runs_create(cw_schema_columns(schema), schema->pass_count) : NULL;
+    if (!o->arena || (runs > 1 && !o->runs))
+        return cw_error_nomem(err);
+    const struct cw_file_name_parts parts = {.process = (uint32_t)getpid()};
+    uint32_t index;
+    if (!depends_on_process(pattern))
+        return open_file(o, &parts, &index, err);
+    char *name;
+    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* whether it can be filled in at all */
+    free(name);
+    return status;
+}
+
+enum cw_status cw_range_output_end(struct cw_range_output *o, const struct cw_program *program, struct cw_error *err)
+{
+    const struct cw_file_name_parts parts = {.process = (uint32_t)program->pid};
+    uint32_t index;
+    enum cw_status status = cw_range_output_flush(o, err);
+    if (status == CW_OK && !o->file_count) /* also a program that launched nothing leaves a file that says so */
+        status = open_file(o, &parts, &index, err);
+    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++)
+        status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
+    return status;
+}
+
+void cw_range_output_close(struct cw_range_output *o)
+{
+    for (uint32_t i = 0; i < o->file_count; i++) {
+        cw_collector_close(&o->files[i]->out);
+        free(o->files[i]->path);
+        free(o->files[i]);
+    }
+    cw_runs_destroy(o->runs);
+    cw_arena_destroy(o->arena);
+}
+
+void cw_range_output_tell(const struct cw_parts *parts, enum cw_parting how, uint32_t added)
+{
+    added += parts->added;
+    if (added)
+        fprintf(stderr, "capture-agent: %u pass%s added for counters that the plan spreads over several\n", added,
+                added > 1 ? "es" : "");
+    const struct cw_schema *schema = &parts->schema;
+    uint32_t count = 0, first = 0;
+    for (uint32_t c = schema->counter_count; how == CW_PARTS_PASSES && c-- > 0;)
+        if (!schema->counters[c].whole) {
+            first = c;
+            count++;
+        }
+    if (count)
+        cw_text_print(
+            stderr,
+            "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
+            "kernel replay does not\n",
+            schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
+}

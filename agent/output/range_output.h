@@ -1,0 +1,71 @@
+/* Where ranges go: straight into a file, or under application replay into a table until every run is done. One file, or
+ * one for each process, rank or host where the name says so (file_name.h). */
+#ifndef CW_AGENT_RANGE_OUTPUT_H
+#define CW_AGENT_RANGE_OUTPUT_H
+
+#include "agent/output/collector.h"
+#include "agent/output/file_devices.h"
+#include "agent/output/runs.h"
+#include "agent/session/program.h"
+#include "image/parts.h"
+
+enum { CW_MOST_FILES = 1024 };
+
+struct cw_output_device {
+    struct cw_device device; /* without the rank, which its ranges have */
+    struct cw_device_facts *facts;
+};
+
+struct cw_output_file {
+    char *path;
+    struct cw_collector out;
+    struct cw_file_devices numbers; /* of the devices that it has */
+};
+
+struct cw_range_output {
+    const char *pattern;
+    const struct cw_schema *schema;
+    struct cw_arena *arena;
+    struct cw_runs *runs;            /* NULL: no application replay */
+    uint32_t run_count, run, groups; /* groups: of runs that see other ranges */
+    uint64_t ranges, dropped;
+    const char *why;              /* the first of them was dropped; NULL: unknown */
+    struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
+    struct cw_output_device devices[CW_MOST_FILE_DEVICES];
+    uint32_t file_count;
+    struct cw_output_file *files[CW_MOST_FILES];
+};
+
+struct cw_range_source { /* the process that a range is of */
+    uint32_t process;
+    const char *program;
+    const struct cw_device *device; /* with the facts of this run: of counters not collected, 0 instances */
+};
+
+/* `runs` is 1 but for application replay; they take turns at `groups` (cw_runs_begin). The schema must outlive the
+ * output. Creates the file at once where its name does not depend on the process. To be closed also after a failure. */
+enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, const struct cw_schema *schema,
+                                    uint32_t runs, uint32_t groups, struct cw_error *err);
+/* Tells on stderr how many passes were added, by cw_parts_complete or for the parts, and which counters
+ * CW_PARTS_PASSES leaves out. */
+void cw_range_output_tell(const struct cw_parts *parts, enum cw_parting how, uint32_t added);
+/* A run begins. */
+void cw_range_output_begin(struct cw_range_output *output);
+/* The attributes `rank` (where known) and `runs` are added here. */
+enum cw_status cw_range_output_add(struct cw_range_output *output, const struct cw_range_source *source,
+                                   const struct cw_range *range, const struct cw_value *values, struct cw_error *err);
+/* Launches or ranges that were not collected; why: of the first, "" or NULL for unknown. */
+enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct cw_range_source *source,
+                                    uint64_t count, const char *why, struct cw_error *err);
+/* Tells on stderr how many were dropped. */
+void cw_range_output_report(const struct cw_range_output *output);
+/* A run is over: tells on stderr how it differs from the first. */
+void cw_range_output_compare(const struct cw_range_output *output);
+/* Writes what application replay gathered. */
+enum cw_status cw_range_output_flush(struct cw_range_output *output, struct cw_error *err);
+/* The same, and how the program ended. */
+enum cw_status cw_range_output_end(struct cw_range_output *output, const struct cw_program *program,
+                                   struct cw_error *err);
+void cw_range_output_close(struct cw_range_output *output);
+
+#endif

@@ -1,0 +1,142 @@
+#define _GNU_SOURCE
+#include "agent/session/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/session/signals.h"
+#include "base/text.h"
+
+static bool can_run(const char *folder, size_t length, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    int size = snprintf(path, sizeof path, "%.*s%s%s", (int)length, folder, length ? "/" : "", name);
+    return size < (int)sizeof path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+enum cw_status cw_program_find(const char *name, struct cw_error *err)
+{
+    const char *path = strchr(name, '/') ? "" : getenv("PATH");
+    if (!path) /* execvp has a path of its own then */
+        return CW_OK;
+    for (const char *at = path;; at++) {
+        size_t length = strcspn(at, ":");
+        if (can_run(at, length, name))
+            return CW_OK;
+        at += length;
+        if (!*at)
+            break;
+    }
+    bool is_there = strchr(name, '/') && access(name, F_OK) == 0;
+    return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", name, strerror(is_there ? EACCES : ENOENT));
+}
+
+static struct rlimit descriptors; /* as this process found it */
+
+/* A descriptor for each process and file of a job is more than the usual 1,024, which are for what uses select(). */
+static void allow_descriptors(void)
+{
+    struct rlimit now;
+    if (descriptors.rlim_max || getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
+        return;
+    now = descriptors;
+    now.rlim_cur = now.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
+static void run(char *const *argv, char *const *environment, int report)
+{
+    for (; *environment; environment++)
+        putenv(*environment);
+    if (descriptors.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &descriptors);
+    execvp(argv[0], argv);
+    int reason = errno;
+    (void)!write(report, &reason, sizeof reason);
+    _exit(127);
+}
+
+enum cw_status cw_program_start(struct cw_program *program, char *const *argv, char *const *environment,
+                                struct cw_error *err)
+{
+    *program = (struct cw_program){0};
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
+    allow_descriptors();
+    program->pid = cw_signals_fork();
+    if (program->pid == 0)
+        run(argv, environment, ends[1]);
+    int reason = program->pid < 0 ? errno : 0;
+    close(ends[1]);
+    if (program->pid > 0) {
+        ssize_t n;
+        while ((n = read(ends[0], &reason, sizeof reason)) < 0 && errno == EINTR)
+            ;
+        if (n <= 0)
+            reason = 0;
+    }
+    close(ends[0]);
+    if (!reason)
+        return CW_OK;
+    cw_signals_keep();
+    if (program->pid > 0)
+        waitpid(program->pid, NULL, 0);
+    return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", argv[0], strerror(reason));
+}
+
+void cw_program_wait(struct cw_program *program, bool block)
+{
+    const int how = WEXITED | WNOWAIT | (block ? 0 : WNOHANG);
+    siginfo_t ended = {0};
+    if (program->over)
+        return;
+    while (waitid(P_PID, (id_t)program->pid, &ended, how) < 0 && errno == EINTR)
+        ;
+    if (!ended.si_pid)
+        return;
+    cw_signals_keep();
+    waitpid(program->pid, NULL, 0);
+    program->over = true;
+    program->how = ended.si_code == CLD_EXITED ? CW_END_EXITED : CW_END_SIGNALLED;
+    program->code = (uint32_t)ended.si_status;
+}
+
+bool cw_program_may_run_again(const struct cw_program *program)
+{
+    bool well = program->how == CW_END_EXITED && !program->code;
+    if (well && cw_signals_end())
+        fprintf(stderr, "capture-agent: a signal asked for an end, so the program is not run again\n");
+    return well && !cw_signals_end();
+}
+
+int cw_program_exit_status(const struct cw_program *program)
+{
+    return (int)(program->how == CW_END_SIGNALLED ? 128 + program->code : program->code);
+}
+
+enum cw_status cw_program_verdict(const struct cw_program *program, const char *name, const char *output,
+                                  enum cw_status status, int *exit_status, struct cw_error *err)
+{
+    char text[1200];
+    *exit_status = cw_program_exit_status(program);
+    if (program->how == CW_END_SIGNALLED)
+        cw_text_print(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name,
+                      program->code, output);
+    else if (program->code)
+        cw_text_print(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", name,
+                      program->code, output);
+    if (status == CW_OK || !*exit_status)
+        return status;
+    cw_text_print(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
+    *err = (struct cw_error)CW_ERROR_INIT;
+    return CW_OK;
+}

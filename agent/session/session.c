@@ -1,0 +1,413 @@
+#define _GNU_SOURCE
+#include "agent/session/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/session/cupti_path.h"
+
+/* Of all messages that are arriving at a time, whatever they announce. */
+static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
+/* How long the rest of a message may take that the end of the program came into. */
+enum { PATIENCE_MS = 2000 };
+static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+static enum cw_status listen_for_processes(struct cw_session *s, struct cw_error *err)
+{
+    const char *base = getenv("TMPDIR");
+    if (!base || base[0] != '/' || strlen(base) > 32) /* the program may go elsewhere */
+        base = "/tmp";
+    snprintf(s->folder, sizeof s->folder, "%s/capture-agent.XXXXXX", base);
+    if (!mkdtemp(s->folder)) {
+        s->folder[0] = 0;
+        return cw_error_set(err, CW_ERR_IO, "cannot make a private folder in %s: %s", base, strerror(errno));
+    }
+    snprintf(s->socket_path, sizeof s->socket_path, "%s/socket", s->folder);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", s->socket_path);
+    s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(s->listener, 64) != 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot listen: %s", s->socket_path, strerror(errno));
+    return CW_OK;
+}
+
+/* The injection library stands beside the agent in a build, in ../lib/counterworks when installed. */
+static enum cw_status find_injection(char *path, size_t size, struct cw_error *err)
+{
+    char program[768];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash)
+        *slash = 0;
+    static const char *const places[] = {"%s/libcounterworks_inject.so",
+                                         "%s/../lib/counterworks/libcounterworks_inject.so"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, size, i ? places[1] : places[0], program);
+        if (access(path, R_OK) == 0)
+            return CW_OK;
+    }
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "libcounterworks_inject.so was not found beside the program in %s",
+                        program);
+}
+
+static enum cw_status start_program(struct cw_session *s, char *const *argv, struct cw_error *err)
+{
+    char library[1024], cupti[1024], variables[4][1200];
+    if (getenv("CUDA_INJECTION64_PATH"))
+        return cw_error_set(err, CW_ERR_DEVICE, "CUDA_INJECTION64_PATH is set to %s: another tool profiles already",
+                            getenv("CUDA_INJECTION64_PATH"));
+    enum cw_status status = find_injection(library, sizeof library, err);
+    if (status != CW_OK)
+        return status;
+    snprintf(variables[0], sizeof variables[0], "CUDA_INJECTION64_PATH=%s", library);
+    snprintf(variables[1], sizeof variables[1], "%s=%s", CW_AGENT_SOCKET_VARIABLE, s->socket_path);
+    snprintf(variables[2], sizeof variables[2], "%s=%s", CW_AGENT_CUPTI_VARIABLE, cw_cupti_path(cupti, sizeof cupti));
+    snprintf(variables[3], sizeof variables[3], "NVTX_INJECTION64_PATH=%s", library);
+    char *const environment[] = {variables[0], variables[1], variables[2], variables[3], NULL};
+    return cw_program_start(&s->program, argv, environment, err);
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------------- */
+
+const struct cw_device *cw_process_device(const struct cw_process *p, uint32_t index)
+{
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (p->devices[i].index == index)
+            return &p->devices[i];
+    return NULL;
+}
+
+static bool is_wanted(const struct cw_session *s, const struct cw_process *p, uint32_t device)
+{
+    return !s->filter || (cw_filter_process(s->filter, p->program, (pid_t)p->pid == s->program.pid) &&
+                          cw_filter_device(s->filter, device));
+}
+
+/* Whether another process is collected on the GPU. */
+static bool is_taken(const struct cw_session *s, const struct cw_process *p, const struct cw_device *device)
+{
+    const char *pci = cw_device_attribute(device, "pci");
+    for (uint32_t i = 0; pci && i < s->process_count; i++)
+        for (uint32_t k = 0; k < s->processes[i].device_count && &s->processes[i] != p; k++) {
+            const char *other = cw_device_attribute(&s->processes[i].devices[k], "pci");
+            if (other && strcmp(other, pci) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* Reads a HELLO into `arena`. */
+static enum cw_status read_hello(struct cw_reader *in, struct cw_arena *arena, struct cw_process *from,
+                                 struct cw_device *device, struct cw_error *err)
+{
+    from->pid = cw_read_u32(in);
+    from->program = cw_read_string(in, arena);
+    device->index = cw_read_u32(in);
+    device->attribute_count = cw_read_count(in, 8, "attributes");
+    struct cw_pair *pairs = cw_arena_alloc(arena, device->attribute_count, sizeof *pairs);
+    for (uint32_t i = 0; pairs && i < device->attribute_count; i++) {
+        pairs[i].key = cw_read_string(in, arena);
+        pairs[i].value = cw_read_string(in, arena);
+    }
+    device->attributes = pairs;
+    enum cw_status status = pairs ? cw_reader_finish(in, "a hello") : CW_ERR_NOMEM;
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(err);
+    bool good = status == CW_OK && device->index < CW_MOST_DEVICES;
+    return good ? CW_OK : cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
+}
+
+/* Keeps what a HELLO says, once for each device. */
+static bool keep_hello(struct cw_process *p, const struct cw_process *from, const struct cw_device *device)
+{
+    if (!p->program) {
+        p->pid = from->pid;
+        p->program = cw_arena_strdup(p->arena, from->program);
+        p->devices = cw_arena_alloc(p->arena, CW_MOST_DEVICES, sizeof *p->devices);
+    }
+    if (!p->program || !p->devices)
+        return false;
+    if (cw_process_device(p, device->index))
+        return true;
+    struct cw_pair *pairs = cw_arena_alloc(p->arena, device->attribute_count, sizeof *pairs);
+    for (uint32_t i = 0; pairs && i < device->attribute_count; i++) {
+        pairs[i].key = cw_arena_strdup(p->arena, device->attributes[i].key);
+        pairs[i].value = cw_arena_strdup(p->arena, device->attributes[i].value);
+        if (!pairs[i].key || !pairs[i].value)
+            return false;
+    }
+    if (!pairs)
+        return false;
+    struct cw_device *kept = &p->devices[p->device_count++];
+    *kept = *device;
+    kept->attributes = pairs;
+    return true;
+}
+
+/* Takes a device of a process. *refused says that it is not to be profiled. An error ends the capture of the process.
+ */
+static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, struct cw_reader *in,
+                                 struct cw_arena *arena, bool *refused, struct cw_error *err)
+{
+    struct cw_process from = {0};
+    struct cw_device device = {0};
+    enum cw_status status = read_hello(in, arena, &from, &device, err);
+    if (status != CW_OK)
+        return status;
+    const char *chip = cw_device_attribute(&device, "chip");
+    bool away = s->alone && is_taken(s, p, &device);
+    *refused = away || !is_wanted(s, &from, device.index);
+    s->turned_away += away;
+    if (!*refused && (!chip || strcmp(chip, s->chip) != 0))
+        return cw_error_set(err, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
+                            chip ? chip : "?", device.index, s->chip);
+    return *refused || keep_hello(p, &from, &device) ? CW_OK : cw_error_nomem(err);
+}
+
+/* Sends what of the answer the process can take now; it is done with when that is all, or nobody is there. */
+static void send_answer(const struct cw_session *s, struct cw_process *p)
+{
+    uint8_t head[CW_MESSAGE_HEADER];
+    size_t size = p->answer == CW_MESSAGE_SETUP ? s->setup.size : 0;
+    cw_store_u32(head, p->answer);
+    cw_store_u64(head + 4, size);
+    while (p->answered < sizeof head + size) {
+        bool in_head = p->answered < sizeof head;
+        const uint8_t *from = in_head ? head + p->answered : s->setup.data + (p->answered - sizeof head);
+        ssize_t n =
+            send(p->fd, from, (in_head ? sizeof head : sizeof head + size) - p->answered, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (n < 0)
+            break;
+        p->answered += (size_t)n;
+    }
+    p->answer = 0;
+}
+
+/* Once the program has ended nobody waits for an answer. */
+static void answer(const struct cw_session *s, struct cw_process *p, enum cw_message_type type)
+{
+    if (s->program.over)
+        return;
+    p->answer = type;
+    p->answered = 0;
+    send_answer(s, p);
+}
+
+/* Takes the message that has arrived. An error ends the capture of the process. */
+static enum cw_status take_message(struct cw_session *s, struct cw_process *p, struct cw_arena *arena,
+                                   struct cw_error *err)
+{
+    const struct cw_message_in *m = &p->message;
+    struct cw_reader in;
+    enum cw_status status;
+    bool refused = true;
+    cw_reader_init(&in, m->payload, m->size, "message", 0, m->type == CW_MESSAGE_HELLO ? NULL : err);
+    if (m->type == CW_MESSAGE_HELLO) {
+        status = take_hello(s, p, &in, arena, &refused, err);
+        answer(s, p, refused || status != CW_OK ? CW_MESSAGE_REFUSE : CW_MESSAGE_SETUP);
+        return status;
+    }
+    if (m->type == CW_MESSAGE_FAIL)
+        return cw_message_failure(&in, arena, "", err);
+    if (!p->program)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected a hello first",
+                            (int)m->type);
+    status = s->take(s->user, p, m->type, &in, err);
+    if (m->memory >= 0)
+        answer(s, p, CW_MESSAGE_TAKEN);
+    return status;
+}
+
+static enum cw_status take_whole(struct cw_session *s, struct cw_process *p, struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? take_message(s, p, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    s->taken++;
+    return status;
+}
+
+/* Reads some of what a process has sent. False when it is done with. */
+static bool read_message(struct cw_session *s, struct cw_process *p)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    size_t held = s->held - p->message.capacity;
+    enum cw_arrival arrival = cw_message_read(&p->message, p->fd, false, most_held - held);
+    int reason = errno;
+    s->held = held + p->message.capacity;
+    if (arrival == CW_ARRIVAL_PART)
+        return true;
+    size_t size = p->message.got;
+    bool good = arrival == CW_ARRIVAL_WHOLE && take_whole(s, p, &err) == CW_OK;
+    if (arrival == CW_ARRIVAL_CUT)
+        cw_error_set(&err, CW_ERR_INPUT, "%s", cut_message);
+    else if (arrival == CW_ARRIVAL_BAD)
+        cw_error_set(&err, reason == ENOMEM ? CW_ERR_NOMEM : CW_ERR_INPUT,
+                     "a profiled process sent what cannot be taken: %s", strerror(reason));
+    cw_message_drop(&p->message);
+    s->held = held;
+    if (s->trouble.code == CW_OK)
+        s->trouble = err;
+    bool more = !s->program.over || p->left > size;
+    p->left -= more ? size : 0;
+    return good && more;
+}
+
+/* Whoever is turned away runs on without a profiler; the file then stays without an end. */
+static void accept_process(struct cw_session *s)
+{
+    int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        cw_error_set(&s->trouble, CW_ERR_IO, "cannot serve another process beside %u: %s", s->process_count,
+                     strerror(errno));
+        close(s->listener); /* it would wait for an answer */
+        s->listener = -1;
+    }
+    if (fd < 0)
+        return;
+    struct cw_arena *arena = NULL;
+    if (s->process_count == CW_MOST_PROCESSES)
+        cw_error_set(&s->trouble, CW_ERR_IO, "found more than %d profiled processes at a time, expected no more",
+                     CW_MOST_PROCESSES);
+    else if (!(arena = cw_arena_create()))
+        cw_error_nomem(&s->trouble);
+    if (!arena) {
+        close(fd);
+        return;
+    }
+    struct cw_process *p = &s->processes[s->process_count++];
+    *p = (struct cw_process){.fd = fd, .arena = arena};
+    cw_message_begin(&p->message);
+}
+
+static void forget(struct cw_session *s, uint32_t index)
+{
+    struct cw_process *p = &s->processes[index];
+    s->held -= p->message.capacity;
+    cw_message_drop(&p->message);
+    close(p->fd);
+    cw_arena_destroy(p->arena);
+    *p = s->processes[--s->process_count];
+}
+
+/* Serves one round of what has arrived, if anything does within `timeout_ms`. */
+static void serve(struct cw_session *s, int timeout_ms)
+{
+    struct pollfd fds[CW_MOST_PROCESSES + 1];
+    uint32_t n = s->process_count;
+    for (uint32_t i = 0; i < n; i++)
+        fds[i] = (struct pollfd){.fd = s->processes[i].fd, .events = s->processes[i].answer ? POLLOUT : POLLIN};
+    fds[n] = (struct pollfd){.fd = s->listener, .events = POLLIN};
+    if (poll(fds, n + 1, timeout_ms) <= 0)
+        return;
+    for (uint32_t i = n; i-- > 0;) {
+        struct cw_process *p = &s->processes[i];
+        if (fds[i].revents && p->answer)
+            send_answer(s, p);
+        else if (fds[i].revents && !read_message(s, p))
+            forget(s, i);
+    }
+    if (fds[n].revents & POLLIN)
+        accept_process(s);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+/* Whoever has connected by now is among those whose messages are taken; nobody else is. */
+static void accept_last(struct cw_session *s)
+{
+    for (int i = 0; i < CW_MOST_PROCESSES && s->listener >= 0; i++) {
+        struct pollfd one = {.fd = s->listener, .events = POLLIN};
+        if (poll(&one, 1, 0) != 1)
+            break;
+        accept_process(s);
+    }
+    if (s->listener >= 0)
+        close(s->listener);
+    s->listener = -1;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Takes what was sent before the program ended, and not what children that live on may still send. A message that had
+ * begun by then may come to its end; where its sender died, another process may hold the socket open. */
+static void drain(struct cw_session *s)
+{
+    accept_last(s);
+    for (uint32_t i = s->process_count; i-- > 0;) {
+        struct cw_process *p = &s->processes[i];
+        int queued = 0;
+        p->answer = 0;
+        p->left = p->message.got + (ioctl(p->fd, FIONREAD, &queued) == 0 ? (size_t)queued : 0);
+        if (!p->left)
+            forget(s, i);
+    }
+    uint64_t taken = s->taken, end = now_ms() + PATIENCE_MS;
+    while (s->process_count && now_ms() < end) {
+        serve(s, 50);
+        if (s->taken != taken)
+            end = now_ms() + PATIENCE_MS;
+        taken = s->taken;
+    }
+    if (s->process_count)
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "%s", cut_message);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+void cw_session_init(struct cw_session *s)
+{
+    *s = (struct cw_session){.listener = -1};
+    cw_writer_init(&s->setup);
+}
+
+enum cw_status cw_session_start(struct cw_session *s, char *const *argv, struct cw_error *err)
+{
+    if (s->setup.status != CW_OK)
+        return cw_error_nomem(err);
+    enum cw_status status = listen_for_processes(s, err);
+    return status == CW_OK ? start_program(s, argv, err) : status;
+}
+
+void cw_session_serve(struct cw_session *s)
+{
+    while (!s->program.over) {
+        serve(s, 50);
+        cw_program_wait(&s->program, false);
+    }
+    drain(s);
+}
+
+void cw_session_finish(struct cw_session *s)
+{
+    while (s->process_count)
+        forget(s, 0);
+    if (s->listener >= 0)
+        close(s->listener);
+    if (s->socket_path[0])
+        unlink(s->socket_path);
+    if (s->folder[0])
+        rmdir(s->folder);
+    cw_writer_free(&s->setup);
+}

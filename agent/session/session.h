@@ -1,0 +1,57 @@
+/* The agent's side of a profiled program: starts it with the injection library, serves what its processes send, and
+ * keeps the first thing that went wrong. What the messages mean is up to the kind of capture. */
+#ifndef CW_AGENT_SESSION_H
+#define CW_AGENT_SESSION_H
+
+#include "agent/common/filter.h"
+#include "agent/common/message.h"
+#include "agent/session/program.h"
+#include "base/arena.h"
+
+enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
+
+struct cw_process { /* a connection from a profiled process */
+    int fd;
+    struct cw_message_in message; /* that is arriving, or being taken */
+    enum cw_message_type answer;  /* that it has not read yet; 0: none. Until then nothing is taken from it */
+    size_t answered;              /* bytes of the answer that were sent */
+    size_t left;                  /* once the program has ended: bytes to take, from the start of the message */
+    uint32_t pid, device_count;
+    const char *program;       /* its name; NULL before its first HELLO */
+    struct cw_device *devices; /* of its HELLOs, room for CW_MOST_DEVICES; without facts */
+    struct cw_arena *arena;
+};
+
+struct cw_session {
+    /* filled in by the caller before cw_session_start */
+    const char *chip;               /* what every device must be */
+    const struct cw_filter *filter; /* which processes and devices to collect; NULL: all */
+    bool alone;                     /* of the processes that use a GPU at a time, only the first is collected */
+    struct cw_writer setup;         /* the SETUP message, the same for every process */
+    /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
+    enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
+                           struct cw_reader *in, struct cw_error *err);
+    void *user;
+
+    struct cw_program program;
+    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    char folder[64], socket_path[96];
+    int listener;
+    size_t held;          /* bytes of messages that are arriving */
+    uint64_t taken;       /* whole messages */
+    uint32_t turned_away; /* processes, from a GPU that another is collected on */
+    uint32_t process_count;
+    struct cw_process processes[CW_MOST_PROCESSES];
+};
+
+void cw_session_init(struct cw_session *session);
+/* Starts argv under the injection library. */
+enum cw_status cw_session_start(struct cw_session *session, char *const *argv, struct cw_error *err);
+/* Serves the program's processes until the program has ended and everything that it sent is taken. */
+void cw_session_serve(struct cw_session *session);
+void cw_session_finish(struct cw_session *session);
+
+/* The device that a process introduced under this number, or NULL. */
+const struct cw_device *cw_process_device(const struct cw_process *process, uint32_t index);
+
+#endif

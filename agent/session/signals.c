@@ -1,0 +1,106 @@
+#define _GNU_SOURCE
+#include "agent/session/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { COUNT = sizeof caught / sizeof *caught };
+
+static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* as they were */
+static volatile sig_atomic_t child, end;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    static volatile sig_atomic_t asked; /* with no child to end first */
+    (void)context;
+    int before = errno;
+    if (child && info->si_code <= 0) /* from a process; the kernel sends a terminal's to all of its job */
+        kill(child, number);
+    if (number != SIGUSR1 && number != SIGUSR2) {
+        end = 1;
+        if (!child && asked++) { /* who asks again is in a hurry */
+            signal(number, SIG_DFL);
+            raise(number);
+        }
+    }
+    errno = before;
+}
+
+void cw_signals_begin(void)
+{
+    size_limit = signal(SIGXFSZ, SIG_IGN);
+    child_ends = signal(SIGCHLD, SIG_DFL);
+    closed_pipe = signal(SIGPIPE, SIG_IGN);
+}
+
+void cw_signals_catch(void)
+{
+    const struct sigaction passing = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction now;
+    for (size_t i = 0; i < COUNT; i++)
+        if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(caught[i], &passing, NULL);
+}
+
+/* Executing a program does as much for those that are caught, but not for one that comes before it. */
+static void put_back(void)
+{
+    signal(SIGXFSZ, size_limit);
+    signal(SIGCHLD, child_ends);
+    signal(SIGPIPE, closed_pipe);
+    struct sigaction now;
+    for (size_t i = 0; i < COUNT; i++)
+        if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            signal(caught[i], SIG_DFL);
+}
+
+static void block(sigset_t *before)
+{
+    sigset_t all;
+    sigemptyset(&all);
+    for (size_t i = 0; i < COUNT; i++)
+        sigaddset(&all, caught[i]);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+pid_t cw_signals_fork(void)
+{
+    sigset_t before;
+    cw_signals_catch();
+    block(&before);
+    pid_t forked = fork();
+    if (forked == 0)
+        put_back();
+    else if (forked > 0)
+        child = forked;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return forked;
+}
+
+bool cw_signals_thread(pthread_t *thread, void *(*run)(void *), void *user)
+{
+    sigset_t before;
+    block(&before);
+    bool started = pthread_create(thread, NULL, run, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+void cw_signals_keep(void)
+{
+    child = 0;
+}
+
+bool cw_signals_end(void)
+{
+    return end;
+}
+
+void cw_signals_ignore(void)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        signal(caught[i], SIG_IGN);
+}
