@@ -1,7 +1,4 @@
-/* The cupti backend of a build without CUDA headers. */
 #include "agent/backend/backend.h"
-#include "agent/backend/pc_capture.h"
-#include "agent/backend/pm.h"
 
 static enum cw_status absent(struct cw_error *err)
 {
@@ -10,29 +7,32 @@ static enum cw_status absent(struct cw_error *err)
                         "works without a GPU");
 }
 
-enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
+static enum cw_status range(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
 {
     (void)options;
     (void)exit_status;
     return absent(err);
 }
 
-enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
+static enum cw_status pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
 {
     (void)options;
     (void)exit_status;
     return absent(err);
 }
 
-enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
-{
-    (void)check;
-    return absent(err);
-}
-
-enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+static enum cw_status pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
 {
     (void)options;
     (void)exit_status;
     return absent(err);
 }
+
+static enum cw_status check(const struct cw_node_needs *needs, struct cw_error *err)
+{
+    (void)needs;
+    return absent(err);
+}
+
+const struct cw_backend cw_backend_absent = {
+    .name = "cupti", .keeps_native = true, .range = range, .pc = pc, .pm = pm, .check = check};

@@ -1,14 +1,15 @@
-/* What a range capture needs, and the two ways to do it. */
+/* A backend makes captures: of a real GPU (cupti), or of a simulated one (sim). The commands know backends by this
+ * interface alone (command/command.c has the list). */
 #ifndef CW_AGENT_BACKEND_H
 #define CW_AGENT_BACKEND_H
 
-#include "agent/backend/check.h"
 #include "agent/common/filter.h"
 #include "agent/common/message.h"
-#include "agent/output/collector.h"
 #include "agent/session/program.h"
 #include "image/config_image.h"
+#include "image/pc_data.h"
 
+/* Counters of each kernel launch, or of the program's own ranges. */
 struct cw_range_options {
     const struct cw_config_image *plan;
     const char *output, *keep_native;
@@ -22,27 +23,82 @@ struct cw_range_options {
     uint32_t sim_kernels, sim_drop;
 };
 
-/* The raw counter that every pass is to collect so that it counts for the device; 0 where that is not wanted or, if the
- * context's work may count too, not known. */
-enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err);
-
-/* What a range's attributes say: how it was replayed, why it was counted once, whose work counted where that was not
- * the context's, the path of user ranges, and how many graphs were launched in it. Texts are borrowed. */
-struct cw_range_attributes {
-    struct cw_pair pairs[5];
-    uint32_t count;
-    char graphs[16];
+/* Single instructions: PC samples or SASS metrics. */
+struct cw_pc_options {
+    const char *output;
+    char *const *argv; /* the program and its arguments */
+    bool sass;         /* SASS metrics; else PC samples */
+    bool no_code;      /* leave the modules' code out of the file */
+    uint64_t devices;  /* a bit for each device number; 0: all */
+    /* PC sampling */
+    uint64_t flush_ns;
+    const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */
+    enum cw_pc_mode mode;
+    uint8_t period;        /* 0: CUPTI's own */
+    uint64_t buffer_bytes; /* the hardware's buffer, 0: CUPTI's own size */
+    uint32_t reason_count; /* 0: all */
+    const char *const *reasons;
+    /* SASS metrics */
+    uint32_t metric_count;
+    const struct cw_sass_metric *metrics;
+    /* the simulated GPU */
+    uint64_t sim_seed;
+    uint32_t sim_drop; /* percent of the samples */
 };
-void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_launch *launch);
 
-/* Runs the program and captures it. On success *exit_status is the program's own; errors of the capture come after the
- * program has ended by itself, what was complete is in the file. */
-enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
-/* The simulated GPU. */
-enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
+/* Samples of whole GPUs at equal intervals. */
+struct cw_pm_options {
+    const struct cw_config_image *plan;
+    const char *output;
+    char *const *argv; /* the program and its arguments, or NULL: the device alone */
+    uint64_t devices;  /* a bit for each GPU to sample; 0: all of the plan's chip */
+    uint64_t interval;
+    bool cycles;       /* the interval is in cycles of the system clock, else in ns */
+    double duration_s; /* 0: as long as the program runs */
+    uint64_t buffer_bytes;
+    bool trace; /* the program's kernel launches beside the samples */
+    uint64_t sim_seed;
+    uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */
+    bool sim_overflow;              /* the loss is an overflow */
+};
 
-/* cw_program_verdict, and a program that ended well but launched nothing is an error. */
-enum cw_status cw_capture_verdict(const struct cw_range_options *options, const struct cw_program *program,
-                                  uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err);
+/* What a capture on this node needs. The doctor asks for everything, a capture for what it needs itself. */
+enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL };
+enum { CW_CHIP_NAME_SIZE = 32 };
+#define CW_EVERY_DEVICE UINT64_MAX
+
+struct cw_node_needs {
+    enum cw_need need;
+    bool report;             /* print a line for each answer: ok, note or FAIL */
+    const char *chip;        /* what the plan is for, NULL: any */
+    uint64_t devices;        /* a bit for each GPU to look at; CW_EVERY_DEVICE: all that fit; 0: the first of them */
+    char *found_chip;        /* NULL, or room of CW_CHIP_NAME_SIZE for the chip that the captures will be of */
+    uint64_t *found_devices; /* NULL, or where a bit is set for each GPU that was looked at */
+    /* SASS metrics that the chip must offer */
+    uint32_t metric_count;
+    const struct cw_sass_metric *metrics;
+    bool list_metrics; /* print the SASS metrics of the chip, with their descriptions */
+    /* stall reasons that the GPU must know */
+    uint32_t reason_count;
+    const char *const *reasons;
+    bool list_reasons;
+};
+
+struct cw_backend {
+    const char *name;
+    bool keeps_native; /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
+    /* Each runs the program of the options to its end, and writes what it captures to their output. On success
+     * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has
+     * ended by itself; then what was complete is in the file, which does not say how the program ended.
+     * CW_ERR_UNSUPPORTED: this build or this node cannot make such captures. Options are borrowed. */
+    enum cw_status (*range)(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
+    enum cw_status (*pc)(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
+    enum cw_status (*pm)(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
+    /* CW_OK, or the first thing that would stop a capture. NULL: nothing on the node would. */
+    enum cw_status (*check)(const struct cw_node_needs *needs, struct cw_error *err);
+};
+
+/* The cupti backend of a build without CUDA headers: everything is CW_ERR_UNSUPPORTED. */
+extern const struct cw_backend cw_backend_absent;
 
 #endif

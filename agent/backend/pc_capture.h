@@ -1,36 +1,9 @@
-/* Captures about single instructions: PC samples and SASS metrics. */
+/* What captures of single instructions share, whatever the backend. */
 #ifndef CW_AGENT_PC_CAPTURE_H
 #define CW_AGENT_PC_CAPTURE_H
 
+#include "agent/backend/backend.h"
 #include "agent/output/collector.h"
-#include "agent/session/program.h"
-#include "image/pc_data.h"
-
-struct cw_pc_options {
-    const char *output;
-    char *const *argv; /* the program and its arguments */
-    bool sass;         /* SASS metrics; else PC samples */
-    bool no_code;      /* leave the modules' code out of the file */
-    uint64_t devices;  /* a bit for each device number; 0: all */
-    /* PC sampling */
-    uint64_t flush_ns;
-    const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */
-    enum cw_pc_mode mode;
-    uint8_t period;        /* 0: CUPTI's own */
-    uint64_t buffer_bytes; /* the hardware's buffer, 0: CUPTI's own size */
-    uint32_t reason_count; /* 0: all */
-    const char *const *reasons;
-    /* SASS metrics */
-    uint32_t metric_count;
-    const struct cw_sass_metric *metrics;
-    /* the simulated GPU */
-    uint64_t sim_seed;
-    uint32_t sim_drop; /* percent of the samples */
-};
-
-/* As the captures of backend.h. */
-enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
-enum cw_status cw_sim_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
 
 /* The schema of a capture without a plan: no counters, no passes. Lists are in `arena`. */
 enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *options,

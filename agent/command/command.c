@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "agent/command/command.h"
+#include "agent/backend/cupti/cupti.h"
+#include "agent/backend/sim/sim.h"
 #include "agent/common/file_name.h"
 #include "base/text.h"
 #include "base/usage.h"
@@ -46,12 +48,43 @@ uint64_t cw_command_devices(struct argp_state *state, const char *text)
     return devices;
 }
 
-bool cw_command_backend(struct argp_state *state, const char *name)
+/* Another backend gets a line here, and its name in --help. */
+static const struct cw_backend *const backends[] = {
+#ifdef CW_HAS_CUPTI
+    &cw_backend_cupti,
+#else
+    &cw_backend_absent,
+#endif
+    &cw_backend_sim,
+};
+
+const struct cw_backend *cw_command_real_backend(void)
 {
-    bool sim = strcmp(name, "sim") == 0;
-    if (!sim && strcmp(name, "cupti") != 0)
+    return backends[0];
+}
+
+/* NULL for an unknown name. */
+static const struct cw_backend *find_backend(const char *name)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i];
+    return NULL;
+}
+
+const struct cw_backend *cw_command_backend(struct argp_state *state, const char *name)
+{
+    const struct cw_backend *backend = find_backend(name);
+    if (!backend)
         cw_usage_error(state, "found the backend '%s', expected cupti or sim", name);
-    return sim;
+    return backend;
+}
+
+const struct cw_backend *cw_command_default_backend(void)
+{
+    const char *name = getenv("COUNTERWORKS_BACKEND");
+    const struct cw_backend *backend = name ? find_backend(name) : NULL;
+    return backend ? backend : cw_command_real_backend();
 }
 
 bool cw_command_no_code(struct argp_state *state, const char *word)
@@ -60,12 +93,6 @@ bool cw_command_no_code(struct argp_state *state, const char *word)
     if (!none && strcmp(word, "all") != 0)
         cw_usage_error(state, "found --code '%s', expected all or none", word);
     return none;
-}
-
-bool cw_command_sim_by_default(void)
-{
-    const char *name = getenv("COUNTERWORKS_BACKEND");
-    return name && strcmp(name, "sim") == 0;
 }
 
 enum cw_status cw_command_output(char **name, const char *pattern, struct cw_error *err)

@@ -4,6 +4,7 @@
 
 #include <argp.h>
 
+#include "agent/backend/backend.h"
 #include "base/file.h"
 #include "image/config_image.h"
 
@@ -22,10 +23,12 @@ unsigned long cw_command_number(struct argp_state *state, const char *text, unsi
 
 /* A bit for each device number of --device, 0 for all. */
 uint64_t cw_command_devices(struct argp_state *state, const char *text);
-/* Whether --backend names the simulated GPU; ends the program for another name. */
-bool cw_command_backend(struct argp_state *state, const char *name);
-/* Whether COUNTERWORKS_BACKEND does. */
-bool cw_command_sim_by_default(void);
+/* The backend that --backend names; ends the program for another name. */
+const struct cw_backend *cw_command_backend(struct argp_state *state, const char *name);
+/* The one that COUNTERWORKS_BACKEND names, else that of real GPUs. */
+const struct cw_backend *cw_command_default_backend(void);
+/* The backend of the GPUs that this node has. */
+const struct cw_backend *cw_command_real_backend(void);
 /* Whether --code says none; ends the program for another word than all or none. */
 bool cw_command_no_code(struct argp_state *state, const char *word);
 

@@ -1,6 +1,5 @@
 #include <argp.h>
 
-#include "agent/backend/check.h"
 #include "agent/command/command.h"
 #include "base/usage.h"
 
@@ -17,8 +16,8 @@ int cw_doctor_command(int argc, char **argv)
                                      NULL};
     cw_usage_parse(&argp, argc, argv, 0, NULL);
     struct cw_error err = CW_ERROR_INIT;
-    const struct cw_check check = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
-    enum cw_status status = cw_node_check(&check, &err);
+    const struct cw_node_needs everything = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
+    enum cw_status status = cw_command_real_backend()->check(&everything, &err);
     if (status != CW_OK) /* what failed was reported */
         return status;
     return cw_file_flush(&err) == CW_OK ? CW_OK : cw_command_fail(&err);

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/check.h"
-#include "agent/backend/pc_capture.h"
 #include "agent/command/command.h"
 #include "agent/common/filter.h"
 #include "agent/session/program.h"
@@ -27,7 +25,8 @@ enum {
 enum { MOST_REASONS = 256 };
 
 struct pc_arguments {
-    bool sim, list;
+    const struct cw_backend *backend;
+    bool list;
     const char *reasons[MOST_REASONS];
     struct cw_pc_options options;
 };
@@ -120,7 +119,7 @@ static error_t parse_pc(int key, char *arg, struct argp_state *state)
         a->options.no_code = cw_command_no_code(state, arg);
         return 0;
     case KEY_BACKEND:
-        a->sim = cw_command_backend(state, arg);
+        a->backend = cw_command_backend(state, arg);
         return 0;
     case KEY_SEED:
         o->sim_seed = cw_command_number(state, arg, UINT32_MAX);
@@ -162,7 +161,7 @@ int cw_pc_command(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct pc_arguments a = {.sim = cw_command_sim_by_default(), .options = {.flush_ns = UINT64_C(1000000000)}};
+    struct pc_arguments a = {.backend = cw_command_default_backend(), .options = {.flush_ns = UINT64_C(1000000000)}};
     cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
@@ -174,12 +173,12 @@ int cw_pc_command(int argc, char **argv)
     if (status == CW_OK)
         status = check_range(a.options.range, &err);
     if (status == CW_OK && a.list)
-        status = cw_node_check(&(struct cw_check){.need = CW_NEED_PC, .list_reasons = true}, &err);
+        status =
+            cw_command_real_backend()->check(&(struct cw_node_needs){.need = CW_NEED_PC, .list_reasons = true}, &err);
     if (status == CW_OK && a.list)
         status = cw_file_flush(&err);
     if (status == CW_OK && !a.list)
-        status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
-                       : cw_cupti_pc_capture(&a.options, &exit_status, &err);
+        status = a.backend->pc(&a.options, &exit_status, &err);
     free(output);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/pm.h"
 #include "agent/command/command.h"
 #include "agent/session/program.h"
 #include "base/usage.h"
@@ -23,7 +22,7 @@ enum {
 
 struct pm_arguments {
     const char *plan;
-    bool sim;
+    const struct cw_backend *backend;
     struct cw_pm_options options;
 };
 
@@ -106,7 +105,7 @@ static error_t parse_pm(int key, char *arg, struct argp_state *state)
         a->options.trace = false;
         return 0;
     case KEY_BACKEND:
-        a->sim = cw_command_backend(state, arg);
+        a->backend = cw_command_backend(state, arg);
         return 0;
     case KEY_SEED:
         a->options.sim_seed = cw_command_number(state, arg, UINT32_MAX);
@@ -151,7 +150,7 @@ int cw_pm_command(int argc, char **argv)
         NULL,
         NULL};
     struct pm_arguments a = {
-        .sim = cw_command_sim_by_default(),
+        .backend = cw_command_default_backend(),
         .options = {.devices = 1, .interval = 100000, .buffer_bytes = 256 << 20, .trace = true, .sim_samples = 48}};
     cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
@@ -166,8 +165,7 @@ int cw_pm_command(int argc, char **argv)
     if (status == CW_OK && a.options.argv)
         status = cw_program_find(a.options.argv[0], &err);
     if (status == CW_OK)
-        status = a.sim ? cw_pm_sim_capture(&a.options, &exit_status, &err)
-                       : cw_pm_cupti_capture(&a.options, &exit_status, &err);
+        status = a.backend->pm(&a.options, &exit_status, &err);
     free(output);
     cw_plan_file_close(&plan);
     return status == CW_OK ? exit_status : cw_command_fail(&err);

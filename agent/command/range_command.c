@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
 #include "agent/command/command.h"
 #include "agent/session/program.h"
 #include "base/usage.h"
@@ -29,7 +28,8 @@ enum {
 
 struct range_arguments {
     const char *plan;
-    bool sim, replay_given;
+    const struct cw_backend *backend;
+    bool replay_given;
     struct cw_range_options options;
 };
 
@@ -123,7 +123,7 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
     if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
         cw_usage_error(state, "found --ranges user with --replay %s, expected application or user",
                        cw_replay_names[o->replay]);
-    if (a->sim && o->keep_native)
+    if (o->keep_native && !a->backend->keeps_native)
         cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
     if (o->keep_native && (cw_file_is_same(o->keep_native, o->output) || cw_file_is_same(o->keep_native, a->plan)))
         cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output", o->keep_native);
@@ -151,7 +151,7 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->options.keep_native = arg;
         return 0;
     case KEY_BACKEND:
-        a->sim = cw_command_backend(state, arg);
+        a->backend = cw_command_backend(state, arg);
         return 0;
     case KEY_REPLAY:
         a->options.replay = (enum cw_replay)word(state, "replay", arg, cw_replay_names, CW_REPLAY_ONCE);
@@ -209,7 +209,7 @@ int cw_range_command(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct range_arguments a = {.sim = cw_command_sim_by_default(),
+    struct range_arguments a = {.backend = cw_command_default_backend(),
                                 .options = {.for_context = true,
                                             .for_device = true,
                                             .sim_kernels = 3,
@@ -224,8 +224,7 @@ int cw_range_command(int argc, char **argv)
     if (status == CW_OK)
         status = cw_program_find(a.options.argv[0], &err);
     if (status == CW_OK)
-        status =
-            a.sim ? cw_sim_capture(&a.options, &exit_status, &err) : cw_cupti_capture(&a.options, &exit_status, &err);
+        status = a.backend->range(&a.options, &exit_status, &err);
     cw_plan_file_close(&plan);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

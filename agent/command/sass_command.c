@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/check.h"
-#include "agent/backend/pc_capture.h"
 #include "agent/command/command.h"
 #include "agent/session/program.h"
 #include "base/usage.h"
@@ -13,7 +11,8 @@ enum { KEY_BACKEND = 256, KEY_LIST, KEY_DEVICE, KEY_CODE, KEY_SEED };
 enum { MOST_METRICS = 256 };
 
 struct sass_arguments {
-    bool sim, list;
+    const struct cw_backend *backend;
+    bool list;
     struct cw_sass_metric metrics[MOST_METRICS];
     struct cw_pc_options options;
 };
@@ -88,7 +87,7 @@ static error_t parse_sass(int key, char *arg, struct argp_state *state)
         a->options.no_code = cw_command_no_code(state, arg);
         return 0;
     case KEY_BACKEND:
-        a->sim = cw_command_backend(state, arg);
+        a->backend = cw_command_backend(state, arg);
         return 0;
     case KEY_SEED:
         a->options.sim_seed = cw_command_number(state, arg, UINT32_MAX);
@@ -119,7 +118,7 @@ int cw_sass_command(int argc, char **argv)
         NULL,
         NULL};
     static struct sass_arguments a;
-    a = (struct sass_arguments){.sim = cw_command_sim_by_default(), .options = {.sass = true}};
+    a = (struct sass_arguments){.backend = cw_command_default_backend(), .options = {.sass = true}};
     cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
@@ -129,12 +128,12 @@ int cw_sass_command(int argc, char **argv)
     if (status == CW_OK && !a.list)
         status = cw_program_find(a.options.argv[0], &err);
     if (a.list)
-        status = cw_node_check(&(struct cw_check){.need = CW_NEED_SASS, .list_metrics = true}, &err);
+        status =
+            cw_command_real_backend()->check(&(struct cw_node_needs){.need = CW_NEED_SASS, .list_metrics = true}, &err);
     if (status == CW_OK && a.list)
         status = cw_file_flush(&err);
     if (status == CW_OK && !a.list)
-        status = a.sim ? cw_sim_pc_capture(&a.options, &exit_status, &err)
-                       : cw_cupti_pc_capture(&a.options, &exit_status, &err);
+        status = a.backend->pc(&a.options, &exit_status, &err);
     free(output);
     return status == CW_OK ? exit_status : cw_command_fail(&err);
 }

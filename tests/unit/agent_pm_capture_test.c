@@ -8,11 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/backend/check.h"
-#include "agent/backend/pm.h"
+#include "agent/backend/cupti/check.h"
+#include "agent/backend/cupti/cupti.h"
+#include "agent/backend/cupti/pm_sampler.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
 #include "base/file.h"
+#include "image/pm_data.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
 enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON, HANGS };
@@ -22,13 +24,13 @@ static char path[] = "/tmp/pm_capture.XXXXXX";
 static struct cw_error err;
 static struct cw_arena *arena;
 
-/* ---- what pm_capture.c asks of the rest -------------------------------------------------------------------------- */
+/* ---- what cupti_pm.c asks of the rest -------------------------------------------------------------------------- */
 
-enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *e)
+enum cw_status cw_node_check(const struct cw_node_needs *needs, struct cw_error *e)
 {
     (void)e;
-    cr_expect(check->need == CW_NEED_PM);
-    *check->found_devices = check->devices == CW_EVERY_DEVICE ? (1 << GPUS) - 1 : check->devices;
+    cr_expect(needs->need == CW_NEED_PM);
+    *needs->found_devices = needs->devices == CW_EVERY_DEVICE ? (1 << GPUS) - 1 : needs->devices;
     return CW_OK;
 }
 
@@ -174,7 +176,7 @@ static enum cw_status capture(uint64_t devices)
     close(mkstemp(path));
     arena = cw_arena_create();
     err = (struct cw_error)CW_ERROR_INIT;
-    return cw_pm_cupti_capture(&options, &exit_status, &err);
+    return cw_cupti_pm(&options, &exit_status, &err);
 }
 
 /* What is in the file: whole blocks of these GPUs alone. */

@@ -10,9 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/backend/backend.h"
 #include "agent/backend/pc_capture.h"
-#include "agent/backend/pm.h"
+#include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_program.h"
 #include "base/file.h"
 #include "tests/support/alloc_fail.h"
@@ -51,7 +50,7 @@ static void program(const char *events)
 static enum cw_status range_with(const struct cw_range_options *options, struct cw_error *err)
 {
     int exit_status = 0;
-    enum cw_status status = cw_sim_capture(options, &exit_status, err);
+    enum cw_status status = cw_backend_sim.range(options, &exit_status, err);
     return status == CW_OK ? (enum cw_status)exit_status : status;
 }
 
@@ -86,7 +85,7 @@ static enum cw_status samples(struct cw_error *err)
     one.pass_count = 1;
     int exit_status = 0;
     program("device 0\\nlaunch a\\nlaunch b\\n");
-    return cw_pm_sim_capture(
+    return cw_backend_sim.pm(
         &(struct cw_pm_options){
             .plan = &one, .output = path, .argv = argv, .devices = 3, .interval = 1000, .trace = true},
         &exit_status, err);
@@ -97,7 +96,7 @@ static enum cw_status instructions(bool sass, struct cw_error *err)
     static const struct cw_sass_metric metrics[] = {{"smsp__sass_inst_executed", CW_SASS_SM}};
     int exit_status = 0;
     program("push outer\\nlaunch a\\nstart x\\nlaunch b\\nend x\\npop\\nlaunch c\\n");
-    return cw_sim_pc_capture(
+    return cw_backend_sim.pc(
         &(struct cw_pc_options){
             .output = path, .argv = argv, .sass = sass, .range = "outer", .metric_count = sass, .metrics = metrics},
         &exit_status, err);

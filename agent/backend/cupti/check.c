@@ -1,7 +1,7 @@
 /* Driver and CUPTI are asked in a process of its own: the agent itself never holds a GPU context, and a library that
  * crashes takes only the check down. */
 #define _GNU_SOURCE
-#include "agent/backend/check.h"
+#include "agent/backend/cupti/check.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -39,58 +39,58 @@ static void check_host_library(const struct cw_answers *a, enum cw_need need)
         cw_answer(a, missing.code, "%s", missing.message);
 }
 
-static void check_all(const struct cw_answers *a, const struct cw_check *check)
+static void check_all(const struct cw_answers *a, const struct cw_node_needs *needs)
 {
-    check_host_library(a, check->need);
-    if (check->report)
+    check_host_library(a, needs->need);
+    if (needs->report)
         cw_check_environment(a);
-    cw_check_gpu(a, check);
+    cw_check_gpu(a, needs);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
 
-static void take_line(const struct cw_check *check, int kind, const char *text, struct cw_error *err)
+static void take_line(const struct cw_node_needs *needs, int kind, const char *text, struct cw_error *err)
 {
     if (kind == CW_ANSWER_CHIP) {
-        if (check->found_chip)
-            snprintf(check->found_chip, CW_CHIP_NAME_SIZE, "%s", text);
+        if (needs->found_chip)
+            snprintf(needs->found_chip, CW_CHIP_NAME_SIZE, "%s", text);
         return;
     }
     if (kind == CW_ANSWER_DEVICE) {
         unsigned long number = strtoul(text, NULL, 10);
-        if (check->found_devices && number < 64)
-            *check->found_devices |= UINT64_C(1) << number;
+        if (needs->found_devices && number < 64)
+            *needs->found_devices |= UINT64_C(1) << number;
         return;
     }
     if (kind == CW_ANSWER_METRIC) {
         puts(text);
         return;
     }
-    if (check->report)
+    if (needs->report)
         printf("%-5s %s\n", kind == CW_ANSWER_OK ? "ok" : kind == CW_ANSWER_NOTE ? "note" : "FAIL", text);
     if (kind > CW_ANSWER_NOTE)
         cw_error_set(err, (enum cw_status)kind, "%s", text);
 }
 
-static void read_answers(FILE *from, const struct cw_check *check, struct cw_error *err)
+static void read_answers(FILE *from, const struct cw_node_needs *needs, struct cw_error *err)
 {
     char line[LONGEST_ANSWER + 16];
     while (fgets(line, sizeof line, from)) {
         line[strcspn(line, "\n")] = 0;
         char *text;
         int kind = (int)strtol(line, &text, 10);
-        take_line(check, kind, text + (*text == ' '), err);
+        take_line(needs, kind, text + (*text == ' '), err);
     }
 }
 
-enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
+enum cw_status cw_node_check(const struct cw_node_needs *needs, struct cw_error *err)
 {
     int ends[2];
     struct cw_error first = CW_ERROR_INIT; /* `err` may be NULL */
-    if (check->found_chip)
-        *check->found_chip = 0;
-    if (check->found_devices)
-        *check->found_devices = 0;
+    if (needs->found_chip)
+        *needs->found_chip = 0;
+    if (needs->found_devices)
+        *needs->found_devices = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return cw_error_set(err, CW_ERR_IO, "cannot create a pipe");
     fflush(NULL);
@@ -98,13 +98,13 @@ enum cw_status cw_node_check(const struct cw_check *check, struct cw_error *err)
     if (pid == 0) {
         struct cw_answers a = {fdopen(ends[1], "w")};
         if (a.to)
-            check_all(&a, check);
+            check_all(&a, needs);
         _exit(a.to ? 0 : CW_ERR_NOMEM);
     }
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
     if (pid > 0 && from)
-        read_answers(from, check, &first);
+        read_answers(from, needs, &first);
     else
         cw_error_nomem(&first);
     if (from)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/backend/check.h"
+#include "agent/backend/cupti/check.h"
 
 enum { CAP_SYS_ADMIN_BIT = 21, CAP_PERFMON_BIT = 38 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/check.h"
+#include "agent/backend/cupti/check.h"
 #include "agent/common/cupti_api.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
@@ -16,7 +16,7 @@
 
 struct node {
     const struct cw_answers *to;
-    const struct cw_check *check;
+    const struct cw_node_needs *needs;
     struct cw_cupti api;
     int gpus;
     uint64_t devices; /* a bit for each GPU to be looked at */
@@ -69,7 +69,7 @@ static bool check_cupti(struct node *n)
     n->api.cuptiGetVersion(&version);
     bool known = dladdr(*(void **)&n->api.cuptiGetVersion, &info) && info.dli_fname;
     cw_answer(n->to, CW_ANSWER_OK, "CUPTI %u%s%s", version, known ? " in " : "", known ? info.dli_fname : "");
-    if (version < CW_CUPTI_OF_CUDA_13 && (n->check->need == CW_NEED_RANGE || n->check->need == CW_NEED_ALL))
+    if (version < CW_CUPTI_OF_CUDA_13 && (n->needs->need == CW_NEED_RANGE || n->needs->need == CW_NEED_ALL))
         cw_answer(n->to, CW_ANSWER_NOTE,
                   "CUPTI %u is older than CUDA 13.0's and does no kernel replay here, only batched, application and "
                   "user replay; CW_CUPTI may name a newer one",
@@ -84,10 +84,10 @@ static bool check_cupti(struct node *n)
 static bool check_asked(const struct node *n)
 {
     bool good = true;
-    for (int i = 0; i < 64 && n->check->devices != CW_EVERY_DEVICE; i++) {
+    for (int i = 0; i < 64 && n->needs->devices != CW_EVERY_DEVICE; i++) {
         PARAMS(CUpti_Device_GetChipName_Params, p);
         p.deviceIndex = (size_t)i;
-        if (!(n->check->devices >> i & 1) || (n->devices >> i & 1))
+        if (!(n->needs->devices >> i & 1) || (n->devices >> i & 1))
             continue;
         good = false;
         if (i >= n->gpus)
@@ -95,7 +95,7 @@ static bool check_asked(const struct node *n)
         else if (n->api.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS)
             cw_answer(n->to, CW_ERR_DEVICE, "CUPTI does not know the chip of GPU %d", i);
         else
-            cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s on GPU %d, expected %s", p.pChipName, i, n->check->chip);
+            cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s on GPU %d, expected %s", p.pChipName, i, n->needs->chip);
     }
     return good;
 }
@@ -104,7 +104,7 @@ static bool check_asked(const struct node *n)
 static bool check_chips(struct node *n)
 {
     char seen[256] = "";
-    const struct cw_check *check = n->check;
+    const struct cw_node_needs *needs = n->needs;
     for (int i = 0; i < n->gpus && i < 64; i++) {
         PARAMS(CUpti_Device_GetChipName_Params, p);
         p.deviceIndex = (size_t)i;
@@ -112,9 +112,9 @@ static bool check_chips(struct node *n)
             continue;
         size_t used = strlen(seen);
         snprintf(seen + used, sizeof seen - used, "%s%s", used ? ", " : "", p.pChipName);
-        if (check->chip && strcmp(p.pChipName, check->chip) != 0)
+        if (needs->chip && strcmp(p.pChipName, needs->chip) != 0)
             continue;
-        if (check->devices ? !(check->devices >> i & 1) : n->devices != 0)
+        if (needs->devices ? !(needs->devices >> i & 1) : n->devices != 0)
             continue;
         if (!n->devices)
             cw_answer(n->to, CW_ANSWER_CHIP, "%s", p.pChipName);
@@ -122,9 +122,9 @@ static bool check_chips(struct node *n)
         cw_answer(n->to, CW_ANSWER_OK, "GPU %d has the chip %s", i, p.pChipName);
         n->devices |= UINT64_C(1) << i;
     }
-    if (!n->devices && (!check->devices || check->devices == CW_EVERY_DEVICE))
+    if (!n->devices && (!needs->devices || needs->devices == CW_EVERY_DEVICE))
         return cw_answer(n->to, CW_ERR_DEVICE, "found the chip %s, expected %s", *seen ? seen : "?",
-                         check->chip ? check->chip : "one that CUPTI knows");
+                         needs->chip ? needs->chip : "one that CUPTI knows");
     return check_asked(n);
 }
 
@@ -267,17 +267,17 @@ static bool check_permission(const struct node *n, CUdevice device, CUcontext co
 
 static void use_reasons(const struct node *n, char *const *names, size_t count)
 {
-    const struct cw_check *check = n->check;
-    for (size_t i = 0; check->list_reasons && i < count; i++)
+    const struct cw_node_needs *needs = n->needs;
+    for (size_t i = 0; needs->list_reasons && i < count; i++)
         cw_answer(n->to, CW_ANSWER_METRIC, "%s", names[i]);
-    for (uint32_t w = 0; w < check->reason_count; w++) {
+    for (uint32_t w = 0; w < needs->reason_count; w++) {
         size_t i = 0;
-        while (i < count && !cw_stall_reason_is(names[i], check->reasons[w]))
+        while (i < count && !cw_stall_reason_is(names[i], needs->reasons[w]))
             i++;
         if (i == count)
             cw_answer(n->to, CW_ERR_USAGE,
                       "found the stall reason '%.100s', expected one of this GPU: capture-agent pc --list names them",
-                      check->reasons[w]);
+                      needs->reasons[w]);
     }
 }
 
@@ -342,21 +342,21 @@ static void check_metrics(const struct node *n, CUdevice device)
     chip.deviceIndex = (size_t)device;
     if (n->api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
         return;
-    if (n->check->list_metrics)
+    if (n->needs->list_metrics)
         list_metrics(n, chip.pChipName);
     uint32_t version = 0;
     n->api.cuptiGetVersion(&version);
-    for (uint32_t i = 0; i < n->check->metric_count; i++) {
+    for (uint32_t i = 0; i < n->needs->metric_count; i++) {
         /* seen with a kernel that ran the longer on an SM, the higher the SM's number: all had the count of SM 0 */
-        if (n->check->metrics[i].level != CW_SASS_GPU && version / 100 == 1300) {
+        if (n->needs->metrics[i].level != CW_SASS_GPU && version / 100 == 1300) {
             cw_answer(n->to, CW_ERR_UNSUPPORTED,
                       "found the level %s, expected gpu: CUPTI 13.0 gives every instance the first one's count",
-                      cw_sass_level_names[n->check->metrics[i].level]);
+                      cw_sass_level_names[n->needs->metrics[i].level]);
             return;
         }
         PARAMS(CUpti_SassMetrics_GetProperties_Params, p);
         p.pChipName = chip.pChipName;
-        p.pMetricName = n->check->metrics[i].name;
+        p.pMetricName = n->needs->metrics[i].name;
         if (n->api.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS)
             cw_answer(n->to, CW_ERR_USAGE,
                       "found the SASS metric '%.200s', expected one of %s: capture-agent sass --list names them",
@@ -366,24 +366,24 @@ static void check_metrics(const struct node *n, CUdevice device)
 
 static void check_device(const struct node *n, CUdevice device, bool first)
 {
-    const struct cw_check *check = n->check;
+    const struct cw_node_needs *needs = n->needs;
     bool supported = true;
-    if (check->report)
+    if (needs->report)
         check_mig(n, device);
     for (int need = CW_NEED_RANGE; need < CW_NEED_ALL; need++)
-        if (check->need == CW_NEED_ALL || (int)check->need == need)
+        if (needs->need == CW_NEED_ALL || (int)needs->need == need)
             supported = check_support(n, (enum cw_need)need, device) && supported;
     if (first)
         check_metrics(n, device);
-    CUcontext context = supported && !check->list_metrics ? make_context(n, device) : NULL;
-    if (context && check_permission(n, device, context) && first && (check->list_reasons || check->reason_count))
+    CUcontext context = supported && !needs->list_metrics ? make_context(n, device) : NULL;
+    if (context && check_permission(n, device, context) && first && (needs->list_reasons || needs->reason_count))
         check_reasons(n, context);
 }
 
-void cw_check_gpu(const struct cw_answers *to, const struct cw_check *check)
+void cw_check_gpu(const struct cw_answers *to, const struct cw_node_needs *needs)
 {
     static struct node n;
-    n = (struct node){.to = to, .check = check};
+    n = (struct node){.to = to, .needs = needs};
     bool first = true;
     if (!check_driver(&n) || !check_cupti(&n) || !check_chips(&n))
         return;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
+#include "agent/backend/cupti/check.h"
+#include "agent/backend/cupti/cupti.h"
 #include "agent/backend/pc_capture.h"
 #include "agent/output/file_devices.h"
 #include "agent/session/session.h"
@@ -246,7 +247,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
-    enum cw_status status = cw_node_check(&(struct cw_check){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
+    enum cw_status status = cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
                                                              .metric_count = c->options->metric_count,
                                                              .metrics = c->options->metrics,
                                                              .reason_count = c->options->reason_count,
@@ -286,7 +287,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
                          exit_status, err);
 }
 
-enum cw_status cw_cupti_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
+enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
 {
     struct capture *c = calloc(1, sizeof *c);
     if (!c)

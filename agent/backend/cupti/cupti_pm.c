@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
-#include "agent/backend/pm.h"
+#include "agent/backend/cupti/check.h"
+#include "agent/backend/cupti/cupti.h"
+#include "agent/backend/cupti/pm_sampler.h"
+#include "agent/backend/pm_capture.h"
 #include "agent/output/collector.h"
 #include "agent/session/session.h"
 #include "agent/session/signals.h"
 #include "base/demangle.h"
 #include "host/nvperf/lower.h"
+#include "image/pm_data.h"
 
 struct gpu { /* that is sampled */
     struct capture *capture;
@@ -253,12 +256,12 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
         status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
                               plan->pass_count);
     if (status == CW_OK)
-        status =
-            cw_node_check(&(struct cw_check){.need = CW_NEED_PM,
-                                             .chip = plan->chip,
-                                             .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
-                                             .found_devices = &devices},
-                          err);
+        status = cw_node_check(
+            &(struct cw_node_needs){.need = CW_NEED_PM,
+                                    .chip = plan->chip,
+                                    .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
+                                    .found_devices = &devices},
+            err);
     choose_gpus(c, devices);
     if (status == CW_OK && plan->native)
         cw_write_bytes(&c->native, plan->native, plan->native_size);
@@ -326,7 +329,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     return ran ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
 }
 
-enum cw_status cw_pm_cupti_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
 {
     struct capture *c = calloc(1, sizeof *c);
     if (!c)

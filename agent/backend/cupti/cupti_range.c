@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
+#include "agent/backend/cupti/check.h"
+#include "agent/backend/cupti/cupti.h"
 #include "agent/backend/cupti/range_decode.h"
+#include "agent/backend/range_capture.h"
 #include "agent/output/patched.h"
 #include "agent/output/range_output.h"
 #include "agent/session/session.h"
@@ -377,7 +379,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status == CW_OK)
         status = cw_nvperf_open(&c->library, NULL, err);
     if (status == CW_OK)
-        status = cw_node_check(&(struct cw_check){.need = CW_NEED_RANGE, .chip = c->plan.chip}, err);
+        status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = c->plan.chip}, err);
     if (status == CW_OK)
         status = repair(c, err);
     if (status == CW_OK)
@@ -421,11 +423,11 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
                 "may hold its work (scope 'shared device'), which --scope context leaves out\n");
     /* a program that was never started says nothing */
     if (c->session.program.over)
-        status = cw_capture_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);
+        status = cw_range_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);
     return status;
 }
 
-enum cw_status cw_cupti_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
+enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
 {
     struct capture *c = calloc(1, sizeof *c);
     if (!c)

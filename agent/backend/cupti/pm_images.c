@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/backend/cupti/pm_process.h"
+#include "agent/backend/pm_capture.h"
 #include "agent/common/device.h"
 
 static struct {

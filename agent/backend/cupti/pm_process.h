@@ -1,4 +1,4 @@
-/* What the parts of the sampling process share. It is a process of its own (pm.h): whatever goes wrong ends it. */
+/* What the parts of the sampling process share. It is a process of its own (pm_sampler.h): whatever goes wrong ends it. */
 #ifndef CW_AGENT_PM_PROCESS_H
 #define CW_AGENT_PM_PROCESS_H
 
@@ -8,8 +8,9 @@
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 
-#include "agent/backend/pm.h"
+#include "agent/backend/backend.h"
 #include "agent/common/cupti_api.h"
+#include "image/pm_data.h"
 
 #define CW_PM_FUNCTIONS(X)                                                                                             \
     X(cuptiPmSamplingEnable)                                                                                           \

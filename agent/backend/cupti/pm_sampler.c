@@ -14,6 +14,7 @@
 
 #include "agent/backend/cupti/pm_clock.h"
 #include "agent/backend/cupti/pm_process.h"
+#include "agent/backend/cupti/pm_sampler.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
 #include "agent/session/signals.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/backend/pc_capture.h"
+#include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_program.h"
 #include "agent/common/filter.h"
@@ -270,7 +271,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     return cw_pc_verdict(s->options, &s->program, s->samples, false, s->trouble.code, exit_status, err);
 }
 
-enum cw_status cw_sim_pc_capture(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
+enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
 {
     struct simulation *s = calloc(1, sizeof *s);
     if (!s)

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
-#include "agent/backend/pm.h"
+#include "agent/backend/pm_capture.h"
+#include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_program.h"
+#include "agent/output/collector.h"
+#include "image/pm_data.h"
 #include "agent/session/session.h"
 
 enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */ };
@@ -297,7 +299,7 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     return cw_pm_verdict(o, &s->program, s->any, status, exit_status, err);
 }
 
-enum cw_status cw_pm_sim_capture(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
+enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
 {
     struct simulation s = {.options = options,
                            .plan = options->plan,

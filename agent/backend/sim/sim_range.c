@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
+#include "agent/backend/range_capture.h"
+#include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_program.h"
 #include "agent/common/file_name.h"
@@ -364,11 +365,11 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         status = run_all(s, count, err);
     cw_range_output_report(&s->out);
     if (s->program.over)
-        status = cw_capture_verdict(o, &s->program, s->out.ranges, status, exit_status, err);
+        status = cw_range_verdict(o, &s->program, s->out.ranges, status, exit_status, err);
     return status;
 }
 
-enum cw_status cw_sim_capture(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
+enum cw_status cw_sim_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
 {
     struct simulation *s = calloc(1, sizeof *s);
     if (!s)

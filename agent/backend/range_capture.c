@@ -1,8 +1,8 @@
+#include "agent/backend/range_capture.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "agent/backend/backend.h"
 
 enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err)
 {
@@ -36,4 +36,20 @@ void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_lau
     snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, l->graphs);
     if (l->graphs)
         add(a, "graphs", a->graphs);
+}
+
+enum cw_status cw_range_verdict(const struct cw_range_options *options, const struct cw_program *program,
+                                uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err)
+{
+    const char *name = options->argv[0];
+    status = cw_program_verdict(program, name, options->output, status, exit_status, err);
+    if (status != CW_OK || ranges || *exit_status)
+        return status;
+    const struct cw_filter_options *f = &options->filter;
+    bool chosen = options->user || f->kernel || f->range || f->process || f->devices || f->launch_skip ||
+                  f->launch_count != UINT64_MAX || f->only_program;
+    return cw_error_set(err, CW_ERR_APP,
+                        chosen ? "%s launched nothing of what was asked for, so nothing was captured"
+                               : "%s launched no kernel, so nothing was captured",
+                        name);
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/backend/pm.h"
+#include "agent/backend/pm_capture.h"
 
 /* The rollup of a metric's name: "sm__inst_executed.max.per_second" has the greatest. */
 static bool names_extreme(const char *rest)

@@ -1,0 +1,38 @@
+/* Whether a capture on this node would be stopped by something. */
+#ifndef CW_AGENT_CHECK_H
+#define CW_AGENT_CHECK_H
+
+#include <stdio.h>
+
+#include "agent/backend/backend.h"
+
+/* As cw_backend.check. */
+enum cw_status cw_node_check(const struct cw_node_needs *needs, struct cw_error *err);
+
+/* ---- between the parts ------------------------------------------------------------------------------------------ */
+
+/* Where answers go, a line each. */
+struct cw_answers {
+    FILE *to;
+};
+/* Notes are good to know, and no reason to refuse. */
+enum cw_answer {
+    CW_ANSWER_OK = 0,
+    CW_ANSWER_NOTE = 1,
+    CW_ANSWER_CHIP = -1,
+    CW_ANSWER_METRIC = -2,
+    CW_ANSWER_DEVICE = -3
+};
+
+/* `kind` is an enum cw_answer or the enum cw_status of a failure. True unless it is a failure. */
+bool cw_answer(const struct cw_answers *answers, int kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What this machine says without a GPU library: container, MPS, other tools. */
+void cw_check_environment(const struct cw_answers *answers);
+/* Whether the driver lets this process read counters, in a few words of advice where it does not; "" where it does. */
+const char *cw_check_permission_advice(void);
+/* What driver and CUPTI say. Leaves contexts behind: for a process that ends. */
+void cw_check_gpu(const struct cw_answers *answers, const struct cw_node_needs *needs);
+
+#endif

@@ -1,0 +1,10 @@
+#include "agent/backend/cupti/cupti.h"
+
+#include "agent/backend/cupti/check.h"
+
+const struct cw_backend cw_backend_cupti = {.name = "cupti",
+                                            .keeps_native = true,
+                                            .range = cw_cupti_range,
+                                            .pc = cw_cupti_pc,
+                                            .pm = cw_cupti_pm,
+                                            .check = cw_node_check};

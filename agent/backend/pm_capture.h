@@ -1,0 +1,18 @@
+/* What captures of samples share, whatever the backend. */
+#ifndef CW_AGENT_PM_CAPTURE_H
+#define CW_AGENT_PM_CAPTURE_H
+
+#include "agent/backend/backend.h"
+
+/* Whether samples of a counter need all rollups: a metric of the plan asks for its least or greatest. */
+bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter);
+
+/* Tells the person what is not in the file: samples that were lost, launches on GPUs that are not sampled. */
+void cw_pm_tell(uint64_t lost, uint64_t elsewhere);
+
+/* cw_program_verdict where there is a program (else *exit_status is 0), and a capture without `any` sample is an error.
+ */
+enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct cw_program *program, bool any,
+                             enum cw_status status, int *exit_status, struct cw_error *err);
+
+#endif
