@@ -15,7 +15,7 @@ struct cw_range_options {
     const char *output, *keep_native;
     char *const *argv; /* the program and its arguments */
     struct cw_filter_options filter;
-    enum cw_replay replay;
+    enum cw_replay_kind replay;
     bool user;                    /* user ranges rather than launches */
     bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;              /* of nested user ranges */

@@ -126,7 +126,8 @@ static void check_ranges(struct range_arguments *a, struct argp_state *state)
     if (o->keep_native && !a->backend->keeps_native)
         cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
     if (o->keep_native && (cw_file_is_same(o->keep_native, o->output) || cw_file_is_same(o->keep_native, a->plan)))
-        cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output", o->keep_native);
+        cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
+                       o->keep_native);
     if (o->user && o->filter.kernel)
         cw_usage_error(state, "found --kernel with --ranges user, expected --range for their names");
     if (o->for_context && o->replay == CW_REPLAY_APPLICATION) /* its runs would have to agree */
@@ -154,7 +155,7 @@ static error_t parse_range(int key, char *arg, struct argp_state *state)
         a->backend = cw_command_backend(state, arg);
         return 0;
     case KEY_REPLAY:
-        a->options.replay = (enum cw_replay)word(state, "replay", arg, cw_replay_names, CW_REPLAY_ONCE);
+        a->options.replay = (enum cw_replay_kind)word(state, "replay", arg, cw_replay_names, CW_REPLAY_ONCE);
         a->replay_given = true;
         return 0;
     case KEY_RANGES:

@@ -243,7 +243,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
     launch->user = cw_read_u8(in);
     launch->unwanted = cw_read_u8(in);
     uint32_t replay = cw_read_u32(in), scope = cw_read_u32(in);
-    launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay)replay : CW_REPLAY_BATCH;
+    launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay_kind)replay : CW_REPLAY_BATCH;
     launch->scope = scope < CW_SCOPE__COUNT ? (enum cw_scope)scope : CW_SCOPE_SHARED;
     launch->once = cw_read_string(in, arena);
     launch->graphs = cw_read_u32(in);

@@ -55,7 +55,7 @@ enum cw_mode {
 };
 
 /* How the passes of a range come about. */
-enum cw_replay {
+enum cw_replay_kind {
     CW_REPLAY_BATCH,       /* launches are replayed together */
     CW_REPLAY_KERNEL,      /* each launch for itself */
     CW_REPLAY_APPLICATION, /* the program runs once for each */
@@ -88,7 +88,7 @@ struct cw_launch {
     bool user;          /* a user range */
     bool unwanted;      /* left out by the filter, but launched while another could not be stopped; or refused by the
                            driver in a range that had been pushed */
-    enum cw_replay replay;
+    enum cw_replay_kind replay;
     enum cw_scope scope;
     const char *once; /* why it was counted in one pass only; "" or NULL: it was not */
     uint32_t graphs;  /* how many CUDA graphs were launched in it */
@@ -133,9 +133,8 @@ enum cw_arrival cw_message_read(struct cw_message_in *in, int fd, bool wait, siz
 void cw_message_drop(struct cw_message_in *in);
 
 /* Receives one message into malloc memory (*payload, to be freed, NULL when empty). False at the end of the stream
- * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), without memory (ENOMEM), and where
- * nothing comes for as long as the socket's time limit (EAGAIN).
- * Memory that came with it is closed. */
+ * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), without memory (ENOMEM), and
+ * where nothing comes for as long as the socket's time limit (EAGAIN). Memory that came with it is closed. */
 bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size);
 /* The same, but it is left to the caller to close: *memory, or -1. */
 bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory);

@@ -65,7 +65,7 @@ static void collect(struct cw_collection *c, CUgraphExec exec, CUstream stream, 
 }
 
 const char *cw_graph_collect(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
-                             enum cw_replay replay)
+                             enum cw_replay_kind replay)
 {
     const cuGraphLaunch_params *p = call->functionParams;
     const struct cw_graph *g = cw_graph_find(p->hGraph);

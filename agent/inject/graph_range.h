@@ -9,6 +9,6 @@
  * collected, finds what it expects. Sends the range. NULL, or why the graph was left out; a failure ends the capture.
  */
 const char *cw_graph_collect(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
-                             enum cw_replay replay);
+                             enum cw_replay_kind replay);
 
 #endif

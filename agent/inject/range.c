@@ -43,7 +43,7 @@ bool cw_range_setup(struct cw_reader *in)
     if (!cw_collection_setup(in))
         return false;
     uint32_t replay = cw_read_u32(in);
-    self.replay = (enum cw_replay)replay;
+    self.replay = (enum cw_replay_kind)replay;
     self.user = cw_read_u8(in);
     self.level = cw_read_u32(in);
     self.levels = cw_read_u32(in);

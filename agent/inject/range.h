@@ -6,7 +6,7 @@
 #include "agent/inject/collection.h"
 
 struct cw_range_settings {
-    enum cw_replay replay;
+    enum cw_replay_kind replay;
     bool user;              /* user ranges, not launches */
     uint32_t level, levels; /* of user ranges: the level to begin with, and how many from there in this run */
     struct cw_filter filter;

@@ -98,7 +98,7 @@ static void share_memory(void)
     mode->rest();
 }
 
-static void begin(const struct cw_inject_mode *which, enum cw_replay replay)
+static void begin(const struct cw_inject_mode *which, enum cw_replay_kind replay)
 {
     struct cw_writer setup;
     const struct cw_filter_options all = {.launch_count = UINT64_MAX};
@@ -168,7 +168,7 @@ Test(once, what_others_reach_is_not_repeated_nor_put_back)
     end();
 }
 
-static void in_range_mode(enum cw_replay replay)
+static void in_range_mode(enum cw_replay_kind replay)
 {
     begin(&cw_inject_range, replay);
     kernel(plain);
@@ -640,7 +640,7 @@ Test(once, nothing_begins_where_a_capture_began_meanwhile)
     end();
 }
 
-static void first_launch_is_watched(enum cw_replay replay)
+static void first_launch_is_watched(enum cw_replay_kind replay)
 {
     begin(&cw_inject_range, replay);
     kernel(plain);

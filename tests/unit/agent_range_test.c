@@ -53,7 +53,7 @@ static void capture_ends(void)
 
 /* ---- tests ------------------------------------------------------------------------------------------------------ */
 
-static void begin(enum cw_replay replay, bool user)
+static void begin(enum cw_replay_kind replay, bool user)
 {
     struct cw_writer setup;
     const struct cw_filter_options all = {.launch_count = UINT64_MAX};

@@ -248,11 +248,11 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
     enum cw_status status = cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
-                                                             .metric_count = c->options->metric_count,
-                                                             .metrics = c->options->metrics,
-                                                             .reason_count = c->options->reason_count,
-                                                             .reasons = c->options->reasons,
-                                                             .found_chip = chip},
+                                                                  .metric_count = c->options->metric_count,
+                                                                  .metrics = c->options->metrics,
+                                                                  .reason_count = c->options->reason_count,
+                                                                  .reasons = c->options->reasons,
+                                                                  .found_chip = chip},
                                           err);
     s->chip = chip;
     s->filter = &c->filter;
