@@ -1,10 +1,13 @@
+#include <stdio.h>
+
 #include "agent/backend/backend.h"
+
+static const char why[] = "this build has no cupti backend: CUDA headers were not found when it was built; --backend "
+                          "sim works without a GPU";
 
 static enum cw_status absent(struct cw_error *err)
 {
-    return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                        "this build has no cupti backend: CUDA headers were not found when it was built; --backend sim "
-                        "works without a GPU");
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s", why);
 }
 
 static enum cw_status range(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
@@ -30,7 +33,8 @@ static enum cw_status pm(const struct cw_pm_options *options, int *exit_status, 
 
 static enum cw_status check(const struct cw_node_needs *needs, struct cw_error *err)
 {
-    (void)needs;
+    if (needs->report)
+        printf("FAIL  %s\n", why);
     return absent(err);
 }
 

@@ -69,7 +69,7 @@ enum { CW_CHIP_NAME_SIZE = 32 };
 
 struct cw_node_needs {
     enum cw_need need;
-    bool report;             /* print a line for each answer: ok, note or FAIL */
+    bool report;             /* print a line for each answer, the failures too: ok, note or FAIL */
     const char *chip;        /* what the plan is for, NULL: any */
     uint64_t devices;        /* a bit for each GPU to look at; CW_EVERY_DEVICE: all that fit; 0: the first of them */
     char *found_chip;        /* NULL, or room of CW_CHIP_NAME_SIZE for the chip that the captures will be of */
