@@ -1,12 +1,200 @@
+/* NVIDIA's native counter data as our counter data, on any machine with their host library. */
+#define _GNU_SOURCE
 #include <argp.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent/command/command.h"
-#include "agent/command/decode.h"
+#include "agent/output/collector.h"
+#include "base/suggest.h"
 #include "base/usage.h"
+#include "host/nvperf/lower.h"
 
 enum { KEY_NATIVE = 256, KEY_CHIP };
+enum { LARGEST_IMAGE = 1 << 30 };
 
-static const struct argp_option decode_options[] = {
+struct decode_options {
+    const char *native, *output, *chip;
+    const char *metrics; /* counters wanted, comma-separated; a metric's name counts for its counter. NULL: all */
+};
+
+struct decoding {
+    const struct decode_options *options;
+    const struct cw_nvperf *library;
+    struct cw_arena *arena;
+    uint8_t *image; /* aligned as the library wants it */
+    size_t size;
+    struct cw_schema_counter *counters;
+    uint32_t count;
+};
+
+static enum cw_status read_image(struct decoding *d, struct cw_error *err)
+{
+    struct cw_bytes file;
+    enum cw_status status = cw_file_read(&file, d->options->native, LARGEST_IMAGE, err);
+    if (status != CW_OK)
+        return status;
+    d->size = file.size;
+    d->image = aligned_alloc(64, (file.size + 64) / 64 * 64);
+    if (d->image)
+        memcpy(d->image, file.data, file.size);
+    cw_bytes_free(&file);
+    return d->image ? CW_OK : cw_error_nomem(err);
+}
+
+/* The counter that a wanted name means: itself, or the longest counter name that it continues with a dot. */
+static uint32_t find_counter(const struct decoding *d, const char *name, size_t length)
+{
+    uint32_t best = d->count;
+    size_t longest = 0;
+    for (uint32_t i = 0; i < d->count; i++) {
+        size_t n = strlen(d->counters[i].name);
+        if (n <= length && n >= longest && strncmp(d->counters[i].name, name, n) == 0 &&
+            (n == length || name[n] == '.')) {
+            best = i;
+            longest = n;
+        }
+    }
+    return best;
+}
+
+static enum cw_status keep_wanted(struct decoding *d, struct cw_error *err)
+{
+    const char *text = d->options->metrics;
+    uint8_t *wanted = cw_arena_alloc(d->arena, d->count, 1);
+    if (!wanted)
+        return cw_error_nomem(err);
+    for (size_t length; *(text += strspn(text, ", ")); text += length) {
+        length = strcspn(text, ", ");
+        uint32_t i = find_counter(d, text, length);
+        if (i == d->count) {
+            char name[256], near_text[400];
+            struct cw_suggest near;
+            snprintf(name, sizeof name, "%.*s", (int)length, text);
+            cw_suggest_init(&near, name);
+            for (uint32_t k = 0; k < d->count; k++)
+                cw_suggest_offer(&near, d->counters[k].name);
+            return cw_error_set(err, CW_ERR_USAGE, "found '%s', expected the name of a counter%s", name,
+                                cw_suggest_text(&near, near_text, sizeof near_text));
+        }
+        wanted[i] = 1;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < d->count; i++)
+        if (wanted[i])
+            d->counters[kept++] = d->counters[i];
+    d->count = kept;
+    return CW_OK;
+}
+
+static enum cw_status list_counters(struct decoding *d, struct cw_error *err)
+{
+    struct cw_nvperf_evaluator *e;
+    enum cw_status status = cw_nvperf_evaluator_create(&e, d->library, d->options->chip, NULL, 0, err);
+    if (status != CW_OK)
+        return status;
+    d->count = (uint32_t)cw_nvperf_metric_count(e, CW_NVPERF_COUNTER);
+    d->counters = cw_arena_alloc(d->arena, d->count, sizeof *d->counters);
+    bool room = d->counters != NULL;
+    for (uint32_t i = 0; room && i < d->count; i++) {
+        d->counters[i] = (struct cw_schema_counter){
+            .name = cw_arena_strdup(d->arena, cw_nvperf_metric_name(e, CW_NVPERF_COUNTER, i)), .whole = true};
+        room = d->counters[i].name != NULL;
+    }
+    cw_nvperf_evaluator_destroy(e);
+    if (!room)
+        return cw_error_nomem(err);
+    return d->options->metrics ? keep_wanted(d, err) : CW_OK;
+}
+
+static enum cw_status write_file(struct decoding *d, struct cw_nvperf_decoder *decoder, struct cw_error *err)
+{
+    struct cw_schema schema = {.chip = d->options->chip,
+                               .producer = "counterworks " CW_VERSION,
+                               .counter_count = d->count,
+                               .counters = d->counters};
+    const struct cw_pair attributes[] = {
+        {"name", "unknown"}, {"chip", d->options->chip}, {"backend", "decode"}, {"simulated", "no"}};
+    struct cw_device device = {.attribute_count = sizeof attributes / sizeof *attributes, .attributes = attributes};
+    struct cw_device_facts *facts = cw_arena_alloc(d->arena, d->count, sizeof *facts);
+    struct cw_value *values = cw_arena_alloc(d->arena, d->count, sizeof *values);
+    struct cw_collector out = {.fd = -1};
+    enum cw_status status = facts && values ? cw_nvperf_decode_facts(decoder, facts, err) : cw_error_nomem(err);
+    device.facts = facts;
+    if (status == CW_OK)
+        status = cw_collector_open(&out, d->options->output, &schema, err);
+    if (status == CW_OK)
+        status = cw_collector_device(&out, &device, err);
+    for (size_t i = 0; status == CW_OK && i < cw_nvperf_decoder_ranges(decoder); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "range %zu", i);
+        struct cw_range range = {.name = name, .kernel = ""};
+        status = cw_nvperf_decode_range(decoder, i, values, err);
+        if (status == CW_OK)
+            status = cw_collector_range(&out, &range, values, err);
+    }
+    if (status == CW_OK)
+        status = cw_collector_end(&out, CW_END_NO_PROGRAM, 0, err);
+    cw_collector_close(&out);
+    return status;
+}
+
+static enum cw_status decode(const struct decode_options *options, struct cw_error *err)
+{
+    struct decoding d = {.options = options, .arena = cw_arena_create()};
+    struct cw_nvperf_decoder *decoder = NULL;
+    enum cw_status status = d.arena ? cw_nvperf_open(&d.library, NULL, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = read_image(&d, err);
+    if (status == CW_OK)
+        status = list_counters(&d, err);
+    if (status == CW_OK)
+        status =
+            cw_nvperf_decoder_create(&decoder, d.library, options->chip, d.image, d.size, d.counters, d.count, err);
+    if (status == CW_OK)
+        status = write_file(&d, decoder, err);
+    cw_nvperf_decoder_destroy(decoder);
+    free(d.image);
+    cw_arena_destroy(d.arena);
+    return status;
+}
+
+/* NVIDIA's library trusts the image: a damaged one can crash it. A child takes that risk. */
+static enum cw_status decode_in_child(const struct decode_options *options, struct cw_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return cw_error_set(err, CW_ERR_IO, "cannot create a pipe");
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct cw_error mine = CW_ERROR_INIT;
+        decode(options, &mine);
+        _exit(write(ends[1], &mine, sizeof mine) != (ssize_t)sizeof mine);
+    }
+    close(ends[1]);
+    struct cw_error told = CW_ERROR_INIT;
+    ssize_t n = pid > 0 ? read(ends[0], &told, sizeof told) : 0;
+    close(ends[0]);
+    int how = 0;
+    if (pid > 0)
+        waitpid(pid, &how, 0);
+    if (n != (ssize_t)sizeof told)
+        return cw_error_set(err, CW_ERR_INPUT,
+                            "%s: NVIDIA's host library could not read it (it stopped with signal %d); expected native "
+                            "counter data of %s",
+                            options->native, WIFSIGNALED(how) ? WTERMSIG(how) : 0, options->chip);
+    if (told.code != CW_OK && err)
+        *err = told;
+    return told.code;
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+static const struct argp_option decode_arguments[] = {
     {"native", KEY_NATIVE, "FILE", 0, "NVIDIA's counter data (range --keep-native)", 0},
     {"metrics", 'm', "A,B,...", 0, "the counters to take (default: every one)", 0},
     {"chip", KEY_CHIP, "NAME", 0, "the chip it is from (default: GH100)", 0},
@@ -16,7 +204,7 @@ static const struct argp_option decode_options[] = {
 
 static error_t parse_decode(int key, char *arg, struct argp_state *state)
 {
-    struct cw_decode_options *o = state->input;
+    struct decode_options *o = state->input;
     switch (key) {
     case KEY_NATIVE:
         o->native = arg;
@@ -45,7 +233,7 @@ static error_t parse_decode(int key, char *arg, struct argp_state *state)
 int cw_decode_command(int argc, char **argv)
 {
     static const struct argp argp = {
-        decode_options,
+        decode_arguments,
         parse_decode,
         "",
         "Turns NVIDIA's counter data into counter data that metric-eval reads. Needs their "
@@ -54,8 +242,8 @@ int cw_decode_command(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct cw_decode_options options = {.chip = "GH100"};
+    struct decode_options options = {.chip = "GH100"};
     cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
-    return cw_decode(&options, &err) == CW_OK ? 0 : cw_command_fail(&err);
+    return decode_in_child(&options, &err) == CW_OK ? 0 : cw_command_fail(&err);
 }
