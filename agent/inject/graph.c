@@ -1,4 +1,4 @@
-#include "agent/inject/graph_nodes.h"
+#include "agent/inject/graph.h"
 
 #include <stdlib.h>
 

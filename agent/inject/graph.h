@@ -3,18 +3,7 @@
 #ifndef CW_INJECT_GRAPH_H
 #define CW_INJECT_GRAPH_H
 
-#include "agent/inject/shared.h"
-
-struct cw_graph_node;
-
-struct cw_graph {
-    struct cw_graph *next;
-    CUgraphExec exec;
-    struct cw_arena *arena;
-    const char *obstacle; /* why it cannot be launched again; NULL: it can */
-    uint32_t kernels;     /* with those of child graphs */
-    struct cw_graph_node *nodes;
-};
+#include "agent/inject/graph_nodes.h"
 
 /* Whether a call of the driver makes, changes or ends executable graphs. */
 bool cw_graph_follows(CUpti_CallbackId id);
@@ -24,8 +13,5 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Never NULL: a graph that nobody saw being made has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);
-/* Keeps the memory of the host's that the graph may write. The GPU does nothing. False where that cannot be: there is
- * too much of it, or the graph writes another device's. */
-bool cw_graph_keep(const struct cw_graph *graph, uint32_t device, struct cw_shared *shared);
 
 #endif
