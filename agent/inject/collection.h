@@ -2,6 +2,7 @@
 #ifndef CW_INJECT_COLLECTION_H
 #define CW_INJECT_COLLECTION_H
 
+#include "agent/common/nesting.h"
 #include "agent/inject/descriptor.h"
 #include "agent/inject/inject.h"
 

@@ -1,5 +1,6 @@
-/* What the parts of the injection library share. Every function here is called with the one lock held, where it does
- * not say otherwise. */
+/* What the parts of the injection library share: the lock, what the agent is told, and calls of the driver and CUPTI.
+ * It knows nothing of what uses it: mode.h has the ways to collect, entry.c what CUDA and CUPTI call. Every function
+ * here is called with the one lock held, where it does not say otherwise. */
 #ifndef CW_INJECT_INJECT_H
 #define CW_INJECT_INJECT_H
 
@@ -8,43 +9,16 @@
 
 #include "agent/common/cupti_api.h"
 #include "agent/common/message.h"
-#include "agent/common/nesting.h"
+#include "agent/inject/clock.h"
 
-/* One way to collect (enum cw_mode): what it does with what happens in the program. */
-struct cw_inject_mode {
-    /* Finds libraries and what is in them, and may be NULL. The lock is not held: whoever waits for the loader must not
-     * hold it, for constructors of libraries use ranges and CUDA. Several threads may come here, and find the same. */
-    void (*load)(void);
-    bool (*setup)(struct cw_reader *in); /* the rest of SETUP, once; false ends the capture */
-    void (*context_created)(CUcontext context, uint32_t device);
-    void (*context_destroyed)(CUcontext context);
-    /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business */
-    void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-    void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-    void (*finish)(void); /* the program ends */
-    /* the rest may be NULL; the other calls of the driver that it wants: */
-    bool (*wants)(CUpti_CallbackId id);
-    void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-    void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-    void (*range_opened)(const struct cw_open_range *range);
-    void (*range_closing)(const struct cw_open_range *range);
-    void (*abandoned)(void); /* the capture is over, the program is not */
-    /* ends what is being collected: others are about to reach the program's memory (reach.h), or a stream to be
-     * captured; NULL: it does not matter to this mode */
-    bool (*rest)(void); /* false where something goes on that cannot be ended */
-    /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
-     * calls of ours take as well. */
-    void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
-    void (*module_unloading)(CUcontext context);
-};
-extern const struct cw_inject_mode cw_inject_range, cw_inject_batch, cw_inject_pc, cw_inject_sass, cw_inject_trace;
+struct cw_inject_mode;
 
 struct cw_inject {
     struct cw_cupti api;
     bool over; /* nothing more is collected */
     pid_t process;
     struct cw_arena *arena;            /* for what SETUP brought */
-    const struct cw_inject_mode *mode; /* known from the first context on */
+    const struct cw_inject_mode *mode; /* mode.h; known from the first context on */
     CUpti_SubscriberHandle subscriber;
 };
 extern struct cw_inject cw_inject;
@@ -73,9 +47,14 @@ void cw_thread_leave(const struct cw_thread *thread);
  * must not touch anything. */
 bool cw_inject_lock(void);
 void cw_inject_unlock(void);
-
-/* Wall-clock time, which goes on evenly where the clock is set. Needs no lock. */
-uint64_t cw_inject_now_ns(void);
+/* The two halves of that: the thread's calls are our own from here on; others are kept out. */
+bool cw_inject_enter(void);
+void cw_inject_leave(void);
+void cw_inject_acquire(void);
+void cw_inject_release(void);
+/* When the library is loaded, and in a child that was forked, which has none of the threads that may hold the lock. */
+void cw_inject_begin(void);
+void cw_inject_renew(void);
 
 /* Ends the capture and tells the agent why. Needs no lock. */
 void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

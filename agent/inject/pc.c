@@ -6,6 +6,7 @@
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/kernels.h"
+#include "agent/inject/mode.h"
 #include "agent/inject/say.h"
 #include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"

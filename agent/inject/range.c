@@ -7,6 +7,7 @@
 #include "agent/inject/idle.h"
 #include "agent/inject/in_flight.h"
 #include "agent/inject/kernels.h"
+#include "agent/inject/mode.h"
 #include "agent/inject/once.h"
 #include "agent/inject/reach.h"
 #include "agent/inject/shared.h"

@@ -2,6 +2,7 @@
  * for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is found. */
 #define _GNU_SOURCE
 #include "agent/inject/checkpoint.h"
+#include "agent/inject/mode.h"
 #include "agent/inject/range.h"
 #include "agent/inject/reach.h"
 #include "agent/inject/say.h"

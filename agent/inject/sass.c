@@ -9,6 +9,7 @@
 
 #include "agent/inject/graph.h"
 #include "agent/inject/in_flight.h"
+#include "agent/inject/mode.h"
 #include "agent/inject/stream_capture.h"
 #include "image/pc_data.h"
 

@@ -4,8 +4,8 @@
 
 /* Remembers what the standard error is. */
 void cw_say_begin(void);
-/* Writes "counterworks: ..." as one line to the standard error, or nothing: where that is closed or another file by now,
- * nobody reads it any more, or there is no room. Needs no lock. */
+/* Writes "counterworks: ..." as one line to the standard error, or nothing: where that is closed or another file by
+ * now, nobody reads it any more, or there is no room. Needs no lock. */
 void cw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/mode.h"
 
 /* Records are handed over when a buffer is full, which some hundreds of launches make it, and about this often, so that
  * a program that is killed takes few of them with it. */

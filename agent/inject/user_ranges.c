@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/mode.h"
 #include "agent/inject/say.h"
 #include "base/utf8.h"
 

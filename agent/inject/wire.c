@@ -10,8 +10,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "agent/inject/clock.h"
 #include "agent/inject/descriptor.h"
-#include "agent/inject/inject.h"
 #include "agent/inject/say.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */

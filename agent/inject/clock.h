@@ -1,0 +1,12 @@
+/* The library's time. */
+#ifndef CW_INJECT_CLOCK_H
+#define CW_INJECT_CLOCK_H
+
+#include <stdint.h>
+
+/* When the library is loaded. */
+void cw_inject_begin_clock(void);
+/* Wall-clock time, which goes on evenly where the clock is set. Needs no lock. */
+uint64_t cw_inject_now_ns(void);
+
+#endif
