@@ -146,3 +146,9 @@ const struct cw_graph *cw_graph_find(CUgraphExec exec)
     const struct cw_graph *g = *place_of(exec);
     return g ? g : &none;
 }
+
+void cw_graph_launch_name(const CUpti_CallbackData *call, char *name, size_t size)
+{
+    const cuGraphLaunch_params *launch = call->functionParams;
+    cw_graph_name(cw_graph_find(launch->hGraph)->kernels, name, size);
+}

@@ -13,5 +13,7 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Never NULL: a graph that nobody saw being made has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);
+/* cw_graph_name of the graph that a call launches. */
+void cw_graph_launch_name(const CUpti_CallbackData *call, char *name, size_t size);
 
 #endif

@@ -74,7 +74,7 @@ const char *cw_graph_collect(struct cw_collection *c, CUpti_CallbackId id, const
     const char *obstacle = g->obstacle ? g->obstacle : save(&memory, c, g);
     if (obstacle)
         return obstacle;
-    cw_graph_name(g->kernels, name, sizeof name);
+    cw_graph_launch_name(call, name, sizeof name);
     if (cw_collection_arm_user(c) && cw_collection_graph(c, id, call, name)) {
         c->launches[c->count - 1].data.replay = replay;
         collect(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);

@@ -91,8 +91,7 @@ static bool note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Callb
     char name[64] = "";
     if (!cw_inject_launches_graph(id))
         return cw_collection_launch(c, id, call);
-    cw_graph_name(cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph)->kernels, name,
-                  sizeof name);
+    cw_graph_launch_name(call, name, sizeof name);
     bool noted = cw_collection_graph(c, id, call, name);
     c->pending += noted;
     return noted;

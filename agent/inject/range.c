@@ -65,8 +65,7 @@ bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     char graph[64] = "";
     if (cw_inject_launches_graph(id))
-        cw_graph_name(cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph)->kernels, graph,
-                      sizeof graph);
+        cw_graph_launch_name(call, graph, sizeof graph);
     return cw_filter_launch(&self.filter, !*graph && call->symbolName ? call->symbolName : graph,
                             cw_user_ranges_wanted());
 }
