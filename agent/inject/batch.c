@@ -22,7 +22,6 @@
 #include "agent/inject/stream_capture.h"
 
 enum { MOST_BATCHES = 64 };
-static const uint64_t longest_ns = 5000000000; /* of a batch, so that a program that is killed takes little with it */
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
 static const uint64_t least_watch_ns = 3000000000;
@@ -406,14 +405,13 @@ static const char *make_room(struct cw_collection *c, struct batch *b)
     bool waits = true, rests = false;
     uint64_t until = cw_inject_now_ns() + launch_patience_ns;
     while (waits && c->context && !cw_inject.over && !cw_stream_capture_is_under_way()) {
-        bool full =
-            c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
+        bool due = cw_collection_is_due(c);
         if (c->pending && (b->spoilt || cw_inject_now_ns() > until)) { /* it may wait for this one */
             b->spoilt = true;
             return CW_WHY_BESIDE;
         } else if (c->pending)
             cw_inject_wait();
-        else if (full || (c->running && b->spoilt))
+        else if (due || (c->running && b->spoilt))
             end_collection(c);
         else if (c->running && c->once) {
             end_collection(c);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+static const uint64_t longest_ns = 5000000000; /* of a collection */
 enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
 struct part {
@@ -278,6 +279,11 @@ void cw_collection_close(struct cw_collection *c)
     free(c->images);
     free(c->launches);
     *c = (struct cw_collection){0};
+}
+
+bool cw_collection_is_due(const struct cw_collection *c)
+{
+    return c->running && (c->count == self.at_once || cw_inject_now_ns() - c->armed_ns > longest_ns);
 }
 
 bool cw_collection_any_runs(void)

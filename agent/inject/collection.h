@@ -83,6 +83,9 @@ struct cw_collection *cw_collection_with_range(uint64_t range);
 void cw_collection_stop_all(void);
 /* Whether some context is being collected. */
 bool cw_collection_any_runs(void);
+/* Whether what is being collected is to end: there is no more room, or a program that is killed would take too much
+ * with it. */
+bool cw_collection_is_due(const struct cw_collection *c);
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 

@@ -6,7 +6,7 @@
 #include "agent/inject/kernels.h"
 #include "agent/inject/stream_capture.h"
 
-static const uint64_t patience_ns = 2000000000, longest_ns = 5000000000;
+static const uint64_t patience_ns = 2000000000;
 /* Until its range ends, the time counts as the launch's: it is looked for without a pause, then by pauses of a share of
  * what has passed. */
 static const uint64_t busy_ns = 200000;
@@ -72,8 +72,7 @@ static const char *make_ready(struct cw_collection *c)
         spoil(c);
         return CW_WHY_WAITS;
     }
-    bool due = c->running && (c->count == cw_collection_at_once() || cw_inject_now_ns() - c->armed_ns > longest_ns);
-    if (due && !cw_once_end(c))
+    if (cw_collection_is_due(c) && !cw_once_end(c))
         return CW_WHY_WAITS;
     if (!c->running && !take_device(c))
         return CW_WHY_BESIDE;

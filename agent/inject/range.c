@@ -15,8 +15,6 @@
 #include "agent/inject/user_ranges.h"
 #include "base/demangle.h"
 
-/* Ranges are handed over about this often, so that a program that is killed takes few with it. */
-static const uint64_t flush_ns = 5000000000;
 /* cw_range_affords_end: as often as costs no more than this, and a tenth of the program's time. Stopping and starting
  * is most of a second when software counters are in the plan. */
 static const uint64_t free_ns = 3000000000;
@@ -166,11 +164,6 @@ static bool arm(struct cw_collection *c)
     return armed;
 }
 
-static bool is_due(const struct cw_collection *c)
-{
-    return c->count == cw_collection_at_once() || (c->count && cw_inject_now_ns() - c->armed_ns > flush_ns);
-}
-
 /* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
 static bool wants(CUpti_CallbackId id)
 {
@@ -276,7 +269,7 @@ static bool make_ready(struct cw_collection *c, bool wanted)
     do {
         while (one_by_one && c->pending)
             cw_inject_wait();
-        if (is_ours_to_stop(c) && (!wanted || is_due(c)))
+        if (is_ours_to_stop(c) && (!wanted || (c->count && cw_collection_is_due(c))))
             flush(c);
         if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
             return false;
@@ -391,7 +384,7 @@ struct cw_collection *cw_range_current(void)
 
 void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 {
-    if (is_ours_to_stop(c) && is_due(c))
+    if (is_ours_to_stop(c) && c->count && cw_collection_is_due(c))
         flush(c);
     if (c->open_range || cw_inject.over || (!c->running && (self.replay == CW_REPLAY_USER || !arm(c))))
         return;
