@@ -509,13 +509,13 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
     }
 }
 
-/* Behind all waits: what goes ahead now, and is not in its context's batch, is not undone with any batch of its device,
- * nor with what is tried. */
+/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` (else NULL) is
+ * not undone with any batch of its device, either. */
 static void goes_ahead(const struct cw_collection *c)
 {
     for (int i = 0; i < MOST_BATCHES; i++) {
         const struct cw_collection *other = batches[i].open ? cw_collection_find(batches[i].context) : NULL;
-        if (other && other->device == c->device)
+        if (c && other && other->device == c->device)
             batches[i].spoilt = true;
     }
     disturbed = true;
@@ -599,9 +599,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect != CW_EFFECT_READ && !recorded)
         end_collection(c);
-    if (c && c->context && changes && !recorded)
-        goes_ahead(c);
-    disturbed = disturbed || changes;
+    if (changes)
+        goes_ahead(c && c->context && !recorded ? c : NULL);
     *call->correlationData = changes ? CHANGES : READS;
     in_flight[*call->correlationData]++;
 }
