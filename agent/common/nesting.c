@@ -23,14 +23,26 @@ static uint32_t free_level(const struct cw_nesting *n)
     return level;
 }
 
+/* Behind the first range of each kind that is not followed. */
+static void warn(struct cw_nesting *n, bool full)
+{
+    _Static_assert(CW_MOST_OPEN_RANGES == 4096, "the warning says so");
+    uint64_t *lost = full ? &n->beyond : &n->forgotten;
+    if ((*lost)++ == 0)
+        n->warning = full ? "found more than 4096 ranges open at a time; those beyond are not followed"
+                          : "found no memory for the name of a range; ranges without one are not followed";
+}
+
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t thread, uint64_t domain, bool process_wide,
                                             bool wanted, const char *name)
 {
     bool full = n->count == CW_MOST_OPEN_RANGES;
     char *copy = full ? NULL : strdup(name);
-    n->lost += full;
-    if (!copy)
+    n->warning = NULL;
+    if (!copy) {
+        warn(n, full);
         return NULL;
+    }
     uint32_t level = wanted ? free_level(n) : 0;
     n->open[n->count] = (struct cw_open_range){.id = ++n->ids,
                                                .thread = thread,
@@ -44,8 +56,7 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t threa
 
 const char *cw_nesting_warning(const struct cw_nesting *n)
 {
-    _Static_assert(CW_MOST_OPEN_RANGES == 4096, "the warning says so");
-    return n->lost == 1 ? "found more than 4096 ranges open at a time; those beyond are not followed" : NULL;
+    return n->warning;
 }
 
 const struct cw_open_range *cw_nesting_innermost(const struct cw_nesting *n, uint64_t thread, uint64_t domain)

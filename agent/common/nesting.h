@@ -24,8 +24,9 @@ struct cw_open_range {
 enum { CW_MOST_OPEN_RANGES = 4096 };
 
 struct cw_nesting {
-    uint64_t ids, lost; /* lost: ranges beyond the most, which are not followed */
-    uint32_t count;     /* open now, in the order of opening */
+    uint64_t ids, beyond, forgotten; /* beyond the most, and without memory: ranges that are not followed */
+    const char *warning;
+    uint32_t count; /* open now, in the order of opening */
     struct cw_open_range open[CW_MOST_OPEN_RANGES];
 };
 
@@ -35,7 +36,7 @@ void cw_nesting_finish(struct cw_nesting *nesting);
  */
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *nesting, uint64_t thread, uint64_t domain,
                                             bool process_wide, bool wanted, const char *name);
-/* A line for people behind the first range that there was no room for; else NULL. */
+/* A line for people behind the first range that there was no room for, and the first without memory; else NULL. */
 const char *cw_nesting_warning(const struct cw_nesting *nesting);
 /* The innermost pushed range of a thread and domain, or NULL. */
 const struct cw_open_range *cw_nesting_innermost(const struct cw_nesting *nesting, uint64_t thread, uint64_t domain);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/common/nesting.h"
+#include "tests/support/alloc_fail.h"
 
 static struct cw_nesting *nesting;
 
@@ -129,7 +130,7 @@ Test(nesting, too_many_open_ranges_are_counted)
     for (int i = 0; i < CW_MOST_OPEN_RANGES; i++)
         cr_assert(cw_nesting_open(nesting, 1, 0, false, false, "r"));
     cr_expect(cw_nesting_open(nesting, 1, 0, false, false, "r") == NULL);
-    cr_expect(nesting->lost == 1);
+    cr_expect(nesting->beyond == 1);
     cw_nesting_close(nesting, 12345678); /* closing what is not there does nothing */
     cr_expect(nesting->count == CW_MOST_OPEN_RANGES);
 }
@@ -141,4 +142,18 @@ Test(nesting, as_many_levels_as_open_ranges, .timeout = 20)
     for (int i = 0; i < CW_MOST_OPEN_RANGES; i++)
         range = cw_nesting_open(nesting, 1, 0, false, true, "r");
     cr_expect_eq(range->level, CW_MOST_OPEN_RANGES);
+}
+
+Test(nesting, a_range_that_there_is_no_memory_for_is_told_once)
+{
+    for (int i = 0; i < 2; i++) {
+        cw_alloc_fail_after(0);
+        cr_expect(cw_nesting_open(nesting, 1, 0, false, true, "range") == NULL);
+        cr_expect(cw_alloc_failed());
+        const char *warning = cw_nesting_warning(nesting);
+        cr_expect(i ? warning == NULL : warning && strstr(warning, "memory"), "%s", warning ? warning : "none");
+    }
+    cw_alloc_fail_after(-1);
+    cr_expect(cw_nesting_open(nesting, 1, 0, false, true, "range") != NULL);
+    cr_expect(cw_nesting_warning(nesting) == NULL);
 }
