@@ -93,9 +93,11 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_graph_test cw_test_inject)
   cw_unit(agent_graph_range_test cw_test_profiler)
   cw_unit(agent_batch_test cw_test_profiler)
-  target_sources(agent_batch_test PRIVATE ${inject}/batch.c ${inject}/record.c ${inject}/range.c)
+  target_sources(agent_batch_test PRIVATE ${inject}/batch.c ${inject}/batches.c ${inject}/trial.c
+                 ${inject}/record.c ${inject}/range.c)
   cw_unit(agent_once_test cw_test_profiler)
-  target_sources(agent_once_test PRIVATE ${inject}/batch.c ${inject}/record.c ${inject}/range.c)
+  target_sources(agent_once_test PRIVATE ${inject}/batch.c ${inject}/batches.c ${inject}/trial.c
+                 ${inject}/record.c ${inject}/range.c)
   cw_unit(agent_reach_test cw_test_inject)
   cw_unit(agent_idle_test cw_test_inject)
   target_sources(agent_idle_test PRIVATE ${inject}/idle.c)
