@@ -1,4 +1,4 @@
-/* The framing that both formats share: a file header and checksummed chunks. See FORMAT.md. */
+/* The framing that both formats share: a file header and checksummed chunks. See docs/formats.md. */
 #ifndef CW_IMAGE_CHUNK_H
 #define CW_IMAGE_CHUNK_H
 

@@ -1,4 +1,4 @@
-/* The config image (.cwc): a plan for one kind of chip. See FORMAT.md for the bytes.
+/* The config image (.cwc): a plan for one kind of chip. See docs/formats.md for the bytes.
  *
  * The struct is a plain view. Whoever fills it (host/ when planning, the reader here when loading) owns the memory;
  * the reader puts everything into one arena. All indices refer to lists of the same image. */

@@ -1,4 +1,4 @@
-/* Counter data (.cwd): what a capture recorded. See FORMAT.md for the bytes.
+/* Counter data (.cwd): what a capture recorded. See docs/formats.md for the bytes.
  *
  * Reading yields columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each counter
  * is a column; a counter's values of further passes are more columns behind those of all counters. */
@@ -7,7 +7,7 @@
 
 #include "image/pm_data.h"
 
-/* How a value was recorded (FORMAT.md, "value"). */
+/* How a value was recorded (docs/formats.md, "value"). */
 enum cw_value_form {
     CW_FORM_NOT_COLLECTED,
     CW_FORM_UNAVAILABLE,
@@ -28,7 +28,7 @@ struct cw_range {
     uint64_t start_ns, end_ns;
     const double *durations; /* one for each pass, ns, NaN unknown */
     uint32_t attribute_count;
-    const struct cw_pair *attributes; /* what else is known, see FORMAT.md */
+    const struct cw_pair *attributes; /* what else is known, see docs/formats.md */
 };
 
 struct cw_value {

@@ -1,4 +1,4 @@
-/* The chunks of counter data that reading, writing and merging share. See FORMAT.md. */
+/* The chunks of counter data that reading, writing and merging share. See docs/formats.md. */
 #ifndef CW_IMAGE_DATA_CHUNKS_H
 #define CW_IMAGE_DATA_CHUNKS_H
 

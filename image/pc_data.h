@@ -1,5 +1,5 @@
 /* The chunks of counter data that are about single instructions: PC samples, SASS metrics and the code that both point
- * into. See FORMAT.md for the bytes.
+ * into. See docs/formats.md for the bytes.
  *
  * A batch is what one process handed over for one device at one time; batches of a capture add up. */
 #ifndef CW_IMAGE_PC_DATA_H

@@ -1,6 +1,6 @@
 /* PM sampling in counter data: samples, the launches beside them, and how the device's clock stands to the wall's. See
- * FORMAT.md for the bytes. Samples are kept as the file has them, a block for each chunk; image/pm_view.h makes columns
- * of them. */
+ * docs/formats.md for the bytes. Samples are kept as the file has them, a block for each chunk; image/pm_view.h makes
+ * columns of them. */
 #ifndef CW_IMAGE_PM_DATA_H
 #define CW_IMAGE_PM_DATA_H
 

@@ -1,5 +1,5 @@
 /* What a base name stands for, as hashes: a capture carries those that it was planned with, so that another version of
- * the database can tell where it means something else by a name (image/FORMAT.md). */
+ * the database can tell where it means something else by a name (docs/formats.md). */
 #ifndef CW_METRICDB_MEANING_H
 #define CW_METRICDB_MEANING_H
 

@@ -2,7 +2,7 @@
 """Writes files that once took a command down: make_attacks.py FOLDER [--large]
 
 Without --large those that stand in files/ here, with it those that are too large to keep. The formats are those of
-image/FORMAT.md; checksums are right, so that what lies behind them is reached."""
+docs/formats.md; checksums are right, so that what lies behind them is reached."""
 
 import ctypes
 import pathlib
