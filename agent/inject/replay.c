@@ -1,5 +1,6 @@
-/* What counterworks.h calls: user ranges, and user replay, where the program itself repeats a piece of its work once
- * for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is found. */
+/* What counterworks/annotate.h calls: user ranges, and user replay, where the program itself repeats a piece of its
+ * work once for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is
+ * found. */
 #define _GNU_SOURCE
 #include "agent/inject/checkpoint.h"
 #include "agent/inject/mode.h"

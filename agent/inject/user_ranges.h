@@ -1,4 +1,4 @@
-/* The user ranges that are open in this process: from NVTX and from counterworks.h. */
+/* The user ranges that are open in this process: from NVTX and from counterworks/annotate.h. */
 #ifndef CW_INJECT_USER_RANGES_H
 #define CW_INJECT_USER_RANGES_H
 

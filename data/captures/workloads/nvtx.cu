@@ -1,6 +1,6 @@
 // nvtx: three steps of work under user ranges: NVTX push and pop, a domain, ranges that start and end across others, and
-// those of counterworks.h with a loop for user replay. What it computes in place comes out right only if each launch
-// counted once, so it also shows that memory is put back between passes.
+// those of counterworks/annotate.h with a loop for user replay. What it computes in place comes out right only if each
+// launch counted once, so it also shows that memory is put back between passes.
 // `nvtx how` then ends in another way: fork, _exit, kill, trap (in a kernel), vary (another number of launches each run).
 #include "check.cuh"
 
@@ -9,9 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <counterworks/annotate.h>
 #include <nvtx3/nvToolsExt.h>
-
-#include "../../../agent/include/counterworks.h"
 
 constexpr int count = 1 << 20;
 constexpr int threads = 256;

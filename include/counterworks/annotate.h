@@ -1,25 +1,27 @@
-/* User ranges and user replay for programs under capture-agent. Header only; nothing happens without the agent.
+/* Names the parts of a program that capture-agent measures: user ranges, and loops for user replay.
  *
  *     cw_range_push("solve");
  *     ...
  *     cw_range_pop();
  *
- *     struct cw_replay step = {"step"};      under --replay user the body runs once for each pass of the plan, device
- *     while (cw_range_pass(&step)) {         memory being put back in between; otherwise it runs once. Host memory is
- *         ...                                not put back. The first CUDA call must have been made before the loop.
+ *     struct cw_replay step = {"step", 0};
+ *     while (cw_range_pass(&step)) {
+ *         ...
  *     }
  *
- * For C and C++. Needs dlopen (-ldl before glibc 2.34). */
-#ifndef COUNTERWORKS_H
-#define COUNTERWORKS_H
+ * For C and C++. The header is all that a program needs; it uses dlopen (-ldl before glibc 2.34). Without the agent the
+ * functions do nothing, and the body of a loop runs once. */
+#ifndef COUNTERWORKS_ANNOTATE_H
+#define COUNTERWORKS_ANNOTATE_H
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
+/* A loop for user replay. The caller keeps the name until the loop has ended. */
 struct cw_replay {
-    const char *name;
-    int pass; /* 0 before the loop; the loop's own */
+    const char *name; /* of the range */
+    int pass;         /* 0 before the loop; cw_range_pass counts it up */
 };
 
 /* The agent's library in this program, which CUDA loads as well. */
@@ -37,6 +39,7 @@ static inline void *cw_range_library(void)
     return library;
 }
 
+/* Opens a range inside the one that this thread has open. The name is copied. */
 static inline void cw_range_push(const char *name)
 {
     int (*push)(const char *) = NULL;
@@ -46,6 +49,7 @@ static inline void cw_range_push(const char *name)
         push(name);
 }
 
+/* Closes the range that this thread opened last. */
 static inline void cw_range_pop(void)
 {
     int (*pop)(void) = NULL;
@@ -55,7 +59,8 @@ static inline void cw_range_pop(void)
         pop();
 }
 
-/* 1 while the body is to run (again). */
+/* 1 while the body is to run (again). Under --replay user it runs once for each pass of the plan, and device memory is
+ * put back in between; otherwise it runs once. Host memory is not put back. Make a first CUDA call before the loop. */
 static inline int cw_range_pass(struct cw_replay *replay)
 {
     int (*pass)(const char *, int) = NULL;
