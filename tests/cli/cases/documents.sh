@@ -1,16 +1,104 @@
-# Every command in a sh block of README.md and CONTRIBUTING.md runs as written, in a copy of what it needs. The ones that
-# build and test are run by ./run test itself.
-mkdir data && cp -r "$SOURCE"/data/captures data/
-printf '#!/bin/sh\nexit 0\n' >your_program && chmod +x your_program
-for document in README.md CONTRIBUTING.md data/captures/README.md; do
-    awk '/^```sh$/ {on = 1; next} /^```$/ {on = 0} on' "$SOURCE/$document" |
-        while IFS= read -r command; do
-            case $command in
-            ./run*|cmake*|ctest*) continue ;;
-            metricdb-import*)
-                command -v metricdb-import >/dev/null && metricdb-import --chip TU116 -o /dev/null 2>/dev/null || continue ;;
-            esac
-            (eval "$command") >printed 2>&1 || { echo "$document: $command: exit $?"; cat printed; }
-        done
+# Every command of the documents runs as written, each document in a folder of its own:
+#   ```sh         runs; no command may fail
+#   ```console    runs; what follows a line with $ is what that command prints
+#   ```sh node    needs a GPU, NVIDIA's library or minutes: programs, sub-commands and options have to exist
+#   ```c          compiles
+#   ```python     runs where xarray is installed
+# A command has to stand in such a block. wrong.md shows that all this is found.
+# ./run, cmake and ctest do nothing here: ./run test itself builds and tests.
+mkdir data stand_in && ln -s "$SOURCE"/data/* data/
+for name in your_program stand_in/{cmake,ctest}; do
+    printf '#!/bin/sh\nexit 0\n' >$name && chmod +x $name
 done
-ls -- *.cwc *.cwd *.h5 *.csv *.json | sed -E 's/^run\..*\.[0-9]+\.cwd/run.HOST.PROCESS.cwd/'
+root=$PWD PATH=$PWD/stand_in:$PATH
+
+options_of() { "$@" --help 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
+
+check_node_command() { # WORD...
+    local command=() word
+    while [[ $1 = *=* || $1 = python3 || $1 = sudo ]]; do shift; done
+    case $1 in
+    build/*/tests/*) [ -x "$BIN/../tests/${1##*/}" ] || echo "no such program: $1"; return ;;
+    */*) [ -e "$SOURCE/$1" ] || echo "no such file: $1"; return ;;
+    metricdb-import) command -v "$1" >/dev/null || return ;; # built where CUDA's headers are
+    metric-* | capture-agent) ;;
+    *) command -v "$1" >/dev/null || echo "no such command: $1"; return ;;
+    esac
+    command=("$1") && shift
+    case ${1:--} in [a-z]*) command+=("$1") ;; esac
+    for word; do
+        [ "$word" != -- ] || return
+        case $word in --?*) options_of "${command[@]}" | grep -qxF -e "${word%%=*}" || echo "no such option: ${command[*]} $word" ;; esac
+    done
+}
+
+check_node() { # BLOCK
+    while read -r line; do
+        case $line in '' | '#'*) continue ;; esac
+        # shellcheck disable=SC2086
+        set -f && check_node_command $line && set +f
+    done <<<"${1//$'\\\n'/}"
+}
+
+check_console() { # BLOCK
+    local command='' expected=''
+    while IFS= read -r line; do
+        if [[ $line = '$ '* || $line = '$' ]]; then
+            [ -z "$command" ] || diff <(printf %s "$expected") <(eval "$command" 2>&1) || echo "prints something else: $command"
+            command=${line#\$ } expected=''
+        else
+            expected+=$line$'\n'
+        fi
+    done <<<"${1//$'\\\n'/}\$"
+}
+
+run_block() { # KIND BLOCK
+    case $1 in
+    sh) bash -euc 'trap '\''echo "exit $?: $BASH_COMMAND" >&3'\'" ERR; $2" 3>&1 >printed 2>&1 || tail -n 2 printed ;;
+    'sh node') check_node "$2" ;;
+    console) check_console "$2" ;;
+    c) cc -fsyntax-only -Wall -Wextra -Werror -I "$SOURCE/include" -x c - <<<"$2" 2>/dev/null || echo "does not compile: ${2%%$'\n'*}" ;;
+    python) ! python3 -c 'import xarray' 2>/dev/null || python3 - <<<"$2" >/dev/null ;;
+    esac
+}
+
+run_document() { # FILE
+    local kind='' block='' line
+    while IFS= read -r line; do
+        case $line in
+        '```') [ -z "$kind" ] || run_block "$kind" "$block"; kind='' ;;
+        '```'*) kind=${line#'```'} block='' ;;
+        '    '[a-z./]*) [ -n "$kind" ] || ! [[ $line =~ ^\ +(metric-|metricdb-|capture-agent|\./run|cmake|ctest) ]] || echo "is not run: $line" ;;&
+        *) block+=$line$'\n' ;;
+        esac
+    done <"$1"
+}
+
+cat >wrong.md <<'E2'
+```sh
+metric-query sets
+metric-query list --chip GH100 --colour
+```
+```sh node
+capture-agent doctor --cure
+capture-agent range -c plan.cwc --kernel gemm -- your_program --size 4096
+tests/bench/nothing.py
+```
+```console
+$ metric-query chips | head -n 1 | cut -c 1-5
+GH999
+```
+```c
+#include <counterworks/nothing.h>
+```
+    metric-eval run.cwd
+E2
+for document in wrong.md "$SOURCE"/{README,CONTRIBUTING,docs/*,data/schema,data/captures/README,tests/fuzz/README}.md; do
+    name=${document#"$SOURCE"/}
+    mkdir -p "run/$name" && cd "run/$name" || exit
+    cp "$root/your_program" . && cp your_program run && ln -s "$root/data" data
+    run_document "$(cd "$root" && realpath "$document")" 2>&1 | sed "s|^|$name: |"
+    cd "$root" || exit
+done
+words=$(wc -w <"$SOURCE/README.md")
+[ "$words" -le 900 ] || echo "README.md: found $words words, expected at most 900"
