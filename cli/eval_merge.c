@@ -56,13 +56,13 @@ static enum cw_status merge(const struct merge_options *o, struct cw_merge_input
 
 int cw_eval_merge(int argc, char **argv)
 {
-    static const struct argp_option option_list[] = {{"output", 'o', "ALL.cwd", 0, "where to write them together", 0},
-                                                     {0}};
+    static const struct argp_option option_list[] = {
+        {"output", 'o', "ALL.cwd", 0, "where to write the joined capture", 0}, {0}};
     static const struct argp argp = {option_list,
                                      parse,
                                      "A.cwd B.cwd...",
-                                     "Joins captures of one plan or of one kind of samples, as of the processes of a "
-                                     "parallel job, into one.\v"
+                                     "Joins several captures into one, such as those of the processes of a parallel "
+                                     "job. They have to be of one plan, or of one kind of samples.\v"
                                      "Example:\n  metric-eval merge run.*.cwd -o all.cwd",
                                      NULL,
                                      NULL,

@@ -49,9 +49,8 @@ static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "the chip to plan for (metric-query chips lists them)", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
     {"all", KEY_ALL, 0, 0,
-     "every counter with its peak, every ratio and throughput with a formula, and all of --metrics-db: what "
-     "metric-eval "
-     "--all evaluates every name from",
+     "plan everything: every counter with its peak, every ratio and throughput with a formula, and all of "
+     "--metrics-db; metric-eval --all then has a value for each of these names",
      0},
     {"profiler", KEY_PROFILER, "range|pm", 0,
      "how the plan will be collected: around kernels, or by sampling over time, which has one pass (default: range)",
@@ -59,18 +58,19 @@ static const struct argp_option option_list[] = {
     {"max-passes", KEY_MAX_PASSES, "N", 0, "refuse a plan of more than N passes", 0},
     {"single-pass", KEY_SINGLE_PASS, 0, 0, "the same as --max-passes 1", 0},
     {"drop", KEY_DROP, 0, 0,
-     "instead of refusing leave metrics out: they are taken in the order given, each that needs no pass too many", 0},
+     "do not refuse a plan that is too long: take the metrics in the order given, and leave out each that needs a pass "
+     "too many",
+     0},
     {"keep-together", KEY_TOGETHER, "A,B,...", 0, "plan these metrics too, with all their counters in one pass", 0},
     {"prefer", KEY_PREFER, "whole|passes|time", 0,
-     "of plans choose the one with fewest passes in which each value that fits a pass has one with all its counters "
-     "(default; if that is more than --max-passes, as for passes); or the one with fewest passes, which keeps values "
-     "whole as far as there is room; or the one whose passes cost least time at a launch that is replayed, where the "
-     "chip's file knows what they cost",
+     "which plan to choose. whole (default): each value that fits a pass has a pass with all its counters; if that "
+     "needs more than --max-passes, as with passes. passes: as few passes as possible. time: the passes that take "
+     "least time where each launch is replayed by itself, if the chip's file knows what passes cost",
      0},
     {"output", 'o', "FILE", 0, "where to write the config image", 0},
     {"explain", KEY_EXPLAIN, 0, 0, "print the plan: passes, their counters, and the passes of each metric", 0},
     {"format", KEY_FORMAT, "text|json", 0, "the form of --explain (default: text)", 0},
-    {"native-library", KEY_LIBRARY, "FILE", 0, "NVIDIA's host library, where it is not found by itself", 0},
+    {"native-library", KEY_LIBRARY, "FILE", 0, "where NVIDIA's host library is, if not in its usual place", 0},
     {"no-native", KEY_NO_NATIVE, 0, 0,
      "do not use NVIDIA's host library, even where it is found: plan by the database alone", 0},
     {0},
@@ -304,9 +304,8 @@ static enum cw_status use_limits_of_profiler(const struct options *o, const stru
     if (o->plan.profiler != CW_PROFILER_PM)
         return CW_OK;
     if ((*chip)->pm_limits == (*chip)->limits)
-        cw_text_print(stderr,
-                      "metric-config: planned by the limits of range profiling, since those of sampling over time "
-                      "are not known; they are no stricter\n");
+        cw_text_print(stderr, "metric-config: found no limits of sampling over time for this chip; planned by those of "
+                              "range profiling, which never allow more\n");
     struct cw_chip *sampled = cw_arena_alloc(arena, 1, sizeof *sampled);
     if (!sampled)
         return cw_error_nomem(err);

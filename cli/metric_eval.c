@@ -32,18 +32,18 @@ enum {
 static const struct argp_option option_list[] = {
     {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
     {"range", KEY_RANGE, "REGEX", 0,
-     "only ranges whose name or kernel matches; explain takes the first of them, or one by its number", 0},
+     "only ranges whose name or kernel matches; explain takes the first of them, or the range of that number", 0},
     {"output", 'o', "FILE", 0, "write HDF5", 0},
     {"csv", KEY_CSV, "FILE", 0, "write CSV; - is standard output", 0},
     {"json", KEY_JSON, "FILE", 0, "write JSON; - is standard output", 0},
     {"frame-ns", KEY_FRAME, "N", 0, "duration of your frame in nanoseconds, for the frame sub-metrics", 0},
     {"region-ns", KEY_REGION, "N", 0, "duration of your region in nanoseconds, for the region sub-metrics", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
-    {"top", KEY_TOP, "N", 0, "of samples and SASS metrics: show the N hottest instructions (default: 25)", 0},
+    {"top", KEY_TOP, "N", 0, "of PC samples and SASS metrics, show the N hottest instructions (default: 25)", 0},
     {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
     {"native", KEY_NATIVE, "FILE", 0,
-     "compare with NVIDIA's evaluator on the native counter data of the same run, FILE and FILE.1, FILE.2, ... (needs "
-     "their host library): what is asked for, or every metric whose counters the capture holds",
+     "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
+     "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
      0},
     {0},
 };
@@ -263,9 +263,9 @@ int main(int argc, char **argv)
         option_list,
         parse,
         "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC\nmerge A.cwd B.cwd... -o ALL.cwd",
-        "Evaluates the metrics of a capture (those of the plan, unless others are named): a table on standard "
-        "output, HDF5, CSV and JSON. Needs no GPU and no NVIDIA software. 'show' prints what the capture holds, "
-        "'explain' how a value came about: its formula with the numbers in it, down to the counters.\v"
+        "Evaluates the metrics of a capture, and prints a table or writes HDF5, CSV or JSON. Without -m, --set or "
+        "--all these are the metrics of the plan. Needs no GPU and no NVIDIA software. 'show' prints what the capture "
+        "holds. 'explain' prints how a value came about: its formula with the numbers in it, down to the counters.\v"
         "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
         "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
         "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"

@@ -61,8 +61,14 @@ static int in_arena(enum cw_status (*print)(struct cw_arena *, struct cw_error *
 
 static int run_chips(int argc, char **argv)
 {
-    static const struct argp argp = {
-        NULL, no_arguments, "", "Lists the chips of the database.\vExample:\n  metric-query chips", NULL, NULL, NULL};
+    static const struct argp argp = {NULL,
+                                     no_arguments,
+                                     "",
+                                     "Lists the chips of the database.\v"
+                                     "Example:\n  metric-query chips",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     cw_usage_parse(&argp, argc, argv, 0, NULL);
     return in_arena(print_chips);
 }
@@ -140,7 +146,7 @@ int main(int argc, char **argv)
         {"describe", "all that is known of a metric", cw_query_describe},
         {"units", "the units of a chip", cw_query_units},
         {"compare", "what is different between two chips", cw_query_compare},
-        {"legacy", "CUPTI's metrics and events, by formula", cw_query_legacy},
+        {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
         {"sets", "the metric sets", run_sets},
         {"lint", "check a chip's database", run_lint},
         {"compile", "make chip files load faster", cw_query_compile},

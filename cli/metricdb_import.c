@@ -34,8 +34,8 @@ struct options {
 
 static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "the chip, by NVIDIA's name (GH100)", 0},
-    {"all", 'a', 0, 0,
-     "every chip that the library knows; what it does not tell is kept from the files that are there already", 0},
+    {"all", 'a', 0, 0, "every chip that the library knows; what it does not tell stays as the existing files have it",
+     0},
     {"output", 'o', "FILE", 0, "where to write (default: standard output); with --all a folder (default: data/chips)",
      0},
     {"evidence", 'e', "FILE", 0,
@@ -47,18 +47,18 @@ static const struct argp_option option_list[] = {
      "first file there that knows peaks)",
      0},
     {"learn", 'L', "range|pm", OPTION_ARG_OPTIONAL,
-     "learn what one pass can hold in range profiling, in PM sampling or in both by asking the library (minutes); "
-     "without it and without --limits-from, plans made with the file know no limits",
+     "learn what one pass can hold, by asking the library: in range profiling, in PM sampling, or in both (takes "
+     "minutes); without this and --limits-from the file has no limits",
      0},
     {"limits-from", 'f', "FILE", 0,
-     "take over from this chip file what one pass can hold, as far as it is not learned; with --all a folder, of whose "
-     "files NAME.yaml those that are there are used",
+     "take what one pass can hold from this chip file, as far as it is not learned; with --all, a folder that has "
+     "NAME.yaml for some of the chips",
      0},
     {"mend", 'M', 0, 0,
-     "compare what one pass can hold in range profiling, as it was learned or taken over, with the passes that the "
-     "library makes of sets that people ask for, and correct it (minutes)",
+     "correct what one pass can hold in range profiling, learned or taken over, by the passes that the library makes "
+     "of sets that people ask for (takes minutes)",
      0},
-    {"library", 'l', "FILE", 0, "NVIDIA's host library, where it is not found by itself", 0},
+    {"library", 'l', "FILE", 0, "where NVIDIA's host library is, if not in its usual place", 0},
     {0},
 };
 
@@ -419,8 +419,9 @@ int main(int argc, char **argv)
         option_list,
         parse,
         "",
-        "Writes the database of a chip from what NVIDIA's host library tells. No GPU is needed.\v"
-        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n  metricdb-import --all -o chips",
+        "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
+        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
+        "  metricdb-import --all -o chips",
         NULL,
         NULL,
         NULL};

@@ -125,7 +125,7 @@ static void print_passes(const struct explained *e)
     const struct cw_config_image *image = &e->plan->image;
     cw_text_print(stdout,
                   "%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32
-                  " pass%s; no plan needs fewer than %" PRIu32 "\n\n",
+                  " pass%s; every plan needs at least %" PRIu32 "\n\n",
                   image->chip, image->metric_count, s(image->metric_count), image->counter_count,
                   s(image->counter_count), image->raw_count, s(image->raw_count), image->pass_count,
                   es(image->pass_count), e->plan->bound);
@@ -142,9 +142,8 @@ static void print_passes(const struct explained *e)
         }
         cw_text_print(stdout, "\n");
     }
-    cw_text_print(
-        stdout,
-        "\nof each domain: what the pass uses of the narrowest limit; * full, of the domain that forces the passes\n");
+    cw_text_print(stdout, "\nDOMAIN USED/LIMIT: what the pass uses of the domain's tightest limit; * a full domain "
+                          "that forces the passes\n");
     for (uint32_t d = 0; d < image->domain_count; d++)
         if (e->loads[d] == e->most)
             cw_text_print(stdout, "%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d],

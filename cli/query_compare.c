@@ -60,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option option_list[] = {
     {"chip", 'c', "NAME", 0, "a chip (metric-query chips lists them); twice", 0},
     {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of a --chip", 0},
-    {"unit", KEY_UNIT, "UNIT", 0, "metrics of one unit only, as in its name before the two underscores (sm)", 0},
+    {"unit", KEY_UNIT, "UNIT", 0, "only metrics of this unit: what their name has before the two underscores (sm)", 0},
     {"format", KEY_FORMAT, "text|json", 0, "the form of the comparison (default: text)", 0},
     {0},
 };
@@ -345,16 +345,15 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
 
 int cw_query_compare(int argc, char **argv)
 {
-    static const struct argp argp = {
-        option_list,
-        parse,
-        "",
-        "Compares the metrics of two chips: + came with the second, - went, ~ changed (what "
-        "only the first has -> what only the second has).\v"
-        "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts",
-        NULL,
-        NULL,
-        NULL};
+    static const struct argp argp = {option_list,
+                                     parse,
+                                     "",
+                                     "Compares the metrics of two chips: + only the second has it, - only the first "
+                                     "has it, ~ it changed (what only the first has -> what only the second has).\v"
+                                     "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     struct options options = {0};
     return cw_query_main(&argp, argc, argv, &options, run);
 }

@@ -115,16 +115,16 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
 
 int cw_query_compile(int argc, char **argv)
 {
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "[FILE...]",
-                                     "Compiles chip files, all of the database if none is named, into the form that "
-                                     "every command loads instead while the YAML text stays the same. The build does "
-                                     "it for the chips that ship.\v"
-                                     "Example:\n  metric-query compile",
-                                     NULL,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        option_list,
+        parse,
+        "[FILE...]",
+        "Compiles chip files into a form that loads faster; without FILE, all of the database. The commands load that "
+        "form as long as the YAML text stays the same. The build does this for the chips that ship.\v"
+        "Example:\n  metric-query compile",
+        NULL,
+        NULL,
+        NULL};
     struct options options = {0};
     return cw_query_main(&argp, argc, argv, &options, run);
 }

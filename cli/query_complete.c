@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option option_list[] = {
-    {"chip", 'c', "NAME", 0, "the chip whose units and metrics are meant (default: any)", 0},
+    {"chip", 'c', "NAME", 0, "the chip that has the units and metrics (default: any)", 0},
     {0},
 };
 
@@ -174,8 +174,8 @@ int cw_query_complete(int argc, char **argv)
     static const struct argp argp = {option_list,
                                      parse,
                                      "chips|sets|units|metrics [WORD]",
-                                     "Prints what may stand where WORD was begun, one a line. Metrics are completed to "
-                                     "base names first, and from there to full names. For the completion of shells.\v"
+                                     "Prints what WORD may become, one a line, for the completion of shells. A metric "
+                                     "is completed to its base name first, and then to full names.\v"
                                      "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit",
                                      NULL,
                                      NULL,

@@ -84,14 +84,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option option_list[] = {
-    {"type", KEY_TYPE, "TYPE", 0, "counter, ratio, throughput or formula only", 0},
-    {"unit", KEY_UNIT, "UNIT", 0, "metrics of one unit only, as in its name before the two underscores (sm)", 0},
+    {"type", KEY_TYPE, "TYPE", 0, "only metrics of this type: counter, ratio, throughput or formula", 0},
+    {"unit", KEY_UNIT, "UNIT", 0, "only metrics of this unit: what their name has before the two underscores (sm)", 0},
     {"search", KEY_SEARCH, "TEXT", 0,
-     "what has all these words in its name or description, the best match first; or a regular expression, where "
-     "there is one of ^ $ * + ? ( ) [ ] { } | \\ in it",
+     "only metrics that have all these words in their name or description, the best match first; a TEXT with one of ^ "
+     "$ * + ? ( ) [ ] { } | \\ in it is a regular expression",
      0},
     {"all-submetrics", KEY_ALL, 0, 0,
-     "every full name, not one for each counter, ratio and throughput; as text, names alone", 0},
+     "every full name, instead of one for each counter, ratio and throughput; text then has the names only", 0},
     {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the list (default: text)", 0},
     {0},
 };
@@ -338,8 +338,7 @@ int cw_query_list(int argc, char **argv)
                                      parse,
                                      "",
                                      "Lists the metrics of a chip: full name, type, unit of measure and meaning. "
-                                     "Columns are separated by tabs where "
-                                     "the list is not shown on a terminal.\v"
+                                     "Columns are separated by tabs where the list is not shown on a terminal.\v"
                                      "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\"",
                                      children,
                                      NULL,

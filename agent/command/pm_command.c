@@ -31,11 +31,11 @@ static const struct argp_option pm_options[] = {
     {"output", 'o', "RUN.cwd", 0,
      "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
     {"interval", KEY_INTERVAL, "N[ns|us|ms|sys]", 0,
-     "time between samples, or the number of cycles of the system clock with sys (default: 100us)", 0},
-    {"duration", KEY_DURATION, "N[s|m|h]", 0, "sample for so long (default: as long as the program runs)", 0},
+     "time between samples; with sys, cycles of the system clock (default: 100us)", 0},
+    {"duration", KEY_DURATION, "N[s|m|h]", 0, "how long to sample (default: as long as the program runs)", 0},
     {"device", KEY_DEVICE, "LIST", 0, "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)", 0},
     {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer (default: 256)", 0},
-    {"no-trace", KEY_NO_TRACE, 0, 0, "do not trace the program's kernel launches", 0},
+    {"no-trace", KEY_NO_TRACE, 0, 0, "do not record the program's kernel launches", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
@@ -141,8 +141,8 @@ int cw_pm_command(int argc, char **argv)
         pm_options,
         parse_pm,
         "[-- PROGRAM [ARGUMENT...]]",
-        "Samples the plan's counters of whole GPUs at equal intervals: around an unmodified program, whose kernel "
-        "launches are traced beside, or for a while with whatever runs there. The program's exit status is passed on.\v"
+        "Samples the plan's counters of whole GPUs at equal intervals, while an unmodified program runs or for a given "
+        "time. The program's kernel launches are recorded, too. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pm -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
         "  capture-agent pm -c plan.cwc -o run.cwd --device all --duration 10\n"
         "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true",

@@ -40,22 +40,23 @@ static const struct argp_option range_options[] = {
      "environment variable",
      0},
     {"replay", KEY_REPLAY, "batch|kernel|application|user", 0,
-     "how all passes come about: launches are repeated together, or each for itself (slower, but nothing is assumed of "
-     "the program; ends at its first CUDA graph), or the program runs once a pass, or repeats a piece of its work "
-     "(counterworks.h). Default: batch for launches, application for user ranges",
+     "how all passes come about. batch: launches are repeated together. kernel: each launch is repeated by itself, "
+     "which is slower, assumes nothing of the program, and ends at its first CUDA graph. application: the program runs "
+     "once for each pass. user: the program repeats a piece of its work (counterworks/annotate.h). Default: batch for "
+     "launches, application for user ranges",
      0},
     {"ranges", KEY_RANGES, "auto|user", 0,
-     "one range for each launch, or the program's own (NVTX, counterworks.h); default: auto", 0},
+     "auto (default): one range for each launch; user: the program's own ranges (NVTX, counterworks/annotate.h)", 0},
     {"scope", KEY_SCOPE, "auto|context|device", 0,
-     "whose work counts: the context's that launched it, or all that the GPU does meanwhile, which is collected "
-     "faster and the same where nothing else uses the GPU. Default: auto, the device while no other process is seen on "
-     "it, and the context otherwise and under application replay",
+     "whose work counts. context: that of the context that launched it. device: all that the GPU does meanwhile, which "
+     "is faster, and the same where nothing else uses the GPU. auto (default): device while no other process is seen "
+     "on the GPU; else, and under application replay, context",
      0},
     {"levels", KEY_LEVELS, "N", 0, "how many levels of nested user ranges, each in passes of its own (default: 1)", 0},
     {"kernel", KEY_KERNEL, "REGEX", 0,
      "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'", 0},
     {"launch-skip", KEY_SKIP, "N", 0, "leave out the first N that match everything else", 0},
-    {"launch-count", KEY_COUNT, "N", 0, "collect N of them at most", 0},
+    {"launch-count", KEY_COUNT, "N", 0, "collect at most N of those that match", 0},
     {"range", KEY_RANGE, "REGEX", 0, "only user ranges whose name matches, or launches within them", 0},
     {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2 (default: all)", 0},
     {"process", KEY_PROCESS, "REGEX", 0, "only processes whose program's name matches", 0},
@@ -66,7 +67,7 @@ static const struct argp_option range_options[] = {
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
     {"sim-kernels", KEY_KERNELS, "N", 0, "sim: how many launches to pretend (default: 3)", 0},
-    {"sim-drop", KEY_DROP, "N", 0, "sim: how many of them to lose (default: 0)", 0},
+    {"sim-drop", KEY_DROP, "N", 0, "sim: how many launches to lose (default: 0)", 0},
     {0},
 };
 

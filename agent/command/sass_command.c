@@ -27,7 +27,7 @@ static const struct argp_option sass_options[] = {
     {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2 (default: all)", 0},
     {"list", KEY_LIST, 0, 0, "print the SASS metrics that this node's GPU offers", 0},
     {"code", KEY_CODE, "all|none", 0,
-     "keep the code that runs, so that lines can be told from the file alone (default), or leave it out", 0},
+     "all (default): keep the code that runs, so that the file alone gives source lines; none: leave it out", 0},
     {"backend", KEY_BACKEND, "cupti|sim", 0,
      "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
     {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
@@ -109,9 +109,9 @@ int cw_sass_command(int argc, char **argv)
         sass_options,
         parse_sass,
         "-- PROGRAM [ARGUMENT...]\n--list",
-        "Runs an unmodified program and counts for each instruction of its kernels, which CUPTI patches for that. "
-        "Counts are fetched when a context or the program ends: a program that is killed leaves none. The code is "
-        "kept in the file. The program's exit status is passed on.\v"
+        "Runs an unmodified program and counts for each instruction of its kernels. CUPTI patches the kernels for "
+        "that. Counts are fetched when a context or the program ends, so a program that is killed leaves none. The "
+        "code is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent sass --list\n"
         "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app",
         NULL,

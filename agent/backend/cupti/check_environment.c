@@ -61,10 +61,10 @@ static void check_restriction(const struct cw_answers *a)
     bool restricted = strcmp(text, "0") != 0;
     const char *advice = restricted ? cw_check_permission_advice() : "";
     if (*advice)
-        cw_answer(a, CW_ANSWER_NOTE, "the driver keeps counters for administrators: %s", advice);
+        cw_answer(a, CW_ANSWER_NOTE, "the driver gives counters to administrators only: %s", advice);
     else
         cw_answer(a, CW_ANSWER_OK,
-                  restricted ? "the driver keeps counters for administrators, and this is one"
+                  restricted ? "the driver gives counters to administrators only, and this process runs as one"
                              : "the driver lets every user read counters");
 }
 

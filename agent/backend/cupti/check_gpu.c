@@ -218,7 +218,8 @@ static bool profiler_answer(const struct node *n, CUptiResult result, CUdevice d
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
         advice = cw_check_permission_advice();
         return cw_answer(n->to, CW_ERR_DEVICE, "no permission for the performance counters of GPU %d: %s", device,
-                         *advice ? advice : "the driver refuses, although this process may administer");
+                         *advice ? advice
+                                 : "the driver refuses, although this process has the rights of an administrator");
     case CUPTI_ERROR_HARDWARE_BUSY:
         return cw_answer(n->to, CW_ERR_DEVICE,
                          "another profiler holds the counters of GPU %d: end it, or pause DCGM by 'dcgmi profile "
