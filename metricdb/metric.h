@@ -5,8 +5,7 @@
  *     throughput BASE.(sum|avg|min|max).pct_of_peak_sustained_(active|elapsed|frame|region)
  *     formula    NAME                                   a metric of the user's (metricdb/formula.h)
  *
- * What each means is written in data/schema.md; the sources are gpu-side observations, confirmed against NVIDIA's
- * evaluator by the tests. */
+ * data/schema.md says what each means. The tests compare the values with those of NVIDIA's evaluator. */
 #ifndef CW_METRICDB_METRIC_H
 #define CW_METRICDB_METRIC_H
 
