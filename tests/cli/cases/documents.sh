@@ -7,9 +7,17 @@
 # A command has to stand in such a block. wrong.md shows that all this is found.
 # ./run, cmake and ctest do nothing here: ./run test itself builds and tests.
 mkdir data stand_in && ln -s "$SOURCE"/data/* data/
-for name in your_program stand_in/{cmake,ctest}; do
-    printf '#!/bin/sh\nexit 0\n' >$name && chmod +x $name
-done
+printf '#!/bin/sh\n' | tee stand_in/cmake >stand_in/ctest
+cat >your_program <<'END'
+#!/bin/sh
+# three launches for the simulated GPU, in a user range; sampling over time takes no ranges
+exec >"${COUNTERWORKS_SIM:-/dev/null}"
+case $(tr '\0' '\n' <"/proc/$PPID/cmdline" | sed -n 2p) in pm) range=: ;; *) range=echo ;; esac
+$range push step
+for launch in 1 2 3; do echo launch gemm; done
+$range pop
+END
+chmod +x your_program stand_in/*
 root=$PWD PATH=$PWD/stand_in:$PATH
 
 options_of() { "$@" --help 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
@@ -96,7 +104,7 @@ E2
 for document in wrong.md "$SOURCE"/{README,CONTRIBUTING,docs/*,data/schema,data/captures/README,tests/fuzz/README}.md; do
     name=${document#"$SOURCE"/}
     mkdir -p "run/$name" && cd "run/$name" || exit
-    cp "$root/your_program" . && cp your_program run && ln -s "$root/data" data
+    cp "$root/your_program" . && cp "$root/stand_in/cmake" run && ln -s "$root/data" data
     run_document "$(cd "$root" && realpath "$document")" 2>&1 | sed "s|^|$name: |"
     cd "$root" || exit
 done
