@@ -11,6 +11,7 @@
 #include "cli/legacy_names.h"
 #include "cli/other_version.h"
 #include "metricdb/chip_load.h"
+#include "metricdb/term.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
 
@@ -95,19 +96,13 @@ enum cw_status cw_eval_parse_names(struct cw_eval_run *r, const char *const *nam
     return status;
 }
 
-static void ignore(void *context, uint32_t counter)
-{
-    (void)context;
-    (void)counter;
-}
-
 /* Their values will read "not collected", which another capture would not mend. */
 static void say_without_formula(const struct cw_eval_run *r)
 {
     struct cw_error first = CW_ERROR_INIT;
     size_t count = 0;
     for (size_t i = 0; i < r->metric_count; i++)
-        count += cw_metric_counters(r->chip, &r->metrics[i], ignore, NULL, &first) != CW_OK;
+        count += cw_metric_needs(&(struct cw_needs){.chip = r->chip}, &r->metrics[i], &first) != CW_OK;
     if (count > 1)
         cw_text_print(stderr, "%s: %s, nor for %zu more of the metrics asked for\n", program_invocation_short_name,
                       first.message, count - 1);

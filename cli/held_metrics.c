@@ -3,14 +3,16 @@
 #include <string.h>
 
 #include "metricdb/formula.h"
+#include "metricdb/term.h"
 
 struct holding {
     const bool *held; /* which counters of the chip the capture has */
     bool lacks;
 };
 
-static void look_up(void *context, uint32_t counter)
+static void look_up(void *context, uint32_t counter, unsigned rollups)
 {
+    (void)rollups;
     struct holding *h = context;
     h->lacks = h->lacks || !h->held[counter];
 }
@@ -48,7 +50,8 @@ enum cw_status cw_held_metrics(struct cw_metric **metrics, size_t *count, const 
             for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
                 struct cw_metric m = cw_metric_variant(type, base, v);
                 struct holding h = {held, false};
-                enum cw_status status = cw_metric_counters_held(chip, &m, held, look_up, &h, NULL);
+                const struct cw_needs needs = {.chip = chip, .held = held, .add = look_up, .context = &h};
+                enum cw_status status = cw_metric_needs(&needs, &m, NULL);
                 if (status == CW_ERR_NOMEM)
                     return cw_error_nomem(err);
                 if (status == CW_OK && !h.lacks)

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/suggest.h"
-#include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 #include "metricdb/legacy.h"
 #include "metricdb/metric.h"
 

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "base/usage.h"
 #include "metricdb/formula.h"
-#include "metricdb/metric.h"
 #include "metricdb/set.h"
+#include "metricdb/term.h"
 
 enum { LARGEST_LIST = 64 << 20, KEY_FILE = 512, KEY_SET };
 
@@ -115,8 +115,9 @@ struct all {
     char names[MOST_TOLD][CW_METRIC_NAME_MAX];
 };
 
-static void see_placement(void *context, uint32_t counter)
+static void see_placement(void *context, uint32_t counter, unsigned rollups)
 {
+    (void)rollups;
     struct all *a = context;
     const struct cw_list *raws = &a->chip->counters[counter].raws;
     for (uint32_t i = 0; i < raws->count; i++)
@@ -144,7 +145,8 @@ static enum cw_status add_metric(struct all *a, struct cw_metric m)
     char name[CW_METRIC_NAME_MAX];
     a->placed = true;
     cw_metric_name(a->chip, &m, name);
-    enum cw_status status = cw_metric_counters(a->chip, &m, see_placement, a, NULL);
+    enum cw_status status =
+        cw_metric_needs(&(struct cw_needs){.chip = a->chip, .add = see_placement, .context = a}, &m, NULL);
     if (status == CW_ERR_NOMEM)
         return cw_error_nomem(a->err);
     if (status == CW_OK && a->placed)

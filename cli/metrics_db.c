@@ -1,7 +1,7 @@
 #include "cli/metrics_db.h"
 
 #include "base/usage.h"
-#include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 
 enum { KEY_METRICS_DB = 768 };
 

@@ -17,6 +17,7 @@
 #include "json/json_tree.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
+#include "metricdb/term.h"
 
 enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
 
@@ -208,13 +209,10 @@ static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw
         f->instances = chip->units[unit].instances;
 }
 
-struct needed {
-    uint8_t *counters;
-};
-
-static void need(void *context, uint32_t counter)
+static void need(void *context, uint32_t counter, unsigned rollups)
 {
-    ((struct needed *)context)->counters[counter] = 1;
+    (void)rollups;
+    ((uint8_t *)context)[counter] = 1;
 }
 
 static enum cw_status list_marked(struct cw_list *list, const uint8_t *marks, uint32_t count, struct cw_arena *arena,
@@ -234,14 +232,15 @@ static enum cw_status list_marked(struct cw_list *list, const uint8_t *marks, ui
 static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
                                       struct cw_error *err)
 {
-    struct needed needed = {cw_arena_alloc(arena, chip->counter_count, 1)};
+    uint8_t *needed = cw_arena_alloc(arena, chip->counter_count, 1);
     uint8_t *raws = cw_arena_alloc(arena, chip->raw_count, 1);
-    if (!needed.counters || !raws)
+    if (!needed || !raws)
         return cw_error_nomem(err);
-    enum cw_status status = cw_metric_counters(chip, &f->m, need, &needed, NULL);
+    enum cw_status status =
+        cw_metric_needs(&(struct cw_needs){.chip = chip, .add = need, .context = needed}, &f->m, NULL);
     if (status != CW_OK) /* there is no formula */
         return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
-    status = list_marked(&f->counters, needed.counters, chip->counter_count, arena, err);
+    status = list_marked(&f->counters, needed, chip->counter_count, arena, err);
     if (status != CW_OK || !f->full)
         return status;
     for (uint32_t i = 0; i < f->counters.count; i++) {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/eval_passes.h"
-
 struct compile {
     const struct cw_chip *chip;
     const struct cw_schema *schema;
@@ -14,7 +12,7 @@ struct compile {
     uint32_t *common;  /* scratch: how many operands each pass has */
     struct cw_term *terms;
     uint32_t count, capacity;
-    struct cw_list *leaves; /* of each throughput, once it was needed */
+    struct cw_terms meaning; /* of the metric that is being bound */
     uint32_t time;
     bool failed; /* out of memory */
     struct cw_arena *arena;
@@ -23,20 +21,9 @@ struct compile {
 
 /* ---- operands --------------------------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *name, const char *end)
+static double duration_of(const struct compile *c, enum cw_span span)
 {
-    size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
-/* Counters of the cycles of the user's frame or region are computed, never recorded: their elapsed cycles scaled to
- * the user's duration. */
-static bool counts_user_cycles(const struct compile *c, uint32_t counter, double *duration)
-{
-    const char *name = c->chip->counters[counter].name;
-    bool frame = ends_with(name, "__cycles_in_frame"), region = ends_with(name, "__cycles_in_region");
-    *duration = frame ? c->options->frame_ns : region ? c->options->region_ns : 0;
-    return *duration != 0 && c->chip->counters[counter].elapsed != CW_NONE;
+    return span == CW_SPAN_FRAME ? c->options->frame_ns : span == CW_SPAN_REGION ? c->options->region_ns : 0;
 }
 
 /* The column of a counter, or of one that it is derived from: the same unit, there or not there. */
@@ -137,49 +124,167 @@ static bool derive(struct compile *c, struct cw_operand *o, uint32_t counter)
     return true;
 }
 
-static struct cw_operand operand(struct compile *c, enum cw_operand_kind kind, uint32_t counter, int rollup)
+/* Cycles of the user's span that are a counter are computed, never recorded: their elapsed cycles scaled to the user's
+ * duration. */
+static struct cw_operand bind_counter(struct compile *c, const struct cw_metric_operand *from)
 {
-    struct cw_operand o = {.kind = kind, .rollup = rollup, .time = c->time};
-    if (counts_user_cycles(c, counter, &o.duration)) {
-        o.kind = kind == CW_OPERAND_PEAK ? CW_OPERAND_USER_PEAK : CW_OPERAND_USER_CYCLES;
-        counter = c->chip->counters[counter].elapsed;
+    const uint32_t elapsed = c->chip->counters[from->counter].elapsed;
+    const bool peak = from->reads == CW_READS_PEAK;
+    struct cw_operand o = {.kind = peak ? CW_OPERAND_PEAK : CW_OPERAND_ROLLUP,
+                           .rollup = from->rollup,
+                           .column = c->columns[from->counter],
+                           .time = c->time,
+                           .duration = duration_of(c, from->span)};
+    if (o.duration != 0 && elapsed != CW_NONE) {
+        o.kind = peak ? CW_OPERAND_USER_PEAK : CW_OPERAND_USER_CYCLES;
+        o.column = c->columns[elapsed];
+    } else if (!peak) {
+        derive(c, &o, from->counter);
     }
-    o.column = counter == CW_NONE ? CW_NONE : c->columns[counter];
-    if (kind == CW_OPERAND_ROLLUP && o.kind == kind && counter != CW_NONE)
-        derive(c, &o, counter);
     return o;
 }
 
 /* The cycles that a unit would have in the user's frame or region. Without a duration they are zero, or NaN where the
  * unit is unavailable: zero times a column says that, and needs no counter beside the metric's own. */
-static struct cw_operand user_cycles(const struct compile *c, uint32_t counter, double duration)
+static struct cw_operand bind_user_cycles(const struct compile *c, const struct cw_metric_operand *from)
 {
-    uint32_t elapsed = c->chip->counters[counter].elapsed;
+    uint32_t elapsed = c->chip->counters[from->counter].elapsed;
     uint32_t column = elapsed == CW_NONE ? CW_NONE : c->columns[elapsed];
+    double duration = duration_of(c, from->span);
     if (column == CW_NONE && duration == 0)
-        column = some_column(c, counter);
-    return (struct cw_operand){
-        .kind = CW_OPERAND_USER_CYCLES, .rollup = CW_AVG, .column = column, .time = c->time, .duration = duration};
+        column = some_column(c, from->counter);
+    return (struct cw_operand){.kind = CW_OPERAND_USER_CYCLES,
+                               .rollup = from->rollup,
+                               .column = column,
+                               .time = c->time,
+                               .duration = duration};
 }
 
-static struct cw_operand time_operand(const struct compile *c)
+static struct cw_operand bind_operand(struct compile *c, const struct cw_metric_operand *from)
 {
-    return (struct cw_operand){.kind = CW_OPERAND_ROLLUP, .rollup = CW_AVG, .column = c->time};
+    switch (from->reads) {
+    case CW_READS_NOTHING:
+        return (struct cw_operand){.kind = CW_OPERAND_NONE};
+    case CW_READS_PRESENCE:
+        return (struct cw_operand){.kind = CW_OPERAND_PRESENT, .column = c->columns[from->counter]};
+    case CW_READS_TIME:
+        return (struct cw_operand){.kind = CW_OPERAND_ROLLUP, .rollup = from->rollup, .column = c->time};
+    case CW_READS_USER_CYCLES:
+        return bind_user_cycles(c, from);
+    default:
+        return bind_counter(c, from);
+    }
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
 
-/* A value is whole where one pass has all that it is computed from; then it is computed as of that pass. */
-static enum cw_value_status bind_term(struct compile *c, struct cw_term *t)
+struct meeting { /* of operands that are to come from one pass */
+    const struct cw_schema *schema;
+    uint32_t *common; /* scratch for the schema's passes: how many of the operands each has */
+    uint32_t met;     /* operands that were measured in passes */
+    bool zero;        /* one is zero, for lack of a user's duration */
+    bool lacking;     /* one was not collected */
+};
+
+static bool is_scaled_to_user(const struct cw_operand *o)
 {
-    struct cw_meeting m;
-    cw_meeting_begin(&m, c->schema, c->common);
-    cw_meeting_add(&m, t);
-    uint32_t pass = m.met ? cw_meeting_pass(&m) : CW_NONE;
+    return (o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK) && o->duration != 0;
+}
+
+static bool reads_column(const struct cw_operand *o)
+{
+    return o->kind == CW_OPERAND_ROLLUP || (o->kind == CW_OPERAND_USER_CYCLES && o->duration != 0);
+}
+
+static void begin_meeting(struct meeting *m, const struct cw_schema *schema, uint32_t *common)
+{
+    memset(common, 0, schema->pass_count * sizeof *common);
+    *m = (struct meeting){.schema = schema, .common = common};
+}
+
+/* A counter that is not whole has no pass in common with anything. */
+static void meet_column(struct meeting *m, uint32_t column)
+{
+    uint32_t counter = cw_schema_column_counter(m->schema, column), first;
+    const struct cw_schema_counter *c = &m->schema->counters[counter];
+    for (uint32_t i = 0; c->whole && i < c->pass_count; i++)
+        m->common[c->passes[i]]++;
+    uint32_t repeats = cw_schema_repeats_of(m->schema, counter, &first);
+    for (uint32_t i = first; i < first + repeats; i++)
+        m->common[m->schema->repeats[i].pass]++;
+    m->met++;
+}
+
+static void meet_operand(struct meeting *m, const struct cw_operand *o)
+{
+    bool scaled = is_scaled_to_user(o);
+    if (o->kind == CW_OPERAND_NONE)
+        return;
+    if (o->column == CW_NONE || (scaled && o->time == CW_NONE)) {
+        m->lacking = true;
+        return;
+    }
+    m->zero = m->zero || (o->kind == CW_OPERAND_USER_CYCLES && !scaled);
+    if (scaled)
+        meet_column(m, o->time);
+    if (reads_column(o))
+        meet_column(m, o->column);
+    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+        meet_column(m, o->linear->columns[i]);
+}
+
+static void add_to_meeting(struct meeting *m, const struct cw_term *t)
+{
+    meet_operand(m, &t->x);
+    meet_operand(m, &t->factor);
+    for (int d = 0; d < CW_TERM_DIVISORS; d++)
+        meet_operand(m, &t->divisors[d]);
+}
+
+/* The first pass that has everything that met, or CW_NONE. */
+static uint32_t common_pass(const struct meeting *m)
+{
+    for (uint32_t p = 0; p < m->schema->pass_count; p++)
+        if (m->common[p] == m->met)
+            return p;
+    return CW_NONE;
+}
+
+static void move_column(uint32_t *column, const struct cw_schema *schema, uint32_t pass)
+{
+    *column = cw_schema_column_in(schema, cw_schema_column_counter(schema, *column), pass);
+}
+
+static void move_operand(struct cw_operand *o, const struct cw_schema *schema, uint32_t pass)
+{
+    if (is_scaled_to_user(o))
+        move_column(&o->time, schema, pass);
+    if (reads_column(o))
+        move_column(&o->column, schema, pass);
+    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+        move_column(&o->linear->columns[i], schema, pass);
+}
+
+/* Lets a term read its counters as they were in one pass that has them all. */
+static void move_term(struct cw_term *t, const struct cw_schema *schema, uint32_t pass)
+{
+    move_operand(&t->x, schema, pass);
+    move_operand(&t->factor, schema, pass);
+    for (int d = 0; d < CW_TERM_DIVISORS; d++)
+        move_operand(&t->divisors[d], schema, pass);
+}
+
+/* A value is whole where one pass has all that it is computed from; then it is computed as of that pass. */
+static enum cw_value_status choose_pass(const struct compile *c, struct cw_term *t)
+{
+    struct meeting m;
+    begin_meeting(&m, c->schema, c->common);
+    add_to_meeting(&m, t);
+    uint32_t pass = m.met ? common_pass(&m) : CW_NONE;
     if (m.lacking)
         return CW_VALUE_NOT_COLLECTED;
     if (pass != CW_NONE)
-        cw_term_bind(t, c->schema, pass);
+        move_term(t, c->schema, pass);
     return m.zero ? CW_VALUE_ZERO_DENOMINATOR : m.met == 0 || pass != CW_NONE ? CW_VALUE_OK : CW_VALUE_MIXED_PASSES;
 }
 
@@ -197,93 +302,20 @@ static enum cw_status add_term(struct compile *c, struct cw_term *term)
         c->terms = grown;
         c->capacity = capacity;
     }
-    term->status = bind_term(c, term);
+    term->status = choose_pass(c, term);
     c->terms[c->count++] = *term;
     return CW_OK;
 }
 
-/* What a sub-metric multiplies or divides by: cycles of the unit or of the user's frame or region. */
-static bool cycles_of(struct compile *c, uint32_t counter, enum cw_submetric sub, struct cw_operand *cycles)
+static enum cw_status bind_term(struct compile *c, const struct cw_metric_term *from)
 {
-    switch (sub) {
-    case CW_SUB_PEAK_FRAME:
-    case CW_SUB_PEAK_FRAME_PER_SECOND:
-    case CW_SUB_PER_CYCLE_IN_FRAME:
-    case CW_SUB_PCT_FRAME:
-        *cycles = user_cycles(c, counter, c->options->frame_ns);
-        return true;
-    case CW_SUB_PEAK_REGION:
-    case CW_SUB_PEAK_REGION_PER_SECOND:
-    case CW_SUB_PER_CYCLE_IN_REGION:
-    case CW_SUB_PCT_REGION:
-        *cycles = user_cycles(c, counter, c->options->region_ns);
-        return true;
-    default:
-        break;
-    }
-    uint32_t by = cw_metric_cycles(c->chip, counter, sub);
-    if (by == CW_NONE)
-        return false;
-    *cycles = operand(c, CW_OPERAND_ROLLUP, by, CW_AVG);
-    return true;
-}
-
-static bool is_peak(enum cw_submetric sub)
-{
-    return sub >= CW_SUB_PEAK && sub <= CW_SUB_PEAK_REGION_PER_SECOND;
-}
-
-static bool is_pct(enum cw_submetric sub)
-{
-    return sub >= CW_SUB_PCT_ACTIVE && sub <= CW_SUB_PCT_REGION;
-}
-
-/* Terms are CW_ERR_UNSUPPORTED, without a message, where the database knows no formula. */
-static enum cw_status counter_term(struct compile *c, uint32_t counter, int rollup, enum cw_submetric sub)
-{
-    struct cw_operand cycles;
-    bool has_cycles = cycles_of(c, counter, sub, &cycles), per_second = cw_submetric_needs_time(sub);
-    bool plain = sub == CW_SUB_NONE || sub == CW_SUB_PEAK || sub == CW_SUB_PER_SECOND;
-    if ((!plain && !has_cycles) || (per_second && c->chip->time == CW_NONE))
-        return CW_ERR_UNSUPPORTED;
-    struct cw_term t = {.scale = is_pct(sub) ? 100 : per_second ? 1e9 : 1};
-    t.x = operand(c, is_peak(sub) ? CW_OPERAND_PEAK : CW_OPERAND_ROLLUP, counter, rollup);
-    if (has_cycles && is_peak(sub))
-        t.factor = cycles;
-    else if (has_cycles)
-        t.divisors[0] = cycles;
-    if (per_second)
-        t.divisors[0] = time_operand(c);
-    if (per_second && is_peak(sub)) /* NVIDIA's evaluator has no time for a unit that the device lacks */
-        t.divisors[1] = (struct cw_operand){.kind = CW_OPERAND_PRESENT, .column = c->columns[counter]};
-    if (is_pct(sub))
-        t.divisors[1] = operand(c, CW_OPERAND_PEAK, counter, rollup);
+    struct cw_term t = {.x = bind_operand(c, &from->x),
+                        .factor = bind_operand(c, &from->factor),
+                        .scale = from->scale,
+                        .zero_over = from->zero_over};
+    for (int d = 0; d < CW_TERM_DIVISORS; d++)
+        t.divisors[d] = bind_operand(c, &from->divisors[d]);
     return add_term(c, &t);
-}
-
-static enum cw_status ratio_term(struct compile *c, const struct cw_ratio *ratio, enum cw_submetric sub)
-{
-    struct cw_term t = {.scale = ratio->max_rate};
-    if (sub == CW_SUB_RATIO_MAX_RATE)
-        return add_term(c, &t);
-    if (ratio->numerator == CW_NONE || ratio->denominator == CW_NONE)
-        return CW_ERR_UNSUPPORTED;
-    t.scale = sub == CW_SUB_RATIO_PCT ? 100 * ratio->scale / ratio->max_rate : ratio->scale;
-    /* NVIDIA's evaluator divides averages: it shows where a sum cancels out and an average only nearly does */
-    bool alike = c->chip->counters[ratio->numerator].unit == c->chip->counters[ratio->denominator].unit;
-    t.x = operand(c, CW_OPERAND_ROLLUP, ratio->numerator, alike ? CW_AVG : CW_SUM);
-    t.divisors[0] = operand(c, CW_OPERAND_ROLLUP, ratio->denominator, alike ? CW_AVG : CW_SUM);
-    t.zero_over = true;
-    return add_term(c, &t);
-}
-
-static enum cw_status throughput_terms(struct compile *c, const struct cw_metric *m)
-{
-    struct cw_list *leaves = &c->leaves[m->base];
-    enum cw_status status = leaves->items ? CW_OK : cw_throughput_leaves(c->chip, m->base, leaves, c->arena, NULL);
-    for (uint32_t i = 0; status == CW_OK && i < leaves->count; i++)
-        status = counter_term(c, leaves->items[i], m->rollup, m->sub);
-    return status;
 }
 
 static bool is_copied(const struct cw_term *t)
@@ -295,16 +327,17 @@ static bool is_copied(const struct cw_term *t)
 
 static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, const struct cw_metric *m)
 {
-    *out = (struct cw_eval_metric){.term = c->count, .largest = m->type == CW_THROUGHPUT};
-    enum cw_status status = m->type == CW_COUNTER ? counter_term(c, m->base, m->rollup, m->sub)
-                            : m->type == CW_RATIO ? ratio_term(c, &c->chip->ratios[m->base], m->sub)
-                                                  : throughput_terms(c, m);
+    enum cw_status status = cw_terms_make(&c->meaning, c->chip, m, NULL);
+    *out = (struct cw_eval_metric){.term = c->count, .largest = c->meaning.largest};
     if (status == CW_ERR_UNSUPPORTED) { /* the database knows no formula: of counters that were not collected */
-        c->count = out->term;
         out->status = CW_VALUE_NOT_COLLECTED;
         out->largest = true; /* of nothing */
         return CW_OK;
     }
+    if (status != CW_OK)
+        return cw_error_nomem(c->err);
+    for (uint32_t i = 0; i < c->meaning.count && status == CW_OK; i++)
+        status = bind_term(c, &c->meaning.items[i]);
     out->term_count = c->count - out->term;
     for (uint32_t i = out->term; i < c->count; i++)
         if (c->terms[i].status > out->status)
@@ -342,14 +375,14 @@ static enum cw_status add_operands(struct compile *c, struct cw_eval_metric *lis
         status = add_metric(c, &list[(*next)++], &f->metrics[i]);
     if (f->metric_count <= 1 || status != CW_OK)
         return status;
-    struct cw_meeting m;
-    cw_meeting_begin(&m, c->schema, c->common);
+    struct meeting m;
+    begin_meeting(&m, c->schema, c->common);
     for (uint32_t t = first; t < c->count; t++)
-        cw_meeting_add(&m, &c->terms[t]);
-    uint32_t pass = m.met && !m.lacking ? cw_meeting_pass(&m) : CW_NONE;
+        add_to_meeting(&m, &c->terms[t]);
+    uint32_t pass = m.met && !m.lacking ? common_pass(&m) : CW_NONE;
     for (uint32_t t = first; t < c->count && pass != CW_NONE; t++)
-        cw_term_bind(&c->terms[t], c->schema, pass);
-    if (m.met && cw_meeting_pass(&m) == CW_NONE)
+        move_term(&c->terms[t], c->schema, pass);
+    if (m.met && common_pass(&m) == CW_NONE)
         metric->status = CW_VALUE_MIXED_PASSES;
     return status;
 }
@@ -395,11 +428,10 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
     struct compile c = {.chip = chip, .schema = schema, .options = options, .arena = arena, .err = err};
     c.columns = calloc((size_t)chip->counter_count + 1, sizeof *c.columns);
     c.common = calloc((size_t)schema->pass_count + 1, sizeof *c.common);
-    c.leaves = calloc((size_t)chip->throughput_count + 1, sizeof *c.leaves);
-    enum cw_status status = c.columns && c.common && c.leaves ? compile(&c, plan, metrics, count) : cw_error_nomem(err);
+    enum cw_status status = c.columns && c.common ? compile(&c, plan, metrics, count) : cw_error_nomem(err);
     free(c.columns);
     free(c.common);
-    free(c.leaves);
+    cw_terms_free(&c.meaning);
     free(c.terms);
     return status;
 }

@@ -1,18 +1,15 @@
-/* Metrics compiled against a capture's schema: no name is looked at after this.
+/* Metrics bound to a capture's schema: no name is looked at after this.
  *
- * A metric is one term, for a throughput the largest of several, or a user's formula over other metrics. A term is
- *
- *     scale * x * factor / divisors[0] / divisors[1]
- *
- * with operands that are columns of the capture, facts of the device, or cycles of the user's frame or region. The
- * operands that a term does not use are CW_OPERAND_NONE. Where one pass has all that a term needs, its columns are
- * those of that pass. */
+ * What a metric means is in metricdb/term.h. Here its terms get operands that are columns of the capture, facts of the
+ * device, or cycles of the user's frame or region. Where one pass has all that a term needs, its columns are those of
+ * that pass. */
 #ifndef CW_EVAL_EVAL_PLAN_H
 #define CW_EVAL_EVAL_PLAN_H
 
 #include "eval/status.h"
 #include "image/counter_data.h"
 #include "metricdb/formula.h"
+#include "metricdb/term.h"
 
 struct cw_eval_options {
     double frame_ns, region_ns; /* durations of the user's frame and region; 0 when not given */
@@ -30,7 +27,7 @@ enum cw_operand_kind {
 
 struct cw_operand {
     enum cw_operand_kind kind;
-    int rollup;
+    enum cw_rollup rollup;
     uint32_t column; /* of the schema; of a peak, the counter's own */
     uint32_t time;   /* column of the range's time in ns, for what is scaled to a user's duration */
     double duration; /* ns, of the user's frame or region */
@@ -45,12 +42,10 @@ struct cw_linear {
     double per;
 };
 
-enum { CW_TERM_DIVISORS = 2 };
-
-struct cw_term {
+struct cw_term { /* as struct cw_metric_term */
     struct cw_operand x, factor, divisors[CW_TERM_DIVISORS];
     double scale;
-    bool zero_over;              /* anything over zero is zero (ratios), not just zero over zero */
+    bool zero_over;
     enum cw_value_status status; /* what the schema alone says */
 };
 

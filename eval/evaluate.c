@@ -19,12 +19,12 @@ struct block {
 
 /* ---- operands --------------------------------------------------------------------------------------------------- */
 
-static const double *column(const struct block *b, uint32_t column, int rollup)
+static const double *column(const struct block *b, uint32_t column, enum cw_rollup rollup)
 {
     return b->data->rollups[rollup] + (size_t)column * b->data->range_count + b->start;
 }
 
-static void load_peak(const struct block *b, uint32_t counter, int rollup, double *out)
+static void load_peak(const struct block *b, uint32_t counter, enum cw_rollup rollup, double *out)
 {
     if (b->data->device_count == 1) {
         double peak = b->data->devices[0].facts[counter].peak[rollup];
@@ -61,7 +61,7 @@ static void scale_to_user(const struct block *b, const struct cw_operand *o, dou
 
 /* Term by term and in the order of the database, as NVIDIA's evaluator does: where terms cancel out, the last digits of
  * what remains depend on it. */
-static void load_linear(const struct block *b, const struct cw_linear *linear, int rollup, double *out)
+static void load_linear(const struct block *b, const struct cw_linear *linear, enum cw_rollup rollup, double *out)
 {
     for (uint32_t t = 0; t < linear->count; t++) {
         const double *x = column(b, linear->columns[t], rollup);

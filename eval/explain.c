@@ -58,7 +58,7 @@ static void print_value(const struct explain *e, uint32_t metric)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-static double recorded(const struct explain *e, uint32_t column, int rollup)
+static double recorded(const struct explain *e, uint32_t column, enum cw_rollup rollup)
 {
     return e->data->rollups[rollup][(size_t)column * e->data->range_count + e->range];
 }
@@ -134,16 +134,11 @@ static void print_term(const struct explain *e, const struct cw_term *t, bool nu
     fputc('\n', e->out);
 }
 
-static void ignore(void *context, uint32_t counter)
-{
-    (void)context;
-    (void)counter;
-}
-
 static void print_lack(const struct explain *e, uint32_t metric)
 {
     struct cw_error why = CW_ERROR_INIT;
-    bool known = cw_metric_counters(e->chip, &e->list[metric], ignore, NULL, &why) == CW_OK;
+    const struct cw_needs needs = {.chip = e->chip};
+    bool known = cw_metric_needs(&needs, &e->list[metric], &why) == CW_OK;
     cw_text_print(e->out, "    %s\n", known ? "the capture lacks a counter that it needs" : why.message);
 }
 
@@ -188,31 +183,39 @@ static enum cw_status prepare(struct explain *e, struct cw_metric *list, uint32_
                : status;
 }
 
+/* The constituents of a throughput, as metrics of counters; a count of 0 where they are not known. */
+static enum cw_status list_constituents(const struct explain *e, const struct cw_metric *m, struct cw_metric **list,
+                                        uint32_t *count)
+{
+    struct cw_terms terms = {0};
+    bool good = cw_terms_make(&terms, e->chip, m, NULL) != CW_ERR_NOMEM;
+    *count = terms.count;
+    *list = cw_arena_alloc(e->arena, terms.count, sizeof **list);
+    for (uint32_t i = 0; *list && i < terms.count; i++)
+        (*list)[i] = (struct cw_metric){CW_COUNTER, terms.items[i].x.counter, m->rollup, m->sub};
+    cw_terms_free(&terms);
+    return good && *list ? CW_OK : cw_error_nomem(e->err);
+}
+
 static enum cw_status print_throughput(const struct explain *whole, const struct cw_metric *m, double largest)
 {
     struct explain e = *whole; /* the same range, with the constituents for metrics */
-    struct cw_list leaves;
-    enum cw_status status = cw_throughput_leaves(e.chip, m->base, &leaves, e.arena, NULL);
-    if (status == CW_ERR_NOMEM)
-        return cw_error_nomem(e.err);
-    if (status != CW_OK) {
+    struct cw_metric *list;
+    uint32_t count;
+    enum cw_status status = list_constituents(&e, m, &list, &count);
+    if (status == CW_OK && !count)
         fputs("    its constituents are not known\n", e.out);
-        return CW_OK;
-    }
-    struct cw_metric *list = cw_arena_alloc(e.arena, leaves.count, sizeof *list);
-    struct constituent *sorted = cw_arena_alloc(e.arena, leaves.count, sizeof *sorted);
-    if (!list || !sorted)
-        return cw_error_nomem(e.err);
-    for (uint32_t i = 0; i < leaves.count; i++)
-        list[i] = (struct cw_metric){CW_COUNTER, leaves.items[i], m->rollup, m->sub};
-    status = prepare(&e, list, leaves.count);
+    if (status != CW_OK || !count)
+        return status;
+    struct constituent *sorted = cw_arena_alloc(e.arena, count, sizeof *sorted);
+    status = sorted ? prepare(&e, list, count) : cw_error_nomem(e.err);
     if (status != CW_OK)
         return status;
-    for (uint32_t i = 0; i < leaves.count; i++)
+    for (uint32_t i = 0; i < count; i++)
         sorted[i] = (struct constituent){list[i], i, value_of(&e, i)};
-    qsort(sorted, leaves.count, sizeof *sorted, by_value);
-    cw_text_print(e.out, "    = the largest of %" PRIu32 ", marked *\n", leaves.count);
-    for (uint32_t i = 0; i < leaves.count; i++) {
+    qsort(sorted, count, sizeof *sorted, by_value);
+    cw_text_print(e.out, "    = the largest of %" PRIu32 ", marked *\n", count);
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t at = sorted[i].index;
         char text[CW_NUMBER_SIZE];
         cw_text_print(e.out, "    %c %12s %%  %s", i == 0 && sorted[i].value == largest ? '*' : ' ',
@@ -313,8 +316,9 @@ static void mark_held(const struct explain *e, bool *held)
     }
 }
 
-static void mark(void *context, uint32_t counter)
+static void mark(void *context, uint32_t counter, unsigned rollups)
 {
+    (void)rollups;
     ((bool *)context)[counter] = true;
 }
 
@@ -339,7 +343,7 @@ static void print_column(const struct explain *e, uint32_t column)
     char text[CW_NUMBER_SIZE];
     cw_text_print(e->out, " %9s", instances ? number(instances, text) : "unknown");
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-        cw_text_print(e->out, " %15s", number(recorded(e, column, r), text));
+        cw_text_print(e->out, " %15s", number(recorded(e, column, (enum cw_rollup)r), text));
     fputs("  ", e->out);
     bool repeat = column >= schema->counter_count;
     for (uint32_t i = 0; i < s->pass_count && !repeat; i++)
@@ -376,8 +380,9 @@ static enum cw_status print_counters(const struct explain *e)
     if (!needed || !held)
         return cw_error_nomem(e->err);
     mark_held(e, held);
+    const struct cw_needs needs = {.chip = e->chip, .held = held, .add = mark, .context = needed};
     for (uint32_t i = 0; i < e->count; i++) /* none where no formula is known */
-        if (cw_metric_counters_held(e->chip, &e->list[i], held, mark, needed, NULL) == CW_ERR_NOMEM)
+        if (cw_metric_needs(&needs, &e->list[i], NULL) == CW_ERR_NOMEM)
             return cw_error_nomem(e->err);
     for (uint32_t i = 0; i < e->chip->counter_count; i++) {
         int length = needed[i] ? (int)cw_text_columns(e->chip->counters[i].name) : 0;

@@ -8,7 +8,13 @@
 #include "host/plan_copies.h"
 #include "host/plan_meanings.h"
 #include "host/schedule.h"
-#include "metricdb/formula.h"
+#include "metricdb/term.h"
+
+/* The chip's counters that a metric needs, and those of each value that it is computed from. */
+struct needed {
+    struct cw_list counters, *values;
+    uint32_t value_count;
+};
 
 struct planner {
     const struct cw_chip *chip;
@@ -19,8 +25,7 @@ struct planner {
     size_t count;
     const char **names;
     struct cw_metric *metrics;
-    struct cw_list *counters; /* for each metric, the chip's counters it needs */
-    uint32_t *group_counts;   /* for each metric, how many groups are its */
+    struct needed *needed; /* for each metric */
     /* for each counter, raw counter and domain of the chip: its index in the image + 1, or 0 */
     uint32_t *counter_index, *raw_index, *domain_index;
     struct cw_schedule schedule;
@@ -36,21 +41,23 @@ static void *array(struct planner *p, size_t count, size_t size, enum cw_status 
 
 /* ---- metrics -> counters ---------------------------------------------------------------------------------------- */
 
-struct collect { /* the counters of one metric, each once */
+struct collect { /* counters, each once */
     uint32_t *items, count;
     uint8_t *seen;
 };
 
-static void collect_counter(void *context, uint32_t counter)
+static void collect_counter(void *context, uint32_t counter, unsigned rollups)
 {
+    (void)rollups;
     struct collect *c = context;
     if (!c->seen[counter])
         c->items[c->count++] = counter;
     c->seen[counter] = 1;
 }
 
-static void mark_counter(void *context, uint32_t counter)
+static void mark_counter(void *context, uint32_t counter, unsigned rollups)
 {
+    (void)rollups;
     ((bool *)context)[counter] = true;
 }
 
@@ -76,38 +83,72 @@ static const bool *find_repeats(struct planner *p, const char *const *names, siz
     return repeats;
 }
 
+/* What was collected, and begins anew. */
+static struct cw_list take(struct planner *p, struct collect *c, enum cw_status *status)
+{
+    uint32_t count = c->count, *items = array(p, count, sizeof *items, status);
+    for (uint32_t i = 0; i < count; i++) {
+        c->seen[c->items[i]] = 0;
+        if (items)
+            items[i] = c->items[i];
+    }
+    c->count = 0;
+    return (struct cw_list){items ? count : 0, items};
+}
+
+/* What one value is computed from belongs together: a term of a throughput, else all terms of the metric and of
+ * everything in a user's formula. */
+static enum cw_status need_counters(struct planner *p, struct needed *out, const struct cw_metric *m,
+                                    const struct cw_needs *needs, struct cw_terms *terms)
+{
+    struct collect *c = needs->context;
+    uint32_t count;
+    const struct cw_metric *parts = cw_metric_parts(p->chip, m, &count);
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; status == CW_OK && i < count; i++) {
+        status = cw_terms_make(terms, p->chip, &parts[i], p->err);
+        for (uint32_t t = 0; status == CW_OK && t < terms->count; t++)
+            cw_term_needs(needs, &terms->items[t]);
+    }
+    bool several = count == 1 && terms->largest;
+    out->counters = take(p, c, &status);
+    out->values = several ? array(p, terms->count, sizeof *out->values, &status) : &out->counters;
+    out->value_count = several ? terms->count : 1;
+    for (uint32_t t = 0; status == CW_OK && several && t < terms->count; t++) {
+        cw_term_needs(needs, &terms->items[t]);
+        out->values[t] = take(p, c, &status);
+    }
+    return status;
+}
+
 static enum cw_status resolve(struct planner *p, const char *const *metrics, size_t count)
 {
     enum cw_status status = CW_OK;
     p->names = array(p, count, sizeof *p->names, &status);
     p->metrics = array(p, count, sizeof *p->metrics, &status);
-    p->counters = array(p, count, sizeof *p->counters, &status);
+    p->needed = array(p, count, sizeof *p->needed, &status);
     struct collect c = {.items = array(p, p->chip->counter_count, sizeof(uint32_t), &status),
                         .seen = array(p, p->chip->counter_count, 1, &status)};
     bool *recorded = array(p, p->chip->counter_count, sizeof *recorded, &status);
     const bool *repeats = find_repeats(p, metrics, count, &status);
+    const struct cw_needs all = {.chip = p->chip, .add = mark_counter, .context = recorded};
+    const struct cw_needs beside = {.chip = p->chip, .recorded = recorded, .add = collect_counter, .context = &c};
+    struct cw_terms terms = {0};
     struct cw_metric m;
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
         if (status == CW_OK)
-            status = cw_metric_counters(p->chip, &m, mark_counter, recorded, p->err);
+            status = cw_metric_needs(&all, &m, p->err);
     }
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
         if (status != CW_OK || repeats[i])
             continue;
-        c.count = 0;
-        status = cw_metric_counters_beside(p->chip, &m, recorded, collect_counter, &c, p->err);
-        uint32_t *items = array(p, c.count, sizeof *items, &status);
-        for (uint32_t k = 0; k < c.count; k++) {
-            c.seen[c.items[k]] = 0;
-            if (items)
-                items[k] = c.items[k];
-        }
+        status = need_counters(p, &p->needed[p->count], &m, &beside, &terms);
         p->names[p->count] = cw_arena_strdup(p->arena, metrics[i]);
-        p->metrics[p->count] = m;
-        p->counters[p->count++] = (struct cw_list){c.count, items};
+        p->metrics[p->count++] = m;
     }
+    cw_terms_free(&terms);
     if (status == CW_OK && !p->count)
         status = cw_error_set(p->err, CW_ERR_USAGE, "found no metric to plan, expected at least one");
     return status;
@@ -153,14 +194,6 @@ static struct cw_list raws_of(struct planner *p, const struct cw_list *counters,
     return (struct cw_list){kept, items};
 }
 
-/* The throughput that a metric is, or the only one in its formula; NULL for any other metric. */
-static const struct cw_metric *as_throughput(const struct cw_chip *chip, const struct cw_metric *m)
-{
-    const struct cw_formula *f = m->type == CW_FORMULA ? &chip->formulas->items[m->base] : NULL;
-    m = f && f->metric_count == 1 ? f->metrics : m;
-    return m->type == CW_THROUGHPUT ? m : NULL;
-}
-
 static bool contains(const struct cw_list *list, uint32_t item)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -174,44 +207,30 @@ static struct cw_list raws_of_metrics(struct planner *p, const struct cw_names *
 {
     uint32_t total = 0, n = 0;
     for (size_t i = 0; i < p->count; i++)
-        total += p->counters[i].count;
+        total += p->needed[i].counters.count;
     uint32_t *counters = array(p, total, sizeof *counters, status);
     for (size_t k = 0; counters && k < names->count; k++)
         for (size_t i = 0; i < p->count; i++)
             if (strcmp(p->names[i], names->items[k]) == 0) {
-                memcpy(counters + n, p->counters[i].items, p->counters[i].count * sizeof *counters);
-                n += p->counters[i].count;
+                memcpy(counters + n, p->needed[i].counters.items, p->needed[i].counters.count * sizeof *counters);
+                n += p->needed[i].counters.count;
             }
     return counters ? raws_of(p, &(struct cw_list){n, counters}, status) : (struct cw_list){0};
 }
 
-/* What one value is computed from belongs together: a counter metric with what it divides by, a ratio's two counters,
- * each constituent of a throughput with its cycles, and everything in a user's formula. */
 static enum cw_status make_groups(struct planner *p, struct cw_list **groups, size_t *group_count)
 {
     enum cw_status status = CW_OK;
-    size_t total = 0, n = 0;
+    size_t total = p->options->together_count, n = 0;
     for (size_t i = 0; i < p->count; i++)
-        total += 1 + p->counters[i].count;
-    total += p->options->together_count;
+        total += p->needed[i].value_count;
     *groups = array(p, total, sizeof **groups, &status);
-    p->group_counts = array(p, p->count, sizeof *p->group_counts, &status);
     for (size_t i = 0; status == CW_OK && i < p->count; i++) {
-        const struct cw_list *needed = &p->counters[i];
-        size_t before = n;
-        for (uint32_t k = 0; status == CW_OK && k < needed->count; k++)
-            status = need_raws(p, needed->items[k]);
-        struct cw_list leaves = {0};
-        const struct cw_metric *throughput = as_throughput(p->chip, &p->metrics[i]);
-        if (!throughput)
-            (*groups)[n++] = raws_of(p, needed, &status);
-        else if (status == CW_OK)
-            status = cw_throughput_leaves(p->chip, throughput->base, &leaves, p->arena, p->err);
-        for (uint32_t k = 0; status == CW_OK && k < leaves.count; k++) {
-            uint32_t pair[2] = {leaves.items[k], cw_metric_cycles(p->chip, leaves.items[k], throughput->sub)};
-            (*groups)[n++] = raws_of(p, &(struct cw_list){pair[1] == CW_NONE ? 1 : 2, pair}, &status);
-        }
-        p->group_counts[i] = (uint32_t)(n - before);
+        const struct needed *needed = &p->needed[i];
+        for (uint32_t k = 0; status == CW_OK && k < needed->counters.count; k++)
+            status = need_raws(p, needed->counters.items[k]);
+        for (uint32_t v = 0; status == CW_OK && v < needed->value_count; v++)
+            (*groups)[n++] = raws_of(p, &needed->values[v], &status);
     }
     for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
         (*groups)[n++] = raws_of_metrics(p, &p->options->together[i], &status);
@@ -286,8 +305,8 @@ static enum cw_status drop_copies(struct planner *p, const struct cw_list *group
     if (status != CW_OK || p->options->whole)
         return status;
     for (size_t i = 0; i < p->count; i++)
-        for (uint32_t k = 0; k < p->counters[i].count; k++) {
-            uint32_t counter = p->counters[i].items[k];
+        for (uint32_t k = 0; k < p->needed[i].counters.count; k++) {
+            uint32_t counter = p->needed[i].counters.items[k];
             if (!seen[counter])
                 raws[n++] = p->chip->counters[counter].raws;
             seen[counter] = 1;
@@ -301,8 +320,8 @@ static enum cw_status drop_copies(struct planner *p, const struct cw_list *group
 static void mark_used(struct planner *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        for (uint32_t k = 0; k < p->counters[i].count; k++) {
-            uint32_t counter = p->counters[i].items[k];
+        for (uint32_t k = 0; k < p->needed[i].counters.count; k++) {
+            uint32_t counter = p->needed[i].counters.items[k];
             p->counter_index[counter] = 1;
             const struct cw_list *raws = &p->chip->counters[counter].raws;
             for (uint32_t r = 0; r < raws->count; r++)
@@ -434,7 +453,7 @@ static enum cw_status fill_metrics(struct planner *p, struct cw_list *groups)
     enum cw_status status = CW_OK;
     struct cw_plan_metric *metrics = array(p, p->count, sizeof *metrics, &status);
     for (size_t i = 0; status == CW_OK && i < p->count; i++) {
-        uint32_t values = p->group_counts[i];
+        uint32_t values = p->needed[i].value_count;
         metrics[i] = (struct cw_plan_metric){.name = p->names[i], .value_count = values, .values = groups};
         for (uint32_t v = 0; status == CW_OK && v < values; v++, groups++) {
             uint32_t *own = array(p, groups->count, sizeof *own, &status);

@@ -2,9 +2,8 @@
 #ifndef CW_IMAGE_SCHEMA_H
 #define CW_IMAGE_SCHEMA_H
 
+#include "base/rollup.h"
 #include "image/fields.h"
-
-enum cw_rollup { CW_SUM, CW_AVG, CW_MIN, CW_MAX, CW_ROLLUP_COUNT };
 
 struct cw_schema_counter {
     const char *name;

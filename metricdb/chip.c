@@ -98,11 +98,11 @@ bool cw_chip_measured(const struct cw_chip *chip)
     return false;
 }
 
-bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup)
+bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_rollup rollup)
 {
     const struct cw_counter *c = &chip->counters[counter];
     bool scaled = c->terms.count == 1 && c->coefficients[0] > 0 && chip->counters[c->terms.items[0]].unit == c->unit;
-    return c->terms.count && (rollup < 2 || scaled);
+    return c->terms.count && (rollup == CW_SUM || rollup == CW_AVG || scaled);
 }
 
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/rollup.h"
 
 #define CW_NONE UINT32_MAX
 
@@ -77,7 +78,7 @@ struct cw_ratio {
     const char *name, *dimension;
     uint32_t unit;
     uint32_t numerator, denominator; /* counters; CW_NONE while no formula is known */
-    double scale;                    /* the value is scale * numerator.sum / denominator.sum */
+    double scale;                    /* the value is scale * numerator / denominator */
     double max_rate;                 /* NaN unknown */
     uint32_t confirmed;              /* captures on which the formula was exact with a non-zero value */
     struct cw_list raws;
@@ -129,9 +130,9 @@ bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, e
                   uint32_t *index);
 const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index);
 uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type);
-/* Whether this rollup (0 sum, 1 avg, 2 min, 3 max) of a counter follows from those of its terms: sum and average of
+/* Whether a rollup of a counter follows from those of its terms: sum and average of
  * every combination, minimum and maximum only of a counter that is another one of its unit times a positive factor. */
-bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, int rollup);
+bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_rollup rollup);
 /* The index of a raw counter, or CW_NONE. */
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id);
 

@@ -1,4 +1,4 @@
-/* Users' own metrics: formulas over the metrics of a chip, in a YAML file (data/schema.md says what stands there).
+/* Users' own metrics: formulas over the metrics of a chip, read from a YAML file (metricdb/formula_load.h).
  *
  * A chip with formulas is the same chip with a table more; wherever a metric name is read, a formula's name is one, of
  * type CW_FORMULA. */
@@ -8,7 +8,8 @@
 #include "metricdb/chip.h"
 #include "metricdb/dimension.h"
 #include "metricdb/expr.h"
-#include "metricdb/metric.h"
+
+struct cw_metric;
 
 enum {
     CW_FORMULAS_MAX = 4096,      /* in all files together */
@@ -27,7 +28,7 @@ struct cw_formula {
     uint32_t step_count;
     const struct cw_expr_step *steps; /* other formulas written out; CW_EXPR_NAME is an index into `metrics` */
     uint32_t metric_count;
-    const struct cw_metric *metrics; /* of the chip itself, each once */
+    const struct cw_metric *metrics; /* metricdb/metric.h; of the chip itself, each once */
     struct cw_list formulas;         /* those that the text names, each once */
 };
 
@@ -37,14 +38,6 @@ struct cw_formulas {
     const uint32_t *by_name; /* the items in the order of their names */
 };
 
-/* Adds the formulas of a file to those that `*chip` has: `*chip` becomes a copy with a longer table. All lives in
- * `arena`, which must not outlive the one of `*chip`. CW_ERR_INPUT with the position in the file for anything wrong;
- * then `*chip` is as it was. */
-enum cw_status cw_formulas_load(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
-                                struct cw_error *err);
-/* The same from the text of a file; `path` is for messages. */
-enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
-                                 struct cw_arena *arena, struct cw_error *err);
 /* The index of a formula, or CW_NONE. */
 uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name);
 

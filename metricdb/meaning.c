@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "metricdb/formula.h"
+#include "metricdb/metric.h"
 
 /* Lists may stand in any order, so their members' hashes are added up. */
 static uint64_t hash_text(const char *text)

@@ -1,7 +1,6 @@
 #include "metricdb/metric.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
@@ -31,15 +30,15 @@ static const char *const submetrics[CW_SUB__COUNT] = {
     [CW_SUB_RATIO_PCT] = "pct",
     [CW_SUB_RATIO_MAX_RATE] = "max_rate",
 };
-static const char *const rollups[] = {"sum", "avg", "min", "max"};
-enum { AVERAGE = 1, ROLLUPS = 4, ROLLUP_LENGTH = 3, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
+static const char *const rollups[CW_ROLLUP_COUNT] = {"sum", "avg", "min", "max"};
+enum { ROLLUP_LENGTH = 3, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
 
 const char *cw_submetric_text(enum cw_submetric sub)
 {
     return submetrics[sub];
 }
 
-const char *cw_rollup_text(int rollup)
+const char *cw_rollup_text(enum cw_rollup rollup)
 {
     return rollups[rollup];
 }
@@ -52,9 +51,9 @@ const char *cw_metric_type_text(enum cw_metric_type type)
 
 uint32_t cw_metric_variants(enum cw_metric_type type)
 {
-    return type == CW_COUNTER      ? ROLLUPS * CW_SUB_COUNTER_COUNT
+    return type == CW_COUNTER      ? CW_ROLLUP_COUNT * CW_SUB_COUNTER_COUNT
            : type == CW_RATIO      ? CW_SUB__COUNT - CW_SUB_RATIO
-           : type == CW_THROUGHPUT ? ROLLUPS * THROUGHPUT_SUBS
+           : type == CW_THROUGHPUT ? CW_ROLLUP_COUNT * THROUGHPUT_SUBS
                                    : 1;
 }
 
@@ -68,7 +67,7 @@ struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint
         return m;
     }
     uint32_t subs = type == CW_COUNTER ? CW_SUB_COUNTER_COUNT : THROUGHPUT_SUBS;
-    m.rollup = (int)(variant / subs);
+    m.rollup = (enum cw_rollup)(variant / subs);
     m.sub = (enum cw_submetric)(variant % subs + (type == CW_COUNTER ? CW_SUB_NONE : CW_SUB_PCT_ACTIVE));
     return m;
 }
@@ -92,9 +91,9 @@ static bool parse_suffix(struct cw_metric *m, const char *suffix)
     struct cw_metric first = cw_metric_variant(m->type, m->base, 0);
     int sub = first.sub, end = m->type == CW_RATIO ? CW_SUB__COUNT : CW_SUB_COUNTER_COUNT;
     if (m->type != CW_RATIO) {
-        while (first.rollup < ROLLUPS && strncmp(suffix, rollups[first.rollup], ROLLUP_LENGTH) != 0)
+        while (first.rollup < CW_ROLLUP_COUNT && strncmp(suffix, rollups[first.rollup], ROLLUP_LENGTH) != 0)
             first.rollup++;
-        if (first.rollup == ROLLUPS)
+        if (first.rollup == CW_ROLLUP_COUNT)
             return false;
         suffix += ROLLUP_LENGTH;
         if (*suffix && (*suffix++ != '.' || !*suffix))
@@ -123,7 +122,7 @@ static enum cw_status unknown_suffix(const struct cw_chip *chip, const struct cw
     if (!err)
         return CW_ERR_USAGE;
     struct cw_suggest near;
-    char text[512], full[CW_METRIC_NAME_MAX], candidates[ROLLUPS * CW_SUB_COUNTER_COUNT][CW_METRIC_NAME_MAX];
+    char text[512], full[CW_METRIC_NAME_MAX], candidates[CW_ROLLUP_COUNT * CW_SUB_COUNTER_COUNT][CW_METRIC_NAME_MAX];
     cw_suggest_init(&near, name);
     for (uint32_t v = 0; v < cw_metric_variants(m->type); v++) {
         struct cw_metric candidate = cw_metric_variant(m->type, m->base, v);
@@ -150,7 +149,7 @@ static enum cw_status unknown_base(const struct cw_chip *chip, const char *name,
             if (length > tail + 1 && base[length - tail - 1] == '.' && strcmp(base + length - tail, end) == 0)
                 base[length - tail - 1] = 0;
         }
-    for (int rollup = 0; rollup < ROLLUPS; rollup++) {
+    for (int rollup = 0; rollup < CW_ROLLUP_COUNT; rollup++) {
         size_t length = strlen(base);
         if (length > 4 && base[length - 4] == '.' && strcmp(base + length - 3, rollups[rollup]) == 0)
             base[length - 4] = 0;
@@ -210,7 +209,7 @@ struct cw_metric cw_metric_usual(const struct cw_chip *chip, enum cw_metric_type
 {
     struct cw_metric m = {.type = type, .base = base};
     if (type == CW_THROUGHPUT) {
-        m.rollup = AVERAGE;
+        m.rollup = CW_AVG;
         m.sub = CW_SUB_PCT_ELAPSED;
     } else if (type == CW_RATIO) {
         m.sub = strstr(chip->ratios[base].name, "hit_rate") ? CW_SUB_RATIO_PCT : CW_SUB_RATIO;
@@ -235,193 +234,6 @@ uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_
     default:
         return CW_NONE;
     }
-}
-
-static bool divides_by_cycles(enum cw_submetric sub)
-{
-    return sub == CW_SUB_PEAK_ACTIVE || sub == CW_SUB_PEAK_ACTIVE_PER_SECOND || sub == CW_SUB_PEAK_ELAPSED ||
-           sub == CW_SUB_PEAK_ELAPSED_PER_SECOND || sub == CW_SUB_PER_CYCLE_ACTIVE || sub == CW_SUB_PER_CYCLE_ELAPSED ||
-           sub == CW_SUB_PCT_ACTIVE || sub == CW_SUB_PCT_ELAPSED;
-}
-
-static bool about_frame_or_region(enum cw_submetric sub)
-{
-    switch (sub) {
-    case CW_SUB_PEAK_FRAME:
-    case CW_SUB_PEAK_FRAME_PER_SECOND:
-    case CW_SUB_PEAK_REGION:
-    case CW_SUB_PEAK_REGION_PER_SECOND:
-    case CW_SUB_PER_CYCLE_IN_FRAME:
-    case CW_SUB_PER_CYCLE_IN_REGION:
-    case CW_SUB_PCT_FRAME:
-    case CW_SUB_PCT_REGION:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* X__cycles_in_frame and X__cycles_in_region are computed from the user's duration and X__cycles_elapsed. */
-static bool is_user_cycles(const char *name)
-{
-    const char *quantity = strstr(name, "__");
-    return quantity && (strcmp(quantity, "__cycles_in_frame") == 0 || strcmp(quantity, "__cycles_in_region") == 0);
-}
-
-struct needs {
-    const struct cw_chip *chip;
-    const bool *held;     /* NULL when planning */
-    const bool *recorded; /* when planning: recorded anyway; may be NULL */
-    void (*add)(void *context, uint32_t counter);
-    void *context;
-    struct cw_error *err;
-};
-
-static bool holds_terms(const struct needs *n, const struct cw_counter *c)
-{
-    uint32_t i = 0;
-    while (n->held && i < c->terms.count && n->held[c->terms.items[i]])
-        i++;
-    return i == c->terms.count;
-}
-
-/* A rollup of a counter: from its terms where it follows from them, unless it is `recorded` anyway. */
-static void need_rollup(const struct needs *n, uint32_t counter, int rollup, bool recorded)
-{
-    const struct cw_counter *c = &n->chip->counters[counter];
-    bool anyway = recorded || (n->recorded && n->recorded[counter]);
-    bool derive = cw_counter_follows(n->chip, counter, rollup) && (n->held ? holds_terms(n, c) : !anyway);
-    for (uint32_t i = 0; derive && i < c->terms.count; i++)
-        n->add(n->context, c->terms.items[i]);
-    if (!derive && !recorded)
-        n->add(n->context, counter);
-}
-
-static bool is_peak(enum cw_submetric sub)
-{
-    return sub >= CW_SUB_PEAK && sub <= CW_SUB_PEAK_REGION_PER_SECOND;
-}
-
-static enum cw_status counter_needs(const struct needs *n, uint32_t counter, int rollup, enum cw_submetric sub)
-{
-    const struct cw_chip *chip = n->chip;
-    uint32_t cycles = cw_metric_cycles(chip, counter, sub);
-    if ((divides_by_cycles(sub) && cycles == CW_NONE) || (cw_submetric_needs_time(sub) && chip->time == CW_NONE))
-        return cw_error_set(n->err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
-                            chip->name, submetrics[sub], chip->counters[counter].name);
-    bool peak = is_peak(sub) || (sub >= CW_SUB_PCT_ACTIVE && sub <= CW_SUB_PCT_REGION);
-    if (peak) /* a fact of the device, recorded for each counter of the schema */
-        n->add(n->context, counter);
-    if (!is_peak(sub))
-        need_rollup(n, counter, rollup, peak);
-    if (cycles != CW_NONE)
-        need_rollup(n, cycles, AVERAGE, false);
-    /* the user's duration becomes cycles by what elapsed in the time measured */
-    bool user = about_frame_or_region(sub) || is_user_cycles(chip->counters[counter].name);
-    if (user && chip->counters[counter].elapsed != CW_NONE)
-        n->add(n->context, chip->counters[counter].elapsed);
-    if (cw_submetric_needs_time(sub) || (user && chip->time != CW_NONE))
-        n->add(n->context, chip->time);
-    return CW_OK;
-}
-
-/* All paths' counters, some of them several times, put one after another if there are `items`. The loader refused
- * circles, and paths far more than the file's size. */
-static uint32_t put_leaves(const struct cw_chip *chip, uint32_t index, uint32_t *items)
-{
-    const struct cw_throughput *t = &chip->throughputs[index];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < t->throughputs.count; i++)
-        count += put_leaves(chip, t->throughputs.items[i], items ? items + count : NULL);
-    for (uint32_t i = 0; items && i < t->counters.count; i++)
-        items[count + i] = t->counters.items[i];
-    return count + t->counters.count;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-enum cw_status cw_throughput_leaves(const struct cw_chip *chip, uint32_t throughput, struct cw_list *leaves,
-                                    struct cw_arena *arena, struct cw_error *err)
-{
-    uint32_t count = put_leaves(chip, throughput, NULL), kept = 0;
-    if (!count)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no formula for %s", chip->name,
-                            chip->throughputs[throughput].name);
-    uint32_t *items = cw_arena_alloc(arena, count, sizeof *items);
-    if (!items)
-        return cw_error_nomem(err);
-    put_leaves(chip, throughput, items);
-    qsort(items, count, sizeof *items, by_number);
-    for (uint32_t i = 0; i < count; i++)
-        if (!i || items[i] != items[i - 1])
-            items[kept++] = items[i];
-    *leaves = (struct cw_list){kept, items};
-    return CW_OK;
-}
-
-static enum cw_status throughput_needs(const struct needs *n, const struct cw_metric *m)
-{
-    struct cw_arena *arena = cw_arena_create();
-    if (!arena)
-        return cw_error_nomem(n->err);
-    struct cw_list leaves = {0};
-    enum cw_status status = cw_throughput_leaves(n->chip, m->base, &leaves, arena, n->err);
-    for (uint32_t i = 0; status == CW_OK && i < leaves.count; i++)
-        status = counter_needs(n, leaves.items[i], m->rollup, m->sub);
-    cw_arena_destroy(arena);
-    return status;
-}
-
-static enum cw_status ratio_needs(const struct needs *n, const struct cw_metric *m)
-{
-    const struct cw_ratio *r = &n->chip->ratios[m->base];
-    if (m->sub == CW_SUB_RATIO_MAX_RATE)
-        return CW_OK;
-    if (r->numerator == CW_NONE)
-        return cw_error_set(n->err, CW_ERR_UNSUPPORTED, "%s: the database knows no formula for %s", n->chip->name,
-                            r->name);
-    need_rollup(n, r->numerator, AVERAGE, false); /* as the sum */
-    need_rollup(n, r->denominator, AVERAGE, false);
-    return CW_OK;
-}
-
-static enum cw_status metric_needs(const struct needs *n, const struct cw_metric *m)
-{
-    if (m->type == CW_COUNTER)
-        return counter_needs(n, m->base, m->rollup, m->sub);
-    if (m->type == CW_THROUGHPUT)
-        return throughput_needs(n, m);
-    if (m->type == CW_RATIO)
-        return ratio_needs(n, m);
-    const struct cw_formula *formula = &n->chip->formulas->items[m->base];
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; status == CW_OK && i < formula->metric_count; i++) /* none of them a formula */
-        status = metric_needs(n, &formula->metrics[i]);
-    return status;
-}
-
-enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *m,
-                                  void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err)
-{
-    return cw_metric_counters_beside(chip, m, NULL, add, context, err);
-}
-
-enum cw_status cw_metric_counters_beside(const struct cw_chip *chip, const struct cw_metric *m, const bool *recorded,
-                                         void (*add)(void *context, uint32_t counter), void *context,
-                                         struct cw_error *err)
-{
-    return metric_needs(&(struct needs){chip, NULL, recorded, add, context, err}, m);
-}
-
-enum cw_status cw_metric_counters_held(const struct cw_chip *chip, const struct cw_metric *m, const bool *held,
-                                       void (*add)(void *context, uint32_t counter), void *context,
-                                       struct cw_error *err)
-{
-    return metric_needs(&(struct needs){chip, held, NULL, add, context, err}, m);
 }
 
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *m, char *buffer, size_t size)

@@ -1,4 +1,4 @@
-/* Metric names: base, rollup and sub-metric, and which counters a metric needs.
+/* Metric names: base, rollup and sub-metric. What they mean is in metricdb/term.h.
  *
  *     counter    BASE.(sum|avg|min|max)[.SUBMETRIC]     sm__inst_executed.avg.per_cycle_active
  *     ratio      BASE.(ratio|pct|max_rate)              lts__t_sector_hit_rate.pct
@@ -41,8 +41,8 @@ enum cw_submetric {
 
 struct cw_metric {
     enum cw_metric_type type;
-    uint32_t base; /* index of the counter, ratio, throughput or formula */
-    int rollup;    /* 0 sum, 1 avg, 2 min, 3 max; 0 for a ratio and a formula */
+    uint32_t base;         /* index of the counter, ratio, throughput or formula */
+    enum cw_rollup rollup; /* CW_SUM for a ratio and a formula */
     enum cw_submetric sub;
 };
 
@@ -55,7 +55,7 @@ enum cw_status cw_metric_parse(struct cw_metric *metric, const struct cw_chip *c
 const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer);
 /* "per_cycle_active", "" for none; "sum" and so on for a rollup. */
 const char *cw_submetric_text(enum cw_submetric sub);
-const char *cw_rollup_text(int rollup);
+const char *cw_rollup_text(enum cw_rollup rollup);
 /* "counter", "ratio", "throughput" or "formula". */
 const char *cw_metric_type_text(enum cw_metric_type type);
 
@@ -70,26 +70,9 @@ struct cw_metric cw_metric_usual(const struct cw_chip *chip, enum cw_metric_type
 /* Unit of measurement: "instructions/sm_cycles", "%", "1", "bytes/s". Returns `buffer`. */
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer, size_t size);
 
-/* Calls `add` for each counter that has to be recorded for the metric; a counter may come more than once. A derived
- * counter stands for its terms where the rollup follows from them, unless its peak is needed, which is recorded beside
- * the counter. CW_ERR_UNSUPPORTED for a metric whose formula is not known. */
-enum cw_status cw_metric_counters(const struct cw_chip *chip, const struct cw_metric *metric,
-                                  void (*add)(void *context, uint32_t counter), void *context, struct cw_error *err);
-/* The same beside the counters marked in `recorded`: a derived counter that is recorded anyway stands for itself. */
-enum cw_status cw_metric_counters_beside(const struct cw_chip *chip, const struct cw_metric *metric,
-                                         const bool *recorded, void (*add)(void *context, uint32_t counter),
-                                         void *context, struct cw_error *err);
-/* The same for a capture that holds the counters marked in `held`: those that the value is computed from there. A
- * derived counter counts itself where a term is lacking. */
-enum cw_status cw_metric_counters_held(const struct cw_chip *chip, const struct cw_metric *metric, const bool *held,
-                                       void (*add)(void *context, uint32_t counter), void *context,
-                                       struct cw_error *err);
 /* The counter that values "per cycle active" and so on divide by, for a sub-metric of a counter; CW_NONE where the
  * sub-metric divides by no cycles. */
 uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub);
 bool cw_submetric_needs_time(enum cw_submetric sub);
-/* The constituents of a throughput and of those below it, each counter once; `leaves` in `arena`. */
-enum cw_status cw_throughput_leaves(const struct cw_chip *chip, uint32_t throughput, struct cw_list *leaves,
-                                    struct cw_arena *arena, struct cw_error *err);
 
 #endif

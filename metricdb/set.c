@@ -8,22 +8,16 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "metricdb/data.h"
-#include "metricdb/metric.h"
+#include "metricdb/term.h"
 #include "metricdb/yaml.h"
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1 };
-
-static void ignore_counter(void *context, uint32_t counter)
-{
-    (void)context;
-    (void)counter;
-}
 
 bool cw_set_usable(const struct cw_chip *chip, const char *name, struct cw_error *err)
 {
     struct cw_metric metric;
     return cw_metric_parse(&metric, chip, name, err) == CW_OK &&
-           cw_metric_counters(chip, &metric, ignore_counter, NULL, err) == CW_OK;
+           cw_metric_needs(&(struct cw_needs){.chip = chip}, &metric, err) == CW_OK;
 }
 
 /* The alternative to take, or NULL where the chip has none of them. */

@@ -47,8 +47,9 @@ static double now(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static void mark(void *context, uint32_t counter)
+static void mark(void *context, uint32_t counter, unsigned rollups)
 {
+    (void)rollups;
     ((uint32_t *)context)[counter] = 1;
 }
 
@@ -65,7 +66,8 @@ static enum cw_status choose_metrics(struct bench *b)
     for (size_t i = 0; status == CW_OK && i < METRICS; i++) {
         status = cw_metric_parse(&b->metrics[i], b->chip, b->names[i], &b->err);
         if (status == CW_OK)
-            status = cw_metric_counters(b->chip, &b->metrics[i], mark, b->needed, &b->err);
+            status = cw_metric_needs(&(struct cw_needs){.chip = b->chip, .add = mark, .context = b->needed},
+                                     &b->metrics[i], &b->err);
     }
     return status;
 }

@@ -4,7 +4,7 @@
 #include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/lint.h"
-#include "metricdb/metric.h"
+#include "metricdb/term.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A chip that was read writes to a text that reads and writes again to itself. */
@@ -25,8 +25,9 @@ static void check_round_trip(const struct cw_chip *chip)
     cw_writer_free(&twice);
 }
 
-static void ignore(void *context, uint32_t counter)
+static void check_needed(void *context, uint32_t counter, unsigned rollups)
 {
+    CW_FUZZ_CHECK(rollups < CW_ROLLUP_BIT(CW_ROLLUP_COUNT));
     const struct cw_chip *chip = context;
     CW_FUZZ_CHECK(counter < chip->counter_count);
 }
@@ -54,7 +55,8 @@ static void check_names(const struct cw_chip *chip)
             cw_metric_dimension(chip, &m, dimension, sizeof dimension);
             CW_FUZZ_CHECK(cw_metric_parse(&back, chip, name, NULL) == CW_OK);
             CW_FUZZ_CHECK(back.type == m.type && back.base == i);
-            cw_metric_counters(chip, &m, ignore, (void *)(uintptr_t)chip, NULL);
+            cw_metric_needs(&(struct cw_needs){.chip = chip, .add = check_needed, .context = (void *)(uintptr_t)chip},
+                            &m, NULL);
         }
 }
 

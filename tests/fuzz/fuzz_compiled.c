@@ -10,9 +10,9 @@
 #include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
 #include "metricdb/compiled.h"
-#include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 #include "metricdb/meaning.h"
-#include "metricdb/metric.h"
+#include "metricdb/term.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/small_chip.h"
 
@@ -57,8 +57,9 @@ static size_t edit(uint8_t *file, const uint8_t *data, size_t size)
     return left;
 }
 
-static void ignore(void *context, uint32_t counter)
+static void check_needed(void *context, uint32_t counter, unsigned rollups)
 {
+    CW_FUZZ_CHECK(rollups < CW_ROLLUP_BIT(CW_ROLLUP_COUNT));
     CW_FUZZ_CHECK(counter < ((const struct cw_chip *)context)->counter_count);
 }
 
@@ -72,22 +73,19 @@ static void use_terms(const struct cw_chip *chip, uint32_t counter)
     CW_FUZZ_CHECK(cw_counter_follows(chip, counter, 0) == (c->terms.count > 0) && !isinf(sum * 0));
 }
 
-static void use_metric(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
+static void use_metric(const struct cw_chip *chip, const struct cw_metric *m)
 {
     char name[CW_METRIC_NAME_MAX], text[256];
     struct cw_metric back;
-    struct cw_list leaves = {0};
     cw_metric_name(chip, m, name);
     if (cw_metric_parse(&back, chip, name, NULL) == CW_OK) /* not where a base name is the full name of another's */
         CW_FUZZ_CHECK(back.base < cw_chip_base_count(chip, back.type));
     cw_metric_dimension(chip, m, text, sizeof text);
-    cw_metric_counters(chip, m, ignore, (void *)(uintptr_t)chip, NULL);
-    if (m->type == CW_THROUGHPUT && cw_throughput_leaves(chip, m->base, &leaves, arena, NULL) == CW_OK)
-        CW_FUZZ_CHECK(leaves.count && leaves.items[leaves.count - 1] < chip->counter_count);
+    cw_metric_needs(&(struct cw_needs){.chip = chip, .add = check_needed, .context = (void *)(uintptr_t)chip}, m, NULL);
 }
 
 static void use_base(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base,
-                     uint8_t *const marks[CW_FORMULA + 1], struct cw_arena *arena)
+                     uint8_t *const marks[CW_FORMULA + 1])
 {
     enum cw_metric_type found;
     uint32_t index;
@@ -98,7 +96,7 @@ static void use_base(const struct cw_chip *chip, enum cw_metric_type type, uint3
     cw_base_mark(chip, type, base, marks);
     for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
         struct cw_metric m = cw_metric_variant(type, base, v);
-        use_metric(chip, &m, arena);
+        use_metric(chip, &m);
     }
 }
 
@@ -136,7 +134,7 @@ static void use(const struct cw_chip *chip, struct cw_arena *arena)
         marks[t] = cw_arena_alloc(arena, t < CW_FORMULA ? cw_chip_base_count(chip, (enum cw_metric_type)t) : 1, 1);
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
-            use_base(chip, (enum cw_metric_type)t, i, marks, arena);
+            use_base(chip, (enum cw_metric_type)t, i, marks);
     for (uint32_t i = 0; i < chip->counter_count; i++)
         use_terms(chip, i);
     for (uint32_t i = 0; i < chip->raw_count; i++)

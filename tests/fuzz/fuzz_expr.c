@@ -3,6 +3,8 @@
 #include "eval/eval_formula.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
+#include "metricdb/term.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/small_chip.h"
 
@@ -39,8 +41,9 @@ static void operand(void *context, uint32_t metric, double *values, int8_t *stat
     statuses[0] = (int8_t)(metric % CW_VALUE_STATUS_COUNT);
 }
 
-static void ignore(void *context, uint32_t counter)
+static void check_needed(void *context, uint32_t counter, unsigned rollups)
 {
+    CW_FUZZ_CHECK(rollups < CW_ROLLUP_BIT(CW_ROLLUP_COUNT));
     CW_FUZZ_CHECK(counter < ((const struct cw_chip *)context)->counter_count);
 }
 
@@ -54,7 +57,8 @@ static void check_formula(const struct cw_chip *chip, uint32_t index)
     CW_FUZZ_CHECK(cw_formulas_find(chip, f->name) == index);
     cw_formula_run(f, 1, operand, (void *)(uintptr_t)f, &value, &status);
     CW_FUZZ_CHECK(status >= 0 && status < CW_VALUE_STATUS_COUNT);
-    cw_metric_counters(chip, &m, ignore, (void *)(uintptr_t)chip, NULL);
+    cw_metric_needs(&(struct cw_needs){.chip = chip, .add = check_needed, .context = (void *)(uintptr_t)chip}, &m,
+                    NULL);
 }
 
 static void check_file(const uint8_t *data, size_t size, struct cw_arena *arena)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "eval/explain.h"
-#include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 
 TestSuite(explain, .init = set_up, .fini = tear_down);
 

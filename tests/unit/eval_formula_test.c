@@ -1,6 +1,6 @@
 #include "tests/unit/eval_sample.h"
 
-#include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 
 TestSuite(eval_formula, .init = set_up, .fini = tear_down);
 

@@ -4,7 +4,7 @@
 
 #include "metricdb/chip_load.h"
 #include "metricdb/legacy.h"
-#include "metricdb/metric.h"
+#include "metricdb/term.h"
 #include "tests/support/alloc_fail.h"
 
 static struct cw_arena *arena;
@@ -92,12 +92,6 @@ static size_t names_in(const char *formula, char names[][CW_METRIC_NAME_MAX], si
     return count;
 }
 
-static void ignore(void *context, uint32_t counter)
-{
-    (void)context;
-    (void)counter;
-}
-
 Test(legacy, every_formula_can_be_evaluated_on_the_chip)
 {
     struct cw_error err = CW_ERROR_INIT;
@@ -112,7 +106,8 @@ Test(legacy, every_formula_can_be_evaluated_on_the_chip)
         for (size_t k = 0; k < count; k++) {
             struct cw_metric m;
             cr_assert_eq(cw_metric_parse(&m, chip, names[k], &err), CW_OK, "%s: %s", n->name, err.message);
-            cr_expect_eq(cw_metric_counters(chip, &m, ignore, NULL, &err), CW_OK, "%s: %s", n->name, err.message);
+            cr_expect_eq(cw_metric_needs(&(struct cw_needs){.chip = chip}, &m, &err), CW_OK, "%s: %s", n->name,
+                         err.message);
             char unit[128];
             if (count == 1 && strcmp(n->formula, names[k]) == 0)
                 cr_expect_str_eq(n->unit, cw_metric_dimension(chip, &m, unit, sizeof unit), "%s", n->name);

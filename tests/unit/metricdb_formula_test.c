@@ -5,7 +5,9 @@
 
 #include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 #include "metricdb/glossary.h"
+#include "metricdb/term.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/small_chip.h"
 
@@ -61,9 +63,10 @@ Test(formula, loads_in_any_order)
     cr_expect_eq(twice->formulas.count, 1);
 }
 
-static void count_counter(void *context, uint32_t counter)
+static void count_counter(void *context, uint32_t counter, unsigned rollups)
 {
     (void)counter;
+    (void)rollups;
     ++*(int *)context;
 }
 
@@ -79,7 +82,8 @@ Test(formula, is_a_metric_like_any_other)
     cr_expect_str_eq(cw_metric_type_text(m.type), "formula");
     cr_expect_str_eq(cw_metric_name(chip, &m, name), "ipc");
     cr_expect_str_eq(cw_metric_dimension(chip, &m, text, sizeof text), "instructions/gpc_cycles");
-    cr_expect_eq(cw_metric_counters(chip, &m, count_counter, &counters, NULL), CW_OK);
+    const struct cw_needs needs = {.chip = chip, .add = count_counter, .context = &counters};
+    cr_expect_eq(cw_metric_needs(&needs, &m, NULL), CW_OK);
     cr_expect_eq(counters, 2);
     cr_expect_eq(cw_metric_variants(CW_FORMULA), 1);
     cr_expect_eq(cw_metric_variant(CW_FORMULA, 1, 0).base, 1);

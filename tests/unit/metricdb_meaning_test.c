@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "metricdb/chip_load.h"
-#include "metricdb/formula.h"
+#include "metricdb/formula_load.h"
 #include "metricdb/meaning.h"
 #include "tests/support/small_chip.h"
 

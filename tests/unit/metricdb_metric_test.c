@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "metricdb/chip_load.h"
@@ -46,18 +45,18 @@ Test(metric, names_of_each_type)
     static const struct {
         const char *name;
         enum cw_metric_type type;
-        int rollup;
+        enum cw_rollup rollup;
         enum cw_submetric sub;
     } cases[] = {
-        {"sm__inst_executed.sum", CW_COUNTER, 0, CW_SUB_NONE},
-        {"sm__inst_executed.max", CW_COUNTER, 3, CW_SUB_NONE},
-        {"sm__inst_executed.avg.per_cycle_active", CW_COUNTER, 1, CW_SUB_PER_CYCLE_ACTIVE},
-        {"sm__inst_executed.min.peak_sustained_active.per_second", CW_COUNTER, 2, CW_SUB_PEAK_ACTIVE_PER_SECOND},
-        {"lts__t_sector_hit_rate.ratio", CW_RATIO, 0, CW_SUB_RATIO},
-        {"lts__t_sector_hit_rate.pct", CW_RATIO, 0, CW_SUB_RATIO_PCT},
-        {"lts__t_sector_hit_rate.max_rate", CW_RATIO, 0, CW_SUB_RATIO_MAX_RATE},
-        {"sm__throughput.avg.pct_of_peak_sustained_elapsed", CW_THROUGHPUT, 1, CW_SUB_PCT_ELAPSED},
-        {"TPC.TriageCompute.sm__cycles_active.sum", CW_COUNTER, 0, CW_SUB_NONE},
+        {"sm__inst_executed.sum", CW_COUNTER, CW_SUM, CW_SUB_NONE},
+        {"sm__inst_executed.max", CW_COUNTER, CW_MAX, CW_SUB_NONE},
+        {"sm__inst_executed.avg.per_cycle_active", CW_COUNTER, CW_AVG, CW_SUB_PER_CYCLE_ACTIVE},
+        {"sm__inst_executed.min.peak_sustained_active.per_second", CW_COUNTER, CW_MIN, CW_SUB_PEAK_ACTIVE_PER_SECOND},
+        {"lts__t_sector_hit_rate.ratio", CW_RATIO, CW_SUM, CW_SUB_RATIO},
+        {"lts__t_sector_hit_rate.pct", CW_RATIO, CW_SUM, CW_SUB_RATIO_PCT},
+        {"lts__t_sector_hit_rate.max_rate", CW_RATIO, CW_SUM, CW_SUB_RATIO_MAX_RATE},
+        {"sm__throughput.avg.pct_of_peak_sustained_elapsed", CW_THROUGHPUT, CW_AVG, CW_SUB_PCT_ELAPSED},
+        {"TPC.TriageCompute.sm__cycles_active.sum", CW_COUNTER, CW_SUM, CW_SUB_NONE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cw_metric m;
@@ -139,75 +138,4 @@ Test(metric, dimensions)
         struct cw_metric m = parsed(tiny, cases[i][0]);
         cr_expect_str_eq(cw_metric_dimension(tiny, &m, text, sizeof text), cases[i][1], "%s: %s", cases[i][0], text);
     }
-}
-
-static void add(void *context, uint32_t counter)
-{
-    strcat(context, tiny->counters[counter].name);
-    strcat(context, " ");
-}
-
-static void expect_needs(int line, const char *name, const bool *held, const char *wanted)
-{
-    char names[512] = "";
-    struct cw_metric m = parsed(tiny, name);
-    cr_expect_eq(cw_metric_counters_held(tiny, &m, held, add, names, NULL), CW_OK);
-    cr_expect_str_eq(names, wanted, "line %d: %s: %s", line, name, names);
-}
-
-/* sm__warps_launched = sm__inst_executed - gpu__time_duration */
-Test(metric, counters_that_derived_ones_stand_for)
-{
-    char *text = cw_text_with(cw_small_chip, "instances: 2, active: none,",
-                              "of: {sm__inst_executed: 1, gpu__time_duration: -1}, instances: 2,");
-    cr_assert_eq(cw_chip_parse(&tiny, text, strlen(text), "tiny.yaml", arena, NULL), CW_OK);
-    const bool all[] = {true, true, true, true, true}, no_time[] = {false, true, true, true, true};
-    const char *terms = "sm__inst_executed gpu__time_duration ", *itself = "sm__warps_launched ";
-    expect_needs(__LINE__, "sm__warps_launched.sum", NULL, terms);
-    expect_needs(__LINE__, "sm__warps_launched.avg", all, terms);
-    expect_needs(__LINE__, "sm__warps_launched.avg", no_time, itself);
-    expect_needs(__LINE__, "sm__warps_launched.min", NULL, itself);
-    expect_needs(__LINE__, "sm__warps_launched.max", all, itself);
-    expect_needs(__LINE__, "sm__warps_launched.avg.peak_sustained", NULL, itself);
-    expect_needs(__LINE__, "sm__warps_launched.avg.per_cycle_active", NULL,
-                 "sm__inst_executed gpu__time_duration sm__cycles_active ");
-    expect_needs(__LINE__, "sm__warps_launched.avg.pct_of_peak_sustained_active", NULL,
-                 "sm__warps_launched sm__cycles_active ");
-    expect_needs(__LINE__, "sm__warps_launched.avg.pct_of_peak_sustained_active", all,
-                 "sm__warps_launched sm__inst_executed gpu__time_duration sm__cycles_active ");
-    expect_needs(__LINE__, "sm__average_inst_executed_per_warp.ratio", NULL,
-                 "sm__inst_executed sm__inst_executed gpu__time_duration ");
-    char names[512] = "";
-    struct cw_metric m = parsed(tiny, "sm__warps_launched.sum");
-    const bool anyway[] = {false, false, false, false, true};
-    cr_expect_eq(cw_metric_counters_beside(tiny, &m, anyway, add, names, NULL), CW_OK);
-    cr_expect_str_eq(names, itself, "recorded for another metric");
-    free(text);
-}
-
-Test(metric, counters_that_are_needed)
-{
-    static const char *const cases[][2] = {
-        {"sm__inst_executed.sum", "sm__inst_executed "},
-        {"sm__inst_executed.sum.per_second", "sm__inst_executed gpu__time_duration "},
-        {"sm__inst_executed.avg.per_cycle_active", "sm__inst_executed sm__cycles_active "},
-        {"sm__inst_executed.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed sm__cycles_elapsed "},
-        {"sm__inst_executed.avg.peak_sustained", "sm__inst_executed "},
-        {"sm__average_inst_executed_per_warp.pct", "sm__inst_executed sm__warps_launched "},
-        {"sm__average_inst_executed_per_warp.max_rate", ""},
-        {"gpu__throughput.avg.pct_of_peak_sustained_elapsed",
-         "sm__cycles_active sm__cycles_elapsed sm__inst_executed sm__cycles_elapsed "},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char names[512] = "";
-        struct cw_metric m = parsed(tiny, cases[i][0]);
-        cr_expect_eq(cw_metric_counters(tiny, &m, add, names, NULL), CW_OK);
-        cr_expect_str_eq(names, cases[i][1], "%s: %s", cases[i][0], names);
-    }
-    char names[512] = "";
-    struct cw_error err = CW_ERROR_INIT;
-    struct cw_metric m = parsed(tiny, "sm__warps_launched.avg.per_cycle_active");
-    cr_expect_eq(cw_metric_counters(tiny, &m, add, names, &err), CW_ERR_UNSUPPORTED);
-    cr_expect_str_eq(err.message,
-                     "TINY: the database knows no counter that .per_cycle_active of sm__warps_launched divides by");
 }

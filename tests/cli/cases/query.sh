@@ -10,6 +10,8 @@ metric-query list --chip gh100 --type ratio --search lts__t_request_hit --format
 metric-query list --chip GH100 --search no_such_thing --format json
 metric-query describe --chip GH100 lts__t_sector_hit_rate.pct sm__inst_executed.avg.per_cycle_active | sed 's/passes .* [0-9]* when/passes N when/'
 metric-query describe --chip GH100 --format json dram__bytes.sum.per_second | head -8
+# as metric-eval explain has it
+metric-query describe --chip GH100 l1tex__average_t_sectors_per_request.pct | grep '^  formula'
 # every metric that a list names can be planned or is known not to have a formula
 metric-query list --chip GH100 --type throughput --unit dram | cut -f1 >names.txt
 metric-config --chip GH100 --metrics-file names.txt -o plan.cwc && echo planned

@@ -1,0 +1,436 @@
+#include "metricdb/formula_load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "metricdb/formula.h"
+#include "metricdb/formula_unit.h"
+#include "metricdb/metric.h"
+#include "metricdb/yaml.h"
+
+enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
+
+enum state { UNSEEN, OPEN, DONE };
+
+/* A formula of the file that is being loaded. */
+struct own {
+    const struct cw_yaml *formula, *unit;
+    enum state state;
+};
+
+struct load {
+    struct cw_yaml_reader in;
+    struct cw_chip *chip; /* the copy with the longer table */
+    struct cw_formula *items;
+    uint32_t first, count; /* own[i] is items[first + i] */
+    struct own *own;
+    struct cw_unit_names units;                   /* of the chip, once they are asked for */
+    uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* formulas that are being resolved, outermost first */
+};
+
+/* A name in a formula, looked up. */
+struct reference {
+    struct cw_metric metric;
+    unsigned column; /* where it stands first */
+};
+
+static void *array_in(struct load *l, struct cw_arena *arena, size_t count, size_t size)
+{
+    void *memory = l->in.status == CW_OK && arena ? cw_arena_alloc(arena, count, size) : NULL;
+    if (!memory && l->in.status == CW_OK)
+        l->in.status = cw_error_nomem(l->in.err);
+    return memory;
+}
+
+static void *array(struct load *l, size_t count, size_t size)
+{
+    return array_in(l, l->in.arena, count, size);
+}
+
+/* Fails at a column of a formula: in the file, where the text stands there as it is. */
+static void fail_in(struct load *l, const struct cw_yaml *formula, unsigned column, const char *message)
+{
+    if (formula->text_column)
+        cw_yaml_fail(&l->in, &(struct cw_yaml){.line = formula->line, .column = formula->text_column + column - 1},
+                     "%s", message);
+    else
+        cw_yaml_fail(&l->in, formula, "%s (at character %u of the formula)", message, column);
+}
+
+/* ---- the file --------------------------------------------------------------------------------------------------- */
+
+static void check_name(struct load *l, const struct cw_yaml_key *key)
+{
+    const struct cw_yaml at = {.line = key->line, .column = key->column};
+    struct cw_metric metric;
+    if (!cw_expr_is_name(key->text) || strlen(key->text) > CW_YAML_NAME_MAX) {
+        cw_yaml_fail(
+            &l->in, &at,
+            "found '%.60s', expected a name of letters, digits, '_' and '.', at most %d, and not min, max, abs "
+            "or if",
+            key->text, CW_YAML_NAME_MAX);
+        return;
+    }
+    uint32_t known = cw_formulas_find(l->chip, key->text);
+    if (known != CW_NONE)
+        cw_yaml_fail(&l->in, &at, "found the metric %s a second time, first in %.200s:%u", key->text,
+                     l->items[known].path, l->items[known].line);
+    if (cw_chip_find(l->chip, key->text, strlen(key->text), &metric.type, &metric.base) ||
+        cw_metric_parse(&metric, l->chip, key->text, NULL) == CW_OK)
+        cw_yaml_fail(&l->in, &at, "found the metric %s, which %s already has", key->text, l->chip->name);
+}
+
+static const char *load_unit(struct load *l, const struct cw_yaml *node)
+{
+    const char *text = node ? cw_yaml_text(&l->in, node) : "";
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < 0x20 || text[i] > 0x7e || length > LONGEST_UNIT)
+            cw_yaml_fail(&l->in, node, "found the unit '%.60s', expected at most %d plain characters", text,
+                         LONGEST_UNIT);
+    return text;
+}
+
+static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
+{
+    static const char *const keys[] = {"formula", "unit", "description", NULL};
+    const struct cw_yaml *node = &metrics->items[i];
+    cw_yaml_only(&l->in, node, keys);
+    const struct cw_yaml *description = cw_yaml_get(&l->in, node, "description", false);
+    l->own[i] = (struct own){.formula = cw_yaml_get(&l->in, node, "formula", true),
+                             .unit = cw_yaml_get(&l->in, node, "unit", false)};
+    l->items[l->first + i] = (struct cw_formula){.name = metrics->keys[i].text,
+                                                 .text = cw_yaml_text(&l->in, l->own[i].formula),
+                                                 .unit = load_unit(l, l->own[i].unit),
+                                                 .description = description ? cw_yaml_text(&l->in, description) : "",
+                                                 .path = l->in.source,
+                                                 .line = metrics->keys[i].line,
+                                                 .column = metrics->keys[i].column};
+}
+
+/* The order of all names: those of the files before, which are in order, and the keys of this one. */
+static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics)
+{
+    const struct cw_formulas *before = l->chip->formulas;
+    uint32_t *by_name = array(l, l->first + l->count, sizeof *by_name), old = 0;
+    for (uint32_t i = 0; by_name && i < l->count; i++) {
+        uint32_t index = l->first + metrics->keys[i].nth;
+        while (old < l->first && strcmp(l->items[before->by_name[old]].name, l->items[index].name) < 0) {
+            by_name[old + i] = before->by_name[old];
+            old++;
+        }
+        by_name[old + i] = index;
+    }
+    for (; by_name && old < l->first; old++)
+        by_name[old + l->count] = before->by_name[old];
+    return by_name;
+}
+
+static void load_all(struct load *l, struct cw_formulas *table, const struct cw_yaml *root)
+{
+    static const char *const keys[] = {"schema", "metrics", NULL};
+    cw_yaml_only(&l->in, root, keys);
+    cw_yaml_schema(&l->in, root, SCHEMA);
+    const struct cw_yaml *metrics = cw_yaml_get(&l->in, root, "metrics", true);
+    if (!cw_yaml_expect(&l->in, metrics, CW_YAML_MAPPING, "the metrics"))
+        return;
+    const struct cw_formulas *before = l->chip->formulas;
+    l->first = before ? before->count : 0;
+    if (metrics->count > CW_FORMULAS_MAX - l->first) {
+        cw_yaml_fail(&l->in, metrics, "found %zu metrics, expected at most %d in all files", metrics->count + l->first,
+                     CW_FORMULAS_MAX);
+        return;
+    }
+    l->count = (uint32_t)metrics->count;
+    l->items = array(l, l->first + l->count, sizeof *l->items);
+    l->own = array(l, l->count, sizeof *l->own);
+    if (l->in.status == CW_OK && l->first)
+        memcpy(l->items, before->items, l->first * sizeof *l->items);
+    for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
+        check_name(l, &metrics->keys[i]);
+    for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
+        load_one(l, metrics, i);
+    *table = (struct cw_formulas){l->first + l->count, l->items, order_names(l, metrics)};
+}
+
+/* ---- one formula ------------------------------------------------------------------------------------------------ */
+
+static void resolve(struct load *l, uint32_t index);
+
+static void fail_cycle(struct load *l, const struct cw_yaml *formula, const struct reference *to)
+{
+    char path[400] = "";
+    size_t used = 0;
+    uint32_t start = 0;
+    while (l->open[start] != to->metric.base)
+        start++;
+    for (uint32_t i = start; i < l->depth && used < sizeof path; i++)
+        used += (size_t)snprintf(path + used, sizeof path - used, "%s -> ", l->items[l->open[i]].name);
+    char message[512];
+    snprintf(message, sizeof message, "found a formula that refers back to itself: %s%.60s", path,
+             l->items[to->metric.base].name);
+    fail_in(l, formula, to->column, message);
+}
+
+static void look_up(struct load *l, const struct cw_yaml *formula, const char *name, struct reference *r)
+{
+    struct cw_error why = CW_ERROR_INIT;
+    if (cw_metric_parse(&r->metric, l->chip, name, &why) != CW_OK)
+        fail_in(l, formula, r->column, why.message);
+}
+
+static void follow(struct load *l, const struct cw_yaml *formula, const struct reference *r)
+{
+    if (l->in.status != CW_OK || r->metric.type != CW_FORMULA || r->metric.base < l->first)
+        return;
+    struct own *other = &l->own[r->metric.base - l->first];
+    if (other->state == OPEN)
+        fail_cycle(l, formula, r);
+    else if (other->state == UNSEEN && l->depth == CW_FORMULA_NESTING_MAX)
+        fail_in(l, formula, r->column, "found formulas that refer to formulas more than 64 deep");
+    else if (other->state == UNSEEN)
+        resolve(l, r->metric.base);
+}
+
+static struct reference *find_references(struct load *l, const struct cw_yaml *formula, const struct cw_expr *expr,
+                                         struct cw_arena *scratch)
+{
+    struct reference *refs = array_in(l, scratch, expr->name_count, sizeof *refs);
+    for (uint32_t i = 0; refs && i < expr->step_count; i++)
+        if (expr->steps[i].op == CW_EXPR_NAME && !refs[expr->steps[i].name].column)
+            refs[expr->steps[i].name].column = expr->steps[i].column;
+    for (uint32_t i = 0; i < expr->name_count && l->in.status == CW_OK; i++) {
+        look_up(l, formula, expr->names[i], &refs[i]);
+        follow(l, formula, &refs[i]);
+    }
+    return l->in.status == CW_OK ? refs : NULL;
+}
+
+static void compute_unit(struct load *l, struct cw_formula *f, const struct cw_yaml *formula,
+                         const struct cw_expr *expr, const struct reference *refs, struct cw_arena *scratch)
+{
+    struct cw_typed *types = array_in(l, scratch, expr->name_count, sizeof *types), result;
+    struct cw_error why = CW_ERROR_INIT;
+    for (uint32_t i = 0; types && i < expr->name_count && l->in.status == CW_OK; i++) {
+        const struct cw_metric *m = &refs[i].metric;
+        const struct cw_formula *other = m->type == CW_FORMULA ? &l->items[m->base] : NULL;
+        char text[CW_DIMENSION_TEXT];
+        if (other)
+            types[i] = (struct cw_typed){other->dimension, other->constant, other->value};
+        else if (!cw_dimension_parse(&types[i].dimension, cw_metric_dimension(l->chip, m, text, sizeof text)))
+            fail_in(l, formula, refs[i].column, "found a metric whose unit of measurement cannot be computed with");
+    }
+    if (l->in.status != CW_OK)
+        return;
+    if (cw_formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
+        fail_in(l, formula, why.column, why.message);
+        return;
+    }
+    f->dimension = result.dimension;
+    f->constant = result.constant;
+    f->value = result.value;
+}
+
+/* Per cent are plain numbers, too: dividing by 100 is what makes one of the other. */
+static struct cw_dimension without_percent(struct cw_dimension d)
+{
+    struct cw_dimension plain = {0};
+    for (unsigned i = 0; i < d.count; i++)
+        if (strcmp(d.factors[i].name, "%") != 0)
+            plain.factors[plain.count++] = d.factors[i];
+    return plain;
+}
+
+/* What the file says has to be what the formula gives. A word that is no unit of the chip is a label, and a number
+ * has the unit that one says. */
+static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_yaml *declared)
+{
+    struct cw_dimension wanted, given, said;
+    char text[CW_DIMENSION_TEXT];
+    cw_dimension_text(&f->dimension, text);
+    if (!*f->unit) {
+        if (!(f->unit = cw_arena_strdup(l->in.arena, text)))
+            l->in.status = cw_error_nomem(l->in.err);
+        return;
+    }
+    if (!l->units.items && !cw_unit_names_make(&l->units, l->chip, l->in.arena)) {
+        l->in.status = cw_error_nomem(l->in.err);
+        return;
+    }
+    if (!cw_dimension_parse(&wanted, f->unit) || !cw_dimension_known(&wanted, &l->units))
+        return;
+    if (f->constant && !f->dimension.count)
+        f->dimension = wanted;
+    given = without_percent(f->dimension);
+    said = without_percent(wanted);
+    if (!cw_dimension_equal(&said, &given))
+        cw_yaml_fail(&l->in, declared, "found the unit %s, expected %.100s as the formula gives", f->unit, text);
+}
+
+/* ---- references written out ------------------------------------------------------------------------------------- */
+
+struct flat {
+    struct cw_expr_step steps[CW_FORMULA_STEPS_MAX];
+    struct cw_metric metrics[CW_EXPR_NAMES_MAX];
+    uint32_t formulas[CW_EXPR_NAMES_MAX];
+    uint32_t step_count, metric_count, formula_count, stack;
+    const char *what; /* is too much */
+};
+
+static uint32_t add_metric(struct flat *flat, const struct cw_metric *m)
+{
+    for (uint32_t i = 0; i < flat->metric_count; i++) {
+        const struct cw_metric *k = &flat->metrics[i];
+        if (k->type == m->type && k->base == m->base && k->rollup == m->rollup && k->sub == m->sub)
+            return i;
+    }
+    if (flat->metric_count == CW_EXPR_NAMES_MAX) {
+        flat->what = "different metrics";
+        return 0;
+    }
+    flat->metrics[flat->metric_count] = *m;
+    return flat->metric_count++;
+}
+
+static void add_step(struct flat *flat, struct cw_expr_step step, const struct cw_metric *metric)
+{
+    flat->stack = flat->stack + 1 - cw_expr_takes(step.op);
+    if (flat->step_count == CW_FORMULA_STEPS_MAX)
+        flat->what = "steps";
+    else if (flat->stack > CW_EXPR_STACK_MAX)
+        flat->what = "values that wait for an operation";
+    if (step.op == CW_EXPR_NAME && !flat->what)
+        step.name = add_metric(flat, metric);
+    if (!flat->what)
+        flat->steps[flat->step_count++] = step;
+}
+
+static void add_reference(struct flat *flat, const struct load *l, const struct cw_expr_step *step,
+                          const struct cw_metric *m)
+{
+    if (m->type != CW_FORMULA) {
+        add_step(flat, *step, m);
+        return;
+    }
+    const struct cw_formula *other = &l->items[m->base];
+    for (uint32_t i = 0; i < other->step_count && !flat->what; i++) {
+        struct cw_expr_step inner = other->steps[i];
+        inner.column = step->column;
+        add_step(flat, inner, inner.op == CW_EXPR_NAME ? &other->metrics[inner.name] : NULL);
+    }
+}
+
+static void *keep(struct load *l, const void *items, uint32_t count, size_t size)
+{
+    void *copy = array(l, count, size);
+    if (copy && count)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+static void write_out(struct load *l, struct cw_formula *f, const struct cw_yaml *formula, const struct cw_expr *expr,
+                      const struct reference *refs)
+{
+    struct flat *flat = malloc(sizeof *flat);
+    if (!flat) {
+        l->in.status = cw_error_nomem(l->in.err);
+        return;
+    }
+    flat->step_count = flat->metric_count = flat->formula_count = flat->stack = 0;
+    flat->what = NULL;
+    unsigned column = 1;
+    for (uint32_t i = 0; i < expr->name_count; i++)
+        if (refs[i].metric.type == CW_FORMULA)
+            flat->formulas[flat->formula_count++] = refs[i].metric.base;
+    for (uint32_t i = 0; i < expr->step_count && !flat->what; i++) {
+        const struct cw_expr_step *step = &expr->steps[i];
+        column = step->column;
+        if (step->op == CW_EXPR_NAME)
+            add_reference(flat, l, step, &refs[step->name].metric);
+        else
+            add_step(flat, *step, NULL);
+    }
+    if (flat->what) {
+        char message[160];
+        snprintf(message, sizeof message, "found too many %s, with the formulas that this one refers to", flat->what);
+        fail_in(l, formula, column, message);
+    }
+    cw_yaml_spend(&l->in, formula, flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics);
+    f->steps = keep(l, flat->steps, f->step_count = flat->step_count, sizeof *f->steps);
+    f->metrics = keep(l, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
+    f->formulas.items = keep(l, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
+    free(flat);
+}
+
+static void resolve_with(struct load *l, struct cw_formula *f, const struct own *own, struct cw_arena *scratch)
+{
+    struct cw_expr expr = {0};
+    struct cw_error *why = array_in(l, scratch, 1, sizeof *why); /* not on the stack: formulas nest */
+    if (why && cw_expr_parse(&expr, f->text, l->in.source, scratch, why) != CW_OK) {
+        if (why->code == CW_ERR_NOMEM)
+            l->in.status = cw_error_nomem(l->in.err);
+        else
+            fail_in(l, own->formula, why->column, why->message);
+    }
+    struct reference *refs = l->in.status == CW_OK ? find_references(l, own->formula, &expr, scratch) : NULL;
+    if (refs)
+        compute_unit(l, f, own->formula, &expr, refs, scratch);
+    if (refs && l->in.status == CW_OK)
+        agree_on_unit(l, f, own->unit);
+    if (refs && l->in.status == CW_OK)
+        write_out(l, f, own->formula, &expr, refs);
+}
+
+/* What a formula is resolved with takes many times the memory of its text, and is not kept. */
+static void resolve(struct load *l, uint32_t index)
+{
+    struct own *own = &l->own[index - l->first];
+    struct cw_arena *scratch = cw_arena_create();
+    own->state = OPEN;
+    l->open[l->depth++] = index;
+    resolve_with(l, &l->items[index], own, scratch);
+    l->depth--;
+    own->state = DONE;
+    cw_arena_destroy(scratch);
+}
+
+/* ---- public ----------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_yaml *root;
+    struct load l = {.in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err, .size = size}};
+    struct cw_formulas *table = cw_arena_alloc(arena, 1, sizeof *table);
+    l.chip = cw_arena_alloc(arena, 1, sizeof *l.chip);
+    if (!l.in.source || !table || !l.chip)
+        return cw_error_nomem(err);
+    l.in.status = cw_yaml_parse(&root, data, size, l.in.source, arena, err);
+    if (l.in.status != CW_OK)
+        return l.in.status;
+    *l.chip = **chip;
+    load_all(&l, table, root);
+    if (l.in.status != CW_OK)
+        return l.in.status;
+    l.chip->formulas = table;
+    for (uint32_t i = 0; i < l.count && l.in.status == CW_OK; i++)
+        if (l.own[i].state == UNSEEN)
+            resolve(&l, l.first + i);
+    if (l.in.status == CW_OK)
+        *chip = l.chip;
+    return l.in.status;
+}
+
+enum cw_status cw_formulas_load(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
+                                struct cw_error *err)
+{
+    struct cw_bytes file;
+    enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status != CW_OK)
+        return status;
+    status = cw_formulas_parse(chip, file.data, file.size, path, arena, err);
+    cw_bytes_free(&file);
+    return status;
+}

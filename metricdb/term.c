@@ -1,0 +1,277 @@
+#include "metricdb/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "metricdb/formula.h"
+
+/* ---- operands --------------------------------------------------------------------------------------------------- */
+
+static enum cw_span span_of(enum cw_submetric sub)
+{
+    switch (sub) {
+    case CW_SUB_PEAK_FRAME:
+    case CW_SUB_PEAK_FRAME_PER_SECOND:
+    case CW_SUB_PER_CYCLE_IN_FRAME:
+    case CW_SUB_PCT_FRAME:
+        return CW_SPAN_FRAME;
+    case CW_SUB_PEAK_REGION:
+    case CW_SUB_PEAK_REGION_PER_SECOND:
+    case CW_SUB_PER_CYCLE_IN_REGION:
+    case CW_SUB_PCT_REGION:
+        return CW_SPAN_REGION;
+    default:
+        return CW_SPAN_MEASURED;
+    }
+}
+
+/* X__cycles_in_frame and X__cycles_in_region are computed from the user's duration and X__cycles_elapsed. */
+static enum cw_span counted_span(const struct cw_chip *chip, uint32_t counter)
+{
+    const char *name = counter == CW_NONE ? NULL : strstr(chip->counters[counter].name, "__cycles_in_");
+    return !name                                     ? CW_SPAN_MEASURED
+           : strcmp(name, "__cycles_in_frame") == 0  ? CW_SPAN_FRAME
+           : strcmp(name, "__cycles_in_region") == 0 ? CW_SPAN_REGION
+                                                     : CW_SPAN_MEASURED;
+}
+
+static struct cw_metric_operand operand(const struct cw_chip *chip, enum cw_reads reads, uint32_t counter,
+                                        enum cw_rollup rollup)
+{
+    return (struct cw_metric_operand){reads, rollup, counter, counted_span(chip, counter)};
+}
+
+/* What a sub-metric divides by, or what a peak is multiplied with: cycles of the unit or of the user's span. */
+static struct cw_metric_operand cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
+{
+    enum cw_span span = span_of(sub);
+    if (span != CW_SPAN_MEASURED)
+        return (struct cw_metric_operand){CW_READS_USER_CYCLES, CW_AVG, counter, span};
+    return operand(chip, CW_READS_ROLLUP, cw_metric_cycles(chip, counter, sub), CW_AVG);
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------ */
+
+static bool is_peak(enum cw_submetric sub)
+{
+    return sub >= CW_SUB_PEAK && sub <= CW_SUB_PEAK_REGION_PER_SECOND;
+}
+
+static bool is_pct(enum cw_submetric sub)
+{
+    return sub >= CW_SUB_PCT_ACTIVE && sub <= CW_SUB_PCT_REGION;
+}
+
+static bool lacks(const struct cw_metric_operand *o)
+{
+    return o->reads != CW_READS_NOTHING && o->counter == CW_NONE;
+}
+
+static enum cw_status counter_term(struct cw_metric_term *t, const struct cw_chip *chip, const struct cw_metric *m,
+                                   struct cw_error *err)
+{
+    bool per_second = cw_submetric_needs_time(m->sub);
+    *t = (struct cw_metric_term){.scale = is_pct(m->sub) ? 100 : per_second ? 1e9 : 1};
+    t->x = operand(chip, is_peak(m->sub) ? CW_READS_PEAK : CW_READS_ROLLUP, m->base, m->rollup);
+    if (m->sub != CW_SUB_NONE && m->sub != CW_SUB_PEAK && m->sub != CW_SUB_PER_SECOND)
+        *(is_peak(m->sub) ? &t->factor : &t->divisors[0]) = cycles(chip, m->base, m->sub);
+    if (per_second)
+        t->divisors[0] = (struct cw_metric_operand){.reads = CW_READS_TIME, .rollup = CW_AVG, .counter = chip->time};
+    if (per_second && is_peak(m->sub)) /* NVIDIA's evaluator has no time for a unit that the device lacks */
+        t->divisors[1] = (struct cw_metric_operand){.reads = CW_READS_PRESENCE, .counter = m->base};
+    if (is_pct(m->sub))
+        t->divisors[1] = operand(chip, CW_READS_PEAK, m->base, m->rollup);
+    if (!lacks(&t->factor) && !lacks(&t->divisors[0]))
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
+                        chip->name, cw_submetric_text(m->sub), chip->counters[m->base].name);
+}
+
+static enum cw_status unknown(const struct cw_chip *chip, const struct cw_metric *m, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no formula for %s", chip->name,
+                        cw_chip_base_name(chip, m->type, m->base));
+}
+
+/* NVIDIA's evaluator divides averages: it shows where a sum cancels out and an average only nearly does. */
+static struct cw_metric_term ratio_term(const struct cw_chip *chip, const struct cw_ratio *r, enum cw_submetric sub)
+{
+    if (sub == CW_SUB_RATIO_MAX_RATE)
+        return (struct cw_metric_term){.scale = r->max_rate};
+    bool alike = chip->counters[r->numerator].unit == chip->counters[r->denominator].unit;
+    enum cw_rollup rollup = alike ? CW_AVG : CW_SUM;
+    return (struct cw_metric_term){.scale = sub == CW_SUB_RATIO_PCT ? 100 * r->scale / r->max_rate : r->scale,
+                                   .x = operand(chip, CW_READS_ROLLUP, r->numerator, rollup),
+                                   .divisors = {operand(chip, CW_READS_ROLLUP, r->denominator, rollup)},
+                                   .zero_over = true};
+}
+
+/* The counters below a throughput on all paths, some of them several times, put one after another if there are `items`.
+ * The loader refused circles, and paths far more than the file's size. */
+static uint32_t put_leaves(const struct cw_chip *chip, uint32_t index, uint32_t *items)
+{
+    const struct cw_throughput *t = &chip->throughputs[index];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->throughputs.count; i++)
+        count += put_leaves(chip, t->throughputs.items[i], items ? items + count : NULL);
+    for (uint32_t i = 0; items && i < t->counters.count; i++)
+        items[count + i] = t->counters.items[i];
+    return count + t->counters.count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The counters below a throughput, each once; to be freed, NULL when out of memory. */
+static uint32_t *find_leaves(const struct cw_chip *chip, uint32_t throughput, uint32_t *count)
+{
+    uint32_t all = put_leaves(chip, throughput, NULL);
+    uint32_t *items = calloc((size_t)all + 1, sizeof *items);
+    *count = 0;
+    if (!items)
+        return NULL;
+    put_leaves(chip, throughput, items);
+    qsort(items, all, sizeof *items, by_number);
+    for (uint32_t i = 0; i < all; i++)
+        if (!i || items[i] != items[i - 1])
+            items[(*count)++] = items[i];
+    return items;
+}
+
+static bool make_room(struct cw_terms *terms, uint32_t count)
+{
+    struct cw_metric_term *grown = count > terms->room ? realloc(terms->items, count * sizeof *grown) : terms->items;
+    if (!grown)
+        return false;
+    terms->room = count > terms->room ? count : terms->room;
+    terms->items = grown;
+    return true;
+}
+
+static enum cw_status throughput_terms(struct cw_terms *terms, const struct cw_chip *chip, const struct cw_metric *m,
+                                       struct cw_error *err)
+{
+    uint32_t count, *leaves = find_leaves(chip, m->base, &count);
+    if (!leaves || !make_room(terms, count)) {
+        free(leaves);
+        return cw_error_nomem(err);
+    }
+    enum cw_status status = count ? CW_OK : unknown(chip, m, err);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_metric leaf = {CW_COUNTER, leaves[i], m->rollup, m->sub};
+        enum cw_status known = counter_term(&terms->items[terms->count++], chip, &leaf, status == CW_OK ? err : NULL);
+        status = status == CW_OK ? known : status;
+    }
+    free(leaves);
+    return status;
+}
+
+enum cw_status cw_terms_make(struct cw_terms *terms, const struct cw_chip *chip, const struct cw_metric *m,
+                             struct cw_error *err)
+{
+    terms->count = 0;
+    terms->largest = m->type == CW_THROUGHPUT;
+    if (!make_room(terms, 1))
+        return cw_error_nomem(err);
+    if (m->type == CW_THROUGHPUT)
+        return throughput_terms(terms, chip, m, err);
+    if (m->type == CW_RATIO) {
+        const struct cw_ratio *r = &chip->ratios[m->base];
+        if (m->sub != CW_SUB_RATIO_MAX_RATE && (r->numerator == CW_NONE || r->denominator == CW_NONE))
+            return unknown(chip, m, err);
+        terms->items[terms->count++] = ratio_term(chip, r, m->sub);
+        return CW_OK;
+    }
+    return counter_term(&terms->items[terms->count++], chip, m, err);
+}
+
+void cw_terms_free(struct cw_terms *terms)
+{
+    free(terms->items);
+    *terms = (struct cw_terms){0};
+}
+
+const struct cw_metric *cw_metric_parts(const struct cw_chip *chip, const struct cw_metric *m, uint32_t *count)
+{
+    const struct cw_formula *f = m->type == CW_FORMULA ? &chip->formulas->items[m->base] : NULL;
+    *count = f ? f->metric_count : 1;
+    return f ? f->metrics : m;
+}
+
+/* ---- needs ------------------------------------------------------------------------------------------------------ */
+
+static void add(const struct cw_needs *n, uint32_t counter, unsigned rollups)
+{
+    if (counter != CW_NONE && n->add)
+        n->add(n->context, counter, rollups);
+}
+
+static bool holds_terms(const struct cw_needs *n, const struct cw_counter *c)
+{
+    uint32_t i = 0;
+    while (i < c->terms.count && n->held[c->terms.items[i]])
+        i++;
+    return i == c->terms.count;
+}
+
+/* A rollup of a counter: from its terms where it follows from them, unless it is recorded anyway, as for its peak. */
+static void need_rollup(const struct cw_needs *n, const struct cw_metric_operand *o, bool peak)
+{
+    const struct cw_counter *c = &n->chip->counters[o->counter];
+    bool derive = cw_counter_follows(n->chip, o->counter, o->rollup);
+    if (n->held)
+        derive = derive && holds_terms(n, c);
+    else
+        derive = derive && !peak && !(n->recorded && n->recorded[o->counter]);
+    for (uint32_t i = 0; derive && i < c->terms.count; i++)
+        add(n, c->terms.items[i], CW_ROLLUP_BIT(o->rollup));
+    if (!derive)
+        add(n, o->counter, CW_ROLLUP_BIT(o->rollup));
+}
+
+/* The user's duration becomes cycles by what elapsed in the time measured. */
+static void need_span(const struct cw_needs *n, const struct cw_metric_operand *o)
+{
+    if (o->span == CW_SPAN_MEASURED)
+        return;
+    add(n, n->chip->counters[o->counter].elapsed, o->reads == CW_READS_PEAK ? 0 : CW_ROLLUP_BIT(o->rollup));
+    add(n, n->chip->time, CW_ROLLUP_BIT(CW_AVG));
+}
+
+void cw_term_needs(const struct cw_needs *n, const struct cw_metric_term *t)
+{
+    const struct cw_metric_operand *operands[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
+    enum { COUNT = sizeof operands / sizeof *operands };
+    bool peak = false; /* a fact of the device, recorded for each counter of the schema */
+    for (int i = 0; i < COUNT; i++)
+        if (operands[i]->reads == CW_READS_PEAK) {
+            add(n, operands[i]->counter, 0);
+            peak = true;
+        }
+    for (int i = 0; i < COUNT; i++)
+        if (operands[i]->reads == CW_READS_ROLLUP)
+            need_rollup(n, operands[i], peak && operands[i] == &t->x);
+    for (int i = 0; i < COUNT; i++)
+        need_span(n, operands[i]);
+    for (int i = 0; i < COUNT; i++)
+        if (operands[i]->reads == CW_READS_TIME)
+            add(n, operands[i]->counter, CW_ROLLUP_BIT(CW_AVG));
+}
+
+enum cw_status cw_metric_needs(const struct cw_needs *n, const struct cw_metric *m, struct cw_error *err)
+{
+    uint32_t count;
+    const struct cw_metric *parts = cw_metric_parts(n->chip, m, &count);
+    struct cw_terms terms = {0};
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+        status = cw_terms_make(&terms, n->chip, &parts[i], err);
+        for (uint32_t t = 0; t < terms.count && status == CW_OK; t++)
+            cw_term_needs(n, &terms.items[t]);
+    }
+    cw_terms_free(&terms);
+    return status;
+}
