@@ -430,6 +430,33 @@ static enum cw_status fill_limits(struct planner *p)
     return status;
 }
 
+static void mark_rollups(void *context, uint32_t counter, unsigned rollups)
+{
+    ((uint8_t *)context)[counter] |= (uint8_t)rollups;
+}
+
+/* What a sampler has to keep: the rollups that the metrics read from a capture of this plan. */
+static enum cw_status fill_rollups(struct planner *p)
+{
+    const uint32_t count = p->chip->counter_count;
+    struct cw_config_image *image = &p->plan->image;
+    enum cw_status status = CW_OK;
+    uint8_t *read = array(p, count, 1, &status), *rollups = array(p, image->counter_count, 1, &status);
+    bool *held = array(p, count, sizeof *held, &status);
+    const struct cw_needs needs = {.chip = p->chip, .held = held, .add = mark_rollups, .context = read};
+    if (status != CW_OK || p->options->profiler != CW_PROFILER_PM)
+        return status;
+    for (uint32_t i = 0; i < count; i++)
+        held[i] = p->counter_index[i] != 0;
+    for (size_t i = 0; status == CW_OK && i < p->count; i++)
+        status = cw_metric_needs(&needs, &p->metrics[i], p->err);
+    for (uint32_t i = 0; i < count; i++)
+        if (held[i])
+            rollups[p->counter_index[i] - 1] = read[i];
+    image->rollups = rollups;
+    return status;
+}
+
 /* What the plan tells whoever collects it. */
 static enum cw_status fill_parameters(struct planner *p)
 {
@@ -501,6 +528,8 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
         status = fill_limits(&p);
     if (status == CW_OK)
         status = fill_parameters(&p);
+    if (status == CW_OK)
+        status = fill_rollups(&p);
     if (status == CW_OK)
         status = fill_metrics(&p, groups);
     return status == CW_OK ? cw_plan_explain(plan, arena, err) : status;

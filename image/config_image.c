@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rollup.h"
+
 /* ---- writing ---- */
 
 static void write_plan(const struct cw_config_image *image, struct cw_writer *out)
@@ -84,6 +86,11 @@ static void write_limits(const struct cw_config_image *image, struct cw_writer *
 static void write_meanings(const struct cw_config_image *image, struct cw_writer *out)
 {
     cw_field_write_meanings(out, image->meanings, image->meaning_count);
+}
+
+static void write_rollups(const struct cw_config_image *image, struct cw_writer *out)
+{
+    cw_write_bytes(out, image->rollups, image->counter_count);
 }
 
 static void write_native(const struct cw_config_image *image, struct cw_writer *out)
@@ -299,6 +306,19 @@ static void read_meanings(struct parse *p, struct cw_reader *in)
     p->image->meaning_count = cw_field_read_meanings(in, p->arena, &p->image->meanings);
 }
 
+static void read_rollups(struct parse *p, struct cw_reader *in)
+{
+    uint8_t *rollups = cw_field_array(in, p->arena, p->image->counter_count, sizeof *rollups);
+    for (uint32_t i = 0; i < p->image->counter_count && in->status == CW_OK; i++) {
+        rollups[i] = cw_read_u8(in);
+        if (in->status == CW_OK && rollups[i] >= CW_ROLLUP_BIT(CW_ROLLUP_COUNT)) {
+            in->pos--;
+            cw_reader_fail(in, "found the rollups 0x%02x, expected bits of four", rollups[i]);
+        }
+    }
+    p->image->rollups = rollups;
+}
+
 static void read_native(struct parse *p, struct cw_reader *in)
 {
     p->image->native_library = cw_read_string(in, p->arena);
@@ -322,6 +342,7 @@ static const struct part {
     {CW_CHUNK_TYPE('C', 'N', 'T', 'R'), 0, write_counters, read_counters},
     {CW_CHUNK_TYPE('M', 'E', 'T', 'R'), 0, write_metrics, read_metrics},
     {CW_CHUNK_MEANINGS, CW_CHUNK_OPTIONAL, write_meanings, read_meanings},
+    {CW_CHUNK_TYPE('R', 'L', 'U', 'P'), CW_CHUNK_OPTIONAL, write_rollups, read_rollups},
     {CW_CHUNK_TYPE('L', 'I', 'M', 'T'), 0, write_limits, read_limits},
     {CW_CHUNK_TYPE('P', 'R', 'F', 'X'), 0, cw_config_image_prefix, read_prefix},
     {CW_CHUNK_TYPE('N', 'A', 'T', 'V'), CW_CHUNK_OPTIONAL, write_native, read_native},
@@ -331,11 +352,12 @@ enum { PART_COUNT = sizeof parts / sizeof *parts };
 void cw_config_image_write(const struct cw_config_image *image, struct cw_writer *out)
 {
     struct cw_chunk_kind kind = cw_config_image_kind;
-    kind.minor = image->meaning_count != 0;
+    kind.minor = image->rollups ? 2 : image->meaning_count != 0;
     cw_chunk_write_header(out, &kind);
     for (int i = 0; i < PART_COUNT; i++) {
         if ((parts[i].read == read_native && !image->native_library) ||
-            (parts[i].read == read_meanings && !image->meaning_count))
+            (parts[i].read == read_meanings && !image->meaning_count) ||
+            (parts[i].read == read_rollups && !image->rollups))
             continue;
         size_t start = cw_chunk_begin(out, parts[i].type, parts[i].flags);
         parts[i].write(image, out);
@@ -367,14 +389,15 @@ static enum cw_status refuse_chunk(struct cw_reader *file, const struct cw_chunk
     cw_chunk_type_text(chunk->type, found);
     file->pos = (size_t)chunk->offset;
     if (next > 0 && !is_known(chunk->type))
-        return cw_reader_fail(file, "found an unknown chunk %s that is not optional, expected one of version 1.1",
+        return cw_reader_fail(file, "found an unknown chunk %s that is not optional, expected one of version 1.2",
                               found);
     if (next < PART_COUNT && parts[next].type == chunk->type)
         return cw_reader_fail(file, "found chunk %s with flags %u, expected flags %u", found, chunk->flags,
                               parts[next].flags);
     if (next == PART_COUNT)
         return cw_reader_fail(file, "found chunk %s, expected the end of the file", found);
-    next += parts[next].type == CW_CHUNK_MEANINGS;
+    while (next + 1 < PART_COUNT && parts[next].flags == CW_CHUNK_OPTIONAL)
+        next++;
     return cw_reader_fail(file, "found chunk %s, expected chunk %s", found,
                           cw_chunk_type_text(parts[next].type, expected));
 }

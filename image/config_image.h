@@ -57,6 +57,7 @@ struct cw_config_image {
     const char *const *metrics;
     const struct cw_config_limit *limits;
     const struct cw_meaning *meanings;
+    const uint8_t *rollups; /* of each counter, the bits of those that are read (base/rollup.h); NULL where not said */
     const char *native_library; /* NULL without a native image */
     const uint8_t *native;
     size_t native_size;

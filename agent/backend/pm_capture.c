@@ -1,34 +1,12 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "agent/backend/pm_capture.h"
 
-/* The rollup of a metric's name: "sm__inst_executed.max.per_second" has the greatest. */
-static bool names_extreme(const char *rest)
-{
-    return strncmp(rest, ".min", 4) == 0 || strncmp(rest, ".max", 4) == 0;
-}
-
 bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter)
 {
-    const char *name = plan->counters[counter].name;
-    size_t length = strlen(name);
-    for (uint32_t i = 0; i < plan->metric_count; i++) {
-        const char *metric = plan->metrics[i], *dot = strrchr(metric, '.');
-        bool of_counter = strncmp(metric, name, length) == 0 && metric[length] == '.';
-        if (of_counter && names_extreme(metric + length))
-            return true;
-        /* of something else that is computed from counters, such as a throughput */
-        bool direct = of_counter;
-        for (uint32_t c = 0; c < plan->counter_count && !direct; c++) {
-            size_t n = strlen(plan->counters[c].name);
-            direct = strncmp(metric, plan->counters[c].name, n) == 0 && metric[n] == '.';
-        }
-        if (!direct && dot && (strstr(metric, ".min") || strstr(metric, ".max")))
-            return true;
-    }
-    return false;
+    const unsigned extremes = CW_ROLLUP_BIT(CW_MIN) | CW_ROLLUP_BIT(CW_MAX);
+    return !plan->rollups || plan->rollups[counter] & extremes;
 }
 
 void cw_pm_tell(uint64_t lost, uint64_t elsewhere)

@@ -4,7 +4,8 @@
 
 #include "agent/backend/backend.h"
 
-/* Whether samples of a counter need all rollups: a metric of the plan asks for its least or greatest. */
+/* Whether samples of a counter need all rollups: a metric reads its least or greatest, or an older plan does not say.
+ */
 bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter);
 
 /* Tells the person what is not in the file: samples that were lost, launches on GPUs that are not sampled. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent/backend/cupti/pm_process.h"
+#include "agent/backend/pm_capture.h"
 #include "agent/common/device.h"
 #include "image/pm_view.h"
 #include "tests/support/image_samples.h"
@@ -21,6 +22,7 @@ struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .change
 
 static const struct cw_config_counter counters[COUNTERS] = {{.name = "first"}, {.name = "second"}};
 static const char *const metrics[] = {"first.avg", "second.max"};
+static const uint8_t rollups[COUNTERS] = {CW_ROLLUP_BIT(CW_AVG), CW_ROLLUP_BIT(CW_MAX)};
 static const struct cw_config_pass one_pass;
 static const struct cw_config_image plan = {.chip = "GH100",
                                             .producer = "test",
@@ -30,7 +32,8 @@ static const struct cw_config_image plan = {.chip = "GH100",
                                             .counter_count = COUNTERS,
                                             .counters = counters,
                                             .metric_count = 2,
-                                            .metrics = metrics};
+                                            .metrics = metrics,
+                                            .rollups = rollups};
 static struct cw_pm_options options;
 static struct cw_schema schema;
 static struct cw_writer file;
@@ -361,4 +364,12 @@ Test(agent_pm, a_capture_without_a_sample_says_of_which_device)
     struct cw_counter_data data = sample(3);
     cr_expect(data.pm.sample_count == 0 && gpu.taken == 0);
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "name"), "the test's GPU");
+}
+
+Test(agent_pm, keeps_the_rollups_that_the_plan_says_or_all)
+{
+    struct cw_config_image older = plan;
+    older.rollups = NULL;
+    cr_expect(!cw_pm_needs_rollups(&plan, 0) && cw_pm_needs_rollups(&plan, 1));
+    cr_expect(cw_pm_needs_rollups(&older, 0));
 }

@@ -197,6 +197,30 @@ Test(config_image, unknown_optional_chunks_are_skipped)
     }
 }
 
+/* Behind MEAN, of which this plan has none, and so in front of LIMT. */
+Test(config_image, rollups_read_back)
+{
+    static const uint8_t rollups[CW_SAMPLE_COUNTERS] = {0, 1, 10, 15}, wrong[CW_SAMPLE_COUNTERS] = {1, 2, 16, 0};
+    enum { RLUP = 6 };
+    struct cw_config_image plan = cw_sample_plan(), back;
+    struct cw_writer out, bad;
+    plan.profiler = CW_PROFILER_PM;
+    plan.rollups = rollups;
+    cw_writer_init(&out);
+    cw_writer_init(&bad);
+    cw_config_image_write(&plan, &out);
+    cr_assert_eq(cw_config_image_read(&back, out.data, out.size, "x.cwc", arena, NULL), CW_OK);
+    cr_expect(out.data[10] == 2 && memcmp(back.rollups, rollups, sizeof rollups) == 0);
+    cw_edit_replace(&bad, &out, RLUP, wrong, sizeof wrong);
+    cr_expect_eq(read_bytes(bad.data, bad.size), CW_ERR_INPUT);
+    cr_expect(strstr(text, "found the rollups 0x10, expected bits of four"), "%s", text);
+    bad.size = 0;
+    cw_edit_replace(&bad, &out, RLUP, rollups, sizeof rollups - 1);
+    cr_expect_eq(read_bytes(bad.data, bad.size), CW_ERR_INPUT);
+    cw_writer_free(&out);
+    cw_writer_free(&bad);
+}
+
 static void refused_insert(size_t index, const char *type, uint32_t flags, const char *message, int line)
 {
     struct cw_edit_chunk chunk;
@@ -214,9 +238,9 @@ static void refused_insert(size_t index, const char *type, uint32_t flags, const
 
 Test(config_image, chunks_out_of_place_are_refused)
 {
-    refused_insert(1, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.1",
+    refused_insert(1, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.2",
                    __LINE__);
-    refused_insert(CHUNKS, "\1\2é", 0, "found an unknown chunk ???? that is not optional, expected one of version 1.1",
+    refused_insert(CHUNKS, "\1\2é", 0, "found an unknown chunk ???? that is not optional, expected one of version 1.2",
                    __LINE__);
     refused_insert(1, "PLAN", 0, "found chunk PLAN, expected chunk DOMN", __LINE__);
     refused_insert(0, "DOMN", 0, "found chunk DOMN, expected chunk PLAN", __LINE__);

@@ -10,6 +10,11 @@ metric-eval run.cwd --csv - | sed -n '1,5p;$p'
 metric-eval run.cwd --json - | grep -c statuses
 metric-eval run.cwd -o run.h5 >/dev/null
 h5dump -n run.h5 | grep -E 'dataset|group' | sed 's/  */ /g'
+echo a formula of rollups:
+printf 'schema: 1\nmetrics:\n  balance: {formula: sm__cycles_active.max / sm__cycles_active.avg}\n' >own.yaml
+metric-config --chip GH100 --profiler pm --no-native --metrics-db own.yaml -m balance -o own.cwc
+capture-agent pm --backend sim -c own.cwc -o own.cwd -- true
+metric-eval own.cwd --metrics-db own.yaml | grep -A2 metric
 echo an interval in cycles, the device alone, for a while:
 capture-agent pm -c plan.cwc -o alone.cwd --interval 250000sys --device 3 --duration 0.01 && metric-eval alone.cwd | head -1
 capture-agent pm -c plan.cwc -o same.cwd --interval 250000sys --device 3 --duration 0.01
