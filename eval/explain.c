@@ -342,8 +342,8 @@ static void print_column(const struct explain *e, uint32_t column)
     uint32_t instances = e->data->devices[e->data->ranges[e->range].device].facts[s - schema->counters].instances;
     char text[CW_NUMBER_SIZE];
     cw_text_print(e->out, " %9s", instances ? number(instances, text) : "unknown");
-    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-        cw_text_print(e->out, " %15s", number(recorded(e, column, (enum cw_rollup)r), text));
+    for (enum cw_rollup r = CW_SUM; r < CW_ROLLUP_COUNT; r++)
+        cw_text_print(e->out, " %15s", number(recorded(e, column, r), text));
     fputs("  ", e->out);
     bool repeat = column >= schema->counter_count;
     for (uint32_t i = 0; i < s->pass_count && !repeat; i++)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* MOST_RAWS: the bits of a set of raw counters. MOST_TRIES bounds the search for one counter. */
-enum { SUM, AVG, MIN, MAX, MOST_RAWS = 64, MOST_TERMS = 6, MOST_TRIES = 20000 };
+enum { MOST_RAWS = 64, MOST_TERMS = 6, MOST_TRIES = 20000 };
 
 struct derive {
     struct cw_facts *facts;
@@ -25,9 +25,9 @@ struct derive {
     uint32_t tries;
 };
 
-static double at(const struct derive *d, size_t range, uint32_t counter, int rollup)
+static double at(const struct derive *d, size_t range, uint32_t counter, enum cw_rollup rollup)
 {
-    return d->values[(range * d->facts->chip.counter_count + counter) * 4 + (size_t)rollup];
+    return d->values[(range * d->facts->chip.counter_count + counter) * CW_ROLLUP_COUNT + (size_t)rollup];
 }
 
 bool cw_derive_same(double a, double b)
@@ -51,7 +51,7 @@ static bool solve(const struct derive *d, uint32_t count, double *coefficients)
     for (uint32_t k = 0; unique && k <= count; k++) {
         uint32_t counter = k < count ? d->terms[k] : d->counter;
         for (size_t i = 0; i < d->ranges; i++) {
-            rows[i][k] = isfinite(at(d, i, counter, SUM)) ? at(d, i, counter, SUM) : 0;
+            rows[i][k] = isfinite(at(d, i, counter, CW_SUM)) ? at(d, i, counter, CW_SUM) : 0;
             scale[k] = fmax(scale[k], fabs(rows[i][k]));
         }
         for (size_t i = 0; i < d->ranges && scale[k] > 0; i++)
@@ -94,14 +94,14 @@ static bool make_nice(uint32_t count, double *coefficients)
 
 /* ---- proof ------------------------------------------------------------------------------------------------------ */
 
-static double combine(const struct derive *d, size_t range, const struct cw_counter *c, int rollup)
+static double combine(const struct derive *d, size_t range, const struct cw_counter *c, enum cw_rollup rollup)
 {
     double total = 0;
     for (uint32_t k = 0; k < c->terms.count; k++) {
         double part = c->coefficients[k] * at(d, range, c->terms.items[k], rollup);
         total = k ? total + part : part;
     }
-    return rollup == AVG ? total * c->per : total;
+    return rollup == CW_AVG ? total * c->per : total;
 }
 
 /* On how many ranges the formula gives NVIDIA's values with a sum other than 0; 0 when one range contradicts. */
@@ -110,11 +110,11 @@ static uint32_t prove(const struct derive *d, uint32_t counter)
     const struct cw_counter *c = &d->facts->counters[counter];
     uint32_t confirmed = 0;
     for (size_t i = 0; i < d->ranges; i++) {
-        for (int r = SUM; r <= MAX; r++)
+        for (enum cw_rollup r = CW_SUM; r < CW_ROLLUP_COUNT; r++)
             if (cw_counter_follows(&d->facts->chip, counter, r) &&
                 !cw_derive_same(combine(d, i, c, r), at(d, i, counter, r)))
                 return 0;
-        confirmed += at(d, i, counter, SUM) != 0 && !isnan(at(d, i, counter, SUM));
+        confirmed += at(d, i, counter, CW_SUM) != 0 && !isnan(at(d, i, counter, CW_SUM));
     }
     return confirmed;
 }
@@ -229,7 +229,7 @@ static bool derive_from(struct derive *d, uint32_t unit)
 static bool moves(const struct derive *d, uint32_t counter)
 {
     for (size_t i = 0; i < d->ranges; i++)
-        if (isfinite(at(d, i, counter, SUM)) && at(d, i, counter, SUM) != 0)
+        if (isfinite(at(d, i, counter, CW_SUM)) && at(d, i, counter, CW_SUM) != 0)
             return true;
     return false;
 }
@@ -251,7 +251,7 @@ static double magnitude(const struct derive *d, uint32_t counter)
 {
     double total = 0;
     for (size_t i = 0; i < d->ranges; i++)
-        total += isfinite(at(d, i, counter, SUM)) ? fabs(at(d, i, counter, SUM)) : 0;
+        total += isfinite(at(d, i, counter, CW_SUM)) ? fabs(at(d, i, counter, CW_SUM)) : 0;
     return total;
 }
 

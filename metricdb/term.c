@@ -25,14 +25,19 @@ static enum cw_span span_of(enum cw_submetric sub)
     }
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && memcmp(name + length - tail, end, tail) == 0;
+}
+
 /* X__cycles_in_frame and X__cycles_in_region are computed from the user's duration and X__cycles_elapsed. */
 static enum cw_span counted_span(const struct cw_chip *chip, uint32_t counter)
 {
-    const char *name = counter == CW_NONE ? NULL : strstr(chip->counters[counter].name, "__cycles_in_");
-    return !name                                     ? CW_SPAN_MEASURED
-           : strcmp(name, "__cycles_in_frame") == 0  ? CW_SPAN_FRAME
-           : strcmp(name, "__cycles_in_region") == 0 ? CW_SPAN_REGION
-                                                     : CW_SPAN_MEASURED;
+    const char *name = counter == CW_NONE ? "" : chip->counters[counter].name;
+    return ends_with(name, "__cycles_in_frame")    ? CW_SPAN_FRAME
+           : ends_with(name, "__cycles_in_region") ? CW_SPAN_REGION
+                                                   : CW_SPAN_MEASURED;
 }
 
 static struct cw_metric_operand operand(const struct cw_chip *chip, enum cw_reads reads, uint32_t counter,
@@ -79,8 +84,10 @@ static enum cw_status counter_term(struct cw_metric_term *t, const struct cw_chi
         t->divisors[0] = (struct cw_metric_operand){.reads = CW_READS_TIME, .rollup = CW_AVG, .counter = chip->time};
     if (per_second && is_peak(m->sub)) /* NVIDIA's evaluator has no time for a unit that the device lacks */
         t->divisors[1] = (struct cw_metric_operand){.reads = CW_READS_PRESENCE, .counter = m->base};
-    if (is_pct(m->sub))
-        t->divisors[1] = operand(chip, CW_READS_PEAK, m->base, m->rollup);
+    if (is_pct(m->sub)) {
+        t->divisors[1] = t->x;
+        t->divisors[1].reads = CW_READS_PEAK;
+    }
     if (!lacks(&t->factor) && !lacks(&t->divisors[0]))
         return CW_OK;
     return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
@@ -143,11 +150,17 @@ static uint32_t *find_leaves(const struct cw_chip *chip, uint32_t throughput, ui
 
 static bool make_room(struct cw_terms *terms, uint32_t count)
 {
-    struct cw_metric_term *grown = count > terms->room ? realloc(terms->items, count * sizeof *grown) : terms->items;
+    if (!terms->items) {
+        terms->items = &terms->one;
+        terms->room = 1;
+    }
+    if (count <= terms->room)
+        return true;
+    struct cw_metric_term *grown = realloc(terms->items == &terms->one ? NULL : terms->items, count * sizeof *grown);
     if (!grown)
         return false;
-    terms->room = count > terms->room ? count : terms->room;
     terms->items = grown;
+    terms->room = count;
     return true;
 }
 
@@ -174,8 +187,7 @@ enum cw_status cw_terms_make(struct cw_terms *terms, const struct cw_chip *chip,
 {
     terms->count = 0;
     terms->largest = m->type == CW_THROUGHPUT;
-    if (!make_room(terms, 1))
-        return cw_error_nomem(err);
+    make_room(terms, 1);
     if (m->type == CW_THROUGHPUT)
         return throughput_terms(terms, chip, m, err);
     if (m->type == CW_RATIO) {
@@ -190,8 +202,9 @@ enum cw_status cw_terms_make(struct cw_terms *terms, const struct cw_chip *chip,
 
 void cw_terms_free(struct cw_terms *terms)
 {
-    free(terms->items);
-    *terms = (struct cw_terms){0};
+    if (terms->items != &terms->one)
+        free(terms->items);
+    terms->items = NULL;
 }
 
 const struct cw_metric *cw_metric_parts(const struct cw_chip *chip, const struct cw_metric *m, uint32_t *count)

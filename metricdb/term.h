@@ -43,12 +43,13 @@ struct cw_metric_term {
 struct cw_terms {
     bool largest; /* a throughput */
     uint32_t count, room;
-    struct cw_metric_term *items; /* a throughput's in the order of their counters */
+    struct cw_metric_term *items; /* a throughput's in the order of their counters; or `one` */
+    struct cw_metric_term one;
 };
 
 /* The terms of a metric of the chip's own, which is no formula. `terms` begins as zeros, may be used for one metric
- * after another, and has to be freed. CW_ERR_UNSUPPORTED where the database does not know all of the formula: then
- * there is no term, or operands that lack a counter. */
+ * after another, has to be freed and cannot be copied. CW_ERR_UNSUPPORTED where the database does not know all of the
+ * formula: then there is no term, or operands that lack a counter. */
 enum cw_status cw_terms_make(struct cw_terms *terms, const struct cw_chip *chip, const struct cw_metric *metric,
                              struct cw_error *err);
 void cw_terms_free(struct cw_terms *terms);
