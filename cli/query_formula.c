@@ -4,7 +4,7 @@
 #include "metricdb/formula.h"
 #include "metricdb/term.h"
 
-static const char *name_of(const struct cw_chip *chip, const struct cw_metric_operand *o)
+static const char *name_of(const struct cw_chip *chip, const struct cw_operand *o)
 {
     if (o->reads == CW_READS_USER_CYCLES)
         return o->span == CW_SPAN_FRAME ? "cycles of the user's frame" : "cycles of the user's region";
@@ -14,7 +14,7 @@ static const char *name_of(const struct cw_chip *chip, const struct cw_metric_op
 }
 
 static void put_operand(struct cw_writer *out, const char *before, const struct cw_chip *chip,
-                        const struct cw_metric_operand *o)
+                        const struct cw_operand *o)
 {
     if (o->reads == CW_READS_TIME)
         cw_write_format(out, "%sseconds of %s", before, name_of(chip, o));
@@ -23,7 +23,7 @@ static void put_operand(struct cw_writer *out, const char *before, const struct 
                         o->reads == CW_READS_PEAK ? "peak of " : "", name_of(chip, o));
 }
 
-static void put_term(struct cw_writer *out, const struct cw_chip *chip, const struct cw_metric_term *t)
+static void put_term(struct cw_writer *out, const struct cw_chip *chip, const struct cw_term *t)
 {
     bool seconds = t->divisors[0].reads == CW_READS_TIME; /* which the scale makes of nanoseconds */
     if (t->x.reads == CW_READS_NOTHING)

@@ -10,7 +10,7 @@ struct compile {
     const struct cw_eval_options *options;
     uint32_t *columns; /* of each counter of the chip, CW_NONE where the schema lacks it */
     uint32_t *common;  /* scratch: how many operands each pass has */
-    struct cw_term *terms;
+    struct cw_eval_term *terms;
     uint32_t count, capacity;
     struct cw_terms meaning; /* of the metric that is being bound */
     uint32_t time;
@@ -91,7 +91,7 @@ static void take_parts(const struct compile *c, const struct cw_counter *from, i
 
 /* A derived counter is computed wherever its terms were recorded, or sums of them; elsewhere it may have been recorded
  * itself. */
-static bool derive(struct compile *c, struct cw_operand *o, uint32_t counter)
+static bool derive(struct compile *c, struct cw_eval_operand *o, uint32_t counter)
 {
     const struct cw_counter *from = &c->chip->counters[counter];
     uint32_t count = from->terms.count;
@@ -120,23 +120,23 @@ static bool derive(struct compile *c, struct cw_operand *o, uint32_t counter)
         if (columns[linear->count - 1] == CW_NONE)
             return false;
     }
-    *o = (struct cw_operand){.kind = CW_OPERAND_LINEAR, .rollup = o->rollup, .column = columns[0], .linear = linear};
+    *o = (struct cw_eval_operand){.kind = CW_EVAL_LINEAR, .rollup = o->rollup, .column = columns[0], .linear = linear};
     return true;
 }
 
 /* Cycles of the user's span that are a counter are computed, never recorded: their elapsed cycles scaled to the user's
  * duration. */
-static struct cw_operand bind_counter(struct compile *c, const struct cw_metric_operand *from)
+static struct cw_eval_operand bind_counter(struct compile *c, const struct cw_operand *from)
 {
     const uint32_t elapsed = c->chip->counters[from->counter].elapsed;
     const bool peak = from->reads == CW_READS_PEAK;
-    struct cw_operand o = {.kind = peak ? CW_OPERAND_PEAK : CW_OPERAND_ROLLUP,
-                           .rollup = from->rollup,
-                           .column = c->columns[from->counter],
-                           .time = c->time,
-                           .duration = duration_of(c, from->span)};
+    struct cw_eval_operand o = {.kind = peak ? CW_EVAL_PEAK : CW_EVAL_ROLLUP,
+                                .rollup = from->rollup,
+                                .column = c->columns[from->counter],
+                                .time = c->time,
+                                .duration = duration_of(c, from->span)};
     if (o.duration != 0 && elapsed != CW_NONE) {
-        o.kind = peak ? CW_OPERAND_USER_PEAK : CW_OPERAND_USER_CYCLES;
+        o.kind = peak ? CW_EVAL_USER_PEAK : CW_EVAL_USER_CYCLES;
         o.column = c->columns[elapsed];
     } else if (!peak) {
         derive(c, &o, from->counter);
@@ -146,29 +146,26 @@ static struct cw_operand bind_counter(struct compile *c, const struct cw_metric_
 
 /* The cycles that a unit would have in the user's frame or region. Without a duration they are zero, or NaN where the
  * unit is unavailable: zero times a column says that, and needs no counter beside the metric's own. */
-static struct cw_operand bind_user_cycles(const struct compile *c, const struct cw_metric_operand *from)
+static struct cw_eval_operand bind_user_cycles(const struct compile *c, const struct cw_operand *from)
 {
     uint32_t elapsed = c->chip->counters[from->counter].elapsed;
     uint32_t column = elapsed == CW_NONE ? CW_NONE : c->columns[elapsed];
     double duration = duration_of(c, from->span);
     if (column == CW_NONE && duration == 0)
         column = some_column(c, from->counter);
-    return (struct cw_operand){.kind = CW_OPERAND_USER_CYCLES,
-                               .rollup = from->rollup,
-                               .column = column,
-                               .time = c->time,
-                               .duration = duration};
+    return (struct cw_eval_operand){
+        .kind = CW_EVAL_USER_CYCLES, .rollup = from->rollup, .column = column, .time = c->time, .duration = duration};
 }
 
-static struct cw_operand bind_operand(struct compile *c, const struct cw_metric_operand *from)
+static struct cw_eval_operand bind_operand(struct compile *c, const struct cw_operand *from)
 {
     switch (from->reads) {
     case CW_READS_NOTHING:
-        return (struct cw_operand){.kind = CW_OPERAND_NONE};
+        return (struct cw_eval_operand){.kind = CW_EVAL_NONE};
     case CW_READS_PRESENCE:
-        return (struct cw_operand){.kind = CW_OPERAND_PRESENT, .column = c->columns[from->counter]};
+        return (struct cw_eval_operand){.kind = CW_EVAL_PRESENT, .column = c->columns[from->counter]};
     case CW_READS_TIME:
-        return (struct cw_operand){.kind = CW_OPERAND_ROLLUP, .rollup = from->rollup, .column = c->time};
+        return (struct cw_eval_operand){.kind = CW_EVAL_ROLLUP, .rollup = from->rollup, .column = c->time};
     case CW_READS_USER_CYCLES:
         return bind_user_cycles(c, from);
     default:
@@ -186,14 +183,14 @@ struct meeting { /* of operands that are to come from one pass */
     bool lacking;     /* one was not collected */
 };
 
-static bool is_scaled_to_user(const struct cw_operand *o)
+static bool is_scaled_to_user(const struct cw_eval_operand *o)
 {
-    return (o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK) && o->duration != 0;
+    return (o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK) && o->duration != 0;
 }
 
-static bool reads_column(const struct cw_operand *o)
+static bool reads_column(const struct cw_eval_operand *o)
 {
-    return o->kind == CW_OPERAND_ROLLUP || (o->kind == CW_OPERAND_USER_CYCLES && o->duration != 0);
+    return o->kind == CW_EVAL_ROLLUP || (o->kind == CW_EVAL_USER_CYCLES && o->duration != 0);
 }
 
 static void begin_meeting(struct meeting *m, const struct cw_schema *schema, uint32_t *common)
@@ -215,25 +212,25 @@ static void meet_column(struct meeting *m, uint32_t column)
     m->met++;
 }
 
-static void meet_operand(struct meeting *m, const struct cw_operand *o)
+static void meet_operand(struct meeting *m, const struct cw_eval_operand *o)
 {
     bool scaled = is_scaled_to_user(o);
-    if (o->kind == CW_OPERAND_NONE)
+    if (o->kind == CW_EVAL_NONE)
         return;
     if (o->column == CW_NONE || (scaled && o->time == CW_NONE)) {
         m->lacking = true;
         return;
     }
-    m->zero = m->zero || (o->kind == CW_OPERAND_USER_CYCLES && !scaled);
+    m->zero = m->zero || (o->kind == CW_EVAL_USER_CYCLES && !scaled);
     if (scaled)
         meet_column(m, o->time);
     if (reads_column(o))
         meet_column(m, o->column);
-    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+    for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
         meet_column(m, o->linear->columns[i]);
 }
 
-static void add_to_meeting(struct meeting *m, const struct cw_term *t)
+static void add_to_meeting(struct meeting *m, const struct cw_eval_term *t)
 {
     meet_operand(m, &t->x);
     meet_operand(m, &t->factor);
@@ -255,18 +252,18 @@ static void move_column(uint32_t *column, const struct cw_schema *schema, uint32
     *column = cw_schema_column_in(schema, cw_schema_column_counter(schema, *column), pass);
 }
 
-static void move_operand(struct cw_operand *o, const struct cw_schema *schema, uint32_t pass)
+static void move_operand(struct cw_eval_operand *o, const struct cw_schema *schema, uint32_t pass)
 {
     if (is_scaled_to_user(o))
         move_column(&o->time, schema, pass);
     if (reads_column(o))
         move_column(&o->column, schema, pass);
-    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+    for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
         move_column(&o->linear->columns[i], schema, pass);
 }
 
 /* Lets a term read its counters as they were in one pass that has them all. */
-static void move_term(struct cw_term *t, const struct cw_schema *schema, uint32_t pass)
+static void move_term(struct cw_eval_term *t, const struct cw_schema *schema, uint32_t pass)
 {
     move_operand(&t->x, schema, pass);
     move_operand(&t->factor, schema, pass);
@@ -275,7 +272,7 @@ static void move_term(struct cw_term *t, const struct cw_schema *schema, uint32_
 }
 
 /* A value is whole where one pass has all that it is computed from; then it is computed as of that pass. */
-static enum cw_value_status choose_pass(const struct compile *c, struct cw_term *t)
+static enum cw_value_status choose_pass(const struct compile *c, struct cw_eval_term *t)
 {
     struct meeting m;
     begin_meeting(&m, c->schema, c->common);
@@ -290,13 +287,13 @@ static enum cw_value_status choose_pass(const struct compile *c, struct cw_term 
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-static enum cw_status add_term(struct compile *c, struct cw_term *term)
+static enum cw_status add_term(struct compile *c, struct cw_eval_term *term)
 {
     if (c->failed)
         return cw_error_nomem(c->err);
     if (c->count == c->capacity) {
         uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
-        struct cw_term *grown = realloc(c->terms, capacity * sizeof *grown);
+        struct cw_eval_term *grown = realloc(c->terms, capacity * sizeof *grown);
         if (!grown)
             return cw_error_nomem(c->err);
         c->terms = grown;
@@ -307,22 +304,21 @@ static enum cw_status add_term(struct compile *c, struct cw_term *term)
     return CW_OK;
 }
 
-static enum cw_status bind_term(struct compile *c, const struct cw_metric_term *from)
+static enum cw_status bind_term(struct compile *c, const struct cw_term *from)
 {
-    struct cw_term t = {.x = bind_operand(c, &from->x),
-                        .factor = bind_operand(c, &from->factor),
-                        .scale = from->scale,
-                        .zero_over = from->zero_over};
+    struct cw_eval_term t = {.x = bind_operand(c, &from->x),
+                             .factor = bind_operand(c, &from->factor),
+                             .scale = from->scale,
+                             .zero_over = from->zero_over};
     for (int d = 0; d < CW_TERM_DIVISORS; d++)
         t.divisors[d] = bind_operand(c, &from->divisors[d]);
     return add_term(c, &t);
 }
 
-static bool is_copied(const struct cw_term *t)
+static bool is_copied(const struct cw_eval_term *t)
 {
-    return (t->x.kind == CW_OPERAND_ROLLUP || t->x.kind == CW_OPERAND_PEAK) && t->scale == 1 &&
-           t->factor.kind == CW_OPERAND_NONE && t->divisors[0].kind == CW_OPERAND_NONE &&
-           t->divisors[1].kind == CW_OPERAND_NONE;
+    return (t->x.kind == CW_EVAL_ROLLUP || t->x.kind == CW_EVAL_PEAK) && t->scale == 1 &&
+           t->factor.kind == CW_EVAL_NONE && t->divisors[0].kind == CW_EVAL_NONE && t->divisors[1].kind == CW_EVAL_NONE;
 }
 
 static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, const struct cw_metric *m)
@@ -412,7 +408,7 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
         if (status != CW_OK)
             return status;
     }
-    struct cw_term *terms = cw_arena_alloc(c->arena, c->count, sizeof *terms);
+    struct cw_eval_term *terms = cw_arena_alloc(c->arena, c->count, sizeof *terms);
     if (!terms)
         return cw_error_nomem(c->err);
     if (c->count)

@@ -15,18 +15,18 @@ struct cw_eval_options {
     double frame_ns, region_ns; /* durations of the user's frame and region; 0 when not given */
 };
 
-enum cw_operand_kind {
-    CW_OPERAND_NONE,
-    CW_OPERAND_ROLLUP,      /* a recorded rollup of a counter */
-    CW_OPERAND_LINEAR,      /* a derived counter: a combination of recorded rollups */
-    CW_OPERAND_PEAK,        /* the device's sustained peak for the counter */
-    CW_OPERAND_USER_CYCLES, /* duration * rollup / time: the cycles of a frame or region */
-    CW_OPERAND_USER_PEAK,   /* duration * peak / time */
-    CW_OPERAND_PRESENT,     /* 0 where the device has no instance of the counter's unit, else 1 */
+enum cw_eval_operand_kind {
+    CW_EVAL_NONE,
+    CW_EVAL_ROLLUP,      /* a recorded rollup of a counter */
+    CW_EVAL_LINEAR,      /* a derived counter: a combination of recorded rollups */
+    CW_EVAL_PEAK,        /* the device's sustained peak for the counter */
+    CW_EVAL_USER_CYCLES, /* duration * rollup / time: the cycles of a frame or region */
+    CW_EVAL_USER_PEAK,   /* duration * peak / time */
+    CW_EVAL_PRESENT,     /* 0 where the device has no instance of the counter's unit, else 1 */
 };
 
-struct cw_operand {
-    enum cw_operand_kind kind;
+struct cw_eval_operand {
+    enum cw_eval_operand_kind kind;
     enum cw_rollup rollup;
     uint32_t column; /* of the schema; of a peak, the counter's own */
     uint32_t time;   /* column of the range's time in ns, for what is scaled to a user's duration */
@@ -42,8 +42,8 @@ struct cw_linear {
     double per;
 };
 
-struct cw_term { /* as struct cw_metric_term */
-    struct cw_operand x, factor, divisors[CW_TERM_DIVISORS];
+struct cw_eval_term { /* as struct cw_term */
+    struct cw_eval_operand x, factor, divisors[CW_TERM_DIVISORS];
     double scale;
     bool zero_over;
     enum cw_value_status status; /* what the schema alone says */
@@ -61,7 +61,7 @@ struct cw_eval_metric {
 struct cw_eval_plan {
     uint32_t metric_count, term_count;
     const struct cw_eval_metric *metrics; /* those asked for, then the operands of formulas */
-    const struct cw_term *terms;
+    const struct cw_eval_term *terms;
 };
 
 /* Compiles `count` metrics; the plan lives in `arena`. Counters that the schema lacks are no error, nor are metrics

@@ -47,7 +47,7 @@ static void load_present(const struct block *b, uint32_t counter, double *out)
 }
 
 /* From "for the whole range" to "for the user's duration". */
-static void scale_to_user(const struct block *b, const struct cw_operand *o, double *values)
+static void scale_to_user(const struct block *b, const struct cw_eval_operand *o, double *values)
 {
     if (o->duration == 0) { /* keeps the NaN of what is unavailable */
         for (uint32_t i = 0; i < b->count; i++)
@@ -74,26 +74,26 @@ static void load_linear(const struct block *b, const struct cw_linear *linear, e
 }
 
 /* The operand's values for the block: in place, or in `scratch`. */
-static const double *load(const struct block *b, const struct cw_operand *o, double *scratch)
+static const double *load(const struct block *b, const struct cw_eval_operand *o, double *scratch)
 {
     switch (o->kind) {
-    case CW_OPERAND_PEAK:
-    case CW_OPERAND_USER_PEAK:
+    case CW_EVAL_PEAK:
+    case CW_EVAL_USER_PEAK:
         load_peak(b, o->column, o->rollup, scratch);
         break;
-    case CW_OPERAND_LINEAR:
+    case CW_EVAL_LINEAR:
         load_linear(b, o->linear, o->rollup, scratch);
         return scratch;
-    case CW_OPERAND_PRESENT:
+    case CW_EVAL_PRESENT:
         load_present(b, o->column, scratch);
         return scratch;
-    case CW_OPERAND_USER_CYCLES:
+    case CW_EVAL_USER_CYCLES:
         memcpy(scratch, column(b, o->column, o->rollup), b->count * sizeof *scratch);
         break;
     default:
         return column(b, o->column, o->rollup);
     }
-    if (o->kind != CW_OPERAND_PEAK)
+    if (o->kind != CW_EVAL_PEAK)
         scale_to_user(b, o, scratch);
     return scratch;
 }
@@ -155,12 +155,12 @@ static void form_statuses(const struct block *b, uint32_t column, int8_t *status
         raise_status(&statuses[i], (enum cw_value_status)meaning[forms[i]]);
 }
 
-static void operand_statuses(const struct block *b, const struct cw_operand *o, int8_t *statuses)
+static void operand_statuses(const struct block *b, const struct cw_eval_operand *o, int8_t *statuses)
 {
-    bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
-    if (o->kind == CW_OPERAND_ROLLUP || o->kind == CW_OPERAND_USER_CYCLES)
+    bool user = o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK;
+    if (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_USER_CYCLES)
         form_statuses(b, o->column, statuses);
-    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+    for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
         form_statuses(b, o->linear->columns[i], statuses);
     if (user && o->duration != 0) {
         const double *time = column(b, o->time, CW_AVG);
@@ -171,18 +171,18 @@ static void operand_statuses(const struct block *b, const struct cw_operand *o, 
     }
 }
 
-static void run_term(struct block *b, const struct cw_term *t, double *out, int8_t *statuses)
+static void run_term(struct block *b, const struct cw_eval_term *t, double *out, int8_t *statuses)
 {
     uint32_t n = b->count;
     memset(statuses, (int)t->status, n);
-    if (t->status == CW_VALUE_NOT_COLLECTED || t->x.kind == CW_OPERAND_NONE) {
+    if (t->status == CW_VALUE_NOT_COLLECTED || t->x.kind == CW_EVAL_NONE) {
         for (uint32_t i = 0; i < n; i++)
             out[i] = t->status == CW_VALUE_NOT_COLLECTED ? NAN : t->scale;
         return;
     }
     const double *x = load(b, &t->x, out);
     operand_statuses(b, &t->x, statuses);
-    if (t->factor.kind != CW_OPERAND_NONE) {
+    if (t->factor.kind != CW_EVAL_NONE) {
         const double *by = load(b, &t->factor, b->loaded);
         operand_statuses(b, &t->factor, statuses);
         for (uint32_t i = 0; i < n; i++)
@@ -190,7 +190,7 @@ static void run_term(struct block *b, const struct cw_term *t, double *out, int8
         x = out;
     }
     for (int d = 0; d < CW_TERM_DIVISORS; d++) {
-        if (t->divisors[d].kind == CW_OPERAND_NONE)
+        if (t->divisors[d].kind == CW_EVAL_NONE)
             continue;
         operand_statuses(b, &t->divisors[d], statuses);
         divide(x, load(b, &t->divisors[d], b->loaded), t->zero_over, n, out, statuses);

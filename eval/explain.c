@@ -68,17 +68,17 @@ static const struct cw_schema_counter *counter_of(const struct explain *e, uint3
     return &e->data->schema.counters[cw_schema_column_counter(&e->data->schema, column)];
 }
 
-static double operand_value(const struct explain *e, const struct cw_operand *o)
+static double operand_value(const struct explain *e, const struct cw_eval_operand *o)
 {
     const struct cw_device *device = &e->data->devices[e->data->ranges[e->range].device];
-    bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
-    bool peak = o->kind == CW_OPERAND_PEAK || o->kind == CW_OPERAND_USER_PEAK;
+    bool user = o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK;
+    bool peak = o->kind == CW_EVAL_PEAK || o->kind == CW_EVAL_USER_PEAK;
     double value = peak ? device->facts[o->column].peak[o->rollup] : recorded(e, o->column, o->rollup);
     return user ? o->duration * value / (o->duration != 0 ? recorded(e, o->time, CW_AVG) : 1) : value;
 }
 
 /* (32 * sum(a) - sum(b)), with the values in place of the rollups where `numbers`. */
-static void print_linear(const struct explain *e, const struct cw_operand *o, bool numbers)
+static void print_linear(const struct explain *e, const struct cw_eval_operand *o, bool numbers)
 {
     const struct cw_linear *l = o->linear;
     char text[CW_NUMBER_SIZE];
@@ -99,15 +99,15 @@ static void print_linear(const struct explain *e, const struct cw_operand *o, bo
     fputs(bare ? "" : ")", e->out);
 }
 
-static void print_operand(const struct explain *e, const struct cw_operand *o, const char *before, bool numbers)
+static void print_operand(const struct explain *e, const struct cw_eval_operand *o, const char *before, bool numbers)
 {
-    bool user = o->kind == CW_OPERAND_USER_CYCLES || o->kind == CW_OPERAND_USER_PEAK;
-    const char *peak = o->kind == CW_OPERAND_PEAK || o->kind == CW_OPERAND_USER_PEAK ? "peak of " : "";
+    bool user = o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK;
+    const char *peak = o->kind == CW_EVAL_PEAK || o->kind == CW_EVAL_USER_PEAK ? "peak of " : "";
     char text[CW_NUMBER_SIZE];
-    if (o->kind == CW_OPERAND_NONE || o->kind == CW_OPERAND_PRESENT)
+    if (o->kind == CW_EVAL_NONE || o->kind == CW_EVAL_PRESENT)
         return;
     fputs(before, e->out);
-    if (o->kind == CW_OPERAND_LINEAR) {
+    if (o->kind == CW_EVAL_LINEAR) {
         print_linear(e, o, numbers);
         return;
     }
@@ -121,11 +121,11 @@ static void print_operand(const struct explain *e, const struct cw_operand *o, c
                   user ? ")" : "");
 }
 
-static void print_term(const struct explain *e, const struct cw_term *t, bool numbers)
+static void print_term(const struct explain *e, const struct cw_eval_term *t, bool numbers)
 {
     char text[CW_NUMBER_SIZE];
     fputs("    = ", e->out);
-    if (t->x.kind == CW_OPERAND_NONE || t->scale != 1)
+    if (t->x.kind == CW_EVAL_NONE || t->scale != 1)
         fputs(t->scale == 1e9 ? "1e9" : number(t->scale, text), e->out);
     print_operand(e, &t->x, t->scale != 1 ? " * " : "", numbers);
     print_operand(e, &t->factor, " * ", numbers);
@@ -145,13 +145,13 @@ static void print_lack(const struct explain *e, uint32_t metric)
 static void print_terms_of(const struct explain *e, uint32_t metric)
 {
     const struct cw_eval_metric *m = &e->plan.metrics[metric];
-    const struct cw_term *t = &e->plan.terms[m->term];
+    const struct cw_eval_term *t = &e->plan.terms[m->term];
     if (m->status == CW_VALUE_NOT_COLLECTED || !m->term_count) {
         print_lack(e, metric);
         return;
     }
     print_term(e, t, false);
-    if (t->x.kind != CW_OPERAND_NONE)
+    if (t->x.kind != CW_EVAL_NONE)
         print_term(e, t, true);
 }
 

@@ -18,20 +18,20 @@ static void note_column(struct extremes *e, uint32_t column)
     e->count++;
 }
 
-static void note(struct extremes *e, const struct cw_operand *o)
+static void note(struct extremes *e, const struct cw_eval_operand *o)
 {
     if (o->rollup != CW_MIN && o->rollup != CW_MAX)
         return;
-    if (o->kind == CW_OPERAND_ROLLUP || o->kind == CW_OPERAND_USER_CYCLES)
+    if (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_USER_CYCLES)
         note_column(e, o->column);
-    for (uint32_t i = 0; o->kind == CW_OPERAND_LINEAR && i < o->linear->count; i++)
+    for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
         note_column(e, o->linear->columns[i]);
 }
 
 static void note_terms(struct extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
 {
     for (uint32_t t = 0; t < m->term_count; t++) {
-        const struct cw_term *term = &plan->terms[m->term + t];
+        const struct cw_eval_term *term = &plan->terms[m->term + t];
         note(e, &term->x);
         note(e, &term->factor);
         for (int d = 0; d < CW_TERM_DIVISORS; d++)

@@ -1,11 +1,12 @@
-/* Metric names: base, rollup and sub-metric. What they mean is in metricdb/term.h.
+/* Metric names: base, rollup and sub-metric.
  *
  *     counter    BASE.(sum|avg|min|max)[.SUBMETRIC]     sm__inst_executed.avg.per_cycle_active
  *     ratio      BASE.(ratio|pct|max_rate)              lts__t_sector_hit_rate.pct
  *     throughput BASE.(sum|avg|min|max).pct_of_peak_sustained_(active|elapsed|frame|region)
  *     formula    NAME                                   a metric of the user's (metricdb/formula.h)
  *
- * data/schema.md says what each means. The tests compare the values with those of NVIDIA's evaluator. */
+ * data/schema.md says what each means, for people, and metricdb/term.h for programs. The tests compare the values with
+ * those of NVIDIA's evaluator. */
 #ifndef CW_METRICDB_METRIC_H
 #define CW_METRICDB_METRIC_H
 

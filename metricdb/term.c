@@ -40,18 +40,18 @@ static enum cw_span counted_span(const struct cw_chip *chip, uint32_t counter)
                                                    : CW_SPAN_MEASURED;
 }
 
-static struct cw_metric_operand operand(const struct cw_chip *chip, enum cw_reads reads, uint32_t counter,
-                                        enum cw_rollup rollup)
+static struct cw_operand operand(const struct cw_chip *chip, enum cw_reads reads, uint32_t counter,
+                                 enum cw_rollup rollup)
 {
-    return (struct cw_metric_operand){reads, rollup, counter, counted_span(chip, counter)};
+    return (struct cw_operand){reads, rollup, counter, counted_span(chip, counter)};
 }
 
 /* What a sub-metric divides by, or what a peak is multiplied with: cycles of the unit or of the user's span. */
-static struct cw_metric_operand cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
+static struct cw_operand cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
 {
     enum cw_span span = span_of(sub);
     if (span != CW_SPAN_MEASURED)
-        return (struct cw_metric_operand){CW_READS_USER_CYCLES, CW_AVG, counter, span};
+        return (struct cw_operand){CW_READS_USER_CYCLES, CW_AVG, counter, span};
     return operand(chip, CW_READS_ROLLUP, cw_metric_cycles(chip, counter, sub), CW_AVG);
 }
 
@@ -67,23 +67,23 @@ static bool is_pct(enum cw_submetric sub)
     return sub >= CW_SUB_PCT_ACTIVE && sub <= CW_SUB_PCT_REGION;
 }
 
-static bool lacks(const struct cw_metric_operand *o)
+static bool lacks(const struct cw_operand *o)
 {
     return o->reads != CW_READS_NOTHING && o->counter == CW_NONE;
 }
 
-static enum cw_status counter_term(struct cw_metric_term *t, const struct cw_chip *chip, const struct cw_metric *m,
+static enum cw_status counter_term(struct cw_term *t, const struct cw_chip *chip, const struct cw_metric *m,
                                    struct cw_error *err)
 {
     bool per_second = cw_submetric_needs_time(m->sub);
-    *t = (struct cw_metric_term){.scale = is_pct(m->sub) ? 100 : per_second ? 1e9 : 1};
+    *t = (struct cw_term){.scale = is_pct(m->sub) ? 100 : per_second ? 1e9 : 1};
     t->x = operand(chip, is_peak(m->sub) ? CW_READS_PEAK : CW_READS_ROLLUP, m->base, m->rollup);
     if (m->sub != CW_SUB_NONE && m->sub != CW_SUB_PEAK && m->sub != CW_SUB_PER_SECOND)
         *(is_peak(m->sub) ? &t->factor : &t->divisors[0]) = cycles(chip, m->base, m->sub);
     if (per_second)
-        t->divisors[0] = (struct cw_metric_operand){.reads = CW_READS_TIME, .rollup = CW_AVG, .counter = chip->time};
+        t->divisors[0] = (struct cw_operand){.reads = CW_READS_TIME, .rollup = CW_AVG, .counter = chip->time};
     if (per_second && is_peak(m->sub)) /* NVIDIA's evaluator has no time for a unit that the device lacks */
-        t->divisors[1] = (struct cw_metric_operand){.reads = CW_READS_PRESENCE, .counter = m->base};
+        t->divisors[1] = (struct cw_operand){.reads = CW_READS_PRESENCE, .counter = m->base};
     if (is_pct(m->sub)) {
         t->divisors[1] = t->x;
         t->divisors[1].reads = CW_READS_PEAK;
@@ -101,16 +101,16 @@ static enum cw_status unknown(const struct cw_chip *chip, const struct cw_metric
 }
 
 /* NVIDIA's evaluator divides averages: it shows where a sum cancels out and an average only nearly does. */
-static struct cw_metric_term ratio_term(const struct cw_chip *chip, const struct cw_ratio *r, enum cw_submetric sub)
+static struct cw_term ratio_term(const struct cw_chip *chip, const struct cw_ratio *r, enum cw_submetric sub)
 {
     if (sub == CW_SUB_RATIO_MAX_RATE)
-        return (struct cw_metric_term){.scale = r->max_rate};
+        return (struct cw_term){.scale = r->max_rate};
     bool alike = chip->counters[r->numerator].unit == chip->counters[r->denominator].unit;
     enum cw_rollup rollup = alike ? CW_AVG : CW_SUM;
-    return (struct cw_metric_term){.scale = sub == CW_SUB_RATIO_PCT ? 100 * r->scale / r->max_rate : r->scale,
-                                   .x = operand(chip, CW_READS_ROLLUP, r->numerator, rollup),
-                                   .divisors = {operand(chip, CW_READS_ROLLUP, r->denominator, rollup)},
-                                   .zero_over = true};
+    return (struct cw_term){.scale = sub == CW_SUB_RATIO_PCT ? 100 * r->scale / r->max_rate : r->scale,
+                            .x = operand(chip, CW_READS_ROLLUP, r->numerator, rollup),
+                            .divisors = {operand(chip, CW_READS_ROLLUP, r->denominator, rollup)},
+                            .zero_over = true};
 }
 
 /* The counters below a throughput on all paths, some of them several times, put one after another if there are `items`.
@@ -156,7 +156,7 @@ static bool make_room(struct cw_terms *terms, uint32_t count)
     }
     if (count <= terms->room)
         return true;
-    struct cw_metric_term *grown = realloc(terms->items == &terms->one ? NULL : terms->items, count * sizeof *grown);
+    struct cw_term *grown = realloc(terms->items == &terms->one ? NULL : terms->items, count * sizeof *grown);
     if (!grown)
         return false;
     terms->items = grown;
@@ -231,7 +231,7 @@ static bool holds_terms(const struct cw_needs *n, const struct cw_counter *c)
 }
 
 /* A rollup of a counter: from its terms where it follows from them, unless it is recorded anyway, as for its peak. */
-static void need_rollup(const struct cw_needs *n, const struct cw_metric_operand *o, bool peak)
+static void need_rollup(const struct cw_needs *n, const struct cw_operand *o, bool peak)
 {
     const struct cw_counter *c = &n->chip->counters[o->counter];
     bool derive = cw_counter_follows(n->chip, o->counter, o->rollup);
@@ -246,7 +246,7 @@ static void need_rollup(const struct cw_needs *n, const struct cw_metric_operand
 }
 
 /* The user's duration becomes cycles by what elapsed in the time measured. */
-static void need_span(const struct cw_needs *n, const struct cw_metric_operand *o)
+static void need_span(const struct cw_needs *n, const struct cw_operand *o)
 {
     if (o->span == CW_SPAN_MEASURED)
         return;
@@ -254,9 +254,9 @@ static void need_span(const struct cw_needs *n, const struct cw_metric_operand *
     add(n, n->chip->time, CW_ROLLUP_BIT(CW_AVG));
 }
 
-void cw_term_needs(const struct cw_needs *n, const struct cw_metric_term *t)
+void cw_term_needs(const struct cw_needs *n, const struct cw_term *t)
 {
-    const struct cw_metric_operand *operands[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
+    const struct cw_operand *operands[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
     enum { COUNT = sizeof operands / sizeof *operands };
     bool peak = false; /* a fact of the device, recorded for each counter of the schema */
     for (int i = 0; i < COUNT; i++)

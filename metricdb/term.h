@@ -23,7 +23,7 @@ enum cw_reads {
 
 enum cw_span { CW_SPAN_MEASURED, CW_SPAN_FRAME, CW_SPAN_REGION };
 
-struct cw_metric_operand {
+struct cw_operand {
     enum cw_reads reads;
     enum cw_rollup rollup;
     uint32_t counter; /* CW_NONE where the database does not know it */
@@ -34,8 +34,8 @@ struct cw_metric_operand {
 
 enum { CW_TERM_DIVISORS = 2 };
 
-struct cw_metric_term {
-    struct cw_metric_operand x, factor, divisors[CW_TERM_DIVISORS];
+struct cw_term {
+    struct cw_operand x, factor, divisors[CW_TERM_DIVISORS];
     double scale;
     bool zero_over; /* anything over zero is zero (ratios), not just zero over zero */
 };
@@ -43,8 +43,8 @@ struct cw_metric_term {
 struct cw_terms {
     bool largest; /* a throughput */
     uint32_t count, room;
-    struct cw_metric_term *items; /* a throughput's in the order of their counters; or `one` */
-    struct cw_metric_term one;
+    struct cw_term *items; /* a throughput's in the order of their counters; or `one` */
+    struct cw_term one;
 };
 
 /* The terms of a metric of the chip's own, which is no formula. `terms` begins as zeros, may be used for one metric
@@ -72,7 +72,7 @@ struct cw_needs {
 };
 
 /* Adds what a term needs; all its counters are known. */
-void cw_term_needs(const struct cw_needs *needs, const struct cw_metric_term *term);
+void cw_term_needs(const struct cw_needs *needs, const struct cw_term *term);
 /* Adds what a metric needs. CW_ERR_UNSUPPORTED where its formula is not known. */
 enum cw_status cw_metric_needs(const struct cw_needs *needs, const struct cw_metric *metric, struct cw_error *err);
 

@@ -33,7 +33,7 @@ static struct cw_metric parsed(const char *name)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-static void put(char *text, const char *before, const struct cw_metric_operand *o)
+static void put(char *text, const char *before, const struct cw_operand *o)
 {
     static const char *const reads[] = {"nothing", "", "peak of ", "presence of ", "user cycles of ", "time of "};
     static const char *const spans[] = {"", " in frame", " in region"};
@@ -49,7 +49,7 @@ static void expect_terms(int line, const char *name, enum cw_status wanted_statu
     struct cw_terms terms = {0};
     cr_expect_eq(cw_terms_make(&terms, tiny, &m, NULL), wanted_status, "line %d", line);
     for (uint32_t i = 0; i < terms.count; i++) {
-        const struct cw_metric_term *t = &terms.items[i];
+        const struct cw_term *t = &terms.items[i];
         sprintf(text + strlen(text), "%s%s%g",
                 i               ? ", "
                 : terms.largest ? "largest: "

@@ -15,6 +15,11 @@ printf 'schema: 1\nmetrics:\n  balance: {formula: sm__cycles_active.max / sm__cy
 metric-config --chip GH100 --profiler pm --no-native --metrics-db own.yaml -m balance -o own.cwc
 capture-agent pm --backend sim -c own.cwc -o own.cwd -- true
 metric-eval own.cwd --metrics-db own.yaml | grep -A2 metric
+echo the greatest of a counter that follows from another, which is asked for by its sum:
+metric-config --chip GH100 --profiler pm --no-native -o follows.cwc \
+    -m dram__bytes_read.max.pct_of_peak_sustained_elapsed,dram__sectors_read.sum
+capture-agent pm --backend sim -c follows.cwc -o follows.cwd -- true
+metric-eval follows.cwd | grep -A3 metric
 echo an interval in cycles, the device alone, for a while:
 capture-agent pm -c plan.cwc -o alone.cwd --interval 250000sys --device 3 --duration 0.01 && metric-eval alone.cwd | head -1
 capture-agent pm -c plan.cwc -o same.cwd --interval 250000sys --device 3 --duration 0.01
