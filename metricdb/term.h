@@ -62,9 +62,11 @@ const struct cw_metric *cw_metric_parts(const struct cw_chip *chip, const struct
  * peak is needed, which is recorded beside the counter. */
 struct cw_needs {
     const struct cw_chip *chip;
-    const bool *recorded; /* when planning: marks counters that are recorded anyway and stand for themselves, or NULL */
-    const bool *held;     /* marks the counters of a capture, for those that a value is computed from there: a derived
-                           * counter counts itself where a term is lacking. NULL when planning. */
+    /* When planning, counters that are recorded anyway and stand for themselves, or NULL. */
+    const bool *recorded;
+    /* The counters of a capture, for those that a value is computed from there: a derived counter counts itself where a
+     * term is lacking. NULL when planning. */
+    const bool *held;
     /* Takes a counter, perhaps several times, and the bits of the rollups that are read; none of one whose peak is.
      * NULL where only the status is wanted. */
     void (*add)(void *context, uint32_t counter, unsigned rollups);
