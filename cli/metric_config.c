@@ -297,25 +297,6 @@ static enum cw_status plan(struct options *o, const struct cw_chip *chip, struct
     return status == CW_OK ? cw_plan_make(out, chip, list->names, list->count, &o->plan, arena, err) : status;
 }
 
-/* The chip with the limits of sampling over time in the place of its limits, where a plan for that is asked for. */
-static enum cw_status use_limits_of_profiler(const struct options *o, const struct cw_chip **chip,
-                                             struct cw_arena *arena, struct cw_error *err)
-{
-    if (o->plan.profiler != CW_PROFILER_PM)
-        return CW_OK;
-    if ((*chip)->pm_limits == (*chip)->limits)
-        cw_text_print(stderr, "metric-config: found no limits of sampling over time for this chip; planned by those of "
-                              "range profiling, which never allow more\n");
-    struct cw_chip *sampled = cw_arena_alloc(arena, 1, sizeof *sampled);
-    if (!sampled)
-        return cw_error_nomem(err);
-    *sampled = **chip;
-    sampled->limits = sampled->pm_limits;
-    sampled->limit_count = sampled->pm_limit_count;
-    *chip = sampled;
-    return CW_OK;
-}
-
 static enum cw_status run(struct options *o, struct cw_metric_list *list, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *chip;
@@ -332,8 +313,9 @@ static enum cw_status run(struct options *o, struct cw_metric_list *list, struct
         status = cw_metric_list_add_all(list, chip, arena, err);
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
-    if (status == CW_OK)
-        status = use_limits_of_profiler(o, &chip, arena, err);
+    if (status == CW_OK && o->plan.profiler == CW_PROFILER_PM && chip->pm_limits == chip->limits)
+        cw_text_print(stderr, "metric-config: found no limits of sampling over time for this chip; planned by those of "
+                              "range profiling, which never allow more\n");
     if (status == CW_OK) {
         status = plan(o, chip, list, &p, arena, err);
         cw_metric_hint(err, chip, list->names, list->count);

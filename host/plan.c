@@ -274,15 +274,15 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
     const struct cw_list *together = groups + group_count - p->options->together_count;
     bool done = true;
     unsigned quick = p->options->quick ? CW_SCHEDULE_QUICK : 0, whole = p->options->whole ? CW_SCHEDULE_WHOLE : 0;
-    enum cw_status status =
-        cw_schedule_make(&p->schedule, p->chip, groups, group_count, quick | whole, p->arena, p->err);
+    struct cw_schedule_task task = {p->chip, p->options->profiler, group_count, groups, quick | whole};
+    enum cw_status status = cw_schedule_make(&p->schedule, &task, p->arena, p->err);
     for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
         done &= in_one_pass(p, &together[i]);
     if (!done) {
-        size_t count;
-        const struct cw_list *list = only_together(p, groups, group_count, &count, &status);
+        task.groups = only_together(p, groups, group_count, &task.group_count, &status);
+        task.flags = quick;
         if (status == CW_OK)
-            status = cw_schedule_make(&p->schedule, p->chip, list, count, quick, p->arena, p->err);
+            status = cw_schedule_make(&p->schedule, &task, p->arena, p->err);
     }
     for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
         if (!in_one_pass(p, &together[i]))
@@ -398,19 +398,19 @@ static enum cw_status fill_passes(struct planner *p)
     return status;
 }
 
-/* The chip's limits as far as they speak of placements that the plan uses and could be broken by them. */
+/* The profiler's limits as far as they speak of placements that the plan uses and could be broken by them. */
 static enum cw_status fill_limits(struct planner *p)
 {
-    const struct cw_chip *chip = p->chip;
+    const struct cw_limits own = cw_schedule_limits(p->chip, p->options->profiler);
     struct cw_config_image *image = &p->plan->image;
     enum cw_status status = CW_OK;
-    uint8_t *used = array(p, chip->placement_count, 1, &status);
-    struct cw_config_limit *limits = array(p, chip->limit_count, sizeof *limits, &status);
+    uint8_t *used = array(p, p->chip->placement_count, 1, &status);
+    struct cw_config_limit *limits = array(p, own.count, sizeof *limits, &status);
     for (uint32_t i = 0; used && i < p->schedule.pass_count; i++)
         for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
             used[p->schedule.passes[i].placements[k]] = 1;
-    for (uint32_t i = 0; status == CW_OK && i < chip->limit_count; i++) {
-        const struct cw_limit *from = &chip->limits[i];
+    for (uint32_t i = 0; status == CW_OK && i < own.count; i++) {
+        const struct cw_limit *from = &own.items[i];
         uint32_t n = 0;
         for (uint32_t k = 0; k < from->count; k++)
             n += used[from->members[k]];

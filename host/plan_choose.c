@@ -68,7 +68,7 @@ enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const 
     enum cw_status status = groups && raws && seen ? CW_OK : cw_error_nomem(err);
     for (uint32_t d = 0; status == CW_OK && d < image->domain_count; d++) {
         struct cw_schedule alone;
-        size_t n = 0;
+        struct cw_schedule_task task = {.chip = chip, .profiler = image->profiler, .groups = groups};
         memset(seen, 0, image->raw_count * sizeof *seen);
         for (uint32_t p = 0; p < image->pass_count; p++)
             for (uint32_t k = 0; k < image->passes[p].count; k++) {
@@ -77,9 +77,9 @@ enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const 
                     continue;
                 seen[raw] = true;
                 raws[raw] = cw_chip_find_raw(chip, image->raws[raw]);
-                groups[n++] = (struct cw_list){1, &raws[raw]};
+                groups[task.group_count++] = (struct cw_list){1, &raws[raw]};
             }
-        status = cw_schedule_make(&alone, chip, groups, n, 0, arena, err);
+        status = cw_schedule_make(&alone, &task, arena, err);
         loads[d] = alone.pass_count;
     }
     return status;

@@ -99,13 +99,14 @@ static enum cw_status pack_all(struct cw_packing *packings, const struct cw_prob
     return status;
 }
 
-static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                           size_t group_count, unsigned flags, struct cw_arena *arena, struct cw_arena *scratch,
-                           struct cw_error *err)
+static enum cw_status make(struct cw_schedule *schedule, const struct cw_schedule_task *task, struct cw_arena *arena,
+                           struct cw_arena *scratch, struct cw_error *err)
 {
+    const struct cw_chip *chip = task->chip;
+    struct cw_limits limits = cw_schedule_limits(chip, task->profiler);
     struct cw_problems problems;
     uint32_t count;
-    uint32_t *raws = distinct_raws(chip, groups, group_count, scratch, &count);
+    uint32_t *raws = distinct_raws(chip, task->groups, task->group_count, scratch, &count);
     if (!raws)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < count; i++)
@@ -113,14 +114,14 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
             return cw_error_set(err, CW_ERR_UNSUPPORTED,
                                 "found no domain of %s that collects the raw counter 0x%016" PRIx64, chip->name,
                                 chip->raws[raws[i]].id);
-    enum cw_status status = cw_problems_make(&problems, chip, raws, count, scratch, err);
+    enum cw_status status = cw_problems_make(&problems, chip, &limits, raws, count, scratch, err);
     if (status != CW_OK)
         return status;
     struct cw_packing *packings = cw_arena_alloc(scratch, problems.count, sizeof *packings);
     uint32_t *first = cw_arena_alloc(scratch, (size_t)problems.section_count + 1, sizeof *first);
     if (!packings || !first)
         return cw_error_nomem(err);
-    status = pack_all(packings, &problems, flags & CW_SCHEDULE_QUICK, first + 1, &schedule->bound, scratch, err);
+    status = pack_all(packings, &problems, task->flags & CW_SCHEDULE_QUICK, first + 1, &schedule->bound, scratch, err);
     if (status != CW_OK)
         return status;
     struct cw_packed **packed = cw_arena_alloc(scratch, problems.count, sizeof *packed);
@@ -130,7 +131,8 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     for (uint32_t p = 0; p < problems.count; p++)
         for (uint32_t i = 0; i < problems.items[p].item_count; i++)
             places[problems.items[p].items[i].raw] = (struct cw_place){p, i};
-    status = cw_gather(packed, &problems, packings, first + 1, places, groups, group_count, chip, flags, scratch, err);
+    status = cw_gather(packed, &problems, packings, first + 1, places, task->groups, task->group_count, chip,
+                       task->flags, scratch, err);
     if (status != CW_OK)
         return status;
     for (uint32_t s = 1; s <= problems.section_count; s++)
@@ -138,18 +140,27 @@ static enum cw_status make(struct cw_schedule *schedule, const struct cw_chip *c
     return combine(schedule, &problems, packed, first, first[problems.section_count], arena, err);
 }
 
-enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                                size_t group_count, unsigned flags, struct cw_arena *arena, struct cw_error *err)
+struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler profiler)
+{
+    if (profiler == CW_PROFILER_PM)
+        return (struct cw_limits){chip->pm_limit_count, chip->pm_limits};
+    return (struct cw_limits){chip->limit_count, chip->limits};
+}
+
+enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_schedule_task *task,
+                                struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_error reason = CW_ERROR_INIT;
     struct cw_arena *scratch = cw_arena_create();
     *schedule = (struct cw_schedule){0};
-    enum cw_status status =
-        scratch ? make(schedule, chip, groups, group_count, flags, arena, scratch, &reason) : cw_error_nomem(&reason);
+    enum cw_status status = scratch ? make(schedule, task, arena, scratch, &reason) : cw_error_nomem(&reason);
     cw_arena_destroy(scratch);
-    if (status == CW_ERR_UNSUPPORTED && flags & CW_SCHEDULE_WHOLE)
+    if (status == CW_ERR_UNSUPPORTED && task->flags & CW_SCHEDULE_WHOLE) {
         /* what no pass can hold is refused again, with its reason */
-        return cw_schedule_make(schedule, chip, groups, group_count, flags & ~CW_SCHEDULE_WHOLE, arena, err);
+        struct cw_schedule_task loose = *task;
+        loose.flags &= ~(unsigned)CW_SCHEDULE_WHOLE;
+        return cw_schedule_make(schedule, &loose, arena, err);
+    }
     if (status != CW_OK && err)
         *err = reason;
     return status;

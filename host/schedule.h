@@ -5,6 +5,7 @@
 #ifndef CW_HOST_SCHEDULE_H
 #define CW_HOST_SCHEDULE_H
 
+#include "image/config_image.h"
 #include "metricdb/chip.h"
 
 struct cw_pass {
@@ -28,9 +29,19 @@ enum cw_schedule_flags {
     CW_SCHEDULE_QUICK = 2,
 };
 
-/* `flags`: a sum of the above. Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. `schedule`
- * lives in `arena`. */
-enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_chip *chip, const struct cw_list *groups,
-                                size_t group_count, unsigned flags, struct cw_arena *arena, struct cw_error *err);
+struct cw_schedule_task {
+    const struct cw_chip *chip;
+    enum cw_profiler profiler; /* whose limits every pass keeps: of range profiling or of PM sampling */
+    size_t group_count;
+    const struct cw_list *groups; /* of raw counters; they may overlap */
+    unsigned flags;               /* a sum of the above */
+};
+
+/* The limits that a pass of a profiler keeps. */
+struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler profiler);
+
+/* Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. `schedule` lives in `arena`. */
+enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_schedule_task *task,
+                                struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -17,6 +17,7 @@ struct member {
 
 struct build {
     const struct cw_chip *chip;
+    const struct cw_limits *asked;
     struct cw_arena *arena;
     uint32_t item_count, placement_count;
     uint32_t *placements; /* local -> chip */
@@ -78,12 +79,11 @@ static void settle_groups(struct member *members, struct reduced *limit, uint32_
 /* Numbers the groups that are left from 0 and drops the limit if its maximum cannot be exceeded. */
 static void reduce_limits(struct build *b)
 {
-    const struct cw_chip *chip = b->chip;
     size_t total = 0;
     uint32_t most_groups = 0;
-    uint32_t *used = array(b, chip->limit_count, sizeof *used); /* members that are asked for */
-    for (uint32_t i = 0; !b->failed && i < chip->limit_count; i++) {
-        const struct cw_limit *limit = &chip->limits[i];
+    uint32_t *used = array(b, b->asked->count, sizeof *used); /* members that are asked for */
+    for (uint32_t i = 0; !b->failed && i < b->asked->count; i++) {
+        const struct cw_limit *limit = &b->asked->items[i];
         const uint32_t *local = b->local, *members = limit->members;
         uint32_t n = 0;
         for (uint32_t k = 0; k < limit->count; k++)
@@ -95,13 +95,13 @@ static void reduce_limits(struct build *b)
         for (uint32_t k = 0; k < limit->count; k++)
             most_groups = limit->groups[k] >= most_groups ? limit->groups[k] + 1 : most_groups;
     }
-    b->limits = array(b, chip->limit_count, sizeof *b->limits);
+    b->limits = array(b, b->asked->count, sizeof *b->limits);
     b->members = array(b, total, sizeof *b->members);
     uint32_t *number = array(b, most_groups, sizeof *number);
     uint32_t *alone = array(b, total, sizeof *alone); /* by local group: 1 + the only member */
     uint32_t n = 0;
-    for (uint32_t i = 0; !b->failed && i < chip->limit_count; i++) {
-        const struct cw_limit *limit = &chip->limits[i];
+    for (uint32_t i = 0; !b->failed && i < b->asked->count; i++) {
+        const struct cw_limit *limit = &b->asked->items[i];
         if (used[i] <= limit->max)
             continue;
         struct reduced r = {.max = limit->max, .first = n};
@@ -489,10 +489,11 @@ uint64_t cw_problem_cost(const struct cw_problem *problem, uint64_t costs)
     return sum;
 }
 
-enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip, const uint32_t *raws,
-                                uint32_t raw_count, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip,
+                                const struct cw_limits *limits, const uint32_t *raws, uint32_t raw_count,
+                                struct cw_arena *arena, struct cw_error *err)
 {
-    struct build b = {.chip = chip, .arena = arena, .item_count = raw_count};
+    struct build b = {.chip = chip, .asked = limits, .arena = arena, .item_count = raw_count};
     *problems = (struct cw_problems){0};
     list_placements(&b, raws);
     reduce_limits(&b);

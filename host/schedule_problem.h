@@ -50,7 +50,8 @@ struct cw_problems {
 };
 
 /* `raws`: distinct indices of raw counters. CW_ERR_UNSUPPORTED for one that no pass can hold. */
-enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip, const uint32_t *raws,
-                                uint32_t raw_count, struct cw_arena *arena, struct cw_error *err);
+enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip,
+                                const struct cw_limits *limits, const uint32_t *raws, uint32_t raw_count,
+                                struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -138,7 +138,8 @@ static void judge_set(void *context, const struct cw_list *raws, bool natural)
     if (!arena)
         return;
     c->count = natural ? &c->natural : &c->random;
-    c->m->ask.status = cw_schedule_make(&schedule, c->chip, raws, 1, 0, arena, c->m->ask.err);
+    const struct cw_schedule_task task = {.chip = c->chip, .group_count = 1, .groups = raws};
+    c->m->ask.status = cw_schedule_make(&schedule, &task, arena, c->m->ask.err);
     c->count->sets++;
     for (uint32_t k = 0; cw_ask_ok(&c->m->ask) && k < schedule.pass_count; k++)
         judge_pass(c, &schedule.passes[k]);

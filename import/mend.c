@@ -59,10 +59,12 @@ static bool is_allowed(struct mending *g, const uint32_t *raws, uint32_t count)
     struct cw_schedule schedule;
     struct cw_arena *arena = cw_arena_create();
     struct cw_mend *m = g->m;
+    const struct cw_list all = {count, raws};
+    const struct cw_schedule_task task = {.chip = m->chip, .group_count = 1, .groups = &all};
     if (!arena)
         m->ask.status = cw_error_nomem(m->ask.err);
     else
-        m->ask.status = cw_schedule_make(&schedule, m->chip, &(struct cw_list){count, raws}, 1, 0, arena, m->ask.err);
+        m->ask.status = cw_schedule_make(&schedule, &task, arena, m->ask.err);
     bool allowed = cw_ask_ok(&m->ask) && schedule.pass_count == 1;
     cw_arena_destroy(arena);
     return allowed;
@@ -134,14 +136,15 @@ static void judge_ours(struct mending *g, const struct cw_list *raws)
         struct cw_schedule schedule;
         struct cw_arena *arena = cw_arena_create();
         struct cw_list *groups = arena ? cw_arena_alloc(arena, m->chip->ratio_count + 1u, sizeof *groups) : NULL;
-        size_t count = groups ? list_groups(g, raws, groups) : 0;
-        if (whole && count == 1) {
+        const struct cw_schedule_task task = {.chip = m->chip,
+                                              .group_count = groups ? list_groups(g, raws, groups) : 0,
+                                              .groups = groups,
+                                              .flags = whole ? CW_SCHEDULE_WHOLE : 0};
+        if (whole && task.group_count == 1) {
             cw_arena_destroy(arena);
             return; /* the same again */
         }
-        m->ask.status = !groups ? cw_error_nomem(m->ask.err)
-                                : cw_schedule_make(&schedule, m->chip, groups, count, whole ? CW_SCHEDULE_WHOLE : 0,
-                                                   arena, m->ask.err);
+        m->ask.status = !groups ? cw_error_nomem(m->ask.err) : cw_schedule_make(&schedule, &task, arena, m->ask.err);
         if (cw_ask_ok(&m->ask))
             judge_schedule(g, &schedule);
         cw_arena_destroy(arena);

@@ -59,6 +59,10 @@ struct cw_limit {
     const uint32_t *members, *groups; /* placements and, for each, its group */
     unsigned line;
 };
+struct cw_limits {
+    uint32_t count;
+    const struct cw_limit *items;
+};
 
 struct cw_counter {
     const char *name, *dimension; /* "bytes", "1" for a plain number */

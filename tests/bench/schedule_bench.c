@@ -169,9 +169,10 @@ static uint32_t count_whole(struct bench *b, const struct cw_schedule *s, const 
 static void schedule(struct bench *b, struct cw_schedule *s, const struct cw_list *groups, size_t count, size_t ratios,
                      unsigned flags, uint32_t theirs, struct ours *ours, struct cw_arena *arena)
 {
+    const struct cw_schedule_task task = {b->chip, CW_PROFILER_RANGE, count, groups, flags};
     struct cw_error err = CW_ERROR_INIT;
     double start = now();
-    if (cw_schedule_make(s, b->chip, groups, count, flags, arena, &err) != CW_OK)
+    if (cw_schedule_make(s, &task, arena, &err) != CW_OK)
         die(&err);
     double time = now() - start;
     ours->passes += s->pass_count;

@@ -115,8 +115,10 @@ static void schedule(const struct cw_chip *chip, struct cw_arena *arena)
     CW_FUZZ_CHECK(groups);
     for (uint32_t i = 0; i < chip->counter_count; i++)
         groups[i] = chip->counters[i].raws;
+    const struct cw_schedule_task task = {chip, CW_PROFILER_RANGE, chip->counter_count, groups,
+                                          CW_SCHEDULE_WHOLE | CW_SCHEDULE_QUICK};
     if (chip->raw_count <= 64)
-        cw_schedule_make(&plan, chip, groups, chip->counter_count, CW_SCHEDULE_WHOLE | CW_SCHEDULE_QUICK, arena, NULL);
+        cw_schedule_make(&plan, &task, arena, NULL);
 }
 
 /* Everything that a chip refers to is there: what the commands do with it. */

@@ -39,12 +39,19 @@ static const struct cw_chip *chip_with(const char *rest)
     return chip;
 }
 
-static struct cw_schedule make(const struct cw_chip *chip, const struct cw_list *groups, size_t count)
+static struct cw_schedule make_with(unsigned flags, const struct cw_chip *chip, const struct cw_list *groups,
+                                    size_t count)
 {
     struct cw_schedule schedule;
     struct cw_error err = CW_ERROR_INIT;
-    cr_assert_eq(cw_schedule_make(&schedule, chip, groups, count, 0, arena, &err), CW_OK, "%s", err.message);
+    const struct cw_schedule_task task = {chip, CW_PROFILER_RANGE, count, groups, flags};
+    cr_assert_eq(cw_schedule_make(&schedule, &task, arena, &err), CW_OK, "%s", err.message);
     return schedule;
+}
+
+static struct cw_schedule make(const struct cw_chip *chip, const struct cw_list *groups, size_t count)
+{
+    return make_with(0, chip, groups, count);
 }
 
 /* Passes as text: "1@a 2@a | 3@a". */
@@ -173,9 +180,9 @@ Test(schedule, a_counter_stands_in_several_passes_where_that_keeps_groups_whole)
     cr_expect_str_eq(describe(chip, &s), "1@a 2@a | 1@a 3@a");
     s = make(chip, groups, 3);
     cr_expect_eq(s.pass_count, 2, "no pass is added: %s", describe(chip, &s));
-    cr_assert_eq(cw_schedule_make(&s, chip, groups, 3, CW_SCHEDULE_WHOLE, arena, NULL), CW_OK);
+    s = make_with(CW_SCHEDULE_WHOLE, chip, groups, 3);
     cr_expect_eq(s.pass_count, 3, "one each: %s", describe(chip, &s));
-    cr_assert_eq(cw_schedule_make(&s, chip, groups, 2, CW_SCHEDULE_QUICK, arena, NULL), CW_OK);
+    s = make_with(CW_SCHEDULE_QUICK, chip, groups, 2);
     cr_expect_eq(s.passes[0].count + s.passes[1].count, 3, "each once: %s", describe(chip, &s));
 }
 
@@ -266,12 +273,11 @@ Test(schedule, the_quick_schedule_may_take_more_passes)
     const struct cw_list group = {2, both};
     const struct cw_list alone[] = {{1, both}, {1, both + 1}};
     const struct cw_chip *chip = chip_with(rest);
-    struct cw_schedule s;
-    cr_assert_eq(cw_schedule_make(&s, chip, alone, 2, 0, arena, NULL), CW_OK);
+    struct cw_schedule s = make(chip, alone, 2);
     cr_expect_eq(s.pass_count, 1, "found %s", describe(chip, &s));
-    cr_assert_eq(cw_schedule_make(&s, chip, alone, 2, CW_SCHEDULE_QUICK, arena, NULL), CW_OK);
+    s = make_with(CW_SCHEDULE_QUICK, chip, alone, 2);
     cr_expect_str_eq(describe(chip, &s), "4@b | 5@b", "found %s", describe(chip, &s));
-    cr_assert_eq(cw_schedule_make(&s, chip, &group, 1, CW_SCHEDULE_QUICK, arena, NULL), CW_OK);
+    s = make_with(CW_SCHEDULE_QUICK, chip, &group, 1);
     cr_expect_eq(s.pass_count, 1, "what belongs together comes first: found %s", describe(chip, &s));
 }
 
@@ -280,8 +286,9 @@ Test(schedule, says_which_raw_counter_cannot_be_collected)
     const struct cw_chip *chip = chip_with("classes:\n  x: {domain: a, raw: [3]}\nlimits:\n  - {max: 0, each: [x]}\n");
     struct cw_schedule s;
     struct cw_error err = CW_ERROR_INIT;
-    struct cw_list all = {8, every};
-    cr_expect_eq(cw_schedule_make(&s, chip, &all, 1, 0, arena, &err), CW_ERR_UNSUPPORTED);
+    const struct cw_list all = {8, every};
+    const struct cw_schedule_task task = {.chip = chip, .group_count = 1, .groups = &all};
+    cr_expect_eq(cw_schedule_make(&s, &task, arena, &err), CW_ERR_UNSUPPORTED);
     cr_expect_str_eq(err.message, "found no way to collect the raw counter 0x0000000000000003 of TINY in one pass");
 }
 
@@ -401,12 +408,9 @@ Test(schedule, every_ratio_of_a_real_chip_that_fits_one_pass_is_whole)
 {
     const struct cw_chip *chip = real_chip();
     struct cw_list *groups = cw_arena_alloc(arena, chip->ratio_count, sizeof *groups);
-    struct cw_schedule s;
-    struct cw_error err = CW_ERROR_INIT;
     for (uint32_t r = 0; r < chip->ratio_count; r++)
         groups[r] = chip->ratios[r].raws;
-    cr_assert_eq(cw_schedule_make(&s, chip, groups, chip->ratio_count, CW_SCHEDULE_WHOLE, arena, &err), CW_OK, "%s",
-                 err.message);
+    struct cw_schedule s = make_with(CW_SCHEDULE_WHOLE, chip, groups, chip->ratio_count);
     for (uint32_t r = 0; r < chip->ratio_count; r++)
         if (make(chip, &groups[r], 1).pass_count == 1)
             cr_expect(holds(chip, &s, &groups[r]), "%s", chip->ratios[r].name);

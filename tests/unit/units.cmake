@@ -57,6 +57,7 @@ cw_unit(metricdb_lint_test cw_test_chip cw_metricdb)
 
 cw_unit(metricdb_limits_test cw_metricdb)
 cw_unit(host_schedule_test cw_host cw_nvperf)
+cw_unit(host_plan_test cw_test_chip cw_host)
 if(TARGET cw_import)
   cw_unit(import_learn_test cw_import)
 endif()
