@@ -4,25 +4,143 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/schedule_cost.h"
 #include "host/schedule_gather.h"
+#include "host/schedule_packing.h"
+#include "host/schedule_search.h"
+
+enum { LARGE_GROUP = 64 }; /* raw counters of a group that cannot be one value's */
+
+struct making {
+    const struct cw_schedule_task *task;
+    struct cw_problems problems;
+    struct cw_packings packings;
+    struct cw_arena *arena; /* for what the schedule does not keep */
+    struct cw_error *err;
+};
+
+/* ---- what is asked for ------------------------------------------------------------------------------------------ */
 
 /* The distinct raw counters of all groups, ascending. */
-static uint32_t *distinct_raws(const struct cw_chip *chip, const struct cw_list *groups, size_t group_count,
-                               struct cw_arena *arena, uint32_t *count)
+static enum cw_status list_raws(struct making *m, struct cw_list *raws)
 {
-    uint8_t *seen = cw_arena_alloc(arena, chip->raw_count, 1);
-    uint32_t *raws = cw_arena_alloc(arena, chip->raw_count, sizeof *raws);
-    *count = 0;
-    if (!seen || !raws)
-        return NULL;
-    for (size_t g = 0; g < group_count; g++)
-        for (uint32_t k = 0; k < groups[g].count; k++)
-            seen[groups[g].items[k]] = 1;
-    for (uint32_t i = 0; i < chip->raw_count; i++)
-        if (seen[i])
-            raws[(*count)++] = i;
-    return raws;
+    const struct cw_chip *chip = m->task->chip;
+    uint8_t *seen = cw_arena_alloc(m->arena, chip->raw_count, 1);
+    uint32_t *items = cw_arena_alloc(m->arena, chip->raw_count, sizeof *items);
+    if (!seen || !items)
+        return cw_error_nomem(m->err);
+    *raws = (struct cw_list){0, items};
+    for (size_t g = 0; g < m->task->group_count; g++)
+        for (uint32_t k = 0; k < m->task->groups[g].count; k++)
+            seen[m->task->groups[g].items[k]] = 1;
+    for (uint32_t i = 0; i < chip->raw_count; i++) {
+        if (!seen[i])
+            continue;
+        if (!chip->raws[i].placement_count)
+            return cw_error_set(m->err, CW_ERR_UNSUPPORTED,
+                                "found no domain of %s that collects the raw counter 0x%016" PRIx64, chip->name,
+                                chip->raws[i].id);
+        items[raws->count++] = i;
+    }
+    return CW_OK;
 }
+
+static int by_size(const void *a, const void *b)
+{
+    const struct cw_list *x = *(const struct cw_list *const *)a, *y = *(const struct cw_list *const *)b;
+    if (x->count != y->count)
+        return x->count < y->count ? -1 : 1;
+    int order = memcmp(x->items, y->items, x->count * sizeof *x->items);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Whether a group has several counters, few enough to belong to one value, in one section. */
+static bool worth_gathering(const struct making *m, const struct cw_list *group)
+{
+    bool worth = group->count > 1 && group->count <= LARGE_GROUP;
+    for (uint32_t k = 1; worth && k < group->count; k++)
+        worth =
+            cw_problems_section(&m->problems, group->items[k]) == cw_problems_section(&m->problems, group->items[0]);
+    return worth;
+}
+
+/* The groups to bring together, each once, small ones first. */
+static enum cw_status choose_groups(struct making *m)
+{
+    const struct cw_list **chosen = cw_arena_alloc(m->arena, m->task->group_count, sizeof *chosen);
+    struct cw_list *groups = cw_arena_alloc(m->arena, m->task->group_count, sizeof *groups);
+    uint32_t n = 0, kept = 0;
+    if (!chosen || !groups)
+        return cw_error_nomem(m->err);
+    for (size_t i = 0; i < m->task->group_count; i++)
+        if (worth_gathering(m, &m->task->groups[i]))
+            chosen[n++] = &m->task->groups[i];
+    if (n)
+        qsort(chosen, n, sizeof *chosen, by_size);
+    for (uint32_t i = 0; i < n; i++)
+        if (!kept || groups[kept - 1].count != chosen[i]->count ||
+            memcmp(groups[kept - 1].items, chosen[i]->items, chosen[i]->count * sizeof *chosen[i]->items) != 0)
+            groups[kept++] = *chosen[i];
+    m->packings.groups = groups;
+    m->packings.group_count = kept;
+    return CW_OK;
+}
+
+/* ---- the steps -------------------------------------------------------------------------------------------------- */
+
+/* How many passes each section needs at least, and all together. */
+static enum cw_status find_bounds(struct making *m, uint32_t *by_section, uint32_t *bound)
+{
+    uint32_t rules = 0;
+    for (uint32_t p = 0; p < m->problems.count; p++)
+        rules = m->problems.items[p].rule_count > rules ? m->problems.items[p].rule_count : rules;
+    uint32_t *needs = cw_arena_alloc(m->arena, rules, sizeof *needs);
+    if (!needs)
+        return cw_error_nomem(m->err);
+    for (uint32_t p = 0; p < m->problems.count; p++) {
+        uint32_t *most = &by_section[m->problems.items[p].section];
+        uint32_t needed = cw_search_bound(&m->problems.items[p], needs);
+        *most = needed > *most ? needed : *most;
+    }
+    for (uint32_t s = 0; s < m->problems.section_count; s++)
+        *bound += by_section[s];
+    return CW_OK;
+}
+
+/* Packs every problem. The one with most passes decides for its section, so the others need not be better. */
+static enum cw_status search(struct making *m, struct cw_search_result *found, uint32_t *pass_counts)
+{
+    bool quick = m->task->flags & CW_SCHEDULE_QUICK;
+    enum cw_status status = CW_OK;
+    for (uint32_t p = 0; status == CW_OK && p < m->problems.count; p++) {
+        uint32_t *most = &pass_counts[m->problems.items[p].section];
+        status = cw_search_make(&found[p], &m->problems.items[p], *most, quick, m->arena, m->err);
+        if (status == CW_OK && found[p].pass_count > *most)
+            *most = found[p].pass_count;
+    }
+    return status;
+}
+
+static enum cw_status improve(struct making *m, const struct cw_search_result *found, uint32_t *pass_counts)
+{
+    struct cw_packings *all = &m->packings;
+    bool whole = m->task->flags & CW_SCHEDULE_WHOLE, quick = m->task->flags & CW_SCHEDULE_QUICK;
+    if (!cw_packings_init(all, &m->problems, pass_counts, m->arena))
+        return cw_error_nomem(m->err);
+    enum cw_status status = choose_groups(m);
+    for (uint32_t s = 0; s < m->problems.section_count; s++)
+        all->room[s] = whole ? 2 * pass_counts[s] + all->group_count : pass_counts[s];
+    if (status == CW_OK)
+        status = cw_gather_align(all, found, m->arena, m->err);
+    if (status == CW_OK)
+        status =
+            quick && !whole ? cw_gather_exchange(all, m->arena, m->err) : cw_gather_copy(all, whole, m->arena, m->err);
+    if (status == CW_OK && m->task->chip->pass_cost_count)
+        status = cw_cost_reduce(all, m->arena, m->err);
+    return status;
+}
+
+/* ---- the passes ------------------------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -30,114 +148,72 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Pass k of a section has pass k of each of its problems. */
-static enum cw_status combine(struct cw_schedule *schedule, const struct cw_problems *problems,
-                              struct cw_packed *const *packed, const uint32_t *section_first, uint32_t pass_count,
-                              struct cw_arena *arena, struct cw_error *err)
+/* What one problem has in a pass; returns how many. */
+static uint32_t list_placements(const struct cw_packing *packing, uint32_t pass, uint32_t *placements)
 {
-    struct cw_pass *passes = cw_arena_alloc(arena, pass_count, sizeof *passes);
-    uint32_t **items = cw_arena_alloc(arena, pass_count, sizeof *items);
-    if (!passes || !items)
-        return cw_error_nomem(err);
-    for (uint32_t p = 0; p < problems->count; p++)
-        for (uint32_t k = 0; k < packed[p]->pass_count; k++)
-            passes[section_first[problems->items[p].section] + k].count += packed[p]->passes[k].count;
-    uint32_t kept = 0, *number = cw_arena_alloc(arena, pass_count, sizeof *number);
-    if (!number)
-        return cw_error_nomem(err);
-    for (uint32_t k = 0; k < pass_count; k++) {
-        if (!passes[k].count)
-            continue; /* gathering may leave a pass empty */
-        items[kept] = cw_arena_alloc(arena, passes[k].count, sizeof **items);
-        if (!items[kept])
-            return cw_error_nomem(err);
-        passes[kept] = (struct cw_pass){0, items[kept]};
-        number[k] = kept++;
+    const struct cw_packing_pass *from = &packing->passes[pass];
+    for (uint32_t i = 0; i < from->count; i++) {
+        uint32_t choice = cw_packing_has(packing, from->items[i], pass) - 1;
+        placements[i] = packing->problem->items[from->items[i]].choices[choice].placement;
     }
-    for (uint32_t p = 0; p < problems->count; p++)
-        for (uint32_t k = 0; k < packed[p]->pass_count; k++)
-            for (uint32_t i = 0; i < packed[p]->passes[k].count; i++) {
-                uint32_t item = packed[p]->passes[k].items[i];
-                uint32_t to = number[section_first[problems->items[p].section] + k];
-                uint32_t choice = cw_packed_has(packed[p], item, k) - 1;
-                items[to][passes[to].count++] = problems->items[p].items[item].choices[choice].placement;
-            }
+    return from->count;
+}
+
+/* Pass `number` of a section has what that pass of each of the section's problems has. */
+static bool make_pass(const struct making *m, uint32_t section, uint32_t number, struct cw_pass *pass,
+                      struct cw_arena *arena)
+{
+    uint32_t count = 0, n = 0;
+    for (uint32_t p = 0; p < m->problems.count; p++)
+        count += m->problems.items[p].section == section ? m->packings.items[p]->passes[number].count : 0;
+    uint32_t *placements = cw_arena_alloc(arena, count, sizeof *placements);
+    if (!placements)
+        return false;
+    for (uint32_t p = 0; p < m->problems.count; p++)
+        if (m->problems.items[p].section == section)
+            n += list_placements(m->packings.items[p], number, placements + n);
     /* the placements of a chip are in the order of its raw counters */
-    for (uint32_t k = 0; k < kept; k++)
-        qsort(items[k], passes[k].count, sizeof **items, by_number);
-    schedule->pass_count = kept;
+    qsort(placements, n, sizeof *placements, by_number);
+    *pass = (struct cw_pass){n, placements};
+    return true;
+}
+
+/* Passes that nothing is left in are gone. */
+static enum cw_status combine(const struct making *m, struct cw_schedule *schedule, struct cw_arena *arena)
+{
+    uint32_t total = 0;
+    for (uint32_t s = 0; s < m->problems.section_count; s++)
+        total += m->packings.pass_counts[s];
+    struct cw_pass *passes = cw_arena_alloc(arena, total, sizeof *passes);
+    bool good = passes != NULL;
+    for (uint32_t s = 0; s < m->problems.section_count; s++)
+        for (uint32_t k = 0; good && k < m->packings.pass_counts[s]; k++) {
+            good = make_pass(m, s, k, &passes[schedule->pass_count], arena);
+            schedule->pass_count += good && passes[schedule->pass_count].count;
+        }
     schedule->passes = passes;
-    return CW_OK;
+    return good ? CW_OK : cw_error_nomem(m->err);
 }
 
-/* Packs every problem. The problem with most passes decides, so the others need not be better than that one's bound. */
-static enum cw_status pack_all(struct cw_packing *packings, const struct cw_problems *problems, bool quick,
-                               uint32_t *enough, uint32_t *lowest, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status make(struct making *m, struct cw_schedule *schedule, struct cw_arena *arena)
 {
-    uint32_t *most = cw_arena_alloc(arena, problems->section_count, sizeof *most), rules = 0;
-    for (uint32_t p = 0; p < problems->count; p++)
-        rules = problems->items[p].rule_count > rules ? problems->items[p].rule_count : rules;
-    uint32_t *needs = cw_arena_alloc(arena, rules, sizeof *needs);
-    if (!most || !needs)
-        return cw_error_nomem(err);
-    for (uint32_t p = 0; p < problems->count; p++) {
-        uint32_t bound = cw_pack_bound(&problems->items[p], needs);
-        if (bound > most[problems->items[p].section])
-            most[problems->items[p].section] = bound;
-    }
-    *lowest = 0;
-    for (uint32_t s = 0; s < problems->section_count; s++)
-        *lowest += most[s];
-    enum cw_status status = CW_OK;
-    for (uint32_t p = 0; status == CW_OK && p < problems->count; p++) {
-        uint32_t *section_most = &most[problems->items[p].section];
-        status = cw_pack(&packings[p], &problems->items[p], *section_most, quick, arena, err);
-        if (status == CW_OK && packings[p].pass_count > *section_most)
-            *section_most = packings[p].pass_count;
-    }
-    memcpy(enough, most, problems->section_count * sizeof *enough);
-    return status;
-}
-
-static enum cw_status make(struct cw_schedule *schedule, const struct cw_schedule_task *task, struct cw_arena *arena,
-                           struct cw_arena *scratch, struct cw_error *err)
-{
-    const struct cw_chip *chip = task->chip;
-    struct cw_limits limits = cw_schedule_limits(chip, task->profiler);
-    struct cw_problems problems;
-    uint32_t count;
-    uint32_t *raws = distinct_raws(chip, task->groups, task->group_count, scratch, &count);
-    if (!raws)
-        return cw_error_nomem(err);
-    for (uint32_t i = 0; i < count; i++)
-        if (!chip->raws[raws[i]].placement_count)
-            return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                                "found no domain of %s that collects the raw counter 0x%016" PRIx64, chip->name,
-                                chip->raws[raws[i]].id);
-    enum cw_status status = cw_problems_make(&problems, chip, &limits, raws, count, scratch, err);
+    const struct cw_limits limits = cw_schedule_limits(m->task->chip, m->task->profiler);
+    struct cw_list raws;
+    enum cw_status status = list_raws(m, &raws);
+    if (status == CW_OK)
+        status = cw_problems_make(&m->problems, m->task->chip, &limits, &raws, m->arena, m->err);
     if (status != CW_OK)
         return status;
-    struct cw_packing *packings = cw_arena_alloc(scratch, problems.count, sizeof *packings);
-    uint32_t *first = cw_arena_alloc(scratch, (size_t)problems.section_count + 1, sizeof *first);
-    if (!packings || !first)
-        return cw_error_nomem(err);
-    status = pack_all(packings, &problems, task->flags & CW_SCHEDULE_QUICK, first + 1, &schedule->bound, scratch, err);
-    if (status != CW_OK)
-        return status;
-    struct cw_packed **packed = cw_arena_alloc(scratch, problems.count, sizeof *packed);
-    struct cw_place *places = cw_arena_alloc(scratch, chip->raw_count, sizeof *places);
-    if (!packed || !places)
-        return cw_error_nomem(err);
-    for (uint32_t p = 0; p < problems.count; p++)
-        for (uint32_t i = 0; i < problems.items[p].item_count; i++)
-            places[problems.items[p].items[i].raw] = (struct cw_place){p, i};
-    status = cw_gather(packed, &problems, packings, first + 1, places, task->groups, task->group_count, chip,
-                       task->flags, scratch, err);
-    if (status != CW_OK)
-        return status;
-    for (uint32_t s = 1; s <= problems.section_count; s++)
-        first[s] += first[s - 1];
-    return combine(schedule, &problems, packed, first, first[problems.section_count], arena, err);
+    struct cw_search_result *found = cw_arena_alloc(m->arena, m->problems.count, sizeof *found);
+    uint32_t *pass_counts = cw_arena_alloc(m->arena, m->problems.section_count, sizeof *pass_counts);
+    if (!found || !pass_counts)
+        return cw_error_nomem(m->err);
+    status = find_bounds(m, pass_counts, &schedule->bound);
+    if (status == CW_OK)
+        status = search(m, found, pass_counts);
+    if (status == CW_OK)
+        status = improve(m, found, pass_counts);
+    return status == CW_OK ? combine(m, schedule, arena) : status;
 }
 
 struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler profiler)
@@ -153,7 +229,8 @@ enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_sc
     struct cw_error reason = CW_ERROR_INIT;
     struct cw_arena *scratch = cw_arena_create();
     *schedule = (struct cw_schedule){0};
-    enum cw_status status = scratch ? make(schedule, task, arena, scratch, &reason) : cw_error_nomem(&reason);
+    struct making m = {.task = task, .arena = scratch, .err = &reason};
+    enum cw_status status = scratch ? make(&m, schedule, arena) : cw_error_nomem(&reason);
     cw_arena_destroy(scratch);
     if (status == CW_ERR_UNSUPPORTED && task->flags & CW_SCHEDULE_WHOLE) {
         /* what no pass can hold is refused again, with its reason */

@@ -3,231 +3,444 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/schedule_cost.h"
-#include "host/schedule_whole.h"
-
 enum {
-    LARGE_GROUP = 64, /* a group that cannot be one value's is not gathered */
-    STEPS = 400000,   /* placements tried, about */
-    TARGETS = 12,     /* passes tried for each group */
+    EXCHANGE_STEPS = 400000, /* placements tried, about */
+    TARGETS = 12,            /* passes tried for each group */
+    STEPS_EACH = 256,        /* with copies: for each group before a pass is added, */
+    LEAST_STEPS = 48000,     /* and at least */
+    STEPS = 12000,           /* where none may be added, in all */
+    PRESSED = 32,            /* passes tried for a group where counters have to give way */
 };
 
-struct gather {
-    struct cw_moves moves;
-    struct cw_packed **packed;
-    const struct cw_problems *problems;
-    const struct cw_place *places;
-    const struct cw_list *groups; /* those worth gathering */
-    uint32_t group_count;
-    const uint32_t *pass_count, *room; /* by section */
-    uint32_t **maps;                   /* by problem: its packing's passes in the section's */
-    struct cw_arena *arena;
-    bool failed;
-};
-
-static void *array(struct gather *g, size_t count, size_t size)
+static uint32_t section_of(const struct cw_packings *all, const struct cw_list *group)
 {
-    void *p = g->failed ? NULL : cw_arena_alloc(g->arena, count, size);
-    g->failed |= !p;
-    return p;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct cw_list *x = *(const struct cw_list *const *)a, *y = *(const struct cw_list *const *)b;
-    if (x->count != y->count)
-        return x->count < y->count ? -1 : 1;
-    int order = memcmp(x->items, y->items, x->count * sizeof *x->items);
-    return order ? order : (x > y) - (x < y);
-}
-
-/* Groups of several counters, small enough to belong to one value, in one section. */
-static void choose_groups(struct gather *g, const struct cw_list *groups, size_t group_count)
-{
-    const struct cw_list **chosen = array(g, group_count, sizeof *chosen);
-    struct cw_list *list = array(g, group_count, sizeof *list);
-    uint32_t n = 0;
-    for (size_t i = 0; !g->failed && i < group_count; i++) {
-        bool together = groups[i].count > 1 && groups[i].count <= LARGE_GROUP;
-        for (uint32_t k = 1; together && k < groups[i].count; k++)
-            together = g->problems->items[g->places[groups[i].items[k]].problem].section ==
-                       g->problems->items[g->places[groups[i].items[0]].problem].section;
-        if (together)
-            chosen[n++] = &groups[i];
-    }
-    if (n)
-        qsort(chosen, n, sizeof *chosen, by_size);
-    for (uint32_t i = 0; i < n; i++)
-        if (!g->group_count || list[g->group_count - 1].count != chosen[i]->count ||
-            memcmp(list[g->group_count - 1].items, chosen[i]->items, chosen[i]->count * sizeof *chosen[i]->items) != 0)
-            list[g->group_count++] = *chosen[i];
-    g->groups = list;
+    return cw_problems_section(all->problems, group->items[0]);
 }
 
 /* ---- which passes become one ------------------------------------------------------------------------------------ */
 
-/* The passes of the problems are laid side by side one problem after the other, the one with most passes first. Each
- * pass of a problem goes to the free pass with whose counters it has most groups in common. */
+/* The passes of the problems are laid upon one another one problem after the other, the one with most passes first.
+ * Each pass of a problem goes to the free pass with whose counters it has most groups in common. */
 struct aligning {
-    uint32_t *near; /* [pass of the problem * pass count of the section + pass]: pairs in one group */
-    uint32_t *map;
-    bool *taken;
+    struct cw_packings *all;
+    const struct cw_search_result *found;
+    struct cw_arena *arena;
+    uint32_t **maps; /* by problem: the passes found in the section's */
+    bool failed;
 };
 
-static void count_near(struct gather *g, const struct cw_packing *packings, uint32_t problem, uint32_t width,
-                       uint32_t *near)
+static void *array(struct aligning *a, size_t count, size_t size)
 {
-    for (uint32_t i = 0; i < g->group_count; i++)
-        for (uint32_t a = 0; a < g->groups[i].count; a++) {
-            struct cw_place mine = g->places[g->groups[i].items[a]];
-            if (mine.problem != problem)
-                continue;
-            for (uint32_t b = 0; b < g->groups[i].count; b++) {
-                struct cw_place other = g->places[g->groups[i].items[b]];
-                if (g->packed[other.problem])
-                    near[(size_t)packings[problem].pass_of[mine.item] * width +
-                         g->maps[other.problem][packings[other.problem].pass_of[other.item]]]++;
-            }
-        }
+    void *p = a->failed ? NULL : cw_arena_alloc(a->arena, count, size);
+    a->failed |= !p;
+    return p;
 }
 
-static void align(struct gather *g, const struct cw_packing *packings, uint32_t problem, uint32_t width, uint32_t room)
+/* near[pass of the problem * width + pass of the section]: pairs of counters in one group. */
+static void count_near(const struct aligning *a, uint32_t problem, uint32_t width, uint32_t *near)
 {
-    uint32_t passes = packings[problem].pass_count;
-    struct aligning a = {array(g, (size_t)passes * width, sizeof *a.near), array(g, passes, sizeof *a.map),
-                         array(g, width, sizeof *a.taken)};
-    if (g->failed)
-        return;
-    count_near(g, packings, problem, width, a.near);
-    memset(a.map, 0xff, passes * sizeof *a.map);
+    for (uint32_t i = 0; i < a->all->group_count; i++) {
+        const struct cw_list *group = &a->all->groups[i];
+        for (uint32_t m = 0; m < group->count; m++) {
+            struct cw_item_id mine = a->all->problems->ids[group->items[m]];
+            if (mine.problem != problem)
+                continue;
+            for (uint32_t o = 0; o < group->count; o++) {
+                struct cw_item_id other = a->all->problems->ids[group->items[o]];
+                if (a->maps[other.problem])
+                    near[(size_t)a->found[problem].pass_of[mine.item] * width +
+                         a->maps[other.problem][a->found[other.problem].pass_of[other.item]]]++;
+            }
+        }
+    }
+}
+
+/* The pass of the section that each of `passes` becomes. */
+static void match(uint32_t *map, uint32_t passes, const uint32_t *near, uint32_t width, bool *taken)
+{
+    memset(map, 0xff, passes * sizeof *map);
     for (uint32_t round = 0; round < passes; round++) {
         uint32_t best = CW_NONE, to = 0, most = 0;
         for (uint32_t p = 0; p < passes; p++)
-            for (uint32_t k = 0; k < width && a.map[p] == CW_NONE; k++)
-                if (!a.taken[k] && a.near[(size_t)p * width + k] > most) {
-                    most = a.near[(size_t)p * width + k];
+            for (uint32_t k = 0; k < width && map[p] == CW_NONE; k++)
+                if (!taken[k] && near[(size_t)p * width + k] > most) {
+                    most = near[(size_t)p * width + k];
                     best = p;
                     to = k;
                 }
         if (best == CW_NONE)
             break;
-        a.map[best] = to;
-        a.taken[to] = true;
+        map[best] = to;
+        taken[to] = true;
     }
     for (uint32_t p = 0, k = 0; p < passes; p++)
-        if (a.map[p] == CW_NONE) {
-            while (a.taken[k])
+        if (map[p] == CW_NONE) {
+            while (taken[k])
                 k++;
-            a.taken[k] = true;
-            a.map[p] = k;
+            taken[k] = true;
+            map[p] = k;
         }
-    g->maps[problem] = a.map;
-    g->packed[problem] =
-        cw_packed_create(&g->problems->items[problem], &packings[problem], a.map, width, room, g->arena);
-    g->failed |= !g->packed[problem];
 }
 
-/* ---- moving ----------------------------------------------------------------------------------------------------- */
+static void align(struct aligning *a, uint32_t problem)
+{
+    const struct cw_problem *its = &a->all->problems->items[problem];
+    const struct cw_search_result *found = &a->found[problem];
+    uint32_t passes = found->pass_count, width = a->all->pass_counts[its->section];
+    uint32_t *near = array(a, (size_t)passes * width, sizeof *near), *map = array(a, passes, sizeof *map);
+    bool *taken = array(a, width, sizeof *taken);
+    if (a->failed)
+        return;
+    count_near(a, problem, width, near);
+    match(map, passes, near, width, taken);
+    struct cw_packing *packing = cw_packing_create(its, width, a->all->room[its->section], a->arena);
+    for (uint32_t i = 0; packing && i < its->item_count; i++)
+        cw_packing_put(packing, i, map[found->pass_of[i]], found->choice_of[i]);
+    a->all->items[problem] = packing;
+    a->maps[problem] = map;
+    a->failed |= !packing;
+}
+
+/* The problem with most passes first: it leaves no room to choose. */
+enum cw_status cw_gather_align(struct cw_packings *all, const struct cw_search_result *found, struct cw_arena *arena,
+                               struct cw_error *err)
+{
+    struct aligning a = {.all = all, .found = found, .arena = arena};
+    a.maps = array(&a, all->problems->count, sizeof *a.maps);
+    for (uint32_t round = 0; !a.failed && round < all->problems->count; round++) {
+        uint32_t next = CW_NONE;
+        for (uint32_t p = 0; p < all->problems->count; p++)
+            if (!a.maps[p] && (next == CW_NONE || found[p].pass_count > found[next].pass_count))
+                next = p;
+        align(&a, next);
+    }
+    return a.failed ? cw_error_nomem(err) : CW_OK;
+}
+
+/* ---- by exchange ------------------------------------------------------------------------------------------------ */
 
 /* Takes an item from the pass where no group needs it. False where it stands for groups only. */
-static bool detach(struct gather *g, struct cw_place at)
+static bool detach(struct cw_packings *all, struct cw_item_id id)
 {
-    struct cw_packed *p = g->packed[at.problem];
+    struct cw_packing *p = all->items[id.problem];
     for (uint32_t k = 0; k < p->pass_count; k++)
-        if (cw_packed_has(p, at.item, k) && !*cw_packed_lock(p, at.item, k))
-            return cw_moves_take(&g->moves, at.problem, at.item, k);
+        if (cw_packing_has(p, id.item, k) && !*cw_packing_lock(p, id.item, k))
+            return cw_packings_take(all, id, k);
     return false;
 }
 
-static bool place_at(struct gather *g, const struct cw_list *group, uint32_t to)
+static bool gather_in(struct cw_packings *all, const struct cw_list *group, uint32_t to)
 {
-    g->moves.count = 0;
-    bool placed = cw_moves_clear(&g->moves, group, to);
-    for (uint32_t k = 0; placed && k < group->count; k++) {
-        struct cw_place at = g->places[group->items[k]];
-        placed = detach(g, at) || cw_packed_has(g->packed[at.problem], at.item, to) ||
-                 !g->packed[at.problem]->stands[at.item];
+    all->change_count = 0;
+    bool free = cw_packings_clear(all, group, to);
+    for (uint32_t k = 0; free && k < group->count; k++) {
+        struct cw_item_id id = all->problems->ids[group->items[k]];
+        const struct cw_packing *p = all->items[id.problem];
+        free = detach(all, id) || cw_packing_has(p, id.item, to) || !p->stands[id.item];
     }
-    if (placed && cw_moves_seat(&g->moves, group, to)) {
-        cw_moves_lock(&g->moves, group, to); /* else it would give way to what looks for a place */
-        if (cw_moves_settle_all(&g->moves, 0, to))
+    if (free && cw_packings_seat(all, group, to)) {
+        cw_packings_lock(all, group, to); /* else it would give way to what looks for a pass */
+        if (cw_packings_settle(all, 0, to))
             return true;
-        cw_moves_unlock(&g->moves, group, to);
+        cw_packings_unlock(all, group, to);
     }
-    cw_moves_undo(&g->moves, 0);
+    cw_packings_undo(all, 0);
     return false;
-}
-
-/* ---- all groups ------------------------------------------------------------------------------------------------- */
-
-static uint32_t section_of(const struct gather *g, const struct cw_list *group)
-{
-    return g->problems->items[g->places[group->items[0]].problem].section;
 }
 
 /* Tries the passes that have most of the group already. */
-static void place_best(struct gather *g, const struct cw_list *group, uint32_t *scratch)
+static void gather(struct cw_packings *all, const struct cw_list *group, uint32_t *scratch)
 {
-    uint32_t width = g->pass_count[section_of(g, group)];
+    uint32_t width = all->pass_counts[section_of(all, group)];
     for (uint32_t p = 0; p < width; p++)
-        scratch[p] = 1 + group->count - cw_moves_missing(&g->moves, group, p);
-    for (uint32_t tries = 0; tries < TARGETS && g->moves.steps < STEPS; tries++) {
+        scratch[p] = 1 + group->count - cw_packings_missing(all, group, p);
+    for (uint32_t tries = 0; tries < TARGETS && all->steps < all->most_steps; tries++) {
         uint32_t best = 0;
         for (uint32_t p = 1; p < width; p++)
             if (scratch[p] > scratch[best])
                 best = p;
-        if (!scratch[best] || place_at(g, group, best))
+        if (!scratch[best] || gather_in(all, group, best))
             return;
         scratch[best] = 0;
     }
 }
 
 /* Large groups first. */
-static void gather_all(struct gather *g)
+enum cw_status cw_gather_exchange(struct cw_packings *all, struct cw_arena *arena, struct cw_error *err)
 {
     uint32_t most = 0;
-    for (uint32_t s = 0; s < g->problems->section_count; s++)
-        most = g->pass_count[s] > most ? g->pass_count[s] : most;
-    uint32_t *scratch = array(g, most, sizeof *scratch);
-    for (uint32_t i = g->group_count; !g->failed && i-- > 0;)
-        place_best(g, &g->groups[i], scratch);
+    for (uint32_t s = 0; s < all->problems->section_count; s++)
+        most = all->pass_counts[s] > most ? all->pass_counts[s] : most;
+    uint32_t *scratch = cw_arena_alloc(arena, most, sizeof *scratch);
+    if (!scratch)
+        return cw_error_nomem(err);
+    all->most_steps = all->steps + EXCHANGE_STEPS;
+    for (uint32_t i = all->group_count; i-- > 0;)
+        gather(all, &all->groups[i], scratch);
+    return CW_OK;
 }
 
-/* The problem with most passes first: it leaves no room to choose. */
-static void align_all(struct gather *g, const struct cw_packing *packings)
+/* ---- by copies -------------------------------------------------------------------------------------------------- */
+
+struct copying {
+    struct cw_packings *all;
+    const struct cw_list *groups;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    uint32_t *home;    /* by group: the pass that has all of it, or CW_NONE */
+    uint32_t *penalty; /* by group: how often no pass had room for it */
+    uint32_t *waiting, waiting_count;
+    struct candidate {
+        uint32_t rank, tie, index;
+    } * candidates;
+    uint64_t random;
+};
+
+static int by_rank(const void *a, const void *b)
 {
-    for (uint32_t round = 0; !g->failed && round < g->problems->count; round++) {
-        uint32_t next = CW_NONE;
-        for (uint32_t p = 0; p < g->problems->count; p++)
-            if (!g->packed[p] && (next == CW_NONE || packings[p].pass_count > packings[next].pass_count))
-                next = p;
-        uint32_t section = g->problems->items[next].section;
-        align(g, packings, next, g->pass_count[section], g->room[section]);
+    const struct candidate *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->tie != y->tie ? (x->tie > y->tie) - (x->tie < y->tie) : (x->index > y->index) - (x->index < y->index);
+}
+
+static uint32_t group_section(const struct copying *c, uint32_t group)
+{
+    return section_of(c->all, &c->groups[group]);
+}
+
+/* Puts a group into a pass; with `pressing` in the place of counters that no group needs there and that fit elsewhere.
+ */
+static bool put(struct copying *c, uint32_t group, uint32_t pass, bool pressing)
+{
+    const struct cw_list *list = &c->groups[group];
+    uint32_t mark = c->all->change_count;
+    bool seated = pressing ? cw_packings_clear(c->all, list, pass) &&
+                                 (cw_packings_seat(c->all, list, pass) || cw_packings_reseat(c->all, list, pass))
+                           : cw_packings_seat(c->all, list, pass);
+    if (seated) {
+        cw_packings_lock(c->all, list, pass); /* else it would give way to what looks for a pass */
+        if (cw_packings_settle(c->all, mark, pass)) {
+            c->home[group] = pass;
+            return true;
+        }
+        cw_packings_unlock(c->all, list, pass);
+    }
+    cw_packings_undo(c->all, mark);
+    return false;
+}
+
+/* Finds a pass, those first that have most of the group already. */
+static bool insert(struct copying *c, uint32_t group)
+{
+    uint32_t width = c->all->pass_counts[group_section(c, group)];
+    for (uint32_t p = 0; p < width; p++)
+        c->candidates[p] = (struct candidate){cw_packings_missing(c->all, &c->groups[group], p), 0, p};
+    qsort(c->candidates, width, sizeof *c->candidates, by_rank);
+    for (int pressing = 0; pressing < 2; pressing++)
+        for (uint32_t k = 0; k < width && (!pressing || k < PRESSED); k++) {
+            c->all->change_count = 0;
+            if (put(c, group, c->candidates[k].index, pressing))
+                return true;
+        }
+    return false;
+}
+
+static bool share_a_problem(const struct copying *c, const struct cw_list *a, const struct cw_list *b)
+{
+    const struct cw_item_id *ids = c->all->problems->ids;
+    for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t k = 0; k < b->count; k++)
+            if (ids[a->items[i]].problem == ids[b->items[k]].problem)
+                return true;
+    return false;
+}
+
+/* Takes the place of another group, which then waits: of one that was seldom without room. */
+static bool replace(struct copying *c, uint32_t group)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->all->group_count; i++)
+        if (c->home[i] != CW_NONE && group_section(c, i) == group_section(c, group) &&
+            share_a_problem(c, &c->groups[group], &c->groups[i])) {
+            uint32_t drawn = (uint32_t)(cw_search_random(&c->random) >> 32);
+            c->candidates[n++] = (struct candidate){c->penalty[i], drawn, i};
+        }
+    if (n)
+        qsort(c->candidates, n, sizeof *c->candidates, by_rank);
+    for (uint32_t k = 0; k < n && c->all->steps < c->all->most_steps; k++) {
+        uint32_t other = c->candidates[k].index, pass = c->home[other];
+        c->all->change_count = 0;
+        cw_packings_unlock(c->all, &c->groups[other], pass);
+        if (put(c, group, pass, true)) {
+            c->home[other] = CW_NONE;
+            c->waiting[c->waiting_count++] = other;
+            return true;
+        }
+        cw_packings_lock(c->all, &c->groups[other], pass);
+    }
+    return false;
+}
+
+/* A group's key is the counter that fewest groups have: of quotients with few divisors, the dividend. */
+static uint32_t key_of(const struct copying *c, const uint32_t *degree, uint32_t group)
+{
+    const struct cw_list *list = &c->groups[group];
+    uint32_t key = list->items[0];
+    for (uint32_t k = 1; k < list->count; k++)
+        if (degree[list->items[k]] < degree[key])
+            key = list->items[k];
+    return key;
+}
+
+/* All groups of a cluster in one pass, or none. */
+static bool put_all(struct copying *c, const uint32_t *groups, uint32_t count, uint32_t pass)
+{
+    uint32_t n = 0;
+    c->all->change_count = 0;
+    while (n < count && put(c, groups[n], pass, true))
+        n++;
+    if (n == count)
+        return true;
+    while (n-- > 0) {
+        cw_packings_unlock(c->all, &c->groups[groups[n]], pass);
+        c->home[groups[n]] = CW_NONE;
+    }
+    cw_packings_undo(c->all, 0);
+    return false;
+}
+
+static bool insert_cluster(struct copying *c, const uint32_t *groups, uint32_t count)
+{
+    uint32_t width = c->all->pass_counts[group_section(c, groups[0])];
+    for (uint32_t p = 0; p < width; p++) {
+        c->candidates[p] = (struct candidate){0, 0, p};
+        for (uint32_t i = 0; i < count; i++)
+            c->candidates[p].rank += cw_packings_missing(c->all, &c->groups[groups[i]], p);
+    }
+    qsort(c->candidates, width, sizeof *c->candidates, by_rank);
+    for (uint32_t k = 0; k < width; k++)
+        if (put_all(c, groups, count, c->candidates[k].index))
+            return true;
+    return false;
+}
+
+/* Groups of one key are a cluster: they take least room together. Those that find no pass so go on waiting, each for
+ * itself. */
+static enum cw_status insert_clusters(struct copying *c)
+{
+    uint32_t n = c->waiting_count;
+    uint32_t *degree = cw_arena_alloc(c->arena, c->all->problems->chip->raw_count, sizeof *degree);
+    uint32_t *groups = cw_arena_alloc(c->arena, n, sizeof *groups);
+    struct candidate *order = cw_arena_alloc(c->arena, n, sizeof *order);
+    if (!degree || !groups || !order)
+        return cw_error_nomem(c->err);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < c->groups[c->waiting[i]].count; k++)
+            degree[c->groups[c->waiting[i]].items[k]]++;
+    for (uint32_t i = 0; i < n; i++) { /* keys of many groups first */
+        uint32_t key = key_of(c, degree, c->waiting[i]);
+        order[i] = (struct candidate){UINT32_MAX - degree[key], key, c->waiting[i]};
+    }
+    if (n)
+        qsort(order, n, sizeof *order, by_rank);
+    c->waiting_count = 0;
+    for (uint32_t first = 0, end; first < n; first = end) {
+        for (end = first; end < n && order[end].tie == order[first].tie; end++)
+            groups[end - first] = order[end].index;
+        if (!insert_cluster(c, groups, end - first))
+            for (uint32_t i = 0; i < end - first; i++)
+                c->waiting[c->waiting_count++] = groups[i];
+    }
+    return CW_OK;
+}
+
+static enum cw_status open_pass(struct copying *c, uint32_t section)
+{
+    struct cw_packings *all = c->all;
+    if (all->pass_counts[section] == all->room[section])
+        return CW_ERR_UNSUPPORTED;
+    for (uint32_t p = 0; p < all->problems->count; p++)
+        if (all->problems->items[p].section == section && !cw_packing_open(all->items[p]))
+            return cw_error_nomem(c->err);
+    all->pass_counts[section]++;
+    return CW_OK;
+}
+
+/* Copies that no group needs. */
+static void drop_copies(struct copying *c)
+{
+    for (uint32_t p = 0; p < c->all->problems->count; p++) {
+        struct cw_packing *packing = c->all->items[p];
+        for (uint32_t i = 0; i < packing->problem->item_count; i++)
+            for (uint32_t pass = packing->pass_count; pass-- > 0 && packing->stands[i] > 1;)
+                if (cw_packing_has(packing, i, pass) && !*cw_packing_lock(packing, i, pass))
+                    cw_packing_take(packing, i, pass);
     }
 }
 
-enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *problems,
-                         const struct cw_packing *packings, uint32_t *pass_counts, const struct cw_place *places,
-                         const struct cw_list *groups, size_t group_count, const struct cw_chip *chip, unsigned flags,
-                         struct cw_arena *arena, struct cw_error *err)
+/* The groups that fit an empty pass wait, large ones last: they are taken first. */
+static enum cw_status list_waiting(struct copying *c)
 {
-    bool grow = flags & CW_SCHEDULE_WHOLE, once = !grow && flags & CW_SCHEDULE_QUICK;
-    struct gather g = {
-        .packed = packed, .problems = problems, .places = places, .pass_count = pass_counts, .arena = arena};
-    choose_groups(&g, groups, group_count);
-    g.failed |= !cw_moves_init(&g.moves, packed, problems, places, STEPS, arena);
-    g.maps = array(&g, problems->count, sizeof *g.maps);
-    uint32_t *room = array(&g, problems->section_count, sizeof *room);
-    for (uint32_t s = 0; !g.failed && s < problems->section_count; s++)
-        room[s] = grow ? 2 * pass_counts[s] + g.group_count : pass_counts[s];
-    g.room = room;
-    align_all(&g, packings);
+    struct cw_packings alone = *c->all;
+    alone.items = cw_arena_alloc(c->arena, alone.problems->count, sizeof *alone.items);
+    bool good = alone.items != NULL;
+    for (uint32_t p = 0; good && p < alone.problems->count; p++) {
+        alone.items[p] = cw_packing_create(&alone.problems->items[p], 1, 1, c->arena);
+        good = alone.items[p] != NULL;
+    }
+    for (uint32_t i = 0; good && i < c->all->group_count; i++) {
+        if (cw_packings_seat(&alone, &c->groups[i], 0))
+            c->waiting[c->waiting_count++] = i;
+        cw_packings_undo(&alone, 0);
+    }
+    return good ? CW_OK : cw_error_nomem(c->err);
+}
+
+/* Each group that waits: a pass with room for it, the place of another, or one more pass. */
+static enum cw_status insert_waiting(struct copying *c, bool grow, uint32_t budget)
+{
     enum cw_status status = CW_OK;
-    if (!g.failed && once)
-        gather_all(&g);
-    else if (!g.failed)
-        status = cw_keep_whole(&g.moves, g.groups, g.group_count, chip->raw_count, grow, pass_counts, room, arena, err);
-    if (!g.failed && status == CW_OK && chip->pass_cost_count)
-        status = cw_make_cheap(&g.moves, chip, g.groups, g.group_count, pass_counts, arena, err);
-    return g.failed ? cw_error_nomem(err) : status;
+    c->all->most_steps = c->all->steps + budget;
+    while (status == CW_OK && c->waiting_count) {
+        uint32_t group = c->waiting[--c->waiting_count];
+        if (insert(c, group))
+            continue;
+        c->penalty[group]++;
+        if (replace(c, group) || !grow)
+            continue;
+        c->waiting[c->waiting_count++] = group;
+        status = open_pass(c, group_section(c, group));
+        c->all->most_steps = c->all->steps + budget;
+    }
+    return status;
+}
+
+enum cw_status cw_gather_copy(struct cw_packings *all, bool grow, struct cw_arena *arena, struct cw_error *err)
+{
+    uint32_t groups = all->group_count, most = groups;
+    for (uint32_t s = 0; s < all->problems->section_count; s++)
+        most = all->room[s] > most ? all->room[s] : most;
+    struct copying c = {.all = all,
+                        .groups = all->groups,
+                        .arena = arena,
+                        .err = err,
+                        .home = cw_arena_alloc(arena, groups, sizeof *c.home),
+                        .penalty = cw_arena_alloc(arena, groups, sizeof *c.penalty),
+                        .waiting = cw_arena_alloc(arena, (size_t)groups + 1, sizeof *c.waiting),
+                        .candidates = cw_arena_alloc(arena, most, sizeof *c.candidates),
+                        .random = CW_SEARCH_SEED};
+    if (!c.home || !c.penalty || !c.waiting || !c.candidates)
+        return cw_error_nomem(err);
+    memset(c.home, 0xff, groups * sizeof *c.home);
+    enum cw_status status = list_waiting(&c);
+    uint32_t budget = !grow ? STEPS : STEPS_EACH * groups > LEAST_STEPS ? STEPS_EACH * groups : LEAST_STEPS;
+    all->most_steps = all->steps + budget;
+    if (status == CW_OK)
+        status = insert_clusters(&c);
+    if (status == CW_OK)
+        status = insert_waiting(&c, grow, budget);
+    if (status == CW_OK)
+        drop_copies(&c);
+    return status;
 }

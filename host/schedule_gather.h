@@ -2,17 +2,23 @@
 #ifndef CW_HOST_SCHEDULE_GATHER_H
 #define CW_HOST_SCHEDULE_GATHER_H
 
-#include "host/schedule.h"
-#include "host/schedule_move.h"
+#include "host/schedule_packing.h"
+#include "host/schedule_search.h"
 
-/* Makes of the packings of all problems one changeable packing each, over the passes of their sections (`pass_counts`),
- * and brings groups together: by choosing which passes of different problems become one, then by copies of counters, or
- * where the schedule is to be quick by moving and exchanging them. `flags` as of cw_schedule_make; where every group is
- * to be whole, passes are added (`pass_counts` grows), and CW_ERR_UNSUPPORTED says that too many would be needed.
- * Deterministic; a number of steps limits the work. `packed` has room for each problem. */
-enum cw_status cw_gather(struct cw_packed **packed, const struct cw_problems *problems,
-                         const struct cw_packing *packings, uint32_t *pass_counts, const struct cw_place *places,
-                         const struct cw_list *groups, size_t group_count, const struct cw_chip *chip, unsigned flags,
-                         struct cw_arena *arena, struct cw_error *err);
+/* All three are deterministic; CW_ERR_NOMEM is their only failure but where one says so. */
+
+/* Makes the packings of what the search found, by problem, and lays the passes of one section's problems upon one
+ * another, so that many groups find their counters in one. */
+enum cw_status cw_gather_align(struct cw_packings *packings, const struct cw_search_result *found,
+                               struct cw_arena *arena, struct cw_error *err);
+
+/* Moves and exchanges items, so that groups come together; each item stands in one pass. A number of steps limits the
+ * work. */
+enum cw_status cw_gather_exchange(struct cw_packings *packings, struct cw_arena *arena, struct cw_error *err);
+
+/* Puts copies of items into more passes, so that every group that fits a pass has one. With `grow` passes are added
+ * until that is so, and CW_ERR_UNSUPPORTED says that there is no room for them; without it some groups may be left. A
+ * number of steps limits the search. */
+enum cw_status cw_gather_copy(struct cw_packings *packings, bool grow, struct cw_arena *arena, struct cw_error *err);
 
 #endif

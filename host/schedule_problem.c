@@ -18,6 +18,7 @@ struct member {
 struct build {
     const struct cw_chip *chip;
     const struct cw_limits *asked;
+    const uint32_t *raws; /* item -> raw counter of the chip */
     struct cw_arena *arena;
     uint32_t item_count, placement_count;
     uint32_t *placements; /* local -> chip */
@@ -42,9 +43,10 @@ static void *array(struct build *b, size_t count, size_t size)
     return p;
 }
 
-static void list_placements(struct build *b, const uint32_t *raws)
+static void list_placements(struct build *b)
 {
     const struct cw_chip *chip = b->chip;
+    const uint32_t *raws = b->raws;
     for (uint32_t i = 0; i < b->item_count; i++)
         b->placement_count += chip->raws[raws[i]].placement_count;
     b->placements = array(b, b->placement_count, sizeof *b->placements);
@@ -404,13 +406,13 @@ static void make_rules(struct making *m, const uint32_t *limits, uint32_t limit_
     }
 }
 
-static enum cw_status make_items(struct making *m, const uint32_t *raws, struct cw_error *err)
+static enum cw_status make_items(struct making *m, struct cw_error *err)
 {
     struct build *b = m->b;
     struct cw_item *items = array(b, m->problem->item_count, sizeof *items);
     for (uint32_t i = 0; !b->failed && i < m->problem->item_count; i++) {
         uint32_t item = m->items[i], first = b->first[item], count = b->first[item + 1] - first;
-        items[i] = (struct cw_item){.raw = raws[item], .choices = array(b, count, sizeof *items[i].choices)};
+        items[i] = (struct cw_item){.raw = b->raws[item], .choices = array(b, count, sizeof *items[i].choices)};
         for (uint32_t k = 0; !b->failed && k < count; k++)
             if (m->classes[b->class_of[first + k]].possible)
                 items[i].choices[items[i].choice_count++] =
@@ -419,14 +421,13 @@ static enum cw_status make_items(struct making *m, const uint32_t *raws, struct 
         if (!b->failed && !items[i].choice_count)
             return cw_error_set(err, CW_ERR_UNSUPPORTED,
                                 "found no way to collect the raw counter 0x%016" PRIx64 " of %s in one pass",
-                                b->chip->raws[raws[item]].id, b->chip->name);
+                                b->chip->raws[b->raws[item]].id, b->chip->name);
     }
     m->problem->items = items;
     return CW_OK;
 }
 
-static enum cw_status make_problems(struct build *b, struct cw_problems *problems, const uint32_t *raws,
-                                    struct cw_error *err)
+static enum cw_status make_problems(struct build *b, struct cw_problems *problems, struct cw_error *err)
 {
     uint32_t *problem_of = array(b, b->item_count, sizeof *problem_of);
     uint32_t *section = array(b, b->item_count, sizeof *section);
@@ -440,6 +441,7 @@ static enum cw_status make_problems(struct build *b, struct cw_problems *problem
     uint32_t *rule_of = array(b, b->limit_count, sizeof *rule_of);
     uint32_t *group_base = array(b, b->limit_count, sizeof *group_base);
     b->class_of = array(b, b->placement_count, sizeof *b->class_of);
+    problems->ids = array(b, b->chip->raw_count, sizeof *problems->ids);
     if (b->failed)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < b->item_count; i++)
@@ -466,7 +468,9 @@ static enum cw_status make_problems(struct build *b, struct cw_problems *problem
         judge_classes(&m);
         make_conflicts(&m, own, own_count);
         make_rules(&m, own, own_count);
-        status = make_items(&m, raws, err);
+        for (uint32_t i = 0; !b->failed && i < m.problem->item_count; i++)
+            problems->ids[b->raws[m.items[i]]] = (struct cw_item_id){p, i};
+        status = make_items(&m, err);
         if (b->failed)
             status = cw_error_nomem(err);
     }
@@ -489,15 +493,20 @@ uint64_t cw_problem_cost(const struct cw_problem *problem, uint64_t costs)
     return sum;
 }
 
-enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip,
-                                const struct cw_limits *limits, const uint32_t *raws, uint32_t raw_count,
-                                struct cw_arena *arena, struct cw_error *err)
+uint32_t cw_problems_section(const struct cw_problems *problems, uint32_t raw)
 {
-    struct build b = {.chip = chip, .asked = limits, .arena = arena, .item_count = raw_count};
-    *problems = (struct cw_problems){0};
-    list_placements(&b, raws);
+    return problems->items[problems->ids[raw].problem].section;
+}
+
+enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip,
+                                const struct cw_limits *limits, const struct cw_list *raws, struct cw_arena *arena,
+                                struct cw_error *err)
+{
+    struct build b = {.chip = chip, .asked = limits, .raws = raws->items, .arena = arena, .item_count = raws->count};
+    *problems = (struct cw_problems){.chip = chip};
+    list_placements(&b);
     reduce_limits(&b);
     collect_uses(&b);
     index_costs(&b);
-    return b.failed ? cw_error_nomem(err) : make_problems(&b, problems, raws, err);
+    return b.failed ? cw_error_nomem(err) : make_problems(&b, problems, err);
 }

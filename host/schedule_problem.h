@@ -43,15 +43,24 @@ struct cw_problem {
 /* What a pass costs that brings these costs. */
 uint64_t cw_problem_cost(const struct cw_problem *problem, uint64_t costs);
 
+struct cw_item_id {
+    uint32_t problem, item;
+};
+
 /* Everything asked for, cut into problems that do not disturb one another. */
 struct cw_problems {
+    const struct cw_chip *chip;
     uint32_t count, section_count;
     struct cw_problem *items;
+    struct cw_item_id *ids; /* by raw counter of the chip, of those asked for */
 };
 
 /* `raws`: distinct indices of raw counters. CW_ERR_UNSUPPORTED for one that no pass can hold. */
 enum cw_status cw_problems_make(struct cw_problems *problems, const struct cw_chip *chip,
-                                const struct cw_limits *limits, const uint32_t *raws, uint32_t raw_count,
-                                struct cw_arena *arena, struct cw_error *err);
+                                const struct cw_limits *limits, const struct cw_list *raws, struct cw_arena *arena,
+                                struct cw_error *err);
+
+/* The section of a raw counter that is asked for. */
+uint32_t cw_problems_section(const struct cw_problems *problems, uint32_t raw);
 
 #endif
