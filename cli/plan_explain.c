@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "image/parts.h"
 #include "json/json_tree.h"
+#include "passes/parts.h"
 
 enum {
     MOST_WEIGHED = 200, /* metrics; planning without each takes a while */

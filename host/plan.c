@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/plan_copies.h"
 #include "host/plan_meanings.h"
 #include "host/schedule.h"
 #include "metricdb/term.h"
+#include "passes/copies.h"
 
 /* The chip's counters that a metric needs, and those of each value that it is computed from. */
 struct needed {
@@ -295,24 +295,79 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
     return status;
 }
 
+static struct cw_config_counter as_counter(const struct cw_list *raws)
+{
+    return (struct cw_config_counter){.raw_count = raws->count, .raws = raws->items};
+}
+
+/* The plan in the chip's numbers: what is scheduled, and the counters that it is for. */
+static struct cw_config_image draft(struct planner *p, enum cw_status *status)
+{
+    const struct cw_chip *chip = p->chip;
+    uint8_t *seen = array(p, chip->counter_count, 1, status);
+    struct cw_config_counter *counters = array(p, chip->counter_count, sizeof *counters, status);
+    struct cw_config_pass *passes = array(p, p->schedule.pass_count, sizeof *passes, status);
+    struct cw_config_image image = {.domain_count = chip->domain_count,
+                                    .raw_count = chip->raw_count,
+                                    .pass_count = p->schedule.pass_count,
+                                    .passes = passes,
+                                    .counters = counters};
+    for (size_t i = 0; *status == CW_OK && i < p->count; i++)
+        for (uint32_t k = 0; k < p->needed[i].counters.count; k++) {
+            uint32_t counter = p->needed[i].counters.items[k];
+            if (!seen[counter])
+                counters[image.counter_count++] = as_counter(&chip->counters[counter].raws);
+            seen[counter] = 1;
+        }
+    for (uint32_t i = 0; *status == CW_OK && i < image.pass_count; i++) {
+        const struct cw_pass *from = &p->schedule.passes[i];
+        struct cw_placement *placements = array(p, from->count, sizeof *placements, status);
+        for (uint32_t k = 0; placements && k < from->count; k++) {
+            const struct cw_chip_placement *at = &chip->placements[from->placements[k]];
+            placements[k] = (struct cw_placement){at->raw, at->domain};
+        }
+        passes[i] = (struct cw_config_pass){from->count, placements};
+    }
+    return image;
+}
+
+static uint32_t find_placement(const struct cw_chip *chip, struct cw_placement at)
+{
+    uint32_t placement = chip->raws[at.raw].placement;
+    while (chip->placements[placement].domain != at.domain)
+        placement++;
+    return placement;
+}
+
+static enum cw_status schedule_draft(struct planner *p, const struct cw_config_image *image)
+{
+    enum cw_status status = CW_OK;
+    struct cw_pass *passes = array(p, image->pass_count, sizeof *passes, &status);
+    for (uint32_t i = 0; status == CW_OK && i < image->pass_count; i++) {
+        const struct cw_config_pass *from = &image->passes[i];
+        uint32_t *placements = array(p, from->count, sizeof *placements, &status);
+        for (uint32_t k = 0; placements && k < from->count; k++)
+            placements[k] = find_placement(p->chip, from->placements[k]);
+        passes[i] = (struct cw_pass){from->count, placements};
+    }
+    p->schedule.passes = passes;
+    p->schedule.pass_count = image->pass_count;
+    return status;
+}
+
 /* A plan that need not be whole takes no more passes in a capture than it says, unless for what is kept together. */
 static enum cw_status drop_copies(struct planner *p, const struct cw_list *groups, size_t group_count)
 {
     enum cw_status status = CW_OK;
-    uint8_t *seen = array(p, p->chip->counter_count, 1, &status);
-    struct cw_list *raws = array(p, p->chip->counter_count, sizeof *raws, &status);
-    size_t n = 0;
-    if (status != CW_OK || p->options->whole)
-        return status;
-    for (size_t i = 0; i < p->count; i++)
-        for (uint32_t k = 0; k < p->needed[i].counters.count; k++) {
-            uint32_t counter = p->needed[i].counters.items[k];
-            if (!seen[counter])
-                raws[n++] = p->chip->counters[counter].raws;
-            seen[counter] = 1;
-        }
-    return cw_plan_drop_copies(&p->schedule, p->chip, raws, n, groups, group_count, p->options->together_count,
-                               p->arena, p->err);
+    if (p->options->whole)
+        return CW_OK;
+    struct cw_config_image image = draft(p, &status);
+    struct cw_config_counter *list = array(p, group_count, sizeof *list, &status);
+    for (size_t i = 0; list && i < group_count; i++)
+        list[i] = as_counter(&groups[i]);
+    if (status == CW_OK)
+        status = cw_copies_drop(&image, list, group_count, p->options->together_count, p->arena, p->err);
+    return status == CW_OK ? schedule_draft(p, &image) : status;
 }
 
 /* ---- the image -------------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "agent/output/file_devices.h"
 #include "agent/output/runs.h"
 #include "agent/session/program.h"
-#include "image/parts.h"
+#include "passes/parts.h"
 
 enum { CW_MOST_FILES = 1024 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/plan.h"
+#include "metricdb/chip_load.h"
 #include "tests/support/small_chip.h"
 
 static struct cw_arena *arena;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host/nvperf/nvperf.h"
-#include "host/plan_copies.h"
 #include "host/schedule.h"
 #include "metricdb/chip_load.h"
 
@@ -184,40 +183,6 @@ Test(schedule, a_counter_stands_in_several_passes_where_that_keeps_groups_whole)
     cr_expect_eq(s.pass_count, 3, "one each: %s", describe(chip, &s));
     s = make_with(CW_SCHEDULE_QUICK, chip, groups, 2);
     cr_expect_eq(s.passes[0].count + s.passes[1].count, 3, "each once: %s", describe(chip, &s));
-}
-
-/* Passes that one counter is spread over are collected as one, so that nothing may stand in both. */
-Test(schedule, copies_that_would_cost_a_capture_passes_are_dropped)
-{
-    const struct cw_chip *chip = chip_with("limits:\n  - {max: 2, each: [a, b, s]}\n");
-    static const uint32_t pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-    const struct cw_list groups[] = {{2, pairs[0]}, {2, pairs[1]}, {2, pairs[2]}};
-    struct cw_schedule s = make(chip, groups, 2);
-    cr_assert_eq(cw_plan_drop_copies(&s, chip, groups, 2, groups, 2, 0, arena, NULL), CW_OK);
-    cr_expect_str_eq(describe(chip, &s), "1@a 2@a | 1@a 3@a", "both counters are whole");
-    struct cw_schedule both = s;
-    cr_assert_eq(cw_plan_drop_copies(&s, chip, groups + 2, 1, groups, 2, 0, arena, NULL), CW_OK);
-    cr_expect_str_eq(describe(chip, &s), "2@a | 1@a 3@a", "the last group stays");
-    cr_assert_eq(cw_plan_drop_copies(&both, chip, groups + 2, 1, groups, 2, 2, arena, NULL), CW_OK);
-    cr_expect_str_eq(describe(chip, &both), "1@a 2@a | 1@a 3@a", "both are pinned");
-}
-
-/* The first and the last pass have copies of all that the middle one has. */
-Test(schedule, a_pass_of_copies_alone_is_gone_with_them)
-{
-    const struct cw_chip *chip = chip_with("");
-    static const uint32_t first[] = {0, 2}, middle[] = {2, 5}, last[] = {3, 5}; /* 1 3 | 3 5 | 4 5 */
-    const struct cw_pass passes[] = {{2, first}, {2, middle}, {2, last}};
-    const uint32_t raw[] = {chip->placements[0].raw, chip->placements[2].raw, chip->placements[5].raw,
-                            chip->placements[3].raw};
-    const uint32_t crossing[2][2] = {{raw[0], raw[2]}, {raw[1], raw[3]}};
-    const uint32_t pairs[3][2] = {{raw[1], raw[2]}, {raw[0], raw[1]}, {raw[2], raw[3]}};
-    const struct cw_list counters[] = {{2, crossing[0]}, {2, crossing[1]}};
-    const struct cw_list groups[] = {{2, pairs[0]}, {2, pairs[1]}, {2, pairs[2]}};
-    struct cw_schedule s = {.pass_count = 3, .passes = passes};
-    cr_assert_eq(cw_plan_drop_copies(&s, chip, counters, 2, groups, 3, 0, arena, NULL), CW_OK);
-    cr_expect_eq(s.pass_count, 2, "found %s", describe(chip, &s));
-    cr_expect_eq(s.passes[0].count + s.passes[1].count, 4);
 }
 
 /* What costs much is used in few passes, where that takes no more of them and breaks no group. */

@@ -16,7 +16,7 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "image/parts.h"
+#include "passes/parts.h"
 
 enum {
     IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */

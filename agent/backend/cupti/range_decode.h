@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "host/nvperf/lower.h"
-#include "image/parts.h"
+#include "passes/parts.h"
 
 struct cw_range_image { /* of one part */
     const struct cw_part *part;

@@ -23,7 +23,7 @@
 #include "agent/common/nesting.h"
 #include "agent/output/patched.h"
 #include "agent/output/range_output.h"
-#include "image/parts.h"
+#include "passes/parts.h"
 
 struct simulation {
     const struct cw_range_options *options;

@@ -1,4 +1,12 @@
-#include "image/parts_work.h"
+#include "passes/parts_complete.h"
+
+const struct cw_placement *cw_parts_find(const struct cw_placement *placements, uint32_t count, uint32_t raw)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (placements[k].raw == raw)
+            return &placements[k];
+    return NULL;
+}
 
 static bool has(const struct cw_config_pass *pass, uint32_t raw)
 {

@@ -1,7 +1,22 @@
+#include "passes/parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/parts_work.h"
+#include "passes/copies.h"
+#include "passes/parts_spread.h"
+
+struct parting {
+    struct cw_parts_spread work;
+    struct cw_arena *scratch;
+    struct cw_parts *parts;
+    uint32_t *bond, *next;         /* of each pass: a bundle's first pass, and its next one or CW_PARTS_NONE */
+    uint32_t *marks;               /* of each raw counter: what saw it last */
+    uint32_t *user_start, *users;  /* of each raw counter: the counters that need it, once for each time */
+    struct cw_schema_repeat *held; /* a pass has all raw counters of a counter: by pass */
+    uint32_t held_count;
+    uint32_t *column_part; /* of each column of the schema, or CW_PARTS_NONE */
+};
 
 static uint32_t *numbers(struct cw_arena *arena, size_t count, uint32_t fill)
 {
@@ -11,16 +26,16 @@ static uint32_t *numbers(struct cw_arena *arena, size_t count, uint32_t fill)
     return list;
 }
 
-static void clear_marks(struct cw_parts_work *p)
+static void clear_marks(struct parting *p)
 {
-    memset(p->marks, 0, p->plan->raw_count * sizeof *p->marks);
+    memset(p->marks, 0, p->work.plan->raw_count * sizeof *p->marks);
 }
 
 /* ---- what the passes hold --------------------------------------------------------------------------------------- */
 
-static bool index_users(struct cw_parts_work *p)
+static bool index_users(struct parting *p)
 {
-    const struct cw_config_image *plan = p->plan;
+    const struct cw_config_image *plan = p->work.plan;
     size_t total = 0;
     for (uint32_t c = 0; c < plan->counter_count; c++)
         total += plan->counters[c].raw_count;
@@ -40,9 +55,9 @@ static bool index_users(struct cw_parts_work *p)
 }
 
 /* Counts what a pass has of each counter. Those that it has all of go to p->held, or are only counted. */
-static void tally_pass(struct cw_parts_work *p, uint32_t number, uint32_t *tally)
+static void tally_pass(struct parting *p, uint32_t number, uint32_t *tally)
 {
-    const struct cw_parts_pass *from = &p->passes[number];
+    const struct cw_parts_pass *from = &p->work.passes[number];
     for (uint32_t k = 0; k < from->count; k++) {
         uint32_t raw = from->placements[k].raw;
         if (p->marks[raw] == number + 1) /* from another domain too */
@@ -50,7 +65,7 @@ static void tally_pass(struct cw_parts_work *p, uint32_t number, uint32_t *tally
         p->marks[raw] = number + 1;
         for (uint32_t u = p->user_start[raw]; u < p->user_start[raw + 1]; u++) {
             uint32_t c = p->users[u];
-            if (++tally[c] < p->plan->counters[c].raw_count)
+            if (++tally[c] < p->work.plan->counters[c].raw_count)
                 continue;
             if (p->held)
                 p->held[p->held_count] = (struct cw_schema_repeat){c, number};
@@ -62,59 +77,57 @@ static void tally_pass(struct cw_parts_work *p, uint32_t number, uint32_t *tally
             tally[p->users[u]] = 0;
 }
 
-static bool find_held(struct cw_parts_work *p)
+static bool find_held(struct parting *p)
 {
-    uint32_t *tally = numbers(p->scratch, p->plan->counter_count, 0);
-    p->first_held = numbers(p->scratch, p->plan->counter_count, CW_PARTS_NONE);
+    uint32_t *tally = numbers(p->scratch, p->work.plan->counter_count, 0);
+    p->work.first_held = numbers(p->scratch, p->work.plan->counter_count, CW_PARTS_NONE);
     p->held = NULL;
-    if (!tally || !p->first_held)
+    if (!tally || !p->work.first_held)
         return false;
     for (int round = 0; round < 2; round++) {
         clear_marks(p);
         p->held_count = 0;
-        for (uint32_t i = 0; i < p->pass_count; i++)
+        for (uint32_t i = 0; i < p->work.pass_count; i++)
             tally_pass(p, i, tally);
         if (round == 0 && !(p->held = cw_arena_alloc(p->scratch, p->held_count, sizeof *p->held)))
             return false;
     }
     for (uint32_t h = p->held_count; h-- > 0;)
-        p->first_held[p->held[h].counter] = p->held[h].pass;
+        p->work.first_held[p->held[h].counter] = p->held[h].pass;
     return true;
 }
 
-static bool copy_passes(struct cw_parts_work *p)
+static bool copy_passes(struct parting *p)
 {
-    const struct cw_config_image *plan = p->plan;
-    p->pass_count = plan->pass_count;
+    const struct cw_config_image *plan = p->work.plan;
+    p->work.pass_count = plan->pass_count;
     /* at most one more for each raw counter that a counter is spread over */
-    p->passes =
-        cw_arena_alloc(p->scratch, (size_t)plan->pass_count + p->user_start[plan->raw_count], sizeof *p->passes);
-    for (uint32_t i = 0; p->passes && i < plan->pass_count; i++) {
+    p->work.passes =
+        cw_arena_alloc(p->scratch, (size_t)plan->pass_count + p->user_start[plan->raw_count], sizeof *p->work.passes);
+    for (uint32_t i = 0; p->work.passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
-        p->passes[i] =
-            (struct cw_parts_pass){.placements = cw_arena_alloc(p->arena, from->count, sizeof *from->placements),
+        p->work.passes[i] =
+            (struct cw_parts_pass){.placements = cw_arena_alloc(p->work.arena, from->count, sizeof *from->placements),
                                    .count = from->count,
                                    .room = from->count,
-                                   .part = CW_PARTS_NONE,
-                                   .bond = i,
-                                   .next = CW_PARTS_NONE};
-        if (!p->passes[i].placements)
+                                   .part = CW_PARTS_NONE};
+        if (!p->work.passes[i].placements)
             return false;
         if (from->count)
-            memcpy(p->passes[i].placements, from->placements, from->count * sizeof *from->placements);
+            memcpy(p->work.passes[i].placements, from->placements, from->count * sizeof *from->placements);
     }
-    return p->passes != NULL;
+    return p->work.passes != NULL;
 }
 
 /* Leaves each pass what the counters need that it holds whole. */
-static void trim_passes(struct cw_parts_work *p)
+static void trim_passes(struct parting *p)
 {
     clear_marks(p);
-    for (uint32_t i = 0, h = 0; i < p->pass_count; i++) {
-        struct cw_parts_pass *pass = &p->passes[i];
+    for (uint32_t i = 0, h = 0; i < p->work.pass_count; i++) {
+        struct cw_parts_pass *pass = &p->work.passes[i];
         uint32_t kept = 0;
         for (; h < p->held_count && p->held[h].pass == i; h++) {
-            const struct cw_config_counter *c = &p->plan->counters[p->held[h].counter];
+            const struct cw_config_counter *c = &p->work.plan->counters[p->held[h].counter];
             for (uint32_t r = 0; r < c->raw_count; r++)
                 p->marks[c->raws[r]] = i + 1;
         }
@@ -127,7 +140,7 @@ static void trim_passes(struct cw_parts_work *p)
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-static bool any_marked(const struct cw_parts_work *p, const struct cw_parts_pass *pass, uint32_t mark)
+static bool any_marked(const struct parting *p, const struct cw_parts_pass *pass, uint32_t mark)
 {
     for (uint32_t k = 0; k < pass->count; k++)
         if (p->marks[pass->placements[k].raw] == mark)
@@ -135,89 +148,63 @@ static bool any_marked(const struct cw_parts_work *p, const struct cw_parts_pass
     return false;
 }
 
-static uint32_t bundle(struct cw_parts_work *p, uint32_t pass)
+/* The passes that a counter is spread over are to be in one part. */
+static bool bind_all(struct parting *p)
 {
-    for (; p->passes[pass].bond != pass; pass = p->passes[pass].bond)
-        p->passes[pass].bond = p->passes[p->passes[pass].bond].bond; /* shorter the next time */
-    return pass;
-}
-
-/* The passes that a counter is spread over are to be in one part; of a raw counter with copies, one in a pass that is
- * in the bundle already will do. Nothing collects a counter that lacks a raw counter. */
-static void bind(struct cw_parts_work *p, const struct cw_parts_places *places, const struct cw_config_counter *counter)
-{
-    uint32_t with = CW_PARTS_NONE;
-    for (uint32_t r = 0; r < counter->raw_count; r++)
-        if (places->first[counter->raws[r]] == places->first[counter->raws[r] + 1])
-            return;
-    for (int copied = 0; copied < 2; copied++)
-        for (uint32_t r = 0; r < counter->raw_count; r++) {
-            uint32_t at = places->first[counter->raws[r]], end = places->first[counter->raws[r] + 1];
-            if ((end - at > 1) != copied)
-                continue;
-            uint32_t pass = bundle(p, places->items[at].pass);
-            for (; at < end && pass != with; at++)
-                if (bundle(p, places->items[at].pass) == with)
-                    pass = with;
-            with = with == CW_PARTS_NONE ? pass : with;
-            p->passes[pass].bond = with;
-        }
-}
-
-static bool bind_all(struct cw_parts_work *p)
-{
-    struct cw_parts_places places;
-    if (!cw_parts_list_places(&places, p->plan, p->scratch))
+    struct cw_copies copies;
+    if (!cw_copies_list(&copies, p->work.plan, p->scratch))
         return false;
-    for (uint32_t c = 0; c < p->plan->counter_count; c++)
-        if (p->first_held[c] == CW_PARTS_NONE)
-            bind(p, &places, &p->plan->counters[c]);
-    for (uint32_t i = 0; i < p->pass_count; i++)
-        p->passes[i].bond = bundle(p, i);
-    for (uint32_t i = p->pass_count; i-- > 0;) {
-        struct cw_parts_pass *first = &p->passes[p->passes[i].bond];
-        if (first != &p->passes[i]) {
-            p->passes[i].next = first->next;
-            first->next = i;
+    for (uint32_t c = 0; c < p->work.plan->counter_count; c++)
+        if (p->work.first_held[c] == CW_PARTS_NONE)
+            cw_copies_bind(&copies, p->bond, &p->work.plan->counters[c]);
+    for (uint32_t i = 0; i < p->work.pass_count; i++)
+        p->bond[i] = cw_copies_bundle(p->bond, i);
+    for (uint32_t i = p->work.pass_count; i-- > 0;)
+        if (p->bond[i] != i) {
+            p->next[i] = p->next[p->bond[i]];
+            p->next[p->bond[i]] = i;
         }
-    }
     return true;
 }
 
 /* Whether no pass of a bundle that is in no part yet shares a raw counter with the part so far. */
-static bool joins(const struct cw_parts_work *p, uint32_t first, uint32_t mark)
+static bool joins(const struct parting *p, uint32_t first, uint32_t mark)
 {
     uint32_t i = first;
-    while (i != CW_PARTS_NONE && (p->passes[i].part != CW_PARTS_NONE || !any_marked(p, &p->passes[i], mark)))
-        i = p->passes[i].next;
+    while (i != CW_PARTS_NONE && (p->work.passes[i].part != CW_PARTS_NONE || !any_marked(p, &p->work.passes[i], mark)))
+        i = p->next[i];
     return i == CW_PARTS_NONE;
 }
 
 /* Its passes join the part, but those that share a raw counter with an earlier one of them. */
-static void join(struct cw_parts_work *p, uint32_t first, uint32_t mark)
+static void join(struct parting *p, uint32_t first, uint32_t mark)
 {
-    for (uint32_t i = first; i != CW_PARTS_NONE; i = p->passes[i].next) {
-        if (p->passes[i].part != CW_PARTS_NONE || any_marked(p, &p->passes[i], mark))
+    for (uint32_t i = first; i != CW_PARTS_NONE; i = p->next[i]) {
+        if (p->work.passes[i].part != CW_PARTS_NONE || any_marked(p, &p->work.passes[i], mark))
             continue;
-        p->passes[i].part = mark - 1;
-        for (uint32_t k = 0; k < p->passes[i].count; k++)
-            p->marks[p->passes[i].placements[k].raw] = mark;
+        p->work.passes[i].part = mark - 1;
+        for (uint32_t k = 0; k < p->work.passes[i].count; k++)
+            p->marks[p->work.passes[i].placements[k].raw] = mark;
     }
 }
 
 /* Fills one part after the other with the bundles that still fit it, or each with a single pass. */
-static bool divide(struct cw_parts_work *p, bool single)
+static bool divide(struct parting *p, bool single)
 {
-    uint32_t *refused = numbers(p->scratch, p->pass_count, 0); /* by bundle: the part that last did not take it */
+    uint32_t *refused = numbers(p->scratch, p->work.pass_count, 0); /* by bundle: the part that last did not take it */
+    p->bond = numbers(p->scratch, p->work.pass_count, 0);
+    p->next = numbers(p->scratch, p->work.pass_count, CW_PARTS_NONE);
     clear_marks(p);
-    if (!refused || (!single && !bind_all(p)))
+    for (uint32_t i = 0; p->bond && i < p->work.pass_count; i++)
+        p->bond[i] = i;
+    if (!refused || !p->bond || !p->next || (!single && !bind_all(p)))
         return false;
     for (bool left = true; left;) {
-        uint32_t mark = p->parts->count + 1, taken = 0;
+        uint32_t mark = p->work.part_count + 1, taken = 0;
         left = false;
-        for (uint32_t i = 0; i < p->pass_count; i++) {
-            uint32_t first = p->passes[i].bond;
-            if (p->passes[i].part != CW_PARTS_NONE || !p->passes[i].count)
+        for (uint32_t i = 0; i < p->work.pass_count; i++) {
+            uint32_t first = p->bond[i];
+            if (p->work.passes[i].part != CW_PARTS_NONE || !p->work.passes[i].count)
                 continue;
             if ((single && taken) || refused[first] == mark || !joins(p, first, mark)) {
                 refused[first] = mark;
@@ -225,12 +212,12 @@ static bool divide(struct cw_parts_work *p, bool single)
                 continue;
             }
             join(p, first, mark);
-            left |= p->passes[i].part == CW_PARTS_NONE;
+            left |= p->work.passes[i].part == CW_PARTS_NONE;
             taken++;
         }
-        p->parts->count += taken > 0;
+        p->work.part_count += taken > 0;
     }
-    p->parts->count += !p->parts->count; /* also a plan that needs no counting is collected */
+    p->work.part_count += !p->work.part_count; /* also a plan that needs no counting is collected */
     return true;
 }
 
@@ -245,22 +232,22 @@ static int by_counter(const void *a, const void *b)
 }
 
 /* The part that has all of a counter's raw counters, and there the passes that have some, which `room` is for. */
-static bool describe_mixed(struct cw_parts_work *p, uint32_t c, uint32_t *room, struct cw_schema_counter *out)
+static bool describe_mixed(struct parting *p, uint32_t c, uint32_t *room, struct cw_schema_counter *out)
 {
-    const struct cw_config_counter *counter = &p->plan->counters[c];
+    const struct cw_config_counter *counter = &p->work.plan->counters[c];
     uint32_t count = 0;
-    for (uint32_t part = 0; part < p->parts->count && p->column_part[c] == CW_PARTS_NONE; part++) {
+    for (uint32_t part = 0; part < p->work.part_count && p->column_part[c] == CW_PARTS_NONE; part++) {
         uint32_t found = 0;
         clear_marks(p);
-        for (uint32_t i = 0; i < p->pass_count; i++)
-            for (uint32_t k = 0; p->passes[i].part == part && k < p->passes[i].count; k++)
-                p->marks[p->passes[i].placements[k].raw] = i + 1;
+        for (uint32_t i = 0; i < p->work.pass_count; i++)
+            for (uint32_t k = 0; p->work.passes[i].part == part && k < p->work.passes[i].count; k++)
+                p->marks[p->work.passes[i].placements[k].raw] = i + 1;
         while (found < counter->raw_count && p->marks[counter->raws[found]])
             found++;
         if (found < counter->raw_count)
             continue;
         p->column_part[c] = part;
-        for (uint32_t i = 0; i < p->pass_count; i++) {
+        for (uint32_t i = 0; i < p->work.pass_count; i++) {
             bool some = false;
             for (uint32_t r = 0; r < counter->raw_count; r++)
                 some = some || p->marks[counter->raws[r]] == i + 1;
@@ -268,7 +255,7 @@ static bool describe_mixed(struct cw_parts_work *p, uint32_t c, uint32_t *room, 
                 room[count++] = i;
         }
     }
-    uint32_t *passes = numbers(p->arena, count, 0);
+    uint32_t *passes = numbers(p->work.arena, count, 0);
     if (!passes)
         return false;
     if (count)
@@ -277,16 +264,16 @@ static bool describe_mixed(struct cw_parts_work *p, uint32_t c, uint32_t *room, 
     return true;
 }
 
-static bool make_schema(struct cw_parts_work *p)
+static bool make_schema(struct parting *p)
 {
     struct cw_schema *schema = &p->parts->schema;
-    const struct cw_config_image *plan = p->plan;
-    bool good = cw_schema_of_plan(schema, &p->parts->plan, p->arena) == CW_OK;
-    struct cw_schema_counter *counters = cw_arena_alloc(p->arena, plan->counter_count, sizeof *counters);
-    struct cw_schema_repeat *repeats = cw_arena_alloc(p->arena, p->held_count, sizeof *repeats);
-    uint32_t *first = numbers(p->arena, p->held_count, 0);
+    const struct cw_config_image *plan = p->work.plan;
+    bool good = cw_schema_of_plan(schema, &p->parts->plan, p->work.arena) == CW_OK;
+    struct cw_schema_counter *counters = cw_arena_alloc(p->work.arena, plan->counter_count, sizeof *counters);
+    struct cw_schema_repeat *repeats = cw_arena_alloc(p->work.arena, p->held_count, sizeof *repeats);
+    uint32_t *first = numbers(p->work.arena, p->held_count, 0);
     p->column_part = numbers(p->scratch, (size_t)plan->counter_count + p->held_count, CW_PARTS_NONE);
-    uint32_t *room = numbers(p->scratch, p->pass_count, 0);
+    uint32_t *room = numbers(p->scratch, p->work.pass_count, 0);
     if (!good || !counters || !repeats || !first || !room || !p->column_part)
         return false;
     if (p->held_count)
@@ -300,9 +287,9 @@ static bool make_schema(struct cw_parts_work *p)
         } else {
             first[h] = p->held[h].pass;
             counters[c] = (struct cw_schema_counter){plan->counters[c].name, true, 1, &first[h]};
-            p->column_part[c] = p->passes[p->held[h].pass].part;
+            p->column_part[c] = p->work.passes[p->held[h].pass].part;
             for (h++; h < p->held_count && p->held[h].counter == c; h++) {
-                p->column_part[plan->counter_count + schema->repeat_count] = p->passes[p->held[h].pass].part;
+                p->column_part[plan->counter_count + schema->repeat_count] = p->work.passes[p->held[h].pass].part;
                 repeats[schema->repeat_count++] = p->held[h];
             }
         }
@@ -313,18 +300,18 @@ static bool make_schema(struct cw_parts_work *p)
 }
 
 /* The plan as it is collected. */
-static bool make_plan(struct cw_parts_work *p)
+static bool make_plan(struct parting *p)
 {
     struct cw_config_image *plan = &p->parts->plan;
-    struct cw_config_pass *passes = cw_arena_alloc(p->arena, p->pass_count, sizeof *passes);
-    bool same = p->parts->count == 1 && p->pass_count == p->plan->pass_count;
-    for (uint32_t i = 0; passes && i < p->pass_count; i++) {
-        passes[i] = (struct cw_config_pass){p->passes[i].count, p->passes[i].placements};
-        same = same && p->passes[i].count == p->plan->passes[i].count;
+    struct cw_config_pass *passes = cw_arena_alloc(p->work.arena, p->work.pass_count, sizeof *passes);
+    bool same = p->work.part_count == 1 && p->work.pass_count == p->work.plan->pass_count;
+    for (uint32_t i = 0; passes && i < p->work.pass_count; i++) {
+        passes[i] = (struct cw_config_pass){p->work.passes[i].count, p->work.passes[i].placements};
+        same = same && p->work.passes[i].count == p->work.plan->passes[i].count;
     }
-    *plan = *p->plan;
+    *plan = *p->work.plan;
     plan->passes = passes;
-    plan->pass_count = p->pass_count;
+    plan->pass_count = p->work.pass_count;
     plan->native = same ? plan->native : NULL;
     return passes != NULL;
 }
@@ -334,16 +321,16 @@ struct members {
     uint32_t *first, *items;
 };
 
-static bool list_members(struct members *m, const struct cw_parts_work *p, const uint32_t *part_of, uint32_t count)
+static bool list_members(struct members *m, const struct parting *p, const uint32_t *part_of, uint32_t count)
 {
-    m->first = numbers(p->scratch, (size_t)p->parts->count + 2, 0);
-    m->items = numbers(p->arena, count, 0);
+    m->first = numbers(p->scratch, (size_t)p->work.part_count + 2, 0);
+    m->items = numbers(p->work.arena, count, 0);
     if (!m->first || !m->items)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (part_of[i] != CW_PARTS_NONE)
             m->first[part_of[i] + 2]++;
-    for (uint32_t i = 0; i < p->parts->count; i++)
+    for (uint32_t i = 0; i < p->work.part_count; i++)
         m->first[i + 2] += m->first[i + 1];
     for (uint32_t i = 0; i < count; i++)
         if (part_of[i] != CW_PARTS_NONE)
@@ -351,18 +338,18 @@ static bool list_members(struct members *m, const struct cw_parts_work *p, const
     return true;
 }
 
-static bool make_part(const struct cw_parts_work *p, uint32_t number, const struct members *columns,
+static bool make_part(const struct parting *p, uint32_t number, const struct members *columns,
                       const struct members *passes)
 {
     const uint32_t *column = columns->items + columns->first[number], *pass = passes->items + passes->first[number];
     uint32_t column_count = columns->first[number + 1] - columns->first[number];
     uint32_t pass_count = passes->first[number + 1] - passes->first[number];
-    struct cw_config_counter *counters = cw_arena_alloc(p->arena, column_count, sizeof *counters);
-    struct cw_config_pass *own = cw_arena_alloc(p->arena, pass_count, sizeof *own);
+    struct cw_config_counter *counters = cw_arena_alloc(p->work.arena, column_count, sizeof *counters);
+    struct cw_config_pass *own = cw_arena_alloc(p->work.arena, pass_count, sizeof *own);
     if (!counters || !own)
         return false;
     for (uint32_t i = 0; i < column_count; i++)
-        counters[i] = p->plan->counters[cw_schema_column_counter(&p->parts->schema, column[i])];
+        counters[i] = p->work.plan->counters[cw_schema_column_counter(&p->parts->schema, column[i])];
     for (uint32_t i = 0; i < pass_count; i++)
         own[i] = p->parts->plan.passes[pass[i]];
     struct cw_part *part = &p->parts->items[number];
@@ -374,39 +361,24 @@ static bool make_part(const struct cw_parts_work *p, uint32_t number, const stru
     return true;
 }
 
-static bool make_parts(struct cw_parts_work *p)
+static bool make_parts(struct parting *p)
 {
     struct members columns, passes;
-    uint32_t *part_of = numbers(p->scratch, p->pass_count, 0);
-    for (uint32_t i = 0; part_of && i < p->pass_count; i++)
-        part_of[i] = p->passes[i].count ? p->passes[i].part : CW_PARTS_NONE;
-    p->parts->items = cw_arena_alloc(p->arena, p->parts->count, sizeof *p->parts->items);
+    uint32_t *part_of = numbers(p->scratch, p->work.pass_count, 0);
+    for (uint32_t i = 0; part_of && i < p->work.pass_count; i++)
+        part_of[i] = p->work.passes[i].count ? p->work.passes[i].part : CW_PARTS_NONE;
+    p->parts->items = cw_arena_alloc(p->work.arena, p->work.part_count, sizeof *p->parts->items);
     bool good = part_of && p->parts->items &&
                 list_members(&columns, p, p->column_part, cw_schema_columns(&p->parts->schema)) &&
-                list_members(&passes, p, part_of, p->pass_count);
-    for (uint32_t i = 0; good && i < p->parts->count; i++)
+                list_members(&passes, p, part_of, p->work.pass_count);
+    for (uint32_t i = 0; good && i < p->work.part_count; i++)
         good = make_part(p, i, &columns, &passes);
     return good;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status part_plan(struct cw_parts_work *p)
-{
-    bool apart = p->rules->how == CW_PARTS_PASSES;
-    p->marks = numbers(p->scratch, p->plan->raw_count, 0);
-    if (!p->marks || !index_users(p) || !copy_passes(p) || !find_held(p))
-        return cw_error_nomem(p->err);
-    trim_passes(p);
-    if (!divide(p, apart))
-        return cw_error_nomem(p->err);
-    enum cw_status status = apart ? CW_OK : cw_parts_place_spread(p);
-    if (status != CW_OK)
-        return status;
-    return find_held(p) && make_plan(p) && make_schema(p) && make_parts(p) ? CW_OK : cw_error_nomem(p->err);
-}
-
-enum cw_status cw_parts_check_passes(uint32_t count, struct cw_error *err)
+static enum cw_status check_passes(uint32_t count, struct cw_error *err)
 {
     if (count <= CW_PASSES_MAX)
         return CW_OK;
@@ -414,18 +386,37 @@ enum cw_status cw_parts_check_passes(uint32_t count, struct cw_error *err)
                         CW_PASSES_MAX);
 }
 
+static enum cw_status part_plan(struct parting *p, bool apart)
+{
+    p->marks = numbers(p->scratch, p->work.plan->raw_count, 0);
+    if (!p->marks || !index_users(p) || !copy_passes(p) || !find_held(p))
+        return cw_error_nomem(p->work.err);
+    trim_passes(p);
+    if (!divide(p, apart))
+        return cw_error_nomem(p->work.err);
+    enum cw_status status = apart ? CW_OK : cw_parts_place_spread(&p->work);
+    if (status == CW_OK)
+        status = check_passes(p->work.pass_count, p->work.err);
+    if (status != CW_OK)
+        return status;
+    p->parts->count = p->work.part_count;
+    p->parts->added = p->work.pass_count - p->work.plan->pass_count;
+    return find_held(p) && make_plan(p) && make_schema(p) && make_parts(p) ? CW_OK : cw_error_nomem(p->work.err);
+}
+
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_config_image single = *plan;
     *parts = (struct cw_parts){0};
-    enum cw_status status = cw_parts_check_passes(plan->pass_count, err);
+    enum cw_status status = check_passes(plan->pass_count, err);
     if (status != CW_OK)
         return status;
-    struct cw_parts_work p = {
-        .plan = &single, .arena = arena, .scratch = cw_arena_create(), .parts = parts, .rules = rules, .err = err};
-    bool good = p.scratch && (rules->how != CW_PARTS_ONE || cw_parts_single(&single, plan, arena));
-    status = good ? part_plan(&p) : cw_error_nomem(err);
+    struct parting p = {.work = {.plan = &single, .fits = rules->fits, .user = rules->user, .arena = arena, .err = err},
+                        .scratch = cw_arena_create(),
+                        .parts = parts};
+    bool good = p.scratch && (rules->how != CW_PARTS_ONE || cw_copies_drop_all(&single, plan, arena));
+    status = good ? part_plan(&p, rules->how == CW_PARTS_PASSES) : cw_error_nomem(err);
     cw_arena_destroy(p.scratch);
     return status;
 }

@@ -4,10 +4,11 @@
  * Passes that share a raw counter therefore go to different parts, each with counter data of its own, and a counter
  * that several passes hold whole has a value of each. One that no pass holds whole needs all its passes in one part:
  * where those share others, it is given passes that do not. */
-#ifndef CW_IMAGE_PARTS_H
-#define CW_IMAGE_PARTS_H
+#ifndef CW_PASSES_PARTS_H
+#define CW_PASSES_PARTS_H
 
 #include "image/config_image.h"
+#include "passes/parts_complete.h"
 
 enum cw_parting {
     CW_PARTS_FEW,    /* as few as keep shared raw counters apart */
@@ -29,10 +30,6 @@ struct cw_parts {
     struct cw_schema schema;     /* of what all parts collect */
 };
 
-/* Says in *answer whether hardware takes a pass. */
-typedef enum cw_status cw_parts_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
-                                     bool *answer, struct cw_error *err);
-
 struct cw_parts_rules {
     enum cw_parting how;
     cw_parts_fits *fits; /* NULL: no pass takes more than the plan gave it */
@@ -48,18 +45,5 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
  * `parts->schema`. Lists live in `arena`, the rest is shared with the parts. A plan without passes has none. */
 enum cw_status cw_parts_fullest_pass(struct cw_part *part, const struct cw_parts *parts, struct cw_arena *arena,
                                      struct cw_error *err);
-
-/* The plan without repetition: each raw counter is left to one pass, so that counters of several stay whole where they
- * can; a pass that keeps nothing is gone. Lists live in `arena`. False when out of memory. */
-bool cw_parts_single(struct cw_config_image *single, const struct cw_config_image *plan, struct cw_arena *arena);
-
-/* Adds passes to `plan` until some pass holds each counter whole, as far as `fits` allows it, for where passes are
- * collected apart: a plan may have spread the raw counters of one over several. *added is how many; they come last and
- * live in `arena`. */
-enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fits, void *user, uint32_t *added,
-                                 struct cw_arena *arena, struct cw_error *err);
-/* A cw_parts_fits by the limits that the plan has, which speak only of what it collects. */
-enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
-                                   bool *answer, struct cw_error *err);
 
 #endif

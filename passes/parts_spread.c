@@ -1,13 +1,12 @@
-/* Counters that no pass holds: all their raw counters have to be in one part. */
-#include <string.h>
+#include "passes/parts_spread.h"
 
-#include "image/parts_work.h"
+#include <string.h>
 
 enum where { THERE, BACK, FREE, ELSEWHERE, NOWHERE };
 
 /* Where a part can have a raw counter from: it has it; a pass of it had it in the plan; a pass that is in no part had
  * it; else only by another pass. `pass` is that pass, `at` how the plan collects it. */
-static enum where look_for(const struct cw_parts_work *p, uint32_t part, uint32_t raw, uint32_t *pass,
+static enum where look_for(const struct cw_parts_spread *p, uint32_t part, uint32_t raw, uint32_t *pass,
                            const struct cw_placement **at)
 {
     enum where found = NOWHERE;
@@ -31,7 +30,7 @@ static enum where look_for(const struct cw_parts_work *p, uint32_t part, uint32_
     return found;
 }
 
-static bool put(struct cw_parts_work *p, uint32_t pass, const struct cw_placement *at)
+static bool put(struct cw_parts_spread *p, uint32_t pass, const struct cw_placement *at)
 {
     struct cw_parts_pass *to = &p->passes[pass];
     if (to->count == to->room) {
@@ -49,17 +48,18 @@ static bool put(struct cw_parts_work *p, uint32_t pass, const struct cw_placemen
 }
 
 /* A pass of the part that takes one more, or CW_PARTS_NONE. */
-static enum cw_status find_room(struct cw_parts_work *p, uint32_t part, const struct cw_placement *at, uint32_t *found)
+static enum cw_status find_room(struct cw_parts_spread *p, uint32_t part, const struct cw_placement *at,
+                                uint32_t *found)
 {
     *found = CW_PARTS_NONE;
-    for (uint32_t i = 0; p->rules->fits && i < p->pass_count; i++) {
+    for (uint32_t i = 0; p->fits && i < p->pass_count; i++) {
         bool fits = false;
         if (p->passes[i].part != part)
             continue;
         if (!put(p, i, at))
             return cw_error_nomem(p->err);
         const struct cw_config_pass grown = {p->passes[i].count, p->passes[i].placements};
-        enum cw_status status = p->rules->fits(p->rules->user, p->plan, &grown, &fits, p->err);
+        enum cw_status status = p->fits(p->user, p->plan, &grown, &fits, p->err);
         p->passes[i].count--;
         if (fits)
             *found = i;
@@ -70,7 +70,7 @@ static enum cw_status find_room(struct cw_parts_work *p, uint32_t part, const st
 }
 
 /* Where there is room, or into one more pass. */
-static enum cw_status put_somewhere(struct cw_parts_work *p, uint32_t part, const struct cw_placement *at)
+static enum cw_status put_somewhere(struct cw_parts_spread *p, uint32_t part, const struct cw_placement *at)
 {
     uint32_t pass;
     enum cw_status status = find_room(p, part, at, &pass);
@@ -86,8 +86,8 @@ enum { A_PASS = 1 << 16, A_MOVE = 2, A_PASS_OF_THE_PLAN = 1, TRIED = 4 };
 
 /* What it takes to have all raw counters of a counter in a part: moves, and passes of the plan that were of no use yet;
  * where `exact`, above all passes more. CW_PARTS_NONE where it cannot be. */
-static enum cw_status weigh(struct cw_parts_work *p, uint32_t part, const struct cw_config_counter *counter, bool exact,
-                            uint32_t *cost)
+static enum cw_status weigh(struct cw_parts_spread *p, uint32_t part, const struct cw_config_counter *counter,
+                            bool exact, uint32_t *cost)
 {
     const struct cw_placement *at = NULL;
     enum cw_status status = CW_OK;
@@ -106,11 +106,11 @@ static enum cw_status weigh(struct cw_parts_work *p, uint32_t part, const struct
 }
 
 /* The part for which a counter takes the least, of the few that seem cheapest: asking hardware takes time. */
-static enum cw_status choose_part(struct cw_parts_work *p, const struct cw_config_counter *counter, uint32_t *best)
+static enum cw_status choose_part(struct cw_parts_spread *p, const struct cw_config_counter *counter, uint32_t *best)
 {
     uint32_t least = CW_PARTS_NONE, seems[TRIED] = {0}, parts[TRIED], count = 0;
     enum cw_status status = CW_OK;
-    for (uint32_t part = 0; part < p->parts->count && status == CW_OK; part++) {
+    for (uint32_t part = 0; part < p->part_count && status == CW_OK; part++) {
         uint32_t cost, i;
         status = weigh(p, part, counter, false, &cost);
         for (i = count; i > 0 && seems[i - 1] > cost; i--)
@@ -135,7 +135,7 @@ static enum cw_status choose_part(struct cw_parts_work *p, const struct cw_confi
 }
 
 /* All raw counters of a counter have to be in one part. */
-static enum cw_status place_spread(struct cw_parts_work *p, const struct cw_config_counter *counter)
+static enum cw_status place_spread(struct cw_parts_spread *p, const struct cw_config_counter *counter)
 {
     uint32_t part, pass = 0;
     const struct cw_placement *at = NULL;
@@ -152,12 +152,11 @@ static enum cw_status place_spread(struct cw_parts_work *p, const struct cw_conf
     return status;
 }
 
-enum cw_status cw_parts_place_spread(struct cw_parts_work *p)
+enum cw_status cw_parts_place_spread(struct cw_parts_spread *p)
 {
     enum cw_status status = CW_OK;
     for (uint32_t c = 0; c < p->plan->counter_count && status == CW_OK; c++)
         if (p->first_held[c] == CW_PARTS_NONE && p->plan->counters[c].raw_count)
             status = place_spread(p, &p->plan->counters[c]);
-    p->parts->added = p->pass_count - p->plan->pass_count;
-    return status == CW_OK ? cw_parts_check_passes(p->pass_count, p->err) : status;
+    return status;
 }

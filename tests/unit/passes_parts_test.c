@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "image/parts.h"
+#include "passes/parts.h"
 #include "tests/support/alloc_fail.h"
 
 /* Raw counters are named by letters, counters by those that they need, passes by those that they collect. */

@@ -1,0 +1,23 @@
+/* Passes that are added to a plan so that some pass holds each counter whole. */
+#ifndef CW_PASSES_PARTS_COMPLETE_H
+#define CW_PASSES_PARTS_COMPLETE_H
+
+#include "image/config_image.h"
+
+/* Says in *answer whether hardware takes a pass. */
+typedef enum cw_status cw_parts_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                                     bool *answer, struct cw_error *err);
+/* A cw_parts_fits by the limits that the plan has, which speak only of what it collects. */
+enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+                                   bool *answer, struct cw_error *err);
+
+/* Adds passes to `plan` until some pass holds each counter whole, as far as `fits` allows it, for where passes are
+ * collected apart: a plan may have spread the raw counters of one over several. *added is how many; they come last and
+ * live in `arena`. */
+enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fits, void *user, uint32_t *added,
+                                 struct cw_arena *arena, struct cw_error *err);
+
+/* How a raw counter is collected, or NULL where it is not among them. */
+const struct cw_placement *cw_parts_find(const struct cw_placement *placements, uint32_t count, uint32_t raw);
+
+#endif
