@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "base/usage.h"
 #include "cli/cli.h"
+#include "import/chips.h"
 #include "import/fit.h"
-#include "import/kinds.h"
 #include "import/learn.h"
 #include "import/limit_tables.h"
 #include "import/mend.h"
@@ -386,7 +386,7 @@ static enum cw_status run_all(struct job *j)
     enum cw_status status = j->o->output ? CW_OK : cw_data_dir(data, j->err);
     const char *folder = j->o->output ? j->o->output : cw_arena_printf(j->arena, "%s/chips", data);
     if (status == CW_OK)
-        status = cw_kinds_import(&kinds, &count, j->library, isatty(2) ? show_progress : NULL, j->arena, j->err);
+        status = cw_chips_import(&kinds, &count, j->library, isatty(2) ? show_progress : NULL, j->arena, j->err);
     const char **paths = status == CW_OK ? cw_arena_alloc(j->arena, count, sizeof(const char *)) : NULL;
     for (size_t i = 0; paths && i < count; i++)
         if (!folder || !(paths[i] = chip_path(j, folder, kinds[i].chip.name)))

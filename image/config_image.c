@@ -460,10 +460,7 @@ enum cw_status cw_config_image_read(struct cw_config_image *image, const void *d
 
 const char *cw_config_parameter(const struct cw_config_image *image, const char *key)
 {
-    for (uint32_t i = 0; i < image->parameter_count; i++)
-        if (strcmp(image->parameters[i].key, key) == 0)
-            return image->parameters[i].value;
-    return NULL;
+    return cw_pair_find(image->parameters, image->parameter_count, key);
 }
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */

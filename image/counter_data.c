@@ -439,20 +439,12 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     return status;
 }
 
-static const char *find_pair(const struct cw_pair *pairs, uint32_t count, const char *key)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(pairs[i].key, key) == 0)
-            return pairs[i].value;
-    return NULL;
-}
-
 const char *cw_device_attribute(const struct cw_device *device, const char *key)
 {
-    return find_pair(device->attributes, device->attribute_count, key);
+    return cw_pair_find(device->attributes, device->attribute_count, key);
 }
 
 const char *cw_range_attribute(const struct cw_range *range, const char *key)
 {
-    return find_pair(range->attributes, range->attribute_count, key);
+    return cw_pair_find(range->attributes, range->attribute_count, key);
 }

@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass"};
+
+const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(pairs[i].key, key) == 0)
+            return pairs[i].value;
+    return NULL;
+}
+
 void *cw_field_array(struct cw_reader *in, struct cw_arena *arena, size_t count, size_t size)
 {
     if (in->status != CW_OK)
@@ -102,8 +112,6 @@ uint8_t cw_field_read_enum(struct cw_reader *in, uint8_t count, const char *what
     }
     return in->status == CW_OK ? value : 0;
 }
-
-const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass"};
 
 enum cw_profiler cw_field_read_profiler(struct cw_reader *in, enum cw_profiler count)
 {

@@ -20,6 +20,8 @@ extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
 struct cw_pair {
     const char *key, *value;
 };
+/* The value of a key, or NULL. */
+const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key);
 
 /* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
 struct cw_meaning {

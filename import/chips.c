@@ -1,4 +1,4 @@
-#include "import/kinds.h"
+#include "import/chips.h"
 
 #include <string.h>
 
@@ -63,7 +63,7 @@ static enum cw_status add_chip(struct known *k, const struct cw_nvperf *library,
     return CW_OK;
 }
 
-enum cw_status cw_kinds_import(struct cw_facts **kinds, size_t *count, const struct cw_nvperf *library,
+enum cw_status cw_chips_import(struct cw_facts **out, size_t *count, const struct cw_nvperf *library,
                                void (*progress)(const char *chip), struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *names;
@@ -82,7 +82,7 @@ enum cw_status cw_kinds_import(struct cw_facts **kinds, size_t *count, const str
     }
     for (size_t i = 0; i < chips; i++)
         cw_writer_free(&k.texts[i]);
-    *kinds = k.facts;
+    *out = k.facts;
     *count = k.count;
     return status;
 }
