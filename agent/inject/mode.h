@@ -1,4 +1,4 @@
-/* What the kinds of collection offer, and the callbacks of CUPTI and of user ranges choose from. */
+/* A way to collect, as the callbacks of CUPTI and user ranges know it. */
 #ifndef CW_INJECT_MODE_H
 #define CW_INJECT_MODE_H
 

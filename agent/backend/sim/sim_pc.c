@@ -1,5 +1,5 @@
 /* PC samples and SASS records of the simulated GPU: functions whose hot spots follow from the seed. The program may say
- * what it launches and which ranges it opens, as to sim.c; else a few launches are invented. */
+ * what it launches and which ranges it opens, as to sim_range.c; else a few launches are invented. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* PM sampling of simulated GPUs: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
- * blocks, losses and an overflow, launches beside. The program may say what it launches, as to sim.c: each launch then
- * lasts a block of samples. */
+ * blocks, losses and an overflow, launches beside. The program may say what it launches, as to sim_range.c: each launch
+ * then lasts a block of samples. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A program beside the simulated GPU. It may say what it does, a line for each event, in the file that COUNTERWORKS_SIM
- * names (sim.c lists them). */
+ * names (sim_range.c lists them). */
 #ifndef CW_AGENT_SIM_PROGRAM_H
 #define CW_AGENT_SIM_PROGRAM_H
 
