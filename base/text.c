@@ -145,14 +145,19 @@ static void put_line(struct sink *to, const char *text, size_t n)
 static size_t columns_of(const char *text, size_t n)
 {
     size_t columns = 0;
-    while (n) {
+    for (;;) {
+        size_t plain = plain_span(text, n);
+        columns += plain;
+        text += plain;
+        n -= plain;
+        if (!n)
+            return columns;
         struct character c = next_character(text, n);
         char escape[ESCAPE_SIZE];
         columns += c.unseen ? escape_for_line(&c, escape) : 1;
         text += c.length;
         n -= c.length;
     }
-    return columns;
 }
 
 size_t cw_text_columns(const char *text)
