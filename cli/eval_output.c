@@ -5,11 +5,6 @@
 #include <unistd.h>
 
 #include "cli/eval_run.h"
-#include "cli/text_output.h"
-#include "eval/csv.h"
-#include "eval/hdf5.h"
-#include "eval/json.h"
-#include "eval/table.h"
 #include "metricdb/glossary.h"
 
 /* Descriptions are a courtesy: without a glossary there are none. */
@@ -32,33 +27,29 @@ static enum cw_status describe(const char *const **descriptions, struct cw_eval_
     return texts ? CW_OK : cw_error_nomem(r->err);
 }
 
-static enum cw_status render_csv(FILE *out, const void *result, struct cw_error *err)
+static enum cw_status render_csv(FILE *out, const void *output, struct cw_error *err)
 {
-    (void)err;
-    cw_csv_write(result, out);
-    return CW_OK;
+    return cw_csv_write(output, out, err);
 }
 
-static enum cw_status render_json(FILE *out, const void *result, struct cw_error *err)
+static enum cw_status render_json(FILE *out, const void *output, struct cw_error *err)
 {
-    return cw_json_write(result, out, err);
+    return cw_json_write(output, out, err);
 }
 
-static enum cw_status render_pm_csv(FILE *out, const void *result, struct cw_error *err)
+/* To a file or, for "-", to standard output. */
+static enum cw_status render(const char *path, cw_file_render *form, const struct cw_output *output,
+                             struct cw_error *err)
 {
-    (void)err;
-    cw_pm_csv_write(result, out);
-    return CW_OK;
+    if (strcmp(path, "-") != 0)
+        return cw_file_print(path, form, output, err);
+    enum cw_status status = form(stdout, output, err);
+    return status == CW_OK ? cw_file_flush(err) : status;
 }
 
-static enum cw_status render_pm_json(FILE *out, const void *result, struct cw_error *err)
+static struct cw_terminal_style terminal_style(size_t top)
 {
-    return cw_pm_json_write(result, out, err);
-}
-
-static struct cw_table_style terminal_style(void)
-{
-    struct cw_table_style style = {0};
+    struct cw_terminal_style style = {.top = top};
     struct winsize size;
     const char *columns = getenv("COLUMNS");
     if (!isatty(STDOUT_FILENO))
@@ -71,37 +62,28 @@ static struct cw_table_style terminal_style(void)
     return style;
 }
 
-static enum cw_status write_hdf5(struct cw_eval_run *r)
-{
-    const char *const *descriptions;
-    enum cw_status status = describe(&descriptions, r);
-    if (status != CW_OK)
-        return status;
-    return cw_eval_of_samples(r) ? cw_pm_hdf5_write(&r->samples, descriptions, r->o->hdf5, r->err)
-                                 : cw_hdf5_write(&r->ranges, descriptions, r->o->hdf5, r->err);
-}
-
-static enum cw_status write_table(struct cw_eval_run *r)
-{
-    struct cw_table_style style = terminal_style();
-    if (cw_eval_of_samples(r))
-        return cw_pm_table_write(&r->samples, stdout, r->err);
-    cw_table_write(&r->ranges, &style, stdout);
-    return CW_OK;
-}
-
-enum cw_status cw_eval_write(struct cw_eval_run *r)
+enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output)
 {
     const struct cw_eval_request *o = r->o;
+    const struct cw_terminal_style style = terminal_style(o->top);
     enum cw_status status = CW_OK;
     if (o->hdf5)
-        status = write_hdf5(r);
+        status = cw_hdf5_write(output, o->hdf5, r->err);
     if (status == CW_OK && o->csv)
-        status = cw_eval_of_samples(r) ? cw_text_output(o->csv, render_pm_csv, &r->samples, r->err)
-                                       : cw_text_output(o->csv, render_csv, &r->ranges, r->err);
+        status = render(o->csv, render_csv, output, r->err);
     if (status == CW_OK && o->json)
-        status = cw_eval_of_samples(r) ? cw_text_output(o->json, render_pm_json, &r->samples, r->err)
-                                       : cw_text_output(o->json, render_json, &r->ranges, r->err);
+        status = render(o->json, render_json, output, r->err);
     bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
-    return status == CW_OK && !taken ? write_table(r) : status;
+    return status == CW_OK && !taken ? cw_terminal_write(output, &style, stdout, r->err) : status;
+}
+
+enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)
+{
+    struct cw_output output;
+    const char *const *descriptions = NULL;
+    enum cw_status status = r->o->hdf5 ? describe(&descriptions, r) : CW_OK;
+    if (status == CW_OK)
+        status = cw_eval_of_samples(r) ? cw_output_samples(&output, &r->samples, descriptions, r->arena, r->err)
+                                       : cw_output_ranges(&output, &r->ranges, descriptions, r->arena, r->err);
+    return status == CW_OK ? cw_eval_write(r, &output) : status;
 }

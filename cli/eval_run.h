@@ -5,8 +5,7 @@
 #include "base/file.h"
 #include "cli/metric_list.h"
 #include "cli/metrics_db.h"
-#include "eval/pm.h"
-#include "eval/result.h"
+#include "eval/output/output.h"
 
 struct cw_eval_request {
     const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *native, *explained;
@@ -50,7 +49,14 @@ enum cw_status cw_eval_select_ranges(struct cw_eval_run *r, struct cw_result *re
 /* One range: the one of that number, or the first that matches. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);
 
-/* The result in all forms asked for, and as a table where none of them takes standard output. */
-enum cw_status cw_eval_write(struct cw_eval_run *r);
+/* All forms asked for, and a table where none of them takes standard output. */
+enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output);
+/* The result of ranges or samples so. */
+enum cw_status cw_eval_write_metrics(struct cw_eval_run *r);
+
+/* A capture of PC samples or SASS metrics: written so, or what it holds, beside what `metric-eval show` says of every
+ * capture. */
+enum cw_status cw_eval_instructions(struct cw_eval_run *r);
+enum cw_status cw_show_instructions(struct cw_eval_run *r);
 
 #endif

@@ -7,14 +7,12 @@
 #include "base/file.h"
 #include "base/usage.h"
 #include "cli/cli.h"
-#include "cli/eval_instructions.h"
 #include "cli/eval_merge.h"
 #include "cli/eval_run.h"
 #include "cli/held_metrics.h"
 #include "cli/native_reference.h"
 #include "eval/check.h"
 #include "eval/explain.h"
-#include "eval/table.h"
 
 enum {
     KEY_ALL = 256,
@@ -206,20 +204,19 @@ static enum cw_status run_evaluate(struct cw_eval_run *r)
         status = evaluate(r);
     if (status == CW_OK)
         status = cw_eval_select_ranges(r, &r->ranges);
-    return status == CW_OK ? cw_eval_write(r) : status;
+    return status == CW_OK ? cw_eval_write_metrics(r) : status;
 }
 
 /* Samples and SASS metrics are no metrics of ranges: they need neither the chip's description nor names. */
 static enum cw_status run_instructions(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
-    const struct cw_instruction_outputs outputs = {o->capture, r->source, o->hdf5, o->csv, o->json, o->top};
     if (o->show)
-        return cw_show_instructions(&outputs, &r->data, &r->file, r->arena, r->err);
+        return cw_show_instructions(r);
     if (o->sources.count || o->all || o->range || o->explain || o->check || o->native)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: found options about metrics, expected none for a capture of %s",
                             o->capture, r->data.schema.profiler == CW_PROFILER_PC ? "PC samples" : "SASS metrics");
-    return cw_eval_instructions(&outputs, &r->data, &r->file, r->arena, r->err);
+    return cw_eval_instructions(r);
 }
 
 /* Outputs would otherwise replace each other, or what they are made from. */
@@ -241,7 +238,7 @@ static enum cw_status run(struct cw_eval_run *r)
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
     if (status == CW_OK && r->o->show)
-        cw_table_show(&r->data, r->o->capture, stdout);
+        cw_capture_show(&r->data, r->o->capture, stdout);
     if (status == CW_OK && cw_eval_of_instructions(r)) {
         status = run_instructions(r);
     } else if (status == CW_OK && !r->o->show) {

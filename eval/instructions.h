@@ -3,7 +3,6 @@
 #define CW_EVAL_INSTRUCTIONS_H
 
 #include "eval/places.h"
-#include "eval/records.h"
 #include "image/counter_data.h"
 
 struct cw_pc_row {
@@ -49,17 +48,5 @@ int cw_place_compare(const struct cw_place *a, const struct cw_place *b);
 enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,
                                     const struct cw_pc_data *raw, const char *source, struct cw_arena *arena,
                                     struct cw_error *err);
-
-/* The tables for outputs: those that the kind of capture has. Returns how many, at most CW_INSTRUCTION_TABLES. */
-enum { CW_INSTRUCTION_TABLES = 2 };
-size_t cw_instructions_records(const struct cw_instructions *in, struct cw_records tables[CW_INSTRUCTION_TABLES]);
-
-/* "long_scoreboard" of "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued". Returns `text`. */
-enum { CW_REASON_SIZE = 64 };
-const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
-
-/* The hottest `top` instructions, each with its share and what its warps wait for; or, of SASS metrics, those with the
- * greatest values. Write errors stay in the stream (ferror). CW_ERR_NOMEM alone. */
-enum cw_status cw_instructions_table(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err);
 
 #endif

@@ -1,12 +1,7 @@
-#define _GNU_SOURCE
 #include "eval/result.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
-
-#include "image/pm_data.h"
 
 static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
@@ -95,32 +90,6 @@ const struct cw_device *cw_result_device(const struct cw_result *r, const struct
 const char *cw_result_type(const struct cw_result *r, uint32_t metric)
 {
     return cw_metric_type_text(r->metrics[metric].type);
-}
-
-const char *cw_result_created(const struct cw_result *r, char text[CW_TIME_SIZE])
-{
-    uint64_t first = 0;
-    for (uint32_t i = 0; i < r->data->range_count; i++) {
-        uint64_t start = r->data->ranges[i].start_ns;
-        if (start && (!first || start < first))
-            first = start;
-    }
-    if (!first && r->data->pm.clock_count)
-        first = r->data->pm.clocks[0].pair.wall_ns;
-    time_t seconds = (time_t)(first / 1000000000);
-    struct tm tm;
-    text[0] = 0;
-    if (first && gmtime_r(&seconds, &tm))
-        strftime(text, CW_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return text;
-}
-
-uint32_t cw_result_passes(const struct cw_result *r, const struct cw_range *range)
-{
-    uint32_t timed = 0;
-    for (uint32_t i = 0; i < r->data->schema.pass_count; i++)
-        timed += !isnan(range->durations[i]);
-    return timed;
 }
 
 const char *cw_number_text(double value, char text[CW_NUMBER_SIZE])

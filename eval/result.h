@@ -34,11 +34,6 @@ const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t 
 const struct cw_device *cw_result_device(const struct cw_result *result, const struct cw_range *range);
 /* "counter", "ratio", "throughput" or "formula". */
 const char *cw_result_type(const struct cw_result *result, uint32_t metric);
-/* When the capture began (its earliest range) as "2025-11-21T23:00:00Z", "" where no range says. Returns `text`. */
-enum { CW_TIME_SIZE = 32 };
-const char *cw_result_created(const struct cw_result *result, char text[CW_TIME_SIZE]);
-/* How many passes of the range were timed. */
-uint32_t cw_result_passes(const struct cw_result *result, const struct cw_range *range);
 
 /* The shortest decimal that reads back as the same number; "inf", "-inf", "nan". Returns `text`. */
 enum { CW_NUMBER_SIZE = 32 };

@@ -40,7 +40,7 @@ endforeach()
 cw_fuzz(config_image cw_test_image cw_image)
 cw_fuzz(counter_data cw_test_image cw_image)
 cw_fuzz(pc_data cw_test_image cw_image)
-cw_fuzz(evaluate cw_test_image cw_test_chip cw_eval)
+cw_fuzz(evaluate cw_test_image cw_test_chip cw_eval_output)
 foreach(target replay_evaluate fuzz_evaluate)
   if(TARGET ${target})
     target_link_options(${target} PRIVATE -Wl,--wrap=cw_confined_run) # see no_child.h

@@ -1,12 +1,8 @@
 /* What metric-eval does with a capture of any kind, up to its last line of output. */
 #include <string.h>
 
-#include "eval/csv.h"
 #include "eval/explain.h"
-#include "eval/instructions.h"
-#include "eval/json.h"
-#include "eval/pm.h"
-#include "eval/table.h"
+#include "eval/output/output.h"
 #include "metricdb/chip_load.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"
@@ -36,18 +32,26 @@ static void set_up(void)
                     metrics[metric_count++] = cw_metric_variant((enum cw_metric_type)t, i, v);
 }
 
+static void put(const struct cw_output *output)
+{
+    static const struct cw_terminal_style style = {80, true, 5};
+    struct cw_error err = CW_ERROR_INIT;
+    CW_FUZZ_CHECK(cw_csv_write(output, nowhere, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_json_write(output, nowhere, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_terminal_write(output, &style, nowhere, &err) == CW_OK);
+}
+
 static void put_ranges(const struct cw_counter_data *data, struct cw_arena *arena)
 {
     static const struct cw_eval_options options = {1e6, 0};
-    static const struct cw_table_style style = {80, true};
     struct cw_result result;
+    struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
     CW_FUZZ_CHECK(cw_result_make(&result, chip, data, "fuzz", metrics, metric_count, &options, arena, &err) == CW_OK);
     for (size_t i = 0; i < metric_count * result.range_count; i++)
         CW_FUZZ_CHECK(result.statuses[i] >= 0 && result.statuses[i] < CW_VALUE_STATUS_COUNT);
-    cw_csv_write(&result, nowhere);
-    CW_FUZZ_CHECK(cw_json_write(&result, nowhere, &err) == CW_OK);
-    cw_table_write(&result, &style, nowhere);
+    CW_FUZZ_CHECK(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
+    put(&output);
     for (size_t m = 0; m < metric_count && result.range_count; m += STEP)
         CW_FUZZ_CHECK(cw_explain(nowhere, chip, data, &metrics[m], 0, &options, arena, &err) == CW_OK);
 }
@@ -56,26 +60,22 @@ static void put_samples(const struct cw_counter_data *data, struct cw_arena *are
 {
     static const struct cw_eval_options options = {0, 1e6};
     struct cw_pm_result result;
+    struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
     CW_FUZZ_CHECK(cw_pm_result_make(&result, chip, data, "fuzz", metrics, metric_count, &options, arena, &err) ==
                   CW_OK);
-    cw_pm_csv_write(&result, nowhere);
-    CW_FUZZ_CHECK(cw_pm_json_write(&result, nowhere, &err) == CW_OK);
-    CW_FUZZ_CHECK(cw_pm_table_write(&result, nowhere, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_output_samples(&output, &result, NULL, arena, &err) == CW_OK);
+    put(&output);
 }
 
 static void put_instructions(const struct cw_counter_data *data, const struct cw_pc_data *raw, struct cw_arena *arena)
 {
     struct cw_instructions all;
-    struct cw_records tables[CW_INSTRUCTION_TABLES];
+    struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
     CW_FUZZ_CHECK(cw_instructions_make(&all, data, raw, "fuzz", arena, &err) == CW_OK);
-    size_t count = cw_instructions_records(&all, tables);
-    for (size_t i = 0; i < count; i++) {
-        cw_records_csv(&tables[i], nowhere);
-        cw_records_json(&tables[i], nowhere);
-    }
-    CW_FUZZ_CHECK(cw_instructions_table(&all, 5, nowhere, &err) == CW_OK);
+    cw_output_instructions(&output, &all);
+    put(&output);
 }
 
 static void evaluate(const uint8_t *bytes, size_t size)
@@ -89,7 +89,7 @@ static void evaluate(const uint8_t *bytes, size_t size)
         status = cw_pc_data_read(&raw, bytes, size, "fuzz", arena, &err);
     CW_FUZZ_CHECK(status == err.code && (status == CW_OK || status == CW_ERR_INPUT));
     if (status == CW_OK) {
-        cw_table_show(&data, "fuzz", nowhere);
+        cw_capture_show(&data, "fuzz", nowhere);
         put_instructions(&data, &raw, arena);
         if (data.schema.profiler == CW_PROFILER_PM)
             put_samples(&data, arena);

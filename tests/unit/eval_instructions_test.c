@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "eval/instructions.h"
 #include "eval/lines.h"
+#include "eval/output/output.h"
 #include "tests/support/image_samples.h"
 
 static struct cw_arena *arena;
@@ -139,15 +139,17 @@ static char *text_of(enum cw_status (*write)(FILE *))
 
 static enum cw_status write_table(FILE *out)
 {
-    return cw_instructions_table(&all, 1, out, &err);
+    const struct cw_terminal_style style = {.top = 1};
+    struct cw_output output;
+    cw_output_instructions(&output, &all);
+    return cw_terminal_write(&output, &style, out, &err);
 }
 
 static enum cw_status write_csv(FILE *out)
 {
-    struct cw_records tables[CW_INSTRUCTION_TABLES];
-    cr_assert(cw_instructions_records(&all, tables) == 2);
-    cw_records_csv(&tables[0], out);
-    return CW_OK;
+    struct cw_output output;
+    cw_output_instructions(&output, &all);
+    return cw_csv_write(&output, out, &err);
 }
 
 Test(instructions, table_of_the_hottest)

@@ -9,16 +9,14 @@
 #include <jansson.h>
 
 #include "eval/check.h"
-#include "eval/csv.h"
-#include "eval/hdf5.h"
-#include "eval/json.h"
-#include "eval/table.h"
+#include "eval/output/terminal.h"
 
 static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum.per_cycle_active", "sm__missing.sum",
                                     "sm__inst.avg.per_cycle_in_frame"};
 enum { METRICS = sizeof names / sizeof *names };
 static struct cw_metric metrics[METRICS];
 static struct cw_result result;
+static struct cw_output output;
 
 static void make_result(void)
 {
@@ -27,6 +25,14 @@ static void make_result(void)
     for (size_t i = 0; i < METRICS; i++)
         cr_assert(cw_metric_parse(&metrics[i], chip, names[i], &err) == CW_OK);
     cr_assert(cw_result_make(&result, chip, &data, "x.cwd", metrics, METRICS, &options, arena, &err) == CW_OK);
+    cr_assert(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
+}
+
+/* Leaves the ranges that are to be kept. */
+static void select_ranges(const bool keep[SAMPLE_RANGES])
+{
+    cw_result_select(&result, keep);
+    cr_assert(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
 }
 
 TestSuite(eval_output, .init = make_result, .fini = tear_down);
@@ -45,24 +51,24 @@ static char *text_of(void (*write)(FILE *))
 
 static void write_csv(FILE *out)
 {
-    cw_csv_write(&result, out);
+    cr_assert(cw_csv_write(&output, out, &err) == CW_OK);
 }
 
 static void write_json(FILE *out)
 {
-    cr_assert(cw_json_write(&result, out, &err) == CW_OK);
+    cr_assert(cw_json_write(&output, out, &err) == CW_OK);
 }
 
 static void write_table(FILE *out)
 {
-    const struct cw_table_style style = {0};
-    cw_table_write(&result, &style, out);
+    const struct cw_terminal_style style = {0};
+    cr_assert(cw_terminal_write(&output, &style, out, &err) == CW_OK);
 }
 
 static void write_narrow_table(FILE *out)
 {
-    const struct cw_table_style style = {.width = 40};
-    cw_table_write(&result, &style, out);
+    const struct cw_terminal_style style = {.width = 40};
+    cr_assert(cw_terminal_write(&output, &style, out, &err) == CW_OK);
 }
 
 Test(eval_output, numbers)
@@ -112,7 +118,7 @@ Test(eval_output, json)
 Test(eval_output, json_of_nothing)
 {
     bool keep[SAMPLE_RANGES] = {false};
-    cw_result_select(&result, keep);
+    select_ranges(keep);
     char *text = text_of(write_json);
     json_t *root = json_loads(text, 0, NULL);
     cr_expect(root);
@@ -162,7 +168,7 @@ Test(eval_output, table_values)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
-        cr_expect_str_eq(cw_table_value(cases[i].value, cases[i].unit, text, shown), cases[i].text);
+        cr_expect_str_eq(cw_terminal_value(cases[i].value, cases[i].unit, text, shown), cases[i].text);
         cr_expect_str_eq(shown, cases[i].shown);
     }
 }
@@ -229,7 +235,7 @@ Test(eval_output, hdf5)
                                                                                            "bytes/cycles", "1",
                                                                                            "instructions/cycles"};
     char path[64], text[32] = "", *conventions = text;
-    cr_assert(cw_hdf5_write(&result, NULL, temporary_name(path), &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_hdf5_write(&output, temporary_name(path), &err) == CW_OK, "%s", err.message);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), group = H5Gopen2(file, "/range", H5P_DEFAULT);
     cr_assert(file >= 0 && group >= 0);
     expect_strings(file, "/range/name", labels, SAMPLE_RANGES);
@@ -249,14 +255,14 @@ Test(eval_output, hdf5_of_nothing)
 {
     bool keep[SAMPLE_RANGES] = {false};
     char path[64];
-    cw_result_select(&result, keep);
-    cr_expect(cw_hdf5_write(&result, NULL, temporary_name(path), &err) == CW_OK, "%s", err.message);
+    select_ranges(keep);
+    cr_expect(cw_hdf5_write(&output, temporary_name(path), &err) == CW_OK, "%s", err.message);
     unlink(path);
 }
 
 Test(eval_output, hdf5_that_cannot_be_written)
 {
-    cr_expect(cw_hdf5_write(&result, NULL, "/nowhere/x.h5", &err) == CW_ERR_IO);
+    cr_expect(cw_hdf5_write(&output, "/nowhere/x.h5", &err) == CW_ERR_IO);
     cr_expect_str_eq(err.message, "/nowhere/x.h5: cannot create: No such file or directory");
 }
 

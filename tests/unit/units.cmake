@@ -23,13 +23,13 @@ cw_unit(image_meanings_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pc_data_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 
-# eval/hdf5.c alone may use HDF5; its test reads the file back with the library.
+# eval/output/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval)
 cw_unit(eval_formula_test cw_eval)
 cw_unit(eval_explain_test cw_eval)
-cw_unit(eval_instructions_test cw_test_image cw_eval)
+cw_unit(eval_instructions_test cw_test_image cw_eval_output)
 cw_unit(eval_places_test cw_eval)
-cw_unit(eval_output_test cw_eval PkgConfig::JANSSON ${HDF5_LIBRARIES} ${HDF5_HL_LIBRARIES})
+cw_unit(eval_output_test cw_eval_output PkgConfig::JANSSON ${HDF5_LIBRARIES} ${HDF5_HL_LIBRARIES})
 target_include_directories(eval_output_test PRIVATE ${HDF5_INCLUDE_DIRS})
 add_executable(eval_bench bench/eval_bench.c)
 target_link_libraries(eval_bench PRIVATE cw_options cw_eval cw_nvperf)

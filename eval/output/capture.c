@@ -1,0 +1,164 @@
+#define _GNU_SOURCE
+#include "eval/output/capture.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "eval/output/output.h"
+#include "image/pm_data.h"
+
+const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIME_SIZE])
+{
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < d->range_count; i++) {
+        uint64_t start = d->ranges[i].start_ns;
+        if (start && (!first || start < first))
+            first = start;
+    }
+    if (!first && d->pm.clock_count)
+        first = d->pm.clocks[0].pair.wall_ns;
+    time_t seconds = (time_t)(first / 1000000000);
+    struct tm tm;
+    text[0] = 0;
+    if (first && gmtime_r(&seconds, &tm))
+        strftime(text, CW_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return text;
+}
+
+/* ---- as JSON ---------------------------------------------------------------------------------------------------- */
+
+json_t *cw_capture_pairs(const struct cw_pair *pairs, uint32_t count)
+{
+    json_t *object = json_object();
+    bool good = object != NULL;
+    for (uint32_t i = 0; i < count && good; i++)
+        good = json_object_set_new(object, pairs[i].key, json_string(pairs[i].value)) == 0;
+    return cw_json_whole(object, good);
+}
+
+static json_t *devices(const struct cw_counter_data *data)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < data->device_count && good; i++)
+        good =
+            json_array_append_new(
+                list, json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
+                                cw_capture_pairs(data->devices[i].attributes, data->devices[i].attribute_count))) == 0;
+    return cw_json_whole(list, good);
+}
+
+/* The processes of a parallel job, by their ranks. */
+static json_t *ranks(const struct cw_counter_data *data)
+{
+    json_t *object = json_object();
+    bool good = object != NULL;
+    for (uint32_t i = 0; i < data->range_count && good; i++) {
+        const char *rank = cw_range_attribute(&data->ranges[i], "rank");
+        if (rank && !json_object_get(object, rank))
+            good = json_object_set_new(object, rank, json_integer((json_int_t)data->ranges[i].process)) == 0;
+    }
+    return cw_json_whole(object, good);
+}
+
+static json_t *names(const char *const *texts, uint32_t count)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < count && good; i++)
+        good = json_array_append_new(list, json_string(texts[i])) == 0;
+    return cw_json_whole(list, good);
+}
+
+static json_t *clocks(const struct cw_counter_data *d)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < d->pm.clock_count && good; i++) {
+        const struct cw_clock_reading *c = &d->pm.clocks[i];
+        good = json_array_append_new(
+                   list, json_pack("{s:I, s:I, s:I, s:I}", "device", (json_int_t)d->devices[c->device].index,
+                                   "device_ns", (json_int_t)c->pair.device_ns, "wall_ns", (json_int_t)c->pair.wall_ns,
+                                   "error_ns", (json_int_t)c->pair.error_ns)) == 0;
+    }
+    return cw_json_whole(list, good);
+}
+
+/* What PM sampling has beside its values. */
+static json_t *sampling(const struct cw_counter_data *d)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",
+                     (json_int_t)d->pm.lost, "overflows", (json_int_t)d->pm.overflow_count, "launches",
+                     (json_int_t)d->pm.launch_count, "launches_dropped", (json_int_t)d->pm.launches_dropped, "clocks",
+                     clocks(d));
+}
+
+json_t *cw_capture_manifest(const struct cw_counter_data *d, const char *source)
+{
+    static const char *const ends[] = {"exited", "signalled", "no program"};
+    const struct cw_schema *s = &d->schema;
+    char hash[33], created[CW_TIME_SIZE];
+    for (int i = 0; i < 16; i++)
+        snprintf(hash + 2 * i, 3, "%02x", s->database[i]);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s?, s:I, s:I, s:o, s:o, s:o}", "source", source,
+                  "chip", s->chip, "producer", s->producer, "profiler", cw_profiler_names[s->profiler], "database",
+                  hash, "created", cw_capture_created(d, created), "passes", (json_int_t)s->pass_count, "counters",
+                  (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete", d->complete, "end",
+                  d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,
+                  "requested_metrics", names(s->metrics, s->metric_count), "devices", devices(d), "ranks", ranks(d));
+    bool sampled = object && s->profiler == CW_PROFILER_PM;
+    return cw_json_whole(object, !sampled || json_object_set_new(object, "pm", sampling(d)) == 0);
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------- */
+
+static void show_end(const struct cw_counter_data *d, FILE *out)
+{
+    if (!d->complete)
+        fputs("end:       none, the capture is incomplete\n", out);
+    else if (d->how == CW_END_NO_PROGRAM)
+        fputs("end:       complete, not a run of a program\n", out);
+    else
+        cw_text_print(out, "end:       complete, the program %s %" PRIu32 "\n",
+                      d->how == CW_END_EXITED ? "exited with status" : "was killed by signal", d->code);
+    if (d->dropped)
+        cw_text_print(out, "dropped:   %" PRIu64 "\n", d->dropped);
+}
+
+static void show_devices(const struct cw_counter_data *d, FILE *out)
+{
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        cw_text_print(out, "device %" PRIu32 ":\n", d->devices[i].index);
+        for (uint32_t a = 0; a < d->devices[i].attribute_count; a++)
+            cw_text_print(out, "  %s: %s\n", d->devices[i].attributes[a].key, d->devices[i].attributes[a].value);
+    }
+}
+
+void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
+{
+    const struct cw_schema *s = &d->schema;
+    uint32_t split = 0, repeated = 0, first;
+    for (uint32_t i = 0; i < s->counter_count; i++) {
+        split += !s->counters[i].whole;
+        repeated += cw_schema_repeats_of(s, i, &first) > 0;
+    }
+    cw_text_print(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\ndatabase:  ", source, s->chip,
+                  cw_profiler_names[s->profiler], s->producer);
+    for (int i = 0; i < 16; i++)
+        cw_text_print(out, "%02x", s->database[i]);
+    cw_text_print(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);
+    if (split)
+        cw_text_print(out, " (%" PRIu32 " split over several passes)", split);
+    if (repeated)
+        cw_text_print(out, ", %" PRIu32 " of them whole in several", repeated);
+    cw_text_print(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
+    if (s->profiler == CW_PROFILER_PM)
+        cw_text_print(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32 "\n",
+                      d->pm.sample_count, d->pm.overflow_count, d->pm.launch_count);
+    else
+        cw_text_print(out, "ranges:    %" PRIu32 "\n", d->range_count);
+    show_end(d, out);
+    show_devices(d, out);
+}

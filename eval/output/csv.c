@@ -1,0 +1,92 @@
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "eval/output/output.h"
+
+static void put_cell(const struct cw_output_column *c, const void *cell, FILE *out)
+{
+    char number[CW_NUMBER_SIZE];
+    switch (c->type) {
+    case CW_CELL_TEXT:
+        cw_text_put(out, CW_TEXT_CELL, *(const char *const *)cell);
+        break;
+    case CW_CELL_F64:
+        fputs(cw_number_text(*(const double *)cell, number), out);
+        break;
+    case CW_CELL_STATUS:
+        fputs(cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), out);
+        break;
+    default:
+        cw_text_print(out, "%" PRIu64, cw_cell_integer(c->type, cell));
+    }
+}
+
+/* The cells of a record behind those of the line that are there; without a record their names. */
+static void put_cells(const struct cw_output_column *columns, size_t count, const void *record, bool *begun, FILE *out)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!(columns[k].formats & CW_TO_CSV))
+            continue;
+        if (*begun)
+            putc(',', out);
+        *begun = true;
+        if (record)
+            put_cell(&columns[k], cw_cell_at(&columns[k], record, 0), out);
+        else
+            fputs(columns[k].name, out);
+    }
+}
+
+/* The lines of a row, which begin with its own cells. */
+static void put_row(const struct cw_output_table *t, const struct cw_output_row *row, const char *start, FILE *out)
+{
+    if (!t->metrics) {
+        fputs(start, out);
+        fputs("\r\n", out);
+        return;
+    }
+    for (size_t m = 0; m < t->metrics->row_count; m++) {
+        const struct cw_value_record value = cw_output_value(row, m);
+        bool begun = true;
+        fputs(start, out);
+        put_cells(t->metrics->columns, t->metrics->column_count, t->metrics->row(t->metrics, m).record, &begun, out);
+        put_cells(cw_value_columns, CW_VALUE_COLUMNS, &value, &begun, out);
+        fputs("\r\n", out);
+    }
+}
+
+static void put_names(const struct cw_output_table *t, FILE *out)
+{
+    bool begun = false;
+    put_cells(t->columns, t->column_count, NULL, &begun, out);
+    if (t->metrics) {
+        put_cells(t->metrics->columns, t->metrics->column_count, NULL, &begun, out);
+        put_cells(cw_value_columns, CW_VALUE_COLUMNS, NULL, &begun, out);
+    }
+    fputs("\r\n", out);
+}
+
+enum cw_status cw_csv_write(const struct cw_output *o, FILE *out, struct cw_error *err)
+{
+    const struct cw_output_table *t = &o->tables[0];
+    char *start = NULL;
+    size_t size;
+    FILE *cells = open_memstream(&start, &size);
+    bool good = cells != NULL;
+    put_names(t, out);
+    for (uint64_t i = 0; i < t->row_count && good; i++) {
+        const struct cw_output_row row = t->row(t, i);
+        bool begun = false;
+        rewind(cells);
+        put_cells(t->columns, t->column_count, row.record, &begun, cells);
+        good = putc(0, cells) == 0 && fflush(cells) == 0;
+        if (good)
+            put_row(t, &row, start, out);
+    }
+    if (cells)
+        fclose(cells);
+    free(start);
+    return good ? CW_OK : cw_error_nomem(err);
+}

@@ -1,0 +1,151 @@
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/text.h"
+#include "eval/output/capture.h"
+#include "eval/output/output.h"
+
+/* A file being written; after the first failure nothing more is printed. */
+struct writing {
+    FILE *out;
+    struct cw_error *err;
+    enum cw_status status;
+};
+
+static void put_tree(struct writing *w, json_t *value)
+{
+    w->status = cw_json_print(value, JSON_ENCODE_ANY, w->out, w->err);
+}
+
+/* A text of ours. */
+static void put_word(struct writing *w, const char *text, bool quoted)
+{
+    if (quoted)
+        putc_unlocked('"', w->out);
+    fputs_unlocked(text, w->out);
+    if (quoted)
+        putc_unlocked('"', w->out);
+}
+
+static void put_cell(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
+                     const void *cell)
+{
+    const struct cw_output_pairs *pairs = cell;
+    char number[CW_NUMBER_SIZE];
+    switch (c->type) {
+    case CW_CELL_TEXT:
+        if (t->short_escapes)
+            put_tree(w, json_string(*(const char *const *)cell));
+        else
+            cw_text_put(w->out, CW_TEXT_JSON, *(const char *const *)cell);
+        break;
+    case CW_CELL_PAIRS:
+        put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
+        break;
+    case CW_CELL_F64:
+        put_word(w, cw_number_text(*(const double *)cell, number), !isfinite(*(const double *)cell));
+        break;
+    case CW_CELL_STATUS:
+        put_word(w, cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), true);
+        break;
+    case CW_CELL_I64:
+        cw_text_print(w->out, "%" PRId64, (int64_t)cw_cell_integer(c->type, cell));
+        break;
+    default:
+        cw_text_print(w->out, "%" PRIu64, cw_cell_integer(c->type, cell));
+    }
+}
+
+static void put_cells(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
+                      const void *record)
+{
+    if (!c->across) {
+        put_cell(w, t, c, cw_cell_at(c, record, 0));
+        return;
+    }
+    for (size_t i = 0; i < c->across->row_count; i++) {
+        fputs(i ? ", " : "[", w->out);
+        put_cell(w, t, c, cw_cell_at(c, record, i));
+    }
+    putc(']', w->out);
+}
+
+static bool is_there(const struct cw_output_column *c, const void *record)
+{
+    return c->formats & CW_TO_JSON &&
+           (c->type != CW_CELL_PAIRS || ((const struct cw_output_pairs *)cw_cell_at(c, record, 0))->count);
+}
+
+/* Members of an object that the caller begins and ends. */
+static void put_members(struct writing *w, const struct cw_output_table *t, const void *record)
+{
+    bool begun = false;
+    for (size_t k = 0; k < t->column_count && w->status == CW_OK; k++)
+        if (is_there(&t->columns[k], record)) {
+            fputs_unlocked(begun ? ", " : "", w->out);
+            put_word(w, t->columns[k].name, true);
+            fputs_unlocked(": ", w->out);
+            put_cells(w, t, &t->columns[k], record);
+            begun = true;
+        }
+}
+
+/* Each metric of a row with its value. */
+static void put_metrics(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
+{
+    static const struct cw_output_table values = {.columns = cw_value_columns, .column_count = CW_VALUE_COLUMNS};
+    fputs(", \"metrics\": [", w->out);
+    for (size_t m = 0; m < t->metrics->row_count; m++) {
+        const struct cw_value_record value = cw_output_value(row, m);
+        fputs(m ? ",\n    {" : "\n    {", w->out);
+        put_members(w, t->metrics, t->metrics->row(t->metrics, m).record);
+        fputs(", ", w->out);
+        put_members(w, &values, &value);
+        putc('}', w->out);
+    }
+    putc(']', w->out);
+}
+
+/* The values of a row, whose metrics the reader knows. */
+static void put_values(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
+{
+    static const char *const names[CW_VALUE_COLUMNS] = {"values", "statuses"};
+    for (size_t k = 0; k < CW_VALUE_COLUMNS; k++) {
+        cw_text_print(w->out, ", \"%s\": [", names[k]);
+        for (size_t m = 0; m < t->metrics->row_count; m++) {
+            const struct cw_value_record value = cw_output_value(row, m);
+            fputs(m ? ", " : "", w->out);
+            put_cell(w, t, &cw_value_columns[k], cw_cell_at(&cw_value_columns[k], &value, 0));
+        }
+        putc(']', w->out);
+    }
+}
+
+static void put_table(struct writing *w, const struct cw_output_table *t)
+{
+    cw_text_print(w->out, ",\n \"%s\": [", t->name);
+    for (uint64_t i = 0; i < t->row_count && w->status == CW_OK; i++) {
+        const struct cw_output_row row = t->row(t, i);
+        fputs(i ? ",\n  {" : "\n  {", w->out);
+        put_members(w, t, row.record);
+        if (t->metrics && w->status == CW_OK)
+            (t->once ? put_values : put_metrics)(w, t, &row);
+        putc('}', w->out);
+    }
+    putc(']', w->out);
+}
+
+/* A tree of all values would be many times their size, so that they are written as they come. */
+enum cw_status cw_json_write(const struct cw_output *o, FILE *out, struct cw_error *err)
+{
+    struct writing w = {out, err, CW_OK};
+    fputs("{\"capture\": ", out);
+    w.status = cw_json_print(cw_capture_manifest(o->data, o->source), JSON_COMPACT, out, err);
+    if (w.status == CW_OK && o->tables[0].once)
+        put_table(&w, &o->metrics);
+    for (size_t i = 0; i < o->table_count && w.status == CW_OK; i++)
+        put_table(&w, &o->tables[i]);
+    fputs("}\n", out);
+    return w.status;
+}

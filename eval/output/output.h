@@ -1,0 +1,88 @@
+/* What is written of a capture: by ranges, samples or instructions, which are tables, and by a writer for each format,
+ * which takes any of them. */
+#ifndef CW_EVAL_OUTPUT_OUTPUT_H
+#define CW_EVAL_OUTPUT_OUTPUT_H
+
+#include "eval/instructions.h"
+#include "eval/output/table.h"
+#include "eval/pm.h"
+
+struct cw_terminal_style {
+    unsigned width; /* columns of the terminal; 0: as wide as the text needs */
+    bool bold;      /* terminal escapes for headings */
+    size_t top;     /* instructions to show */
+};
+
+enum { CW_OUTPUT_TABLES = 2 };
+
+struct cw_output {
+    const struct cw_counter_data *data; /* the capture */
+    const char *source;                 /* its file's name, for people */
+    size_t table_count;
+    struct cw_output_table tables[CW_OUTPUT_TABLES];
+    struct cw_output_table metrics; /* of the first table, where it has values */
+    struct cw_output_table passes;  /* how long they took, in HDF5's group of the capture; without columns: none */
+    /* The short form for people. */
+    enum cw_status (*print)(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err);
+    const void *result; /* that `print` is for */
+};
+
+/* ---- what is written -------------------------------------------------------------------------------------------- */
+
+/* The tables of a result, which is borrowed, as are `descriptions`: one text for each metric, or NULL. All else lives
+ * in `arena`; `output` itself must stay where it is. CW_ERR_NOMEM alone. */
+
+/* Metrics of ranges; on a terminal for each range a heading (name, grid, block, device) and its metrics. */
+enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result *result,
+                                const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
+/* Metrics of samples, and launches; on a terminal for each device mean, least and greatest of each metric, then the
+ * launches by kernel, longest first. */
+enum cw_status cw_output_samples(struct cw_output *output, const struct cw_pm_result *result,
+                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
+/* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal the hottest
+ * instructions, each with its share and what its warps wait for, or with the greatest values. */
+void cw_output_instructions(struct cw_output *output, const struct cw_instructions *instructions);
+
+/* "long_scoreboard" of "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued". Returns `text`. */
+enum { CW_REASON_SIZE = 64 };
+const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
+
+/* ---- formats ---------------------------------------------------------------------------------------------------- */
+
+/* Write errors stay in the stream (ferror), here and below. */
+
+/* Numbers are rounded and get prefixes (Gbytes/s); status marks are explained at the end. CW_ERR_NOMEM alone. */
+enum cw_status cw_terminal_write(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                                 struct cw_error *err);
+
+/* CSV as RFC 4180 has it, text as CW_TEXT_CELL: a line of names, then the first table, a line for each row or for each
+ * row and metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone. */
+enum cw_status cw_csv_write(const struct cw_output *output, FILE *out, struct cw_error *err);
+
+/* {"capture": {...}, "TABLE": [{...}, ...], ...}: an object for each row. Its metrics are a list of objects with name,
+ * unit, value and status, or, where they stand in a list before the rows, lists of values and statuses. Characters that
+ * a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
+enum cw_status cw_json_write(const struct cw_output *output, FILE *out, struct cw_error *err);
+
+/* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then
+ * renamed, so that it holds the old or the new file and never a part). The same tables give the same bytes.
+ *
+ *     /                    attributes title, conventions "counterworks-1", chip, device, tool_version, created, source,
+ *                          complete and simulated ("yes" or "no")
+ *     /GROUP/COLUMN        [row] for each column; the first is the rows' dimension scale. A column across an axis has
+ *                          that as its second dimension (grid and block: [name, xyz])
+ *     /GROUP/metric        [metric] string, dimension scale; unit, type, description [metric]
+ *     /GROUP/value         [row, metric] float64; /GROUP/status int8, attributes flag_values and flag_meanings
+ *     /GROUP/TABLE         [record] a compound, of a table of records
+ *     /capture/manifest    string, JSON
+ *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
+ *
+ * The groups are range; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or "GPU") and launch (ns of
+ * CLOCK_REALTIME); pc or sass. */
+enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
+
+/* What a capture holds, for people: chip, devices, passes, counters, ranges, how it ended. */
+void cw_capture_show(const struct cw_counter_data *data, const char *source, FILE *out);
+
+#endif

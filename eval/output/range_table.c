@@ -1,0 +1,227 @@
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/output/output.h"
+#include "eval/output/terminal.h"
+
+/* ---- facts of ranges -------------------------------------------------------------------------------------------- */
+
+struct record {
+    struct cw_range of;
+    uint32_t range, device, passes;
+    const char *nvtx, *replay, *scope, *rank;
+    const uint32_t *grid, *block;
+    struct cw_output_pairs attributes;
+};
+
+struct content {
+    const struct cw_result *result;
+    struct record one;
+    struct cw_output_column durations[2];
+    struct cw_output_table passes; /* that these are across */
+};
+
+static uint32_t timed_passes(const struct cw_result *r, const struct cw_range *g)
+{
+    uint32_t timed = 0;
+    for (uint32_t i = 0; i < r->data->schema.pass_count; i++)
+        timed += !isnan(g->durations[i]);
+    return timed;
+}
+
+static const char *attribute(const struct cw_range *g, const char *key, const char *otherwise)
+{
+    const char *value = cw_range_attribute(g, key);
+    return value ? value : otherwise;
+}
+
+static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
+{
+    struct content *c = t->content;
+    const struct cw_result *r = c->result;
+    const struct cw_range *g = cw_result_range(r, (uint32_t)i);
+    c->one = (struct record){.of = *g,
+                             .range = r->ranges[i],
+                             .device = cw_result_device(r, g)->index,
+                             .passes = timed_passes(r, g),
+                             .nvtx = attribute(g, "nvtx", ""),
+                             .replay = attribute(g, "replay", ""),
+                             .scope = attribute(g, "scope", "context"),
+                             .rank = attribute(g, "rank", ""),
+                             .grid = g->grid,
+                             .block = g->block,
+                             .attributes = {g->attributes, g->attribute_count}};
+    return (struct cw_output_row){&c->one, r->values + i, r->statuses + i, r->range_count};
+}
+
+static const char *const letters[] = {"x", "y", "z"};
+static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5, 0}};
+static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
+                                           .row_count = 3, .row = cw_output_array, .content = (void *)letters};
+
+#define AT(member) offsetof(struct record, member)
+
+/* JSON and HDF5 have the same in orders of their own. */
+static const struct cw_output_column columns[] = {
+    {"range", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON, AT(range)},
+    {"name", CW_CELL_TEXT, CW_TO_FILES, AT(of.name)},
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, AT(of.kernel)},
+    {"start_ns", CW_CELL_U64, CW_TO_HDF5, AT(of.start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_HDF5, AT(of.end_ns)},
+    {"context", CW_CELL_U64, CW_TO_HDF5, AT(of.context)},
+    {"stream", CW_CELL_U64, CW_TO_HDF5, AT(of.stream)},
+    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(device)},
+    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(of.process)},
+    {"context", CW_CELL_I64, CW_TO_JSON, AT(of.context)},
+    {"stream", CW_CELL_I64, CW_TO_JSON, AT(of.stream)},
+    {"pass_count", CW_CELL_U32, CW_TO_HDF5, AT(passes)},
+    {"nvtx", CW_CELL_TEXT, CW_TO_HDF5, AT(nvtx)},
+    {"replay", CW_CELL_TEXT, CW_TO_HDF5, AT(replay)},
+    {"scope", CW_CELL_TEXT, CW_TO_HDF5, AT(scope)},
+    {"rank", CW_CELL_TEXT, CW_TO_HDF5, AT(rank)},
+    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(grid), &xyz},
+    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(block), &xyz},
+    {"start_ns", CW_CELL_I64, CW_TO_JSON, AT(of.start_ns)},
+    {"end_ns", CW_CELL_I64, CW_TO_JSON, AT(of.end_ns)},
+    {"attributes", CW_CELL_PAIRS, CW_TO_JSON, AT(attributes)},
+};
+
+/* ---- for people ------------------------------------------------------------------------------------------------- */
+
+struct line {
+    const char *metric;
+    char unit[CW_UNIT_SIZE];
+    double value; /* of the unit with its prefix */
+    int8_t status;
+};
+
+#undef AT
+#define AT(member) offsetof(struct line, member)
+
+static const struct cw_output_column line_columns[] = {
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, AT(metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, AT(unit)},
+    {"value", CW_CELL_F64, CW_TO_TERMINAL, AT(value), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, AT(status)},
+};
+
+struct lines {
+    const struct cw_result *result;
+    uint32_t range;
+    struct line one;
+};
+
+static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t metric)
+{
+    struct lines *l = t->content;
+    const struct cw_result *r = l->result;
+    size_t at = (size_t)metric * r->range_count + l->range;
+    l->one.metric = r->names[metric];
+    l->one.value = r->values[at] / cw_terminal_factor(r->values[at], r->units[metric], l->one.unit);
+    l->one.status = r->statuses[at];
+    return (struct cw_output_row){.record = &l->one};
+}
+
+static void put_triple(const uint32_t v[3], FILE *out)
+{
+    cw_text_print(out, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", v[0], v[1], v[2]);
+}
+
+static void put_heading(const struct cw_result *r, uint32_t index, const struct cw_terminal_style *style, FILE *out)
+{
+    const struct cw_range *g = cw_result_range(r, index);
+    const struct cw_device *device = cw_result_device(r, g);
+    const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
+    fputs(index ? "\n" : "", out);
+    fputs(style->bold ? "\033[1m" : "", out);
+    cw_text_put(out, CW_TEXT_LINE, g->name);
+    fputs(style->bold ? "\033[0m" : "", out);
+    if (g->grid[0]) {
+        fputs("  grid ", out);
+        put_triple(g->grid, out);
+        fputs(" x block ", out);
+        put_triple(g->block, out);
+    }
+    cw_text_print(out, "\n  range %" PRIu32 ", device %" PRIu32 "%s%s%s, process %" PRIu32, r->ranges[index],
+                  device->index, name ? " " : "", name ? name : "",
+                  simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "", g->process);
+    if (g->stream)
+        cw_text_print(out, ", stream %" PRIu64, g->stream);
+    putc('\n', out);
+}
+
+static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err)
+{
+    (void)err;
+    struct lines lines = {.result = o->result};
+    const struct cw_result *r = lines.result;
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns),
+                                      .record_size = sizeof(struct line),
+                                      .row_count = r->metric_count,
+                                      .row = line_row,
+                                      .content = &lines,
+                                      .ruled = true};
+    struct cw_terminal_layout layout = {0};
+    for (lines.range = 0; lines.range < r->range_count; lines.range++)
+        cw_terminal_measure(&layout, &t);
+    cw_terminal_fit(&layout, &t, style->width);
+    for (lines.range = 0; lines.range < r->range_count; lines.range++) {
+        put_heading(r, lines.range, style, out);
+        cw_terminal_put(&layout, &t, out);
+    }
+    if (!r->range_count)
+        fputs("no ranges\n", out);
+    cw_terminal_legend(&layout, out);
+    return CW_OK;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
+
+#undef AT
+#define AT(member) offsetof(struct record, member)
+
+static bool number_passes(struct cw_output_table *t, uint32_t count, struct cw_arena *arena)
+{
+    static const struct cw_output_column pass[] = {{"pass", CW_CELL_U32, CW_TO_HDF5, 0}};
+    uint32_t *numbers = cw_arena_alloc(arena, count, sizeof *numbers);
+    for (uint32_t i = 0; numbers && i < count; i++)
+        numbers[i] = i;
+    *t = (struct cw_output_table){CW_OUTPUT_COLUMNS(pass), .record_size = sizeof *numbers, .row_count = count,
+                                  .row = cw_output_array, .content = numbers};
+    return numbers != NULL;
+}
+
+enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, const char *const *descriptions,
+                                struct cw_arena *arena, struct cw_error *err)
+{
+    struct content *c = cw_arena_alloc(arena, 1, sizeof *c);
+    *o = (struct cw_output){.data = r->data, .source = r->source, .table_count = 1, .print = print, .result = r};
+    if (!c || !number_passes(&c->passes, r->data->schema.pass_count, arena) ||
+        !cw_output_metrics(&o->metrics, r, descriptions, false, arena))
+        return cw_error_nomem(err);
+    c->result = r;
+    c->durations[0] = (struct cw_output_column){"range", CW_CELL_U32, CW_TO_HDF5, AT(range)};
+    c->durations[1] = (struct cw_output_column){"duration_ns", CW_CELL_F64, CW_TO_HDF5, AT(of.durations), &c->passes};
+    o->tables[0] = (struct cw_output_table){
+        CW_OUTPUT_COLUMNS(columns),
+        .name = "ranges",
+        .group = "range",
+        .record_size = sizeof(struct record),
+        .row_count = r->range_count,
+        .row = row,
+        .content = c,
+        .metrics = &o->metrics,
+        .short_escapes = true,
+        /* the other facts as coordinates of the values, by the convention that xarray follows */
+        .coordinates =
+            "kernel start_ns end_ns device process context stream pass_count nvtx replay rank unit type description",
+    };
+    o->passes = o->tables[0];
+    o->passes.columns = c->durations;
+    o->passes.column_count = 2;
+    o->passes.metrics = NULL;
+    return CW_OK;
+}

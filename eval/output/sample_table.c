@@ -1,0 +1,379 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/output/output.h"
+#include "eval/output/terminal.h"
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+struct sample {
+    uint32_t number, device;
+    uint64_t start_ns, end_ns;
+};
+
+struct samples {
+    const struct cw_pm_result *result;
+    uint32_t block; /* that the last row was of */
+    struct sample one;
+};
+
+static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct samples *s = t->content;
+    const struct cw_pm_result *r = s->result;
+    const struct cw_pm_block *blocks = r->pm->blocks;
+    s->block = i < blocks[s->block].first ? 0 : s->block;
+    while (i - blocks[s->block].first >= blocks[s->block].count)
+        s->block++;
+    s->one = (struct sample){(uint32_t)i, r->base.data->devices[blocks[s->block].device].index, r->pm->start_ns[i],
+                             r->pm->end_ns[i]};
+    return (struct cw_output_row){&s->one, r->values + i, r->statuses + i, r->pm->sample_count};
+}
+
+#define AT(member) offsetof(struct sample, member)
+
+static const struct cw_output_column sample_columns[] = {
+    {"sample", CW_CELL_U32, CW_TO_CSV, AT(number)},
+    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, AT(start_ns)},
+    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, AT(end_ns)},
+    {"device", CW_CELL_U32, CW_TO_FILES, AT(device)},
+    {"start_ns", CW_CELL_U64, CW_TO_JSON, AT(start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_JSON, AT(end_ns)},
+};
+
+/* Whether the times are the wall clock's, of every device. */
+static const char *clock_name(const struct cw_pm_result *r)
+{
+    bool wall = true;
+    for (uint32_t i = 0; i < r->base.data->device_count; i++)
+        wall = wall && r->pm->correlated[i];
+    return wall ? "CLOCK_REALTIME" : "GPU";
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+struct launch {
+    const char *kernel;
+    struct cw_kernel_launch of;
+};
+
+struct launches {
+    const struct cw_pm_data *pm;
+    struct launch one;
+};
+
+static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct launches *l = t->content;
+    const struct cw_kernel_launch *launch = &l->pm->launches[i];
+    l->one = (struct launch){l->pm->names[launch->name], *launch};
+    return (struct cw_output_row){.record = &l->one};
+}
+
+#undef AT
+#define AT(member) offsetof(struct launch, member)
+
+static const struct cw_output_column launch_columns[] = {
+    {"name", CW_CELL_TEXT, CW_TO_JSON, AT(kernel)},
+    {"time_start", CW_CELL_U64, CW_TO_HDF5, AT(of.start_ns)},
+    {"time_end", CW_CELL_U64, CW_TO_HDF5, AT(of.end_ns)},
+    {"kernel", CW_CELL_TEXT, CW_TO_HDF5, AT(kernel)},
+    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(of.device)},
+    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(of.process)},
+    {"context", CW_CELL_I64, CW_TO_JSON | CW_TO_HDF5, AT(of.context)},
+    {"stream", CW_CELL_I64, CW_TO_JSON | CW_TO_HDF5, AT(of.stream)},
+    {"start_ns", CW_CELL_U64, CW_TO_JSON, AT(of.start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_JSON, AT(of.end_ns)},
+};
+
+/* ---- devices, for people ---------------------------------------------------------------------------------------- */
+
+/* The blocks of each device: those of device d are order[first[d]] up to order[first[d + 1]], as in the file. */
+struct by_device {
+    const struct cw_pm_result *r;
+    uint32_t *first, *order;
+};
+
+static bool sort_blocks(struct by_device *b, const struct cw_pm_result *r)
+{
+    const struct cw_pm_data *pm = r->pm;
+    size_t devices = r->base.data->device_count;
+    *b = (struct by_device){r, calloc(devices + 3, sizeof *b->first),
+                            calloc((size_t)pm->block_count + 1, sizeof *b->order)};
+    if (!b->first || !b->order)
+        return false;
+    for (uint32_t i = 0; i < pm->block_count; i++)
+        b->first[pm->blocks[i].device + 2]++;
+    for (size_t d = 0; d < devices; d++)
+        b->first[d + 2] += b->first[d + 1];
+    for (uint32_t i = 0; i < pm->block_count; i++)
+        b->order[b->first[pm->blocks[i].device + 1]++] = i;
+    return true;
+}
+
+/* What was taken of one device. */
+struct taken {
+    uint32_t samples, overflows;
+    uint64_t lost, start_ns, end_ns;
+};
+
+static struct taken count_taken(const struct by_device *b, uint32_t device)
+{
+    const struct cw_pm_data *pm = b->r->pm;
+    struct taken t = {.start_ns = UINT64_MAX};
+    for (uint32_t k = b->first[device]; k < b->first[device + 1]; k++) {
+        const struct cw_pm_block *block = &pm->blocks[b->order[k]];
+        uint64_t start = pm->start_ns[block->first], end = pm->end_ns[block->first + block->count - 1];
+        t.start_ns = start < t.start_ns ? start : t.start_ns;
+        t.end_ns = end > t.end_ns ? end : t.end_ns;
+        t.samples += block->count;
+        t.overflows += block->overflow;
+        t.lost += block->lost;
+    }
+    return t;
+}
+
+static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
+{
+    const struct cw_result *base = &b->r->base;
+    const struct taken t = count_taken(b, device);
+    cw_text_print(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
+    if (t.samples)
+        cw_text_print(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
+    if (device < base->data->device_count) {
+        const struct cw_device *d = &base->data->devices[device];
+        const char *name = cw_device_attribute(d, "name");
+        const char *interval = cw_device_attribute(d, "sampling_interval");
+        const char *simulated = cw_device_attribute(d, "simulated");
+        cw_text_print(out, ", every %s on device %" PRIu32 "%s%s%s", interval ? interval : "?", d->index,
+                      name ? " " : "", name ? name : "",
+                      simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
+    }
+    if (t.lost)
+        cw_text_print(out, "; %" PRIu64 " lost", t.lost);
+    if (t.overflows)
+        cw_text_print(out, "; the hardware's buffer was full %" PRIu32 " time%s", t.overflows,
+                      t.overflows == 1 ? "" : "s");
+    fputs("\n\n", out);
+}
+
+struct line {
+    const char *metric;
+    char unit[CW_UNIT_SIZE];
+    double mean, least, greatest; /* of the values that are numbers, in the unit with its prefix; NaN without one */
+    int8_t status;                /* the gravest */
+};
+
+#undef AT
+#define AT(member) offsetof(struct line, member)
+
+static const struct cw_output_column line_columns[] = {
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, AT(metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, AT(unit)},
+    {"mean", CW_CELL_F64, CW_TO_TERMINAL, AT(mean), .right = true},
+    {"least", CW_CELL_F64, CW_TO_TERMINAL, AT(least), .right = true},
+    {"greatest", CW_CELL_F64, CW_TO_TERMINAL, AT(greatest), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, AT(status)},
+};
+
+static struct line summarize(const struct by_device *by, uint32_t device, uint32_t metric)
+{
+    const struct cw_pm_result *r = by->r;
+    struct line l = {.metric = r->base.names[metric], .mean = NAN, .least = NAN, .greatest = NAN};
+    size_t start = (size_t)metric * r->pm->sample_count, count = 0;
+    double sum = 0;
+    for (uint32_t k = by->first[device]; k < by->first[device + 1]; k++) {
+        const struct cw_pm_block *block = &r->pm->blocks[by->order[k]];
+        for (size_t i = start + block->first; i < start + block->first + block->count; i++) {
+            double value = r->values[i];
+            l.status = r->statuses[i] > l.status ? r->statuses[i] : l.status;
+            if (isnan(value))
+                continue;
+            sum += value;
+            l.least = !count || value < l.least ? value : l.least;
+            l.greatest = !count || value > l.greatest ? value : l.greatest;
+            count++;
+        }
+    }
+    double largest = fabs(l.greatest) > fabs(l.least) ? l.greatest : l.least;
+    double factor = cw_terminal_factor(largest, r->base.units[metric], l.unit);
+    l.mean = count ? sum / (double)count / factor : NAN;
+    l.least /= factor;
+    l.greatest /= factor;
+    return l;
+}
+
+static enum cw_status print_metrics(const struct by_device *by, uint32_t device, FILE *out, struct cw_error *err)
+{
+    uint32_t count = by->r->base.metric_count;
+    struct line *lines = calloc((size_t)count + 1, sizeof *lines);
+    if (!lines)
+        return cw_error_nomem(err);
+    for (uint32_t m = 0; m < count; m++)
+        lines[m] = summarize(by, device, m);
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns),
+                                      .record_size = sizeof *lines,
+                                      .row_count = count,
+                                      .row = cw_output_array,
+                                      .content = lines,
+                                      .ruled = true};
+    cw_terminal_print(&t, out);
+    free(lines);
+    return CW_OK;
+}
+
+/* ---- kernels, for people ---------------------------------------------------------------------------------------- */
+
+struct kernel {
+    const char *name;
+    uint64_t count, time_ns;
+};
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct kernel *)left)->name, ((const struct kernel *)right)->name);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct kernel *a = left, *b = right;
+    return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns) : by_name(a, b);
+}
+
+/* The name of each launch once, with what its launches add up to. Returns how many. */
+static uint32_t add_up(const struct cw_pm_data *pm, struct kernel *kernels)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pm->name_count; i++)
+        kernels[i].name = pm->names[i];
+    for (uint32_t i = 0; i < pm->launch_count; i++) {
+        kernels[pm->launches[i].name].count++;
+        kernels[pm->launches[i].name].time_ns += pm->launches[i].end_ns - pm->launches[i].start_ns;
+    }
+    qsort(kernels, pm->name_count, sizeof *kernels, by_name);
+    for (uint32_t i = 0; i < pm->name_count; i++) {
+        if (kept && strcmp(kernels[kept - 1].name, kernels[i].name) == 0) {
+            kernels[kept - 1].count += kernels[i].count;
+            kernels[kept - 1].time_ns += kernels[i].time_ns;
+        } else if (kernels[i].count) {
+            kernels[kept++] = kernels[i];
+        }
+    }
+    qsort(kernels, kept, sizeof *kernels, by_time);
+    return kept;
+}
+
+enum { TIME_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE };
+
+struct kernel_line {
+    const char *name;
+    char launches[CW_NUMBER_SIZE], total[TIME_SIZE], mean[TIME_SIZE];
+};
+
+#undef AT
+#define AT(member) offsetof(struct kernel_line, member)
+
+static const struct cw_output_column kernel_columns[] = {
+    {"launches", CW_CELL_CHARS, CW_TO_TERMINAL, AT(launches), .width = 8, .right = true},
+    {"total", CW_CELL_CHARS, CW_TO_TERMINAL, AT(total), .width = 10, .right = true},
+    {"mean", CW_CELL_CHARS, CW_TO_TERMINAL, AT(mean), .width = 10, .right = true},
+    {"kernel", CW_CELL_TEXT, CW_TO_TERMINAL, AT(name), .width = 6},
+};
+
+struct kernels {
+    const struct kernel *list;
+    struct kernel_line one;
+};
+
+static void put_time(double ns, char text[TIME_SIZE])
+{
+    char number[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
+    cw_terminal_value(ns, "nanoseconds", number, unit);
+    snprintf(text, TIME_SIZE, "%7s %-2s", number, unit);
+}
+
+static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct kernels *k = t->content;
+    const struct kernel *kernel = &k->list[i];
+    k->one.name = kernel->name;
+    snprintf(k->one.launches, sizeof k->one.launches, "%" PRIu64, kernel->count);
+    put_time((double)kernel->time_ns, k->one.total);
+    put_time((double)kernel->time_ns / (double)kernel->count, k->one.mean);
+    return (struct cw_output_row){.record = &k->one};
+}
+
+static enum cw_status print_launches(const struct cw_pm_data *pm, FILE *out, struct cw_error *err)
+{
+    if (!pm->launch_count)
+        return CW_OK;
+    struct kernel *list = calloc((size_t)pm->name_count + 1, sizeof *list);
+    if (!list)
+        return cw_error_nomem(err);
+    struct kernels kernels = {.list = list};
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(kernel_columns),
+                                      .record_size = sizeof kernels.one,
+                                      .row_count = add_up(pm, list),
+                                      .row = kernel_row,
+                                      .content = &kernels,
+                                      .ruled = true};
+    cw_text_print(out, "\n%" PRIu32 " kernel launches", pm->launch_count);
+    if (pm->launches_dropped)
+        cw_text_print(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);
+    fputs("\n\n", out);
+    cw_terminal_print(&t, out);
+    free(list);
+    return CW_OK;
+}
+
+static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err)
+{
+    (void)style;
+    struct by_device by;
+    const struct cw_pm_result *r = o->result;
+    enum cw_status status = sort_blocks(&by, r) ? CW_OK : cw_error_nomem(err);
+    /* once at least: a capture that died early has no device */
+    for (uint32_t device = 0; status == CW_OK && (!device || device < r->base.data->device_count); device++) {
+        if (device)
+            putc('\n', out);
+        put_heading(&by, device, out);
+        status = print_metrics(&by, device, out, err);
+    }
+    free(by.first);
+    free(by.order);
+    return status == CW_OK ? print_launches(r->pm, out, err) : status;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_output_samples(struct cw_output *o, const struct cw_pm_result *r, const char *const *descriptions,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct samples *samples = cw_arena_alloc(arena, 1, sizeof *samples);
+    struct launches *launches = cw_arena_alloc(arena, 1, sizeof *launches);
+    *o = (struct cw_output){
+        .data = r->base.data, .source = r->base.source, .table_count = 2, .print = print, .result = r};
+    if (!samples || !launches || !cw_output_metrics(&o->metrics, &r->base, descriptions, true, arena))
+        return cw_error_nomem(err);
+    samples->result = r;
+    launches->pm = r->pm;
+    o->tables[0] = (struct cw_output_table){CW_OUTPUT_COLUMNS(sample_columns),
+                                            .name = "samples",
+                                            .group = "pm",
+                                            .record_size = sizeof samples->one,
+                                            .row_count = r->pm->sample_count,
+                                            .row = sample_row,
+                                            .content = samples,
+                                            .metrics = &o->metrics,
+                                            .once = true,
+                                            .coordinates = "time_end device unit type description",
+                                            .clock = clock_name(r)};
+    o->tables[1] = (struct cw_output_table){
+        CW_OUTPUT_COLUMNS(launch_columns), .name = "launches", .group = "launch",  .record_size = sizeof launches->one,
+        .row_count = r->pm->launch_count,  .row = launch_row,  .content = launches};
+    return CW_OK;
+}

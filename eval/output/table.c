@@ -1,0 +1,62 @@
+#include "eval/output/table.h"
+
+struct cw_output_row cw_output_array(const struct cw_output_table *t, uint64_t i)
+{
+    return (struct cw_output_row){.record = (const char *)t->content + i * t->record_size};
+}
+
+/* ---- metrics and values ----------------------------------------------------------------------------------------- */
+
+struct metric {
+    const char *name, *unit, *type, *description;
+};
+
+static const struct cw_output_column metric_columns[] = {
+    {"name", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct metric, name)},
+    {"metric", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct metric, name)},
+    {"unit", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct metric, unit)},
+    {"type", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, type)},
+    {"description", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, description)},
+    {"type", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct metric, type)}, /* of typed ones */
+};
+
+bool cw_output_metrics(struct cw_output_table *t, const struct cw_result *r, const char *const *descriptions,
+                       bool typed, struct cw_arena *arena)
+{
+    struct metric *list = cw_arena_alloc(arena, r->metric_count, sizeof *list);
+    for (uint32_t m = 0; list && m < r->metric_count; m++)
+        list[m] = (struct metric){r->names[m], r->units[m], cw_result_type(r, m), descriptions ? descriptions[m] : ""};
+    *t =
+        (struct cw_output_table){CW_OUTPUT_COLUMNS(metric_columns), .name = "metrics",      .record_size = sizeof *list,
+                                 .row_count = r->metric_count,      .row = cw_output_array, .content = list};
+    t->column_count -= !typed;
+    return list != NULL;
+}
+
+const struct cw_output_column cw_value_columns[CW_VALUE_COLUMNS] = {
+    {"value", CW_CELL_F64, CW_TO_FILES, offsetof(struct cw_value_record, value)},
+    {"status", CW_CELL_STATUS, CW_TO_FILES, offsetof(struct cw_value_record, status)},
+};
+
+struct cw_value_record cw_output_value(const struct cw_output_row *row, size_t metric)
+{
+    return (struct cw_value_record){row->values[metric * row->stride], row->statuses[metric * row->stride]};
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------ */
+
+size_t cw_cell_size(enum cw_cell_type type)
+{
+    return type == CW_CELL_STATUS ? sizeof(int8_t) : type == CW_CELL_U32 ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+const void *cw_cell_at(const struct cw_output_column *c, const void *record, size_t i)
+{
+    const char *at = (const char *)record + c->offset;
+    return c->across ? *(const char *const *)at + i * cw_cell_size(c->type) : at;
+}
+
+uint64_t cw_cell_integer(enum cw_cell_type type, const void *cell)
+{
+    return type == CW_CELL_U32 ? *(const uint32_t *)cell : *(const uint64_t *)cell;
+}

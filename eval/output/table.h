@@ -1,0 +1,96 @@
+/* Tables as every format takes them: columns, and rows that come one after another, so that a table may be larger than
+ * memory. A format has those columns of a table that name it, in their order. */
+#ifndef CW_EVAL_OUTPUT_TABLE_H
+#define CW_EVAL_OUTPUT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "eval/result.h"
+
+enum cw_cell_type {
+    CW_CELL_TEXT,  /* const char *, never NULL */
+    CW_CELL_CHARS, /* a text that lies in the record; terminal alone */
+    CW_CELL_U32,
+    CW_CELL_U64,
+    CW_CELL_I64,    /* a uint64_t that JSON has as an int64_t, which all its readers take */
+    CW_CELL_F64,    /* in JSON "inf", "-inf" and "nan" are strings */
+    CW_CELL_STATUS, /* int8_t, enum cw_value_status */
+    CW_CELL_PAIRS,  /* struct cw_output_pairs: an object, left out where it is empty; JSON alone */
+};
+
+enum cw_output_format { CW_TO_CSV = 1, CW_TO_JSON = 2, CW_TO_HDF5 = 4, CW_TO_TERMINAL = 8 };
+/* The three that other programs read. */
+#define CW_TO_FILES (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5)
+
+struct cw_output_table;
+
+struct cw_output_column {
+    const char *name;
+    enum cw_cell_type type;
+    unsigned formats;                     /* that have it, enum cw_output_format */
+    size_t offset;                        /* of the cell in a record; with `across`, of a pointer to the cells */
+    const struct cw_output_table *across; /* a row has a cell for each row of this; NULL: one cell */
+    int width;                            /* on a terminal; 0: what the widest cell needs */
+    bool right;                           /* aligned there */
+};
+
+struct cw_output_row {
+    const void *record;
+    const double *values;   /* values[m * stride] of row m of the table of metrics, where the table has one */
+    const int8_t *statuses; /* the same; enum cw_value_status */
+    size_t stride;
+};
+
+struct cw_output_table {
+    const char *name;  /* in JSON, and of a dataset of records */
+    const char *group; /* in HDF5 */
+    const struct cw_output_column *columns;
+    size_t column_count, record_size;
+    uint64_t row_count;
+    /* A row, which is there until the next call. They are asked for in order, several times over. */
+    struct cw_output_row (*row)(const struct cw_output_table *table, uint64_t i);
+    void *content;                         /* where `row` finds them */
+    const struct cw_output_table *metrics; /* a row has a value and a status for each row of this; or NULL */
+
+    bool once;               /* JSON: a list of the metrics stands before the rows, and not in each */
+    bool short_escapes;      /* JSON: an end of line is \n, not \u000a */
+    bool records;            /* HDF5: one dataset of compounds, not one for each column along the first */
+    const char *coordinates; /* HDF5: of the values, attribute of that name */
+    const char *clock;       /* HDF5: attribute of the first column, or NULL */
+    bool ruled;              /* terminal: indented, with a line under the names */
+};
+
+/* Initializes both. */
+#define CW_OUTPUT_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof *(list)
+
+struct cw_output_pairs {
+    const struct cw_pair *list;
+    uint32_t count;
+};
+
+/* `row` of a table whose `content` is an array of records. */
+struct cw_output_row cw_output_array(const struct cw_output_table *table, uint64_t i);
+
+/* Fills in a table of metrics; `descriptions` may be NULL. `typed`: JSON says of which type they are. False when out of
+ * memory. */
+bool cw_output_metrics(struct cw_output_table *table, const struct cw_result *result, const char *const *descriptions,
+                       bool typed, struct cw_arena *arena);
+
+/* What a row has of one metric, as a record of the columns value and status. */
+struct cw_value_record {
+    double value;
+    int8_t status;
+};
+enum { CW_VALUE_COLUMNS = 2 };
+extern const struct cw_output_column cw_value_columns[CW_VALUE_COLUMNS];
+struct cw_value_record cw_output_value(const struct cw_output_row *row, size_t metric);
+
+/* A cell of a record; with `across` the one of its row `i`. */
+const void *cw_cell_at(const struct cw_output_column *column, const void *record, size_t i);
+size_t cw_cell_size(enum cw_cell_type type);
+/* Of the types that are whole numbers. */
+uint64_t cw_cell_integer(enum cw_cell_type type, const void *cell);
+
+#endif

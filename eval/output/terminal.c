@@ -1,0 +1,242 @@
+#include "eval/output/terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+/* Puts commas between thousands of the digits before the point. */
+static void group_digits(char text[CW_NUMBER_SIZE])
+{
+    size_t start = text[0] == '-', digits = strspn(text + start, "0123456789");
+    for (size_t at = digits; at > 3;) {
+        at -= 3;
+        char *here = text + start + at;
+        if (strlen(text) + 2 > CW_NUMBER_SIZE)
+            return;
+        memmove(here + 1, here, strlen(here) + 1);
+        *here = ',';
+    }
+}
+
+const char *cw_terminal_number(double value, char text[CW_NUMBER_SIZE])
+{
+    double size = fabs(value);
+    if (isnan(value))
+        snprintf(text, CW_NUMBER_SIZE, "n/a");
+    else if (isinf(value))
+        snprintf(text, CW_NUMBER_SIZE, "%sinf", value < 0 ? "-" : "");
+    else if (size >= 1e15 || (size < 1e-3 && size > 0))
+        snprintf(text, CW_NUMBER_SIZE, "%.3e", value);
+    else if (value == floor(value))
+        snprintf(text, CW_NUMBER_SIZE, "%.0f", value == 0 ? 0.0 : value);
+    else
+        snprintf(text, CW_NUMBER_SIZE, "%.*f", size >= 100 ? 2 : size >= 1 ? 3 : 5, value);
+    group_digits(text);
+    return text;
+}
+
+struct prefix {
+    double factor;
+    const char *text;
+};
+
+static double choose_prefix(double value, const struct prefix *prefixes, size_t count, const char *unit,
+                            char shown[CW_UNIT_SIZE])
+{
+    size_t best = 0;
+    while (best + 1 < count && fabs(value) >= prefixes[best + 1].factor)
+        best++;
+    snprintf(shown, CW_UNIT_SIZE, "%s%s", prefixes[best].text, unit);
+    return prefixes[best].factor;
+}
+
+double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZE])
+{
+    static const struct prefix times[] = {{1, "n"}, {1e3, "u"}, {1e6, "m"}, {1e9, ""}};
+    static const struct prefix powers[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}};
+    size_t length = strlen(unit);
+    bool rate = length > 2 && strcmp(unit + length - 2, "/s") == 0;
+    if (isfinite(value) && strcmp(unit, "nanoseconds") == 0)
+        return choose_prefix(value, times, sizeof times / sizeof *times, "s", shown);
+    if (isfinite(value) && (rate || strcmp(unit, "bytes") == 0))
+        return choose_prefix(value, powers, sizeof powers / sizeof *powers, unit, shown);
+    snprintf(shown, CW_UNIT_SIZE, "%s", strcmp(unit, "1") == 0 ? "" : unit);
+    return 1;
+}
+
+const char *cw_terminal_value(double value, const char *unit, char text[CW_NUMBER_SIZE], char shown[CW_UNIT_SIZE])
+{
+    double factor = cw_terminal_factor(value, unit, shown);
+    return cw_terminal_number(value / factor, text);
+}
+
+const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE])
+{
+    snprintf(text, CW_NUMBER_SIZE, "%" PRIu64, value);
+    group_digits(text);
+    return text;
+}
+
+/* ---- layout ----------------------------------------------------------------------------------------------------- */
+
+static const char marks[CW_VALUE_STATUS_COUNT] = {
+    [CW_VALUE_OK] = ' ',
+    [CW_VALUE_MIXED_PASSES] = '~',
+    [CW_VALUE_ZERO_DENOMINATOR] = '/',
+    [CW_VALUE_OVERFLOW] = '!',
+    [CW_VALUE_INCOMPLETE] = '?',
+    [CW_VALUE_UNAVAILABLE] = 'u',
+    [CW_VALUE_NOT_COLLECTED] = '-',
+};
+
+/* The text of a cell, in `number` where it is one. */
+static const char *cell_text(const struct cw_output_column *c, const void *record, char number[CW_NUMBER_SIZE])
+{
+    const void *cell = cw_cell_at(c, record, 0);
+    switch (c->type) {
+    case CW_CELL_TEXT:
+        return *(const char *const *)cell;
+    case CW_CELL_CHARS:
+        return cell;
+    case CW_CELL_F64:
+        return cw_terminal_number(*(const double *)cell, number);
+    default:
+        return cw_terminal_integer(cw_cell_integer(c->type, cell), number);
+    }
+}
+
+static void widen(int *width, const char *text)
+{
+    size_t columns = cw_text_columns(text);
+    *width = columns > (size_t)*width ? (int)columns : *width;
+}
+
+static void measure_record(struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record)
+{
+    char number[CW_NUMBER_SIZE];
+    for (size_t k = 0; k < t->column_count; k++)
+        if (t->columns[k].type == CW_CELL_STATUS)
+            l->seen[*(const int8_t *)cw_cell_at(&t->columns[k], record, 0)] = true;
+        else if (!t->columns[k].width)
+            widen(&l->widths[k], cell_text(&t->columns[k], record, number));
+}
+
+void cw_terminal_measure(struct cw_terminal_layout *l, const struct cw_output_table *t)
+{
+    for (size_t k = 0; k < t->column_count; k++)
+        if (t->columns[k].width)
+            l->widths[k] = t->columns[k].width;
+        else if (t->columns[k].type != CW_CELL_STATUS)
+            widen(&l->widths[k], t->columns[k].name);
+    for (uint64_t i = 0; i < t->row_count; i++)
+        measure_record(l, t, t->row(t, i).record);
+}
+
+void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table *t, unsigned width)
+{
+    int room = (int)width - 2;
+    for (size_t k = 1; k < t->column_count; k++)
+        room -= 2 + l->widths[k];
+    if (width && room < l->widths[0])
+        l->widths[0] = room > 24 ? room : 24;
+}
+
+/* A text in `width` columns; the middle of a longer one is left out, since names differ most at both ends. */
+static void put_fitted(const char *text, int width, FILE *out)
+{
+    char shown[4 * CW_METRIC_NAME_MAX];
+    int length = (int)cw_text_format(shown, sizeof shown, "%s", text);
+    if ((int)cw_text_columns(shown) <= width) {
+        cw_text_print(out, "%-*s", width, shown);
+        return;
+    }
+    int tail = (width - 2) / 2, head = width - 2 - tail;
+    while (((unsigned char)shown[length - tail] & 0xc0) == 0x80) /* not within a character */
+        tail--;
+    cw_text_print(out, "%.*s..%s", head, shown, shown + length - tail);
+}
+
+static void put_cell(const struct cw_output_column *c, const char *text, int width, bool last, FILE *out)
+{
+    if (c->right)
+        cw_text_print(out, "%*s", width, text);
+    else if (c->width || last)
+        cw_text_print(out, "%-*s", last ? 0 : width, text);
+    else
+        put_fitted(text, width, out);
+}
+
+/* A line of cells, or, without a record, of the columns' names. */
+static void put_line(const struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record, FILE *out)
+{
+    size_t columns = t->column_count - (t->columns[t->column_count - 1].type == CW_CELL_STATUS);
+    char number[CW_NUMBER_SIZE], mark = ' ';
+    for (size_t k = 0; k < columns; k++) {
+        const struct cw_output_column *c = &t->columns[k];
+        fputs(k || t->ruled ? "  " : "", out);
+        put_cell(c, record ? cell_text(c, record, number) : c->name, l->widths[k], k + 1 == columns, out);
+    }
+    if (record && columns < t->column_count)
+        mark = marks[*(const int8_t *)cw_cell_at(&t->columns[columns], record, 0)];
+    if (mark != ' ')
+        cw_text_print(out, " %c", mark);
+    putc('\n', out);
+}
+
+static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
+{
+    for (size_t k = 0; k < t->column_count; k++) {
+        fputs(t->columns[k].type == CW_CELL_STATUS ? "" : "  ", out);
+        for (int i = 0; i < l->widths[k]; i++)
+            putc('-', out);
+    }
+    putc('\n', out);
+}
+
+void cw_terminal_put(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
+{
+    put_line(l, t, NULL, out);
+    if (t->ruled)
+        put_rule(l, t, out);
+    for (uint64_t i = 0; i < t->row_count; i++)
+        put_line(l, t, t->row(t, i).record, out);
+}
+
+void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)
+{
+    static const char *const meaning[CW_VALUE_STATUS_COUNT] = {
+        [CW_VALUE_MIXED_PASSES] = "mixed passes: its counters come from different passes",
+        [CW_VALUE_ZERO_DENOMINATOR] = "zero denominator (for frame and region: no --frame-ns, --region-ns)",
+        [CW_VALUE_OVERFLOW] = "overflow: a counter overflowed",
+        [CW_VALUE_INCOMPLETE] = "incomplete: a pass is missing",
+        [CW_VALUE_UNAVAILABLE] = "unavailable on this device",
+        [CW_VALUE_NOT_COLLECTED] = "not collected in this capture",
+    };
+    bool first = true;
+    for (int s = CW_VALUE_OK + 1; s < CW_VALUE_STATUS_COUNT; s++) {
+        if (!l->seen[s])
+            continue;
+        fputs(first ? "\n" : "", out);
+        cw_text_print(out, "  %c  %s\n", marks[s], meaning[s]);
+        first = false;
+    }
+}
+
+void cw_terminal_print(const struct cw_output_table *t, FILE *out)
+{
+    struct cw_terminal_layout layout = {0};
+    cw_terminal_measure(&layout, t);
+    cw_terminal_put(&layout, t, out);
+    cw_terminal_legend(&layout, out);
+}
+
+enum cw_status cw_terminal_write(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
+                                 struct cw_error *err)
+{
+    return o->print(o, style, out, err);
+}
