@@ -39,33 +39,35 @@ static void put_cells(const struct cw_output_column *columns, size_t count, cons
     }
 }
 
-/* The lines of a row, which begin with its own cells. */
-static void put_row(const struct cw_output_table *t, const struct cw_output_row *row, const char *start, FILE *out)
+static void put_line(const struct cw_output_table *t, const char *start, const void *metric,
+                     const struct cw_value_record *value, FILE *out)
 {
-    if (!t->metrics) {
-        fputs(start, out);
-        fputs("\r\n", out);
-        return;
-    }
-    for (size_t m = 0; m < t->metrics->row_count; m++) {
-        const struct cw_value_record value = cw_output_value(row, m);
-        bool begun = true;
-        fputs(start, out);
-        put_cells(t->metrics->columns, t->metrics->column_count, t->metrics->row(t->metrics, m).record, &begun, out);
-        put_cells(cw_value_columns, CW_VALUE_COLUMNS, &value, &begun, out);
-        fputs("\r\n", out);
-    }
-}
-
-static void put_names(const struct cw_output_table *t, FILE *out)
-{
-    bool begun = false;
-    put_cells(t->columns, t->column_count, NULL, &begun, out);
+    bool begun = true;
+    fputs(start, out);
     if (t->metrics) {
-        put_cells(t->metrics->columns, t->metrics->column_count, NULL, &begun, out);
-        put_cells(cw_value_columns, CW_VALUE_COLUMNS, NULL, &begun, out);
+        put_cells(t->metrics->columns, t->metrics->column_count, metric, &begun, out);
+        put_cells(cw_value_columns, CW_VALUE_COLUMNS, value, &begun, out);
     }
     fputs("\r\n", out);
+}
+
+/* The lines of a record begin with its own cells, which are made once. */
+static bool make_start(const struct cw_output_table *t, const void *record, FILE *start)
+{
+    bool begun = false;
+    rewind(start);
+    put_cells(t->columns, t->column_count, record, &begun, start);
+    return putc(0, start) == 0 && fflush(start) == 0;
+}
+
+static void put_row(const struct cw_output_table *t, const struct cw_output_row *row, const char *start, FILE *out)
+{
+    if (!t->metrics)
+        put_line(t, start, NULL, NULL, out);
+    for (size_t m = 0; t->metrics && m < t->metrics->row_count; m++) {
+        const struct cw_value_record value = cw_output_value(row, m);
+        put_line(t, start, t->metrics->row(t->metrics, m).record, &value, out);
+    }
 }
 
 enum cw_status cw_csv_write(const struct cw_output *o, FILE *out, struct cw_error *err)
@@ -73,20 +75,18 @@ enum cw_status cw_csv_write(const struct cw_output *o, FILE *out, struct cw_erro
     const struct cw_output_table *t = &o->tables[0];
     char *start = NULL;
     size_t size;
-    FILE *cells = open_memstream(&start, &size);
-    bool good = cells != NULL;
-    put_names(t, out);
+    FILE *stream = open_memstream(&start, &size);
+    bool good = stream && make_start(t, NULL, stream);
+    if (good)
+        put_line(t, start, NULL, NULL, out);
     for (uint64_t i = 0; i < t->row_count && good; i++) {
         const struct cw_output_row row = t->row(t, i);
-        bool begun = false;
-        rewind(cells);
-        put_cells(t->columns, t->column_count, row.record, &begun, cells);
-        good = putc(0, cells) == 0 && fflush(cells) == 0;
+        good = make_start(t, row.record, stream);
         if (good)
             put_row(t, &row, start, out);
     }
-    if (cells)
-        fclose(cells);
+    if (stream)
+        fclose(stream);
     free(start);
     return good ? CW_OK : cw_error_nomem(err);
 }

@@ -59,15 +59,13 @@ struct line {
     char share[16], place[48], offset[24], what[TEXT_SIZE];
 };
 
-#define AT(member) offsetof(struct line, member)
-
 /* The names of the first and the last column are the caller's. */
 static const struct cw_output_column line_columns[] = {
-    {"", CW_CELL_U64, CW_TO_TERMINAL, AT(value), .width = 12, .right = true},
-    {"share", CW_CELL_CHARS, CW_TO_TERMINAL, AT(share), .width = 6, .right = true},
-    {"line", CW_CELL_CHARS, CW_TO_TERMINAL, AT(place), .width = 24},
-    {"offset", CW_CELL_CHARS, CW_TO_TERMINAL, AT(offset), .width = 7},
-    {"", CW_CELL_CHARS, CW_TO_TERMINAL, AT(what), .width = 1},
+    {"", CW_CELL_U64, CW_TO_TERMINAL, offsetof(struct line, value), .width = 12, .right = true},
+    {"share", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, share), .width = 6, .right = true},
+    {"line", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, place), .width = 24},
+    {"offset", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, offset), .width = 7},
+    {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, what), .width = 1},
 };
 enum { LINE_COLUMNS = sizeof line_columns / sizeof *line_columns };
 
@@ -310,43 +308,32 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-#define COLUMN(of, of_type, member)                                                                                    \
+#define COLUMN(of, type, member)                                                                                       \
     {                                                                                                                  \
-#member, of_type, CW_TO_FILES, offsetof(struct of, member)                                                     \
+#member, CW_CELL_##type, CW_TO_FILES, offsetof(struct of, member)                                              \
     }
-#define PLACE_COLUMN(of, of_type, member)                                                                              \
+#define PLACE(of, type, member)                                                                                        \
     {                                                                                                                  \
-#member, of_type, CW_TO_FILES, offsetof(struct of, at.member)                                                  \
+#member, CW_CELL_##type, CW_TO_FILES, offsetof(struct of, at.member)                                           \
     }
 #define PLACE_COLUMNS(of)                                                                                              \
-    PLACE_COLUMN(of, CW_CELL_TEXT, function), PLACE_COLUMN(of, CW_CELL_TEXT, name),                                    \
-        PLACE_COLUMN(of, CW_CELL_I64, module), PLACE_COLUMN(of, CW_CELL_I64, offset),                                  \
-        PLACE_COLUMN(of, CW_CELL_TEXT, file), PLACE_COLUMN(of, CW_CELL_U32, line)
+    PLACE(of, TEXT, function), PLACE(of, TEXT, name), PLACE(of, I64, module), PLACE(of, I64, offset),                  \
+        PLACE(of, TEXT, file), PLACE(of, U32, line)
 
-static const struct cw_output_column pc_columns[] = {
-    COLUMN(cw_pc_row, CW_CELL_U32, device),  COLUMN(cw_pc_row, CW_CELL_U32, process),
-    COLUMN(cw_pc_row, CW_CELL_U32, launch),  PLACE_COLUMNS(cw_pc_row),
-    COLUMN(cw_pc_row, CW_CELL_TEXT, reason), COLUMN(cw_pc_row, CW_CELL_I64, samples),
-};
+static const struct cw_output_column pc_columns[] = {COLUMN(cw_pc_row, U32, device),  COLUMN(cw_pc_row, U32, process),
+                                                     COLUMN(cw_pc_row, U32, launch),  PLACE_COLUMNS(cw_pc_row),
+                                                     COLUMN(cw_pc_row, TEXT, reason), COLUMN(cw_pc_row, I64, samples)};
 static const struct cw_output_column batch_columns[] = {
-    COLUMN(cw_pc_batch_row, CW_CELL_U32, device),      COLUMN(cw_pc_batch_row, CW_CELL_U32, process),
-    COLUMN(cw_pc_batch_row, CW_CELL_U32, period),      COLUMN(cw_pc_batch_row, CW_CELL_U32, serialized),
-    COLUMN(cw_pc_batch_row, CW_CELL_U32, buffer_full), COLUMN(cw_pc_batch_row, CW_CELL_I64, start_ns),
-    COLUMN(cw_pc_batch_row, CW_CELL_I64, end_ns),      COLUMN(cw_pc_batch_row, CW_CELL_I64, total),
-    COLUMN(cw_pc_batch_row, CW_CELL_I64, dropped),     COLUMN(cw_pc_batch_row, CW_CELL_I64, other),
-};
+    COLUMN(cw_pc_batch_row, U32, device),      COLUMN(cw_pc_batch_row, U32, process),
+    COLUMN(cw_pc_batch_row, U32, period),      COLUMN(cw_pc_batch_row, U32, serialized),
+    COLUMN(cw_pc_batch_row, U32, buffer_full), COLUMN(cw_pc_batch_row, I64, start_ns),
+    COLUMN(cw_pc_batch_row, I64, end_ns),      COLUMN(cw_pc_batch_row, I64, total),
+    COLUMN(cw_pc_batch_row, I64, dropped),     COLUMN(cw_pc_batch_row, I64, other)};
 static const struct cw_output_column sass_columns[] = {
-    COLUMN(cw_sass_row, CW_CELL_U32, device),
-    COLUMN(cw_sass_row, CW_CELL_U32, process),
-    PLACE_COLUMNS(cw_sass_row),
-    COLUMN(cw_sass_row, CW_CELL_TEXT, metric),
-    COLUMN(cw_sass_row, CW_CELL_TEXT, level),
-    COLUMN(cw_sass_row, CW_CELL_I64, instances),
-    COLUMN(cw_sass_row, CW_CELL_I64, first),
-    COLUMN(cw_sass_row, CW_CELL_I64, sum),
-    COLUMN(cw_sass_row, CW_CELL_I64, min),
-    COLUMN(cw_sass_row, CW_CELL_I64, max),
-};
+    COLUMN(cw_sass_row, U32, device),  COLUMN(cw_sass_row, U32, process), PLACE_COLUMNS(cw_sass_row),
+    COLUMN(cw_sass_row, TEXT, metric), COLUMN(cw_sass_row, TEXT, level),  COLUMN(cw_sass_row, I64, instances),
+    COLUMN(cw_sass_row, I64, first),   COLUMN(cw_sass_row, I64, sum),     COLUMN(cw_sass_row, I64, min),
+    COLUMN(cw_sass_row, I64, max)};
 static const struct cw_output_column value_columns[] = {{"value", CW_CELL_I64, CW_TO_FILES, 0}};
 
 #define TABLE(table_name, table_group, array, count, list)                                                             \

@@ -61,31 +61,29 @@ static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_T
 static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
                                            .row_count = 3, .row = cw_output_array, .content = (void *)letters};
 
-#define AT(member) offsetof(struct record, member)
-
 /* JSON and HDF5 have the same in orders of their own. */
 static const struct cw_output_column columns[] = {
-    {"range", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON, AT(range)},
-    {"name", CW_CELL_TEXT, CW_TO_FILES, AT(of.name)},
-    {"kernel", CW_CELL_TEXT, CW_TO_FILES, AT(of.kernel)},
-    {"start_ns", CW_CELL_U64, CW_TO_HDF5, AT(of.start_ns)},
-    {"end_ns", CW_CELL_U64, CW_TO_HDF5, AT(of.end_ns)},
-    {"context", CW_CELL_U64, CW_TO_HDF5, AT(of.context)},
-    {"stream", CW_CELL_U64, CW_TO_HDF5, AT(of.stream)},
-    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(device)},
-    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(of.process)},
-    {"context", CW_CELL_I64, CW_TO_JSON, AT(of.context)},
-    {"stream", CW_CELL_I64, CW_TO_JSON, AT(of.stream)},
-    {"pass_count", CW_CELL_U32, CW_TO_HDF5, AT(passes)},
-    {"nvtx", CW_CELL_TEXT, CW_TO_HDF5, AT(nvtx)},
-    {"replay", CW_CELL_TEXT, CW_TO_HDF5, AT(replay)},
-    {"scope", CW_CELL_TEXT, CW_TO_HDF5, AT(scope)},
-    {"rank", CW_CELL_TEXT, CW_TO_HDF5, AT(rank)},
-    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(grid), &xyz},
-    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(block), &xyz},
-    {"start_ns", CW_CELL_I64, CW_TO_JSON, AT(of.start_ns)},
-    {"end_ns", CW_CELL_I64, CW_TO_JSON, AT(of.end_ns)},
-    {"attributes", CW_CELL_PAIRS, CW_TO_JSON, AT(attributes)},
+    {"range", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, range)},
+    {"name", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.kernel)},
+    {"start_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.end_ns)},
+    {"context", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.context)},
+    {"stream", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.stream)},
+    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, device)},
+    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, of.process)},
+    {"context", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.context)},
+    {"stream", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.stream)},
+    {"pass_count", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, passes)},
+    {"nvtx", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, nvtx)},
+    {"replay", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, replay)},
+    {"scope", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, scope)},
+    {"rank", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, rank)},
+    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, grid), &xyz},
+    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, block), &xyz},
+    {"start_ns", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.start_ns)},
+    {"end_ns", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.end_ns)},
+    {"attributes", CW_CELL_PAIRS, CW_TO_JSON, offsetof(struct record, attributes)},
 };
 
 /* ---- for people ------------------------------------------------------------------------------------------------- */
@@ -97,14 +95,11 @@ struct line {
     int8_t status;
 };
 
-#undef AT
-#define AT(member) offsetof(struct line, member)
-
 static const struct cw_output_column line_columns[] = {
-    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, AT(metric)},
-    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, AT(unit)},
-    {"value", CW_CELL_F64, CW_TO_TERMINAL, AT(value), .right = true},
-    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, AT(status)},
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
+    {"value", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, value), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
 };
 
 struct lines {
@@ -124,11 +119,6 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t m
     return (struct cw_output_row){.record = &l->one};
 }
 
-static void put_triple(const uint32_t v[3], FILE *out)
-{
-    cw_text_print(out, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", v[0], v[1], v[2]);
-}
-
 static void put_heading(const struct cw_result *r, uint32_t index, const struct cw_terminal_style *style, FILE *out)
 {
     const struct cw_range *g = cw_result_range(r, index);
@@ -138,12 +128,10 @@ static void put_heading(const struct cw_result *r, uint32_t index, const struct 
     fputs(style->bold ? "\033[1m" : "", out);
     cw_text_put(out, CW_TEXT_LINE, g->name);
     fputs(style->bold ? "\033[0m" : "", out);
-    if (g->grid[0]) {
-        fputs("  grid ", out);
-        put_triple(g->grid, out);
-        fputs(" x block ", out);
-        put_triple(g->block, out);
-    }
+    if (g->grid[0])
+        cw_text_print(out,
+                      "  grid (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") x block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
+                      g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
     cw_text_print(out, "\n  range %" PRIu32 ", device %" PRIu32 "%s%s%s, process %" PRIu32, r->ranges[index],
                   device->index, name ? " " : "", name ? name : "",
                   simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "", g->process);
@@ -180,9 +168,6 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-#undef AT
-#define AT(member) offsetof(struct record, member)
-
 static bool number_passes(struct cw_output_table *t, uint32_t count, struct cw_arena *arena)
 {
     static const struct cw_output_column pass[] = {{"pass", CW_CELL_U32, CW_TO_HDF5, 0}};
@@ -203,8 +188,9 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         !cw_output_metrics(&o->metrics, r, descriptions, false, arena))
         return cw_error_nomem(err);
     c->result = r;
-    c->durations[0] = (struct cw_output_column){"range", CW_CELL_U32, CW_TO_HDF5, AT(range)};
-    c->durations[1] = (struct cw_output_column){"duration_ns", CW_CELL_F64, CW_TO_HDF5, AT(of.durations), &c->passes};
+    c->durations[0] = (struct cw_output_column){"range", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, range)};
+    c->durations[1] = (struct cw_output_column){"duration_ns", CW_CELL_F64, CW_TO_HDF5,
+                                                offsetof(struct record, of.durations), &c->passes};
     o->tables[0] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(columns),
         .name = "ranges",

@@ -33,15 +33,13 @@ static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t
     return (struct cw_output_row){&s->one, r->values + i, r->statuses + i, r->pm->sample_count};
 }
 
-#define AT(member) offsetof(struct sample, member)
-
 static const struct cw_output_column sample_columns[] = {
-    {"sample", CW_CELL_U32, CW_TO_CSV, AT(number)},
-    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, AT(start_ns)},
-    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, AT(end_ns)},
-    {"device", CW_CELL_U32, CW_TO_FILES, AT(device)},
-    {"start_ns", CW_CELL_U64, CW_TO_JSON, AT(start_ns)},
-    {"end_ns", CW_CELL_U64, CW_TO_JSON, AT(end_ns)},
+    {"sample", CW_CELL_U32, CW_TO_CSV, offsetof(struct sample, number)},
+    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, start_ns)},
+    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, end_ns)},
+    {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct sample, device)},
+    {"start_ns", CW_CELL_U64, CW_TO_JSON, offsetof(struct sample, start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_JSON, offsetof(struct sample, end_ns)},
 };
 
 /* Whether the times are the wall clock's, of every device. */
@@ -73,20 +71,17 @@ static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t
     return (struct cw_output_row){.record = &l->one};
 }
 
-#undef AT
-#define AT(member) offsetof(struct launch, member)
-
 static const struct cw_output_column launch_columns[] = {
-    {"name", CW_CELL_TEXT, CW_TO_JSON, AT(kernel)},
-    {"time_start", CW_CELL_U64, CW_TO_HDF5, AT(of.start_ns)},
-    {"time_end", CW_CELL_U64, CW_TO_HDF5, AT(of.end_ns)},
-    {"kernel", CW_CELL_TEXT, CW_TO_HDF5, AT(kernel)},
-    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(of.device)},
-    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, AT(of.process)},
-    {"context", CW_CELL_I64, CW_TO_JSON | CW_TO_HDF5, AT(of.context)},
-    {"stream", CW_CELL_I64, CW_TO_JSON | CW_TO_HDF5, AT(of.stream)},
-    {"start_ns", CW_CELL_U64, CW_TO_JSON, AT(of.start_ns)},
-    {"end_ns", CW_CELL_U64, CW_TO_JSON, AT(of.end_ns)},
+    {"name", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct launch, kernel)},
+    {"time_start", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.start_ns)},
+    {"time_end", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.end_ns)},
+    {"kernel", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct launch, kernel)},
+    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.device)},
+    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.process)},
+    {"context", CW_CELL_I64, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.context)},
+    {"stream", CW_CELL_I64, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.stream)},
+    {"start_ns", CW_CELL_U64, CW_TO_JSON, offsetof(struct launch, of.start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_JSON, offsetof(struct launch, of.end_ns)},
 };
 
 /* ---- devices, for people ---------------------------------------------------------------------------------------- */
@@ -167,16 +162,13 @@ struct line {
     int8_t status;                /* the gravest */
 };
 
-#undef AT
-#define AT(member) offsetof(struct line, member)
-
 static const struct cw_output_column line_columns[] = {
-    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, AT(metric)},
-    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, AT(unit)},
-    {"mean", CW_CELL_F64, CW_TO_TERMINAL, AT(mean), .right = true},
-    {"least", CW_CELL_F64, CW_TO_TERMINAL, AT(least), .right = true},
-    {"greatest", CW_CELL_F64, CW_TO_TERMINAL, AT(greatest), .right = true},
-    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, AT(status)},
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
+    {"mean", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, mean), .right = true},
+    {"least", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, least), .right = true},
+    {"greatest", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, greatest), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
 };
 
 static struct line summarize(const struct by_device *by, uint32_t device, uint32_t metric)
@@ -273,14 +265,11 @@ struct kernel_line {
     char launches[CW_NUMBER_SIZE], total[TIME_SIZE], mean[TIME_SIZE];
 };
 
-#undef AT
-#define AT(member) offsetof(struct kernel_line, member)
-
 static const struct cw_output_column kernel_columns[] = {
-    {"launches", CW_CELL_CHARS, CW_TO_TERMINAL, AT(launches), .width = 8, .right = true},
-    {"total", CW_CELL_CHARS, CW_TO_TERMINAL, AT(total), .width = 10, .right = true},
-    {"mean", CW_CELL_CHARS, CW_TO_TERMINAL, AT(mean), .width = 10, .right = true},
-    {"kernel", CW_CELL_TEXT, CW_TO_TERMINAL, AT(name), .width = 6},
+    {"launches", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, launches), .width = 8, .right = true},
+    {"total", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, total), .width = 10, .right = true},
+    {"mean", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, mean), .width = 10, .right = true},
+    {"kernel", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct kernel_line, name), .width = 6},
 };
 
 struct kernels {
