@@ -27,16 +27,6 @@ static enum cw_status describe(const char *const **descriptions, struct cw_eval_
     return texts ? CW_OK : cw_error_nomem(r->err);
 }
 
-static enum cw_status render_csv(FILE *out, const void *output, struct cw_error *err)
-{
-    return cw_csv_write(output, out, err);
-}
-
-static enum cw_status render_json(FILE *out, const void *output, struct cw_error *err)
-{
-    return cw_json_write(output, out, err);
-}
-
 /* To a file or, for "-", to standard output. */
 static enum cw_status render(const char *path, cw_file_render *form, const struct cw_output *output,
                              struct cw_error *err)
@@ -70,11 +60,11 @@ enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *outp
     if (o->hdf5)
         status = cw_hdf5_write(output, o->hdf5, r->err);
     if (status == CW_OK && o->csv)
-        status = render(o->csv, render_csv, output, r->err);
+        status = render(o->csv, cw_csv_write, output, r->err);
     if (status == CW_OK && o->json)
-        status = render(o->json, render_json, output, r->err);
+        status = render(o->json, cw_json_write, output, r->err);
     bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
-    return status == CW_OK && !taken ? cw_terminal_write(output, &style, stdout, r->err) : status;
+    return status == CW_OK && !taken ? output->print(output, &style, stdout, r->err) : status;
 }
 
 enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)

@@ -70,9 +70,9 @@ static void put_row(const struct cw_output_table *t, const struct cw_output_row 
     }
 }
 
-enum cw_status cw_csv_write(const struct cw_output *o, FILE *out, struct cw_error *err)
+enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err)
 {
-    const struct cw_output_table *t = &o->tables[0];
+    const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
     char *start = NULL;
     size_t size;
     FILE *stream = open_memstream(&start, &size);

@@ -156,13 +156,6 @@ static void put_flags(struct file *f, hid_t status)
 
 enum { PIECE = 1 << 20 }; /* bytes of cells that are put together at a time */
 
-/* A dataset of a column's cells: rows, and in each one cell or, across a table, one for each row of that. */
-struct cells {
-    const struct cw_output_table *table, *across;
-    const struct cw_output_column *column; /* of the table, or one of cw_value_columns; NULL: whole records */
-    size_t size;                           /* of a cell */
-};
-
 /* Writes `count` rows of the dataset from `first` on. */
 static bool write_rows(hid_t dataset, hid_t given, uint64_t first, uint64_t count, uint64_t width, const void *values)
 {
@@ -175,36 +168,38 @@ static bool write_rows(hid_t dataset, hid_t given, uint64_t first, uint64_t coun
     return good;
 }
 
-/* The cells of a row one after another. Values lie metric by metric, so that this transposes them. */
-static void gather(char *to, const struct cells *c, const struct cw_output_row *row)
+/* The cells that a row has of a column, or its record. Values lie metric by metric, so that this transposes them. */
+static void gather(char *to, const struct cw_output_row *row, const struct cw_output_column *c, bool values,
+                   uint64_t width, size_t size)
 {
-    uint64_t width = c->across ? c->across->row_count : 1;
-    if (!c->across || c->across != c->table->metrics) {
-        memcpy(to, c->column ? cw_cell_at(c->column, row->record, 0) : row->record, width * c->size);
+    if (!values) {
+        memcpy(to, c ? cw_cell_at(c, row->record, 0) : row->record, width * size);
         return;
     }
-    const char *from = c->column->type == CW_CELL_STATUS ? (const char *)row->statuses : (const char *)row->values;
+    const char *from = c->type == CW_CELL_STATUS ? (const char *)row->statuses : (const char *)row->values;
     for (uint64_t m = 0; m < width; m++)
-        memcpy(to + m * c->size, from + m * row->stride * c->size, c->size);
+        memcpy(to + m * size, from + m * row->stride * size, size);
 }
 
-static void write_cells(struct file *f, hid_t dataset, hid_t given, const struct cells *c)
+/* Writes a column of all rows, across a table or NULL, or without a column the records. */
+static void write_cells(struct file *f, hid_t dataset, hid_t given, const struct cw_output_table *t,
+                        const struct cw_output_column *c, const struct cw_output_table *across)
 {
-    const struct cw_output_table *t = c->table;
-    const char *name = c->column ? c->column->name : t->name;
-    uint64_t width = c->across ? c->across->row_count : 1;
+    const char *name = c ? c->name : t->name;
+    const size_t size = c ? cw_cell_size(c->type) : t->record_size;
+    uint64_t width = across ? across->row_count : 1;
     if (f->what || !t->row_count || !width)
         return;
-    uint64_t most = PIECE / (width * c->size);
+    uint64_t most = PIECE / (width * size);
     most = most < 1 ? 1 : most < t->row_count ? most : t->row_count;
-    char *piece = calloc(most * width, c->size);
+    char *piece = calloc(most * width, size);
     f->nomem = f->nomem || !piece;
     check(f, piece, name);
     for (uint64_t first = 0, n; first < t->row_count && !f->what; first += n) {
         n = t->row_count - first < most ? t->row_count - first : most;
         for (uint64_t i = 0; i < n; i++) {
             const struct cw_output_row row = t->row(t, first + i);
-            gather(piece + i * width * c->size, c, &row);
+            gather(piece + i * width * size, &row, c, across && across == t->metrics, width, size);
         }
         check(f, write_rows(dataset, given, first, n, width, piece), name);
     }
@@ -223,7 +218,7 @@ static hid_t put_cells(struct file *f, hid_t group, const struct cw_output_table
     hid_t dataset = H5Dcreate2(group, c->name, type.stored, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
     check(f, dataset >= 0, c->name);
     H5Sclose(space);
-    write_cells(f, dataset, type.given, &(struct cells){t, across, c, cw_cell_size(c->type)});
+    write_cells(f, dataset, type.given, t, c, across);
     return dataset;
 }
 
@@ -326,7 +321,7 @@ static void put_records(struct file *f, hid_t group, const struct cw_output_tabl
     hid_t stored = record_type(f, t, true), given = record_type(f, t, false), space = H5Screate_simple(1, &total, NULL);
     hid_t dataset = H5Dcreate2(group, t->name, stored, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
     check(f, dataset >= 0, t->name);
-    write_cells(f, dataset, given, &(struct cells){.table = t, .size = t->record_size});
+    write_cells(f, dataset, given, t, NULL, NULL);
     close_object(dataset);
     H5Sclose(space);
     H5Tclose(stored);

@@ -59,6 +59,14 @@ struct line {
     char share[16], place[48], offset[24], what[TEXT_SIZE];
 };
 
+struct lines { /* of spots, whose rows are here, or of rows of SASS metrics */
+    const struct spot *spots;
+    const struct cw_pc_row *const *rows;
+    const struct cw_sass_row *const *sass;
+    uint64_t total;
+    struct line one;
+};
+
 /* The names of the first and the last column are the caller's. */
 static const struct cw_output_column line_columns[] = {
     {"", CW_CELL_U64, CW_TO_TERMINAL, offsetof(struct line, value), .width = 12, .right = true},
@@ -91,8 +99,12 @@ static void print_lines(const char *value, const char *what, size_t count, size_
     memcpy(columns, line_columns, sizeof columns);
     columns[0].name = value;
     columns[LINE_COLUMNS - 1].name = what;
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(columns), .record_size = sizeof(struct line),
-                                      .row_count = count < top ? count : top, .row = row, .content = content};
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(columns),
+                                      .record_size = sizeof(struct line),
+                                      .row_count = count < top ? count : top,
+                                      .row = row,
+                                      .content = content,
+                                      .plain = true};
     cw_terminal_print(&t, out);
     if (count > top)
         cw_text_print(out, "%zu more instruction%s; --top N shows more\n", count - top, count - top == 1 ? "" : "s");
@@ -194,37 +206,30 @@ static void print_head(const struct cw_instructions *in, FILE *out)
                       in->batches[0].serialized ? "serialized" : "continuous", in->batches[0].period);
 }
 
-struct spots {
-    const struct cw_pc_row *const *rows;
-    const struct spot *list;
-    uint64_t total;
-    struct line line;
-};
-
 static struct cw_output_row spot_row(const struct cw_output_table *t, uint64_t i)
 {
-    struct spots *s = t->content;
-    const struct spot *spot = &s->list[i];
-    begin_line(&s->line, &spot->at, ":", spot->samples, s->total);
-    add_reasons(s->rows, spot, s->line.what);
-    return (struct cw_output_row){.record = &s->line};
+    struct lines *l = t->content;
+    const struct spot *spot = &l->spots[i];
+    begin_line(&l->one, &spot->at, ":", spot->samples, l->total);
+    add_reasons(l->rows, spot, l->one.what);
+    return (struct cw_output_row){.record = &l->one};
 }
 
 static enum cw_status print_samples(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err)
 {
     const struct cw_pc_row **rows = calloc(in->pc_count + 1, sizeof *rows);
     struct spot *list = calloc(in->pc_count + 1, sizeof *list);
-    struct spots spots = {.rows = rows, .list = list};
+    struct lines lines = {.rows = rows, .spots = list};
     enum cw_status status = rows && list ? CW_OK : cw_error_nomem(err);
     for (size_t i = 0; status == CW_OK && i < in->pc_count; i++)
         rows[i] = &in->pc[i];
     if (status == CW_OK) {
         qsort(rows, in->pc_count, sizeof *rows, by_place);
-        size_t count = find_spots(rows, in->pc_count, list, &spots.total);
+        size_t count = find_spots(rows, in->pc_count, list, &lines.total);
         qsort(list, count, sizeof *list, by_samples);
         print_head(in, out);
         putc('\n', out);
-        print_lines("samples", "function, stall reasons", count, top, spot_row, &spots, out);
+        print_lines("samples", "function, stall reasons", count, top, spot_row, &lines, out);
     }
     free(rows);
     free(list);
@@ -248,29 +253,23 @@ static bool same_metric(const struct cw_sass_row *a, const struct cw_sass_row *b
     return a->metric == b->metric && a->level == b->level;
 }
 
-struct sass_lines {
-    const struct cw_sass_row *const *rows;
-    uint64_t total;
-    struct line line;
-};
-
 static struct cw_output_row sass_row(const struct cw_output_table *t, uint64_t i)
 {
-    struct sass_lines *s = t->content;
-    const struct cw_sass_row *r = s->rows[i];
-    begin_line(&s->line, &r->at, "", r->sum, s->total);
+    struct lines *l = t->content;
+    const struct cw_sass_row *r = l->sass[i];
+    begin_line(&l->one, &r->at, "", r->sum, l->total);
     char least[CW_NUMBER_SIZE], most[CW_NUMBER_SIZE];
-    size_t used = strlen(s->line.what);
+    size_t used = strlen(l->one.what);
     if (r->instances > 1)
-        cw_text_format(s->line.what + used, TEXT_SIZE - used, ": %s to %s of %" PRIu64,
+        cw_text_format(l->one.what + used, TEXT_SIZE - used, ": %s to %s of %" PRIu64,
                        cw_terminal_integer(r->min, least), cw_terminal_integer(r->max, most), r->instances);
-    return (struct cw_output_row){.record = &s->line};
+    return (struct cw_output_row){.record = &l->one};
 }
 
 static void print_metric(const struct cw_sass_row *const *rows, size_t count, size_t top, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
-    struct sass_lines lines = {.rows = rows};
+    struct lines lines = {.sass = rows};
     for (size_t i = 0; i < count; i++)
         lines.total += rows[i]->sum;
     cw_text_print(out, "%s (%s): %s\n", rows[0]->metric, rows[0]->level, cw_terminal_integer(lines.total, number));

@@ -60,15 +60,13 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
 static void put_cells(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
                       const void *record)
 {
-    if (!c->across) {
+    if (!c->across)
         put_cell(w, t, c, cw_cell_at(c, record, 0));
-        return;
-    }
-    for (size_t i = 0; i < c->across->row_count; i++) {
+    for (uint64_t i = 0; c->across && i < c->across->row_count; i++) {
         fputs(i ? ", " : "[", w->out);
         put_cell(w, t, c, cw_cell_at(c, record, i));
     }
-    putc(']', w->out);
+    fputs(c->across ? "]" : "", w->out);
 }
 
 static bool is_there(const struct cw_output_column *c, const void *record)
@@ -137,8 +135,9 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
 }
 
 /* A tree of all values would be many times their size, so that they are written as they come. */
-enum cw_status cw_json_write(const struct cw_output *o, FILE *out, struct cw_error *err)
+enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
+    const struct cw_output *o = output;
     struct writing w = {out, err, CW_OK};
     fputs("{\"capture\": ", out);
     w.status = cw_json_print(cw_capture_manifest(o->data, o->source), JSON_COMPACT, out, err);

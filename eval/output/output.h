@@ -22,7 +22,8 @@ struct cw_output {
     struct cw_output_table tables[CW_OUTPUT_TABLES];
     struct cw_output_table metrics; /* of the first table, where it has values */
     struct cw_output_table passes;  /* how long they took, in HDF5's group of the capture; without columns: none */
-    /* The short form for people. */
+    /* Tables for people: numbers are rounded and get prefixes (Gbytes/s), status marks are explained at the end. Write
+     * errors stay in the stream (ferror); CW_ERR_NOMEM alone. */
     enum cw_status (*print)(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err);
     const void *result; /* that `print` is for */
@@ -50,20 +51,16 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
-/* Write errors stay in the stream (ferror), here and below. */
-
-/* Numbers are rounded and get prefixes (Gbytes/s); status marks are explained at the end. CW_ERR_NOMEM alone. */
-enum cw_status cw_terminal_write(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
-                                 struct cw_error *err);
+/* `output` is a struct cw_output: these are cw_file_render. Write errors stay in the stream (ferror). */
 
 /* CSV as RFC 4180 has it, text as CW_TEXT_CELL: a line of names, then the first table, a line for each row or for each
  * row and metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone. */
-enum cw_status cw_csv_write(const struct cw_output *output, FILE *out, struct cw_error *err);
+enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err);
 
 /* {"capture": {...}, "TABLE": [{...}, ...], ...}: an object for each row. Its metrics are a list of objects with name,
  * unit, value and status, or, where they stand in a list before the rows, lists of values and statuses. Characters that
  * a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
-enum cw_status cw_json_write(const struct cw_output *output, FILE *out, struct cw_error *err);
+enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err);
 
 /* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then
  * renamed, so that it holds the old or the new file and never a part). The same tables give the same bytes.

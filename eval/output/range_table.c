@@ -146,12 +146,8 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     (void)err;
     struct lines lines = {.result = o->result};
     const struct cw_result *r = lines.result;
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns),
-                                      .record_size = sizeof(struct line),
-                                      .row_count = r->metric_count,
-                                      .row = line_row,
-                                      .content = &lines,
-                                      .ruled = true};
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof(struct line),
+                                      .row_count = r->metric_count, .row = line_row, .content = &lines};
     struct cw_terminal_layout layout = {0};
     for (lines.range = 0; lines.range < r->range_count; lines.range++)
         cw_terminal_measure(&layout, &t);

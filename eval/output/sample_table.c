@@ -206,12 +206,8 @@ static enum cw_status print_metrics(const struct by_device *by, uint32_t device,
         return cw_error_nomem(err);
     for (uint32_t m = 0; m < count; m++)
         lines[m] = summarize(by, device, m);
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns),
-                                      .record_size = sizeof *lines,
-                                      .row_count = count,
-                                      .row = cw_output_array,
-                                      .content = lines,
-                                      .ruled = true};
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof *lines, .row_count = count,
+                                      .row = cw_output_array, .content = lines};
     cw_terminal_print(&t, out);
     free(lines);
     return CW_OK;
@@ -303,12 +299,8 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, FILE *out, str
     if (!list)
         return cw_error_nomem(err);
     struct kernels kernels = {.list = list};
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(kernel_columns),
-                                      .record_size = sizeof kernels.one,
-                                      .row_count = add_up(pm, list),
-                                      .row = kernel_row,
-                                      .content = &kernels,
-                                      .ruled = true};
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(kernel_columns), .record_size = sizeof kernels.one,
+                                      .row_count = add_up(pm, list), .row = kernel_row, .content = &kernels};
     cw_text_print(out, "\n%" PRIu32 " kernel launches", pm->launch_count);
     if (pm->launches_dropped)
         cw_text_print(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);

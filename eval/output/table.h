@@ -49,7 +49,8 @@ struct cw_output_table {
     const struct cw_output_column *columns;
     size_t column_count, record_size;
     uint64_t row_count;
-    /* A row, which is there until the next call. They are asked for in order, several times over. */
+    /* A row, whose record is there until the next call, and whose texts stay. They are asked for in order, several
+     * times over. */
     struct cw_output_row (*row)(const struct cw_output_table *table, uint64_t i);
     void *content;                         /* where `row` finds them */
     const struct cw_output_table *metrics; /* a row has a value and a status for each row of this; or NULL */
@@ -59,7 +60,7 @@ struct cw_output_table {
     bool records;            /* HDF5: one dataset of compounds, not one for each column along the first */
     const char *coordinates; /* HDF5: of the values, attribute of that name */
     const char *clock;       /* HDF5: attribute of the first column, or NULL */
-    bool ruled;              /* terminal: indented, with a line under the names */
+    bool plain;              /* terminal: neither indented nor with a line under the names */
 };
 
 /* Initializes both. */

@@ -178,7 +178,7 @@ static void put_line(const struct cw_terminal_layout *l, const struct cw_output_
     char number[CW_NUMBER_SIZE], mark = ' ';
     for (size_t k = 0; k < columns; k++) {
         const struct cw_output_column *c = &t->columns[k];
-        fputs(k || t->ruled ? "  " : "", out);
+        fputs(k || !t->plain ? "  " : "", out);
         put_cell(c, record ? cell_text(c, record, number) : c->name, l->widths[k], k + 1 == columns, out);
     }
     if (record && columns < t->column_count)
@@ -201,7 +201,7 @@ static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_
 void cw_terminal_put(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
 {
     put_line(l, t, NULL, out);
-    if (t->ruled)
+    if (!t->plain)
         put_rule(l, t, out);
     for (uint64_t i = 0; i < t->row_count; i++)
         put_line(l, t, t->row(t, i).record, out);
@@ -233,10 +233,4 @@ void cw_terminal_print(const struct cw_output_table *t, FILE *out)
     cw_terminal_measure(&layout, t);
     cw_terminal_put(&layout, t, out);
     cw_terminal_legend(&layout, out);
-}
-
-enum cw_status cw_terminal_write(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
-                                 struct cw_error *err)
-{
-    return o->print(o, style, out, err);
 }

@@ -36,9 +36,9 @@ static void put(const struct cw_output *output)
 {
     static const struct cw_terminal_style style = {80, true, 5};
     struct cw_error err = CW_ERROR_INIT;
-    CW_FUZZ_CHECK(cw_csv_write(output, nowhere, &err) == CW_OK);
-    CW_FUZZ_CHECK(cw_json_write(output, nowhere, &err) == CW_OK);
-    CW_FUZZ_CHECK(cw_terminal_write(output, &style, nowhere, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_csv_write(nowhere, output, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_json_write(nowhere, output, &err) == CW_OK);
+    CW_FUZZ_CHECK(output->print(output, &style, nowhere, &err) == CW_OK);
 }
 
 static void put_ranges(const struct cw_counter_data *data, struct cw_arena *arena)

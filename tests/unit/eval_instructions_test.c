@@ -142,14 +142,14 @@ static enum cw_status write_table(FILE *out)
     const struct cw_terminal_style style = {.top = 1};
     struct cw_output output;
     cw_output_instructions(&output, &all);
-    return cw_terminal_write(&output, &style, out, &err);
+    return output.print(&output, &style, out, &err);
 }
 
 static enum cw_status write_csv(FILE *out)
 {
     struct cw_output output;
     cw_output_instructions(&output, &all);
-    return cw_csv_write(&output, out, &err);
+    return cw_csv_write(out, &output, &err);
 }
 
 Test(instructions, table_of_the_hottest)

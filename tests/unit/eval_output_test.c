@@ -51,24 +51,24 @@ static char *text_of(void (*write)(FILE *))
 
 static void write_csv(FILE *out)
 {
-    cr_assert(cw_csv_write(&output, out, &err) == CW_OK);
+    cr_assert(cw_csv_write(out, &output, &err) == CW_OK);
 }
 
 static void write_json(FILE *out)
 {
-    cr_assert(cw_json_write(&output, out, &err) == CW_OK);
+    cr_assert(cw_json_write(out, &output, &err) == CW_OK);
 }
 
 static void write_table(FILE *out)
 {
     const struct cw_terminal_style style = {0};
-    cr_assert(cw_terminal_write(&output, &style, out, &err) == CW_OK);
+    cr_assert(output.print(&output, &style, out, &err) == CW_OK);
 }
 
 static void write_narrow_table(FILE *out)
 {
     const struct cw_terminal_style style = {.width = 40};
-    cr_assert(cw_terminal_write(&output, &style, out, &err) == CW_OK);
+    cr_assert(output.print(&output, &style, out, &err) == CW_OK);
 }
 
 Test(eval_output, numbers)
