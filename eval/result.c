@@ -87,11 +87,6 @@ const struct cw_device *cw_result_device(const struct cw_result *r, const struct
     return &r->data->devices[range->device];
 }
 
-const char *cw_result_type(const struct cw_result *r, uint32_t metric)
-{
-    return cw_metric_type_text(r->metrics[metric].type);
-}
-
 const char *cw_number_text(double value, char text[CW_NUMBER_SIZE])
 {
     if (isnan(value) || isinf(value)) {

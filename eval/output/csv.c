@@ -60,16 +60,6 @@ static bool make_start(const struct cw_output_table *t, const void *record, FILE
     return putc(0, start) == 0 && fflush(start) == 0;
 }
 
-static void put_row(const struct cw_output_table *t, const struct cw_output_row *row, const char *start, FILE *out)
-{
-    if (!t->metrics)
-        put_line(t, start, NULL, NULL, out);
-    for (size_t m = 0; t->metrics && m < t->metrics->row_count; m++) {
-        const struct cw_value_record value = cw_output_value(row, m);
-        put_line(t, start, t->metrics->row(t->metrics, m).record, &value, out);
-    }
-}
-
 enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
@@ -82,8 +72,12 @@ enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err)
     for (uint64_t i = 0; i < t->row_count && good; i++) {
         const struct cw_output_row row = t->row(t, i);
         good = make_start(t, row.record, stream);
-        if (good)
-            put_row(t, &row, start, out);
+        if (good && !t->metrics)
+            put_line(t, start, NULL, NULL, out);
+        for (size_t m = 0; good && t->metrics && m < t->metrics->row_count; m++) {
+            const struct cw_value_record value = cw_output_value(&row, m);
+            put_line(t, start, t->metrics->row(t->metrics, m).record, &value, out);
+        }
     }
     if (stream)
         fclose(stream);

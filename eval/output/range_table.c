@@ -21,6 +21,7 @@ struct content {
     struct record one;
     struct cw_output_column durations[2];
     struct cw_output_table passes; /* that these are across */
+    uint32_t pass;
 };
 
 static uint32_t timed_passes(const struct cw_result *r, const struct cw_range *g)
@@ -54,6 +55,13 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
                              .block = g->block,
                              .attributes = {g->attributes, g->attribute_count}};
     return (struct cw_output_row){&c->one, r->values + i, r->statuses + i, r->range_count};
+}
+
+static struct cw_output_row pass_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct content *c = t->content;
+    c->pass = (uint32_t)i;
+    return (struct cw_output_row){.record = &c->pass};
 }
 
 static const char *const letters[] = {"x", "y", "z"};
@@ -164,26 +172,17 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-static bool number_passes(struct cw_output_table *t, uint32_t count, struct cw_arena *arena)
-{
-    static const struct cw_output_column pass[] = {{"pass", CW_CELL_U32, CW_TO_HDF5, 0}};
-    uint32_t *numbers = cw_arena_alloc(arena, count, sizeof *numbers);
-    for (uint32_t i = 0; numbers && i < count; i++)
-        numbers[i] = i;
-    *t = (struct cw_output_table){CW_OUTPUT_COLUMNS(pass), .record_size = sizeof *numbers, .row_count = count,
-                                  .row = cw_output_array, .content = numbers};
-    return numbers != NULL;
-}
-
 enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, const char *const *descriptions,
                                 struct cw_arena *arena, struct cw_error *err)
 {
+    static const struct cw_output_column pass[] = {{"pass", CW_CELL_U32, CW_TO_HDF5, 0}};
     struct content *c = cw_arena_alloc(arena, 1, sizeof *c);
     *o = (struct cw_output){.data = r->data, .source = r->source, .table_count = 1, .print = print, .result = r};
-    if (!c || !number_passes(&c->passes, r->data->schema.pass_count, arena) ||
-        !cw_output_metrics(&o->metrics, r, descriptions, false, arena))
+    if (!c || !cw_output_metrics(&o->metrics, r, descriptions, false, arena))
         return cw_error_nomem(err);
     c->result = r;
+    c->passes = (struct cw_output_table){CW_OUTPUT_COLUMNS(pass), .row_count = r->data->schema.pass_count,
+                                         .row = pass_row, .content = c};
     c->durations[0] = (struct cw_output_column){"range", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, range)};
     c->durations[1] = (struct cw_output_column){"duration_ns", CW_CELL_F64, CW_TO_HDF5,
                                                 offsetof(struct record, of.durations), &c->passes};

@@ -14,23 +14,29 @@ struct sample {
     uint64_t start_ns, end_ns;
 };
 
-struct samples {
+struct launch {
+    const char *kernel;
+    struct cw_kernel_launch of;
+};
+
+struct content {
     const struct cw_pm_result *result;
-    uint32_t block; /* that the last row was of */
-    struct sample one;
+    uint32_t block; /* that the last sample was of */
+    struct sample sample;
+    struct launch launch;
 };
 
 static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t i)
 {
-    struct samples *s = t->content;
-    const struct cw_pm_result *r = s->result;
+    struct content *c = t->content;
+    const struct cw_pm_result *r = c->result;
     const struct cw_pm_block *blocks = r->pm->blocks;
-    s->block = i < blocks[s->block].first ? 0 : s->block;
-    while (i - blocks[s->block].first >= blocks[s->block].count)
-        s->block++;
-    s->one = (struct sample){(uint32_t)i, r->base.data->devices[blocks[s->block].device].index, r->pm->start_ns[i],
-                             r->pm->end_ns[i]};
-    return (struct cw_output_row){&s->one, r->values + i, r->statuses + i, r->pm->sample_count};
+    c->block = i < blocks[c->block].first ? 0 : c->block;
+    while (i - blocks[c->block].first >= blocks[c->block].count)
+        c->block++;
+    c->sample = (struct sample){(uint32_t)i, r->base.data->devices[blocks[c->block].device].index, r->pm->start_ns[i],
+                                r->pm->end_ns[i]};
+    return (struct cw_output_row){&c->sample, r->values + i, r->statuses + i, r->pm->sample_count};
 }
 
 static const struct cw_output_column sample_columns[] = {
@@ -53,22 +59,12 @@ static const char *clock_name(const struct cw_pm_result *r)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-struct launch {
-    const char *kernel;
-    struct cw_kernel_launch of;
-};
-
-struct launches {
-    const struct cw_pm_data *pm;
-    struct launch one;
-};
-
 static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t i)
 {
-    struct launches *l = t->content;
-    const struct cw_kernel_launch *launch = &l->pm->launches[i];
-    l->one = (struct launch){l->pm->names[launch->name], *launch};
-    return (struct cw_output_row){.record = &l->one};
+    struct content *c = t->content;
+    const struct cw_pm_data *pm = c->result->pm;
+    c->launch = (struct launch){pm->names[pm->launches[i].name], pm->launches[i]};
+    return (struct cw_output_row){.record = &c->launch};
 }
 
 static const struct cw_output_column launch_columns[] = {
@@ -334,27 +330,25 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 enum cw_status cw_output_samples(struct cw_output *o, const struct cw_pm_result *r, const char *const *descriptions,
                                  struct cw_arena *arena, struct cw_error *err)
 {
-    struct samples *samples = cw_arena_alloc(arena, 1, sizeof *samples);
-    struct launches *launches = cw_arena_alloc(arena, 1, sizeof *launches);
+    struct content *c = cw_arena_alloc(arena, 1, sizeof *c);
     *o = (struct cw_output){
         .data = r->base.data, .source = r->base.source, .table_count = 2, .print = print, .result = r};
-    if (!samples || !launches || !cw_output_metrics(&o->metrics, &r->base, descriptions, true, arena))
+    if (!c || !cw_output_metrics(&o->metrics, &r->base, descriptions, true, arena))
         return cw_error_nomem(err);
-    samples->result = r;
-    launches->pm = r->pm;
+    c->result = r;
     o->tables[0] = (struct cw_output_table){CW_OUTPUT_COLUMNS(sample_columns),
                                             .name = "samples",
                                             .group = "pm",
-                                            .record_size = sizeof samples->one,
+                                            .record_size = sizeof c->sample,
                                             .row_count = r->pm->sample_count,
                                             .row = sample_row,
-                                            .content = samples,
+                                            .content = c,
                                             .metrics = &o->metrics,
                                             .once = true,
                                             .coordinates = "time_end device unit type description",
                                             .clock = clock_name(r)};
     o->tables[1] = (struct cw_output_table){
-        CW_OUTPUT_COLUMNS(launch_columns), .name = "launches", .group = "launch",  .record_size = sizeof launches->one,
-        .row_count = r->pm->launch_count,  .row = launch_row,  .content = launches};
+        CW_OUTPUT_COLUMNS(launch_columns), .name = "launches", .group = "launch", .record_size = sizeof c->launch,
+        .row_count = r->pm->launch_count,  .row = launch_row,  .content = c};
     return CW_OK;
 }

@@ -25,7 +25,8 @@ bool cw_output_metrics(struct cw_output_table *t, const struct cw_result *r, con
 {
     struct metric *list = cw_arena_alloc(arena, r->metric_count, sizeof *list);
     for (uint32_t m = 0; list && m < r->metric_count; m++)
-        list[m] = (struct metric){r->names[m], r->units[m], cw_result_type(r, m), descriptions ? descriptions[m] : ""};
+        list[m] = (struct metric){r->names[m], r->units[m], cw_metric_type_text(r->metrics[m].type),
+                                  descriptions ? descriptions[m] : ""};
     *t =
         (struct cw_output_table){CW_OUTPUT_COLUMNS(metric_columns), .name = "metrics",      .record_size = sizeof *list,
                                  .row_count = r->metric_count,      .row = cw_output_array, .content = list};
