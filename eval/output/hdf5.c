@@ -339,19 +339,15 @@ static const char *device_attribute(const struct cw_counter_data *d, const char 
 static void put_root(struct file *f, const struct cw_output *o)
 {
     char created[CW_TIME_SIZE];
-    const struct {
-        const char *name, *text;
-    } attributes[] = {{"title", "GPU metrics"},
-                      {"conventions", "counterworks-1"},
-                      {"chip", o->data->schema.chip},
-                      {"device", device_attribute(o->data, "name")},
-                      {"simulated", device_attribute(o->data, "simulated")},
-                      {"tool_version", CW_VERSION},
-                      {"created", cw_capture_created(o->data, created)},
-                      {"source", o->source},
-                      {"complete", o->data->complete ? "yes" : "no"}};
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        put_text(f, f->file, attributes[i].name, attributes[i].text);
+    put_text(f, f->file, "title", "GPU metrics");
+    put_text(f, f->file, "conventions", "counterworks-1");
+    put_text(f, f->file, "chip", o->data->schema.chip);
+    put_text(f, f->file, "device", device_attribute(o->data, "name"));
+    put_text(f, f->file, "simulated", device_attribute(o->data, "simulated"));
+    put_text(f, f->file, "tool_version", CW_VERSION);
+    put_text(f, f->file, "created", cw_capture_created(o->data, created));
+    put_text(f, f->file, "source", o->source);
+    put_text(f, f->file, "complete", o->data->complete ? "yes" : "no");
 }
 
 /* Tables of one group follow one another. */

@@ -272,8 +272,8 @@ struct kernels {
 static void put_time(double ns, char text[TIME_SIZE])
 {
     char number[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
-    cw_terminal_value(ns, "nanoseconds", number, unit);
-    snprintf(text, TIME_SIZE, "%7s %-2s", number, unit);
+    double factor = cw_terminal_factor(ns, "nanoseconds", unit);
+    snprintf(text, TIME_SIZE, "%7s %-2s", cw_terminal_number(ns / factor, number), unit);
 }
 
 static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t i)

@@ -69,12 +69,6 @@ double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZ
     return 1;
 }
 
-const char *cw_terminal_value(double value, const char *unit, char text[CW_NUMBER_SIZE], char shown[CW_UNIT_SIZE])
-{
-    double factor = cw_terminal_factor(value, unit, shown);
-    return cw_terminal_number(value / factor, text);
-}
-
 const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE])
 {
     snprintf(text, CW_NUMBER_SIZE, "%" PRIu64, value);
@@ -174,17 +168,17 @@ static void put_cell(const struct cw_output_column *c, const char *text, int wid
 /* A line of cells, or, without a record, of the columns' names. */
 static void put_line(const struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record, FILE *out)
 {
-    size_t columns = t->column_count - (t->columns[t->column_count - 1].type == CW_CELL_STATUS);
-    char number[CW_NUMBER_SIZE], mark = ' ';
-    for (size_t k = 0; k < columns; k++) {
+    char number[CW_NUMBER_SIZE];
+    for (size_t k = 0; k < t->column_count; k++) {
         const struct cw_output_column *c = &t->columns[k];
+        char mark = record && c->type == CW_CELL_STATUS ? marks[*(const int8_t *)cw_cell_at(c, record, 0)] : ' ';
+        if (mark != ' ')
+            cw_text_print(out, " %c", mark);
+        if (c->type == CW_CELL_STATUS)
+            continue;
         fputs(k || !t->plain ? "  " : "", out);
-        put_cell(c, record ? cell_text(c, record, number) : c->name, l->widths[k], k + 1 == columns, out);
+        put_cell(c, record ? cell_text(c, record, number) : c->name, l->widths[k], k + 1 == t->column_count, out);
     }
-    if (record && columns < t->column_count)
-        mark = marks[*(const int8_t *)cw_cell_at(&t->columns[columns], record, 0)];
-    if (mark != ' ')
-        cw_text_print(out, " %c", mark);
     putc('\n', out);
 }
 

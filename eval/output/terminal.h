@@ -29,8 +29,6 @@ enum { CW_UNIT_SIZE = 64 };
 double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZE]);
 /* A number as the table shows it: "1,234.57", "n/a". Returns `text`. */
 const char *cw_terminal_number(double value, char text[CW_NUMBER_SIZE]);
-/* A value with the prefix that suits it, in `text` and `shown`. Returns `text`. */
-const char *cw_terminal_value(double value, const char *unit, char text[CW_NUMBER_SIZE], char shown[CW_UNIT_SIZE]);
 /* 1234567 as "1,234,567". Returns `text`. */
 const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE]);
 
