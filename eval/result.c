@@ -82,11 +82,6 @@ const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)
     return &r->data->ranges[r->ranges[i]];
 }
 
-const struct cw_device *cw_result_device(const struct cw_result *r, const struct cw_range *range)
-{
-    return &r->data->devices[range->device];
-}
-
 const char *cw_number_text(double value, char text[CW_NUMBER_SIZE])
 {
     if (isnan(value) || isinf(value)) {

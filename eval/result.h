@@ -30,8 +30,6 @@ void cw_result_select(struct cw_result *result, const bool *keep);
 
 /* Range `i` of the result. */
 const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t i);
-/* The own number of a range's device, and its name ("" unknown). */
-const struct cw_device *cw_result_device(const struct cw_result *result, const struct cw_range *range);
 
 /* The shortest decimal that reads back as the same number; "inf", "-inf", "nan". Returns `text`. */
 enum { CW_NUMBER_SIZE = 32 };

@@ -45,7 +45,7 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
     const struct cw_range *g = cw_result_range(r, (uint32_t)i);
     c->one = (struct record){.of = *g,
                              .range = r->ranges[i],
-                             .device = cw_result_device(r, g)->index,
+                             .device = r->data->devices[g->device].index,
                              .passes = timed_passes(r, g),
                              .nvtx = attribute(g, "nvtx", ""),
                              .replay = attribute(g, "replay", ""),
@@ -130,7 +130,7 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t m
 static void put_heading(const struct cw_result *r, uint32_t index, const struct cw_terminal_style *style, FILE *out)
 {
     const struct cw_range *g = cw_result_range(r, index);
-    const struct cw_device *device = cw_result_device(r, g);
+    const struct cw_device *device = &r->data->devices[g->device];
     const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
     fputs(index ? "\n" : "", out);
     fputs(style->bold ? "\033[1m" : "", out);

@@ -261,6 +261,50 @@ Test(eval_output, hdf5_of_nothing)
     unlink(path);
 }
 
+/* ---- a table whose rows are made one after another ---- */
+
+enum { MANY = 300000 };
+
+struct numbers {
+    uint64_t one, square;
+};
+
+static struct cw_output_row number_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct numbers *n = t->content;
+    *n = (struct numbers){i, i * i};
+    return (struct cw_output_row){.record = n};
+}
+
+/* HDF5 has them in several pieces. */
+Test(eval_output, hdf5_of_many_rows)
+{
+    static const struct cw_output_column columns[] = {
+        {"one", CW_CELL_U64, CW_TO_FILES, offsetof(struct numbers, one)},
+        {"square", CW_CELL_U64, CW_TO_FILES, offsetof(struct numbers, square)}};
+    static uint64_t got[MANY];
+    static struct numbers got_records[MANY];
+    struct numbers numbers;
+    char path[64];
+    struct cw_output many = {.data = &data, .source = "x.cwd", .table_count = 2};
+    many.tables[0] = (struct cw_output_table){
+        CW_OUTPUT_COLUMNS(columns), .name = "numbers", .group = "many",    .record_size = sizeof numbers,
+        .row_count = MANY,          .row = number_row, .content = &numbers};
+    many.tables[1] = many.tables[0];
+    many.tables[1].records = true;
+    cr_assert(cw_hdf5_write(&many, temporary_name(path), &err) == CW_OK, "%s", err.message);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t records = H5Dopen2(file, "/many/numbers", H5P_DEFAULT), type = H5Dget_type(records);
+    cr_assert(H5LTread_dataset(file, "/many/square", H5T_NATIVE_UINT64, got) >= 0);
+    cr_assert(H5Dread(records, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, got_records) >= 0);
+    for (uint64_t i = 0; i < MANY; i++)
+        cr_assert(got[i] == i * i && got_records[i].one == i && got_records[i].square == i * i);
+    H5Tclose(type);
+    H5Dclose(records);
+    H5Fclose(file);
+    unlink(path);
+}
+
 Test(eval_output, hdf5_that_cannot_be_written)
 {
     cr_expect(cw_hdf5_write(&output, "/nowhere/x.h5", &err) == CW_ERR_IO);
