@@ -1,7 +1,6 @@
 #include "cli/held_metrics.h"
 
-#include <string.h>
-
+#include "eval/eval_plan.h"
 #include "metricdb/formula.h"
 #include "metricdb/term.h"
 
@@ -22,17 +21,6 @@ static uint32_t base_count(const struct cw_chip *chip, enum cw_metric_type type)
     return type != CW_FORMULA ? cw_chip_base_count(chip, type) : chip->formulas ? chip->formulas->count : 0;
 }
 
-static void mark_held(bool *held, const struct cw_chip *chip, const struct cw_schema *schema)
-{
-    for (uint32_t i = 0; i < schema->counter_count; i++) {
-        const char *name = schema->counters[i].name;
-        enum cw_metric_type type;
-        uint32_t index;
-        if (cw_chip_find(chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
-            held[index] = true;
-    }
-}
-
 enum cw_status cw_held_metrics(struct cw_metric **metrics, size_t *count, const struct cw_chip *chip,
                                const struct cw_schema *schema, struct cw_arena *arena, struct cw_error *err)
 {
@@ -44,7 +32,7 @@ enum cw_status cw_held_metrics(struct cw_metric **metrics, size_t *count, const 
     *count = 0;
     if (!held || !*metrics)
         return cw_error_nomem(err);
-    mark_held(held, chip, schema);
+    cw_eval_mark_held(held, chip, schema);
     for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
         for (uint32_t base = 0; base < base_count(chip, type); base++)
             for (uint32_t v = 0; v < cw_metric_variants(type); v++) {

@@ -344,16 +344,30 @@ static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, 
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
 
+static uint32_t find_counter(const struct cw_chip *chip, const char *name)
+{
+    enum cw_metric_type type;
+    uint32_t index;
+    return cw_chip_find(chip, name, strlen(name), &type, &index) && type == CW_COUNTER ? index : CW_NONE;
+}
+
+void cw_eval_mark_held(bool *held, const struct cw_chip *chip, const struct cw_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        uint32_t counter = find_counter(chip, schema->counters[i].name);
+        if (counter != CW_NONE)
+            held[counter] = true;
+    }
+}
+
 static void map_columns(struct compile *c)
 {
     for (uint32_t i = 0; i < c->chip->counter_count; i++)
         c->columns[i] = CW_NONE;
     for (uint32_t i = 0; i < c->schema->counter_count; i++) {
-        const char *name = c->schema->counters[i].name;
-        enum cw_metric_type type;
-        uint32_t index;
-        if (cw_chip_find(c->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
-            c->columns[index] = i;
+        uint32_t counter = find_counter(c->chip, c->schema->counters[i].name);
+        if (counter != CW_NONE)
+            c->columns[counter] = i;
     }
     c->time = c->chip->time == CW_NONE ? CW_NONE : c->columns[c->chip->time];
 }

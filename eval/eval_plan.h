@@ -64,6 +64,9 @@ struct cw_eval_plan {
     const struct cw_eval_term *terms;
 };
 
+/* Marks the counters of the chip that a capture has; `held` has room for all. */
+void cw_eval_mark_held(bool *held, const struct cw_chip *chip, const struct cw_schema *schema);
+
 /* Compiles `count` metrics; the plan lives in `arena`. Counters that the schema lacks are no error, nor are metrics
  * whose formula the database does not know: their values read "not collected". */
 enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip *chip, const struct cw_schema *schema,

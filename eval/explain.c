@@ -305,17 +305,6 @@ static enum cw_status list_metrics(struct explain *e, const struct cw_metric *me
 
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
-static void mark_held(const struct explain *e, bool *held)
-{
-    enum cw_metric_type type;
-    uint32_t index;
-    for (uint32_t i = 0; i < e->data->schema.counter_count; i++) {
-        const char *name = e->data->schema.counters[i].name;
-        if (cw_chip_find(e->chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
-            held[index] = true;
-    }
-}
-
 static void mark(void *context, uint32_t counter, unsigned rollups)
 {
     (void)rollups;
@@ -379,7 +368,7 @@ static enum cw_status print_counters(const struct explain *e)
     bool any = false;
     if (!needed || !held)
         return cw_error_nomem(e->err);
-    mark_held(e, held);
+    cw_eval_mark_held(held, e->chip, &e->data->schema);
     const struct cw_needs needs = {.chip = e->chip, .held = held, .add = mark, .context = needed};
     for (uint32_t i = 0; i < e->count; i++) /* none where no formula is known */
         if (cw_metric_needs(&needs, &e->list[i], NULL) == CW_ERR_NOMEM)
