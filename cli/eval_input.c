@@ -55,7 +55,7 @@ enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
 {
     const struct cw_schema *schema = &r->data.schema;
     enum cw_status status = r->o->chip_file ? cw_chip_load_file(&r->chip, r->o->chip_file, r->arena, r->err)
-                                            : cw_chip_load(&r->chip, schema->chip, r->arena, r->err);
+                                            : cw_chip_load(&r->chip, NULL, schema->chip, r->arena, r->err);
     if (status == CW_OK)
         status = cw_chip_rename(&r->chip, schema->chip, r->arena, r->err);
     if (status == CW_OK)

@@ -304,7 +304,7 @@ static enum cw_status run(struct options *o, struct cw_metric_list *list, struct
     struct cw_writer native;
     cw_writer_init(&native);
     enum cw_status status =
-        o->chip ? cw_chip_load(&chip, o->chip, arena, err) : cw_chip_load_file(&chip, o->chip_file, arena, err);
+        o->chip ? cw_chip_load(&chip, NULL, o->chip, arena, err) : cw_chip_load_file(&chip, o->chip_file, arena, err);
     if (status == CW_OK)
         status = cw_metrics_db_load(&chip, &o->metrics_db, arena, err);
     if (status == CW_OK)

@@ -36,7 +36,7 @@ static void add_chips(struct cw_error *err, const struct cw_chip *chip, const ch
     const struct cw_chip_file *files;
     size_t count, told = 0, more = 0, length = strlen(err->message);
     const char *begin = length && err->message[length - 1] == '?' ? " It is a metric of " : "; it is a metric of ";
-    if (cw_chip_files(&files, &count, arena, NULL) != CW_OK)
+    if (cw_chip_files(&files, &count, NULL, arena, NULL) != CW_OK)
         return;
     for (size_t i = 0; i < count; i++) {
         const struct cw_chip *other;

@@ -25,7 +25,7 @@ static enum cw_status print_chips(struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip_file *files;
     size_t count;
-    enum cw_status status = cw_chip_files(&files, &count, arena, err);
+    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         const struct cw_chip *chip;
         status = cw_chip_load_file(&chip, files[i].path, arena, err);
@@ -102,7 +102,7 @@ static enum cw_status lint(const struct cw_query_chip *from, struct cw_arena *ar
     const char *path = from->file;
     if (!path) {
         const struct cw_chip *chip;
-        enum cw_status status = cw_chip_load(&chip, from->name, arena, err);
+        enum cw_status status = cw_chip_load(&chip, NULL, from->name, arena, err);
         if (status != CW_OK)
             return status;
         path = chip->path;

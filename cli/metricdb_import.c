@@ -383,7 +383,7 @@ static enum cw_status run_all(struct job *j)
     struct cw_facts *kinds;
     size_t count;
     char data[CW_PATH_MAX];
-    enum cw_status status = j->o->output ? CW_OK : cw_data_dir(data, j->err);
+    enum cw_status status = j->o->output ? CW_OK : cw_data_dir(data, NULL, j->err);
     const char *folder = j->o->output ? j->o->output : cw_arena_printf(j->arena, "%s/chips", data);
     if (status == CW_OK)
         status = cw_chips_import(&kinds, &count, j->library, isatty(2) ? show_progress : NULL, j->arena, j->err);

@@ -50,7 +50,7 @@ enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_
                              struct cw_error *err)
 {
     enum cw_status status =
-        from->file ? cw_chip_load_file(chip, from->file, arena, err) : cw_chip_load(chip, from->name, arena, err);
+        from->file ? cw_chip_load_file(chip, from->file, arena, err) : cw_chip_load(chip, NULL, from->name, arena, err);
     return status == CW_OK ? cw_metrics_db_load(chip, &from->metrics_db, arena, err) : status;
 }
 

@@ -87,9 +87,9 @@ static enum cw_status compile_all(const char *folder, struct cw_arena *arena, st
     const char *const *names;
     size_t count;
     char dir[CW_PATH_MAX], path[2 * CW_PATH_MAX];
-    enum cw_status status = cw_data_list("chips", &names, &count, arena, err);
+    enum cw_status status = cw_data_list(NULL, "chips", &names, &count, arena, err);
     if (status == CW_OK)
-        status = cw_data_dir(dir, err);
+        status = cw_data_dir(dir, NULL, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         snprintf(path, sizeof path, "%s/chips/%s.yaml", dir, names[i]);
         status = compile(path, folder, err);

@@ -65,7 +65,7 @@ static enum cw_status complete_chips(const char *prefix, struct cw_arena *arena,
 {
     const struct cw_chip_file *files;
     size_t count;
-    enum cw_status status = cw_chip_files(&files, &count, arena, err);
+    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < count; i++)
         for (uint32_t k = 0; k < files[i].name_count; k++)
             if (begins(files[i].names[k], prefix))
@@ -90,9 +90,9 @@ static enum cw_status load_chips(struct chips *chips, const char *name, struct c
     size_t count;
     if (name) {
         chips->count = 1;
-        return cw_chip_load(&chips->items[0], name, arena, err);
+        return cw_chip_load(&chips->items[0], NULL, name, arena, err);
     }
-    enum cw_status status = cw_chip_files(&files, &count, arena, err);
+    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < count && i < MOST_CHIPS; i++)
         status = cw_chip_load_file(&chips->items[chips->count++], files[i].path, arena, err);
     return status;

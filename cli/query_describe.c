@@ -11,10 +11,10 @@
 #include "cli/cli.h"
 #include "cli/legacy_names.h"
 #include "cli/metric_hint.h"
-#include "cli/query_formula.h"
 #include "host/plan.h"
 #include "image/counter_data.h"
 #include "json/json_tree.h"
+#include "metricdb/term_text.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
@@ -267,6 +267,19 @@ static enum cw_status count_passes(struct facts *f, const struct cw_chip *chip, 
     return status == CW_ERR_NOMEM || (status != CW_OK && !f->not_collected) ? cw_error_nomem(err) : CW_OK;
 }
 
+/* What may follow the base name, and the formula of a ratio or throughput. */
+static char *base_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
+{
+    if (m->type == CW_COUNTER)
+        return cw_arena_strdup(arena, "with .sum, .avg, .min or .max, and perhaps .per_second, .per_cycle_active, "
+                                      ".pct_of_peak_sustained_elapsed ...");
+    const char *formula = cw_metric_formula(chip, m, arena), *after = cw_submetric_text(m->sub);
+    if (!formula)
+        return NULL;
+    return cw_arena_printf(arena, "with .%s%s%s: %s", m->type == CW_RATIO ? "" : cw_rollup_text(m->rollup),
+                           m->type == CW_RATIO ? "" : ".", after, formula);
+}
+
 static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const struct cw_glossary *glossary,
                              struct cw_arena *arena, struct cw_error *err)
 {
@@ -279,7 +292,7 @@ static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const 
     else if (!f->full)
         cw_describe(glossary, chip, f->m.type, f->m.base, f->meaning, sizeof f->meaning);
     cw_metric_dimension(chip, &f->m, f->dimension, sizeof f->dimension);
-    f->formula = f->full ? cw_query_formula(chip, &f->m, arena) : cw_query_base_formula(chip, &f->m, arena);
+    f->formula = f->full ? cw_metric_formula(chip, &f->m, arena) : base_formula(chip, &f->m, arena);
     if (!f->formula)
         return cw_error_nomem(err);
     status = gather_counters(f, chip, arena, err);
@@ -421,7 +434,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
     if (status == CW_OK)
         status = cw_legacy_names_adopt(&chip, o->metrics, o->count, arena, err);
     if (status == CW_OK)
-        status = cw_glossary_load_about(&glossary, o->count == 1 ? o->metrics[0] : NULL, arena, err);
+        status = cw_glossary_load_about(&glossary, NULL, o->count == 1 ? o->metrics[0] : NULL, arena, err);
     struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
     if (status == CW_OK && !facts)
         status = cw_error_nomem(err);

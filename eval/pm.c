@@ -81,13 +81,13 @@ static void withhold(double *values, int8_t *statuses, uint32_t count)
     }
 }
 
-static enum cw_status run(struct cw_pm_result *r, const struct cw_eval_plan *plan, struct cw_arena *arena,
-                          struct cw_error *err)
+enum cw_status cw_pm_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values_out,
+                              int8_t *statuses_out, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_pm_view view;
     struct extremes *extremes = NULL;
-    const struct cw_counter_data *data = r->base.data;
-    size_t metrics = plan->metric_count, total = r->pm->sample_count;
+    const struct cw_pm_data *pm = &data->pm;
+    size_t metrics = plan->metric_count, total = pm->sample_count;
     enum cw_status status = cw_pm_view_init(&view, data, arena, err);
     if (status == CW_OK)
         status = find_extremes(&extremes, plan, arena, err);
@@ -95,16 +95,16 @@ static enum cw_status run(struct cw_pm_result *r, const struct cw_eval_plan *pla
     int8_t *statuses = status == CW_OK ? cw_arena_alloc(arena, metrics * view.room, sizeof *statuses) : NULL;
     if (status == CW_OK && (!values || !statuses))
         status = cw_error_nomem(err);
-    for (uint32_t b = 0; b < r->pm->block_count && status == CW_OK; b++)
-        for (uint32_t first = 0, count; first < r->pm->blocks[b].count; first += count) {
+    for (uint32_t b = 0; b < pm->block_count && status == CW_OK; b++)
+        for (uint32_t first = 0, count; first < pm->blocks[b].count; first += count) {
             count = cw_pm_view_load(&view, data, b, first);
             cw_evaluate(plan, &view.data, values, statuses);
             for (size_t m = 0; m < metrics; m++) {
-                size_t from = m * count, to = m * total + r->pm->blocks[b].first + first;
-                memcpy(r->values + to, values + from, count * sizeof *values);
-                memcpy(r->statuses + to, statuses + from, count);
+                size_t from = m * count, to = m * total + pm->blocks[b].first + first;
+                memcpy(values_out + to, values + from, count * sizeof *values);
+                memcpy(statuses_out + to, statuses + from, count);
                 if (lacks(&view, &extremes[m]))
-                    withhold(r->values + to, r->statuses + to, count);
+                    withhold(values_out + to, statuses_out + to, count);
             }
         }
     return status;
@@ -126,5 +126,6 @@ enum cw_status cw_pm_result_make(struct cw_pm_result *r, const struct cw_chip *c
         return status;
     r->values = cw_arena_alloc(arena, cells, sizeof *r->values);
     r->statuses = cw_arena_alloc(arena, cells, sizeof *r->statuses);
-    return r->values && r->statuses ? run(r, &plan, arena, err) : cw_error_nomem(err);
+    return r->values && r->statuses ? cw_pm_evaluate(&plan, data, r->values, r->statuses, arena, err)
+                                    : cw_error_nomem(err);
 }

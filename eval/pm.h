@@ -12,6 +12,10 @@ struct cw_pm_result {
     int8_t *statuses; /* the same; enum cw_value_status */
 };
 
+/* Evaluates a plan on every sample, block by block: values[m * sample_count + i] and statuses[...] as cw_evaluate has
+ * them. */
+enum cw_status cw_pm_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values,
+                              int8_t *statuses, struct cw_arena *arena, struct cw_error *err);
 /* Compiles the metrics and evaluates them on every sample, block by block. All lives in `arena`; the chip, the data and
  * `source` are borrowed. */
 enum cw_status cw_pm_result_make(struct cw_pm_result *result, const struct cw_chip *chip,

@@ -3,11 +3,6 @@
 #include "metricdb/formula.h"
 #include "metricdb/meaning.h"
 
-static uint32_t base_count(const struct cw_chip *chip, enum cw_metric_type type)
-{
-    return type != CW_FORMULA ? cw_chip_base_count(chip, type) : chip->formulas ? chip->formulas->count : 0;
-}
-
 static const char *base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
 {
     return type == CW_FORMULA ? chip->formulas->items[base].name : cw_chip_base_name(chip, type, base);
@@ -17,7 +12,7 @@ static uint32_t list_marked(struct cw_meaning *list, const struct cw_chip *chip,
 {
     uint32_t n = 0;
     for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
-        for (uint32_t i = 0; i < base_count(chip, type); i++) {
+        for (uint32_t i = 0; i < cw_metric_base_count(chip, type); i++) {
             if (!marks[type][i])
                 continue;
             if (list) {
@@ -35,7 +30,7 @@ enum cw_status cw_plan_meanings(struct cw_config_image *image, const struct cw_c
 {
     uint8_t *marks[CW_FORMULA + 1];
     for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++) {
-        marks[type] = cw_arena_alloc(arena, base_count(chip, type), 1);
+        marks[type] = cw_arena_alloc(arena, cw_metric_base_count(chip, type), 1);
         if (!marks[type])
             return cw_error_nomem(err);
     }

@@ -57,14 +57,14 @@ static enum cw_status read_head(struct cw_chip_file *file, struct cw_arena *aren
 }
 
 /* The files, their heads not read yet; the one called `first` (or NULL) before the others. */
-static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const char *first, struct cw_arena *arena,
-                                 struct cw_error *err)
+static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const char *data, const char *first,
+                                 struct cw_arena *arena, struct cw_error *err)
 {
     char dir[CW_PATH_MAX];
     const char *const *names;
-    enum cw_status status = cw_data_list("chips", &names, count, arena, err);
+    enum cw_status status = cw_data_list(data, "chips", &names, count, arena, err);
     if (status == CW_OK)
-        status = cw_data_dir(dir, err);
+        status = cw_data_dir(dir, data, err);
     struct cw_chip_file *files = status == CW_OK ? cw_arena_alloc(arena, *count, sizeof *files) : NULL;
     if (status == CW_OK && !files)
         return cw_error_nomem(err);
@@ -80,11 +80,11 @@ static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const
     return status;
 }
 
-enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, struct cw_arena *arena,
+enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, const char *data, struct cw_arena *arena,
                              struct cw_error *err)
 {
     struct cw_chip_file *files = NULL;
-    enum cw_status status = list_files(&files, count, NULL, arena, err);
+    enum cw_status status = list_files(&files, count, data, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < *count; i++)
         status = read_head(&files[i], arena, err);
     *out = files;
@@ -92,15 +92,15 @@ enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, str
 }
 
 /* Most chips have a file of their own name, so that is looked at first. */
-enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *name, struct cw_arena *arena,
-                                 struct cw_error *err)
+enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
+                                 struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_chip_file *files = NULL;
     size_t count;
     struct cw_suggest near;
     char upper[64], text[256];
     size_t n = 0;
-    enum cw_status status = list_files(&files, &count, name, arena, err);
+    enum cw_status status = list_files(&files, &count, data, name, arena, err);
     for (; name[n] && n + 1 < sizeof upper; n++) /* chips are known by capital letters */
         upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
     upper[n] = 0;

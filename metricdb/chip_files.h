@@ -10,13 +10,13 @@ struct cw_chip_file {
     const char *const *names; /* of the chips that it describes, the one it is named after first */
 };
 
-/* All chip files, sorted by path; only their heads are read, what stands before `units`. Everything lives in `arena`.
- */
-enum cw_status cw_chip_files(const struct cw_chip_file **files, size_t *count, struct cw_arena *arena,
+/* All chip files of a data folder (metricdb/data.h), sorted by path; only their heads are read, what stands before
+ * `units`. Everything lives in `arena`. */
+enum cw_status cw_chip_files(const struct cw_chip_file **files, size_t *count, const char *data, struct cw_arena *arena,
                              struct cw_error *err);
 /* The file that describes the chip of this name, in any case, and the name as the file spells it. Unknown names get
  * suggestions. */
-enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *name, struct cw_arena *arena,
-                                 struct cw_error *err);
+enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
+                                 struct cw_arena *arena, struct cw_error *err);
 
 #endif

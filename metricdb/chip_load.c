@@ -458,10 +458,11 @@ enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, str
     return CW_OK;
 }
 
-enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_chip_load(const struct cw_chip **chip, const char *data, const char *name, struct cw_arena *arena,
+                            struct cw_error *err)
 {
     const char *path, *spelling;
-    enum cw_status status = cw_chip_file_find(&path, &spelling, name, arena, err);
+    enum cw_status status = cw_chip_file_find(&path, &spelling, data, name, arena, err);
     if (status == CW_OK)
         status = cw_chip_load_file(chip, path, arena, err);
     return status == CW_OK ? cw_chip_rename(chip, spelling, arena, err) : status;

@@ -10,9 +10,9 @@ enum cw_status cw_chip_parse(const struct cw_chip **chip, const void *data, size
 /* Loads a file by path, from its compiled form where there is one (metricdb/compiled.h). */
 enum cw_status cw_chip_load_file(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
                                  struct cw_error *err);
-/* Loads a chip by name, in any case, from the data folder (metricdb/chip_files.h). It bears the name that was asked
+/* Loads a chip by name, in any case, from a data folder (metricdb/data.h). It bears the name that was asked
  * for, not that of the file. Unknown names get suggestions. */
-enum cw_status cw_chip_load(const struct cw_chip **chip, const char *name, struct cw_arena *arena,
+enum cw_status cw_chip_load(const struct cw_chip **chip, const char *data, const char *name, struct cw_arena *arena,
                             struct cw_error *err);
 /* Makes *chip a copy that bears another of its names; CW_ERR_INPUT where the file is not about `name`. */
 enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, struct cw_arena *arena,

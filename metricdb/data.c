@@ -31,20 +31,24 @@ bool cw_data_beside(char path[CW_PATH_MAX])
     return true;
 }
 
-enum cw_status cw_data_dir(char path[CW_PATH_MAX], struct cw_error *err)
+enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_error *err)
 {
-    const char *set = getenv("CW_DATA_DIR");
+    static const char *const usual[] = {CW_INSTALLED_DATA_DIR, CW_SOURCE_DATA_DIR};
+    const char *set = data ? data : getenv("CW_DATA_DIR");
     if (set && *set) {
-        snprintf(path, CW_PATH_MAX, "%s", set);
-        if (is_data_dir(path))
+        bool fits = snprintf(path, CW_PATH_MAX, "%s", set) < CW_PATH_MAX;
+        if (fits && is_data_dir(path))
             return CW_OK;
-        return cw_error_set(err, CW_ERR_IO, "CW_DATA_DIR names %s, expected a folder with chips/ in it", set);
+        return cw_error_set(err, CW_ERR_IO, "%s%s, expected a folder with chips/ in it",
+                            data ? "found no data in " : "CW_DATA_DIR names ", set);
     }
     if (cw_data_beside(path) && is_data_dir(path))
         return CW_OK;
-    snprintf(path, CW_PATH_MAX, "%s", CW_SOURCE_DATA_DIR);
-    if (is_data_dir(path))
-        return CW_OK;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        snprintf(path, CW_PATH_MAX, "%s", usual[i]);
+        if (is_data_dir(path))
+            return CW_OK;
+    }
     return cw_error_set(err, CW_ERR_IO, "the data folder was not found; CW_DATA_DIR may name it");
 }
 
@@ -68,13 +72,13 @@ static size_t read_names(DIR *d, const char **names, struct cw_arena *arena)
     return n;
 }
 
-enum cw_status cw_data_list(const char *folder, const char *const **names, size_t *count, struct cw_arena *arena,
-                            struct cw_error *err)
+enum cw_status cw_data_list(const char *data, const char *folder, const char *const **names, size_t *count,
+                            struct cw_arena *arena, struct cw_error *err)
 {
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 64];
     *names = NULL;
     *count = 0;
-    enum cw_status status = cw_data_dir(dir, err);
+    enum cw_status status = cw_data_dir(dir, data, err);
     if (status != CW_OK)
         return status;
     snprintf(path, sizeof path, "%s/%.60s", dir, folder);

@@ -176,11 +176,11 @@ static size_t keep_about(char *text, size_t size, const char *name)
     return kept;
 }
 
-enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *name, struct cw_arena *arena,
-                                      struct cw_error *err)
+enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *data, const char *name,
+                                      struct cw_arena *arena, struct cw_error *err)
 {
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
-    enum cw_status status = cw_data_dir(dir, err);
+    enum cw_status status = cw_data_dir(dir, data, err);
     if (status != CW_OK)
         return status;
     snprintf(path, sizeof path, "%s/glossary.yaml", dir);
@@ -197,7 +197,7 @@ enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const
 
 enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_arena *arena, struct cw_error *err)
 {
-    return cw_glossary_load_about(glossary, NULL, arena, err);
+    return cw_glossary_load_about(glossary, NULL, NULL, arena, err);
 }
 
 /* ---- names into phrases ----------------------------------------------------------------------------------------- */

@@ -21,9 +21,9 @@ enum cw_status cw_glossary_parse(const struct cw_glossary **glossary, const void
                                  struct cw_arena *arena, struct cw_error *err);
 /* Loads glossary.yaml from the data folder (metricdb/data.h). */
 enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_arena *arena, struct cw_error *err);
-/* The same, much faster, for one metric: only the entries that its name has; NULL for all. */
-enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *name, struct cw_arena *arena,
-                                      struct cw_error *err);
+/* The same of a data folder and, much faster, for one metric: only the entries that its name has; NULL for all. */
+enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *data, const char *name,
+                                      struct cw_arena *arena, struct cw_error *err);
 
 /* One sentence about a base name: "Number of warp instructions executed by the SM." What the glossary lacks stands in
  * it as written in the name. Returns `buffer`, always terminated; CW_DESCRIPTION_MAX bytes are enough. */

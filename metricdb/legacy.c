@@ -174,7 +174,7 @@ static enum cw_status read_shipped(struct cw_bytes *file, char path[CW_PATH_MAX 
                                    struct cw_error *err)
 {
     char dir[CW_PATH_MAX];
-    enum cw_status status = cw_data_dir(dir, err);
+    enum cw_status status = cw_data_dir(dir, NULL, err);
     if (status != CW_OK)
         return status;
     snprintf(path, CW_PATH_MAX + 40, "%s/legacy/%s.yaml", dir, name);

@@ -455,7 +455,7 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 300];
     enum cw_status status = cw_set_list(&names, &count, arena, err);
     if (status == CW_OK)
-        status = cw_data_dir(dir, err);
+        status = cw_data_dir(dir, NULL, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         struct cw_bytes file;
         snprintf(path, sizeof path, "%s/sets/%s.yaml", dir, names[i]);

@@ -49,6 +49,11 @@ const char *cw_metric_type_text(enum cw_metric_type type)
     return types[type];
 }
 
+uint32_t cw_metric_base_count(const struct cw_chip *chip, enum cw_metric_type type)
+{
+    return type != CW_FORMULA ? cw_chip_base_count(chip, type) : chip->formulas ? chip->formulas->count : 0;
+}
+
 uint32_t cw_metric_variants(enum cw_metric_type type)
 {
     return type == CW_COUNTER      ? CW_ROLLUP_COUNT * CW_SUB_COUNTER_COUNT

@@ -60,6 +60,8 @@ const char *cw_rollup_text(enum cw_rollup rollup);
 /* "counter", "ratio", "throughput" or "formula". */
 const char *cw_metric_type_text(enum cw_metric_type type);
 
+/* How many base names a type has, users' own metrics among them. */
+uint32_t cw_metric_base_count(const struct cw_chip *chip, enum cw_metric_type type);
 /* How many full names a type has for each base, and the i-th of them. */
 uint32_t cw_metric_variants(enum cw_metric_type type);
 struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint32_t variant);

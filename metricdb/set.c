@@ -130,7 +130,7 @@ enum cw_status cw_set_load(struct cw_set *set, const char *name, const struct cw
     if (is_path(name))
         return load_file(set, name, chip, arena, err);
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 80];
-    enum cw_status status = cw_data_dir(dir, err);
+    enum cw_status status = cw_data_dir(dir, NULL, err);
     if (status != CW_OK)
         return status;
     snprintf(path, sizeof path, "%s/sets/%.60s.yaml", dir, name);
@@ -147,5 +147,5 @@ enum cw_status cw_set_load(struct cw_set *set, const char *name, const struct cw
 
 enum cw_status cw_set_list(const char *const **names, size_t *count, struct cw_arena *arena, struct cw_error *err)
 {
-    return cw_data_list("sets", names, count, arena, err);
+    return cw_data_list(NULL, "sets", names, count, arena, err);
 }

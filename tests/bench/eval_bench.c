@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     static struct bench b;
     uint32_t ranges = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
     b.arena = cw_arena_create();
-    enum cw_status status = b.arena ? cw_chip_load(&b.chip, "GH100", b.arena, &b.err) : cw_error_nomem(&b.err);
+    enum cw_status status = b.arena ? cw_chip_load(&b.chip, NULL, "GH100", b.arena, &b.err) : cw_error_nomem(&b.err);
     if (status == CW_OK)
         status = choose_metrics(&b);
     if (status == CW_OK)

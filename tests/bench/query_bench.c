@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     snprintf(rival, sizeof rival, "%s/nvperf_names", here);
     if (access(rival, X_OK) != 0)
         snprintf(rival, sizeof rival, "/bin/false");
-    if (!arena || cw_chip_files(&files, &count, arena, NULL) != CW_OK)
+    if (!arena || cw_chip_files(&files, &count, NULL, arena, NULL) != CW_OK)
         die("found no chip files");
     measure(files, count);
     print_sizes(files, count);

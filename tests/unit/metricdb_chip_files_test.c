@@ -51,7 +51,7 @@ Test(chip_files, a_file_may_describe_several_chips)
     const struct cw_chip_file *files;
     size_t count;
     write_file("chip: TINY\n", "chip: TINY\nalso: [TEENY, WEE]\n");
-    cr_assert_eq(cw_chip_files(&files, &count, arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_files(&files, &count, NULL, arena, NULL), CW_OK);
     cr_assert_eq(count, 1);
     cr_assert_eq(files[0].name_count, 3);
     cr_expect_str_eq(files[0].names[0], "TINY");
@@ -64,12 +64,12 @@ Test(chip_files, a_chip_bears_the_name_that_was_asked_for)
     const struct cw_chip *tiny, *wee;
     struct cw_error err = CW_ERROR_INIT;
     write_file("chip: TINY\n", "chip: TINY\nalso: [TEENY, WEE]\n");
-    cr_assert_eq(cw_chip_load(&tiny, "tiny", arena, NULL), CW_OK);
-    cr_assert_eq(cw_chip_load(&wee, "Wee", arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_load(&tiny, NULL, "tiny", arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_load(&wee, NULL, "Wee", arena, NULL), CW_OK);
     cr_expect_str_eq(tiny->name, "TINY");
     cr_expect_str_eq(wee->name, "WEE");
     cr_expect_arr_eq(tiny->hash, wee->hash, sizeof wee->hash);
-    cr_expect_eq(cw_chip_load(&wee, "wea", arena, &err), CW_ERR_USAGE);
+    cr_expect_eq(cw_chip_load(&wee, NULL, "wea", arena, &err), CW_ERR_USAGE);
     cr_expect_str_eq(err.message, "found no chip named 'wea', metric-query chips lists them; did you mean WEE?");
 }
 
@@ -92,7 +92,7 @@ Test(chip_files, heads_are_checked)
         struct cw_error err = CW_ERROR_INIT;
         size_t count;
         write_file(cases[i].from, cases[i].to);
-        cr_expect_eq(cw_chip_files(&files, &count, arena, &err), CW_ERR_INPUT, "line %d", cases[i].test_line);
+        cr_expect_eq(cw_chip_files(&files, &count, NULL, arena, &err), CW_ERR_INPUT, "line %d", cases[i].test_line);
         cr_expect_str_eq(err.message, cases[i].message, "line %d: %s", cases[i].test_line, err.message);
         cr_expect_eq(err.line, cases[i].line, "line %d: %u", cases[i].test_line, err.line);
         cr_expect_str_eq(err.source, file);

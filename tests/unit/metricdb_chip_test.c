@@ -254,12 +254,12 @@ Test(chip, unknown_names_get_suggestions)
 {
     const struct cw_chip *chip;
     struct cw_error err = CW_ERROR_INIT, path = CW_ERROR_INIT;
-    cr_expect_eq(cw_chip_load(&chip, "GH10", arena, &err), CW_ERR_USAGE);
+    cr_expect_eq(cw_chip_load(&chip, NULL, "GH10", arena, &err), CW_ERR_USAGE);
     cr_expect(strstr(err.message, "found no chip named 'GH10'") && strstr(err.message, "did you mean GH100?"), "%s",
               err.message);
-    cr_expect_eq(cw_chip_load(&chip, "../chips/gh100", arena, &path), CW_ERR_USAGE, "a name is not a path");
-    cr_expect_eq(cw_chip_load(&chip, "gh100", arena, NULL), CW_OK);
-    cr_expect_eq(cw_chip_load(&chip, "GH100", arena, NULL), CW_OK);
+    cr_expect_eq(cw_chip_load(&chip, NULL, "../chips/gh100", arena, &path), CW_ERR_USAGE, "a name is not a path");
+    cr_expect_eq(cw_chip_load(&chip, NULL, "gh100", arena, NULL), CW_OK);
+    cr_expect_eq(cw_chip_load(&chip, NULL, "GH100", arena, NULL), CW_OK);
 }
 
 Test(chip, sections_may_be_empty)
@@ -326,7 +326,7 @@ Test(chip, shipped_chip_is_as_the_writer_writes_it)
 Test(chip, shipped_chip_holds_what_is_known_of_it)
 {
     const struct cw_chip *chip;
-    cr_assert_eq(cw_chip_load(&chip, "GH100", arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_load(&chip, NULL, "GH100", arena, NULL), CW_OK);
     cr_expect_eq(chip->counter_count, 3389);
     cr_expect_eq(chip->ratio_count, 205);
     cr_expect_eq(chip->throughput_count, 56);

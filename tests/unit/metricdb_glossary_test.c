@@ -15,7 +15,7 @@ static void setup(void)
 {
     arena = cw_arena_create();
     cr_assert_eq(cw_glossary_load(&shipped, arena, NULL), CW_OK);
-    cr_assert_eq(cw_chip_load(&gh100, "GH100", arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_load(&gh100, NULL, "GH100", arena, NULL), CW_OK);
 }
 
 static void teardown(void)
@@ -42,7 +42,7 @@ Test(glossary, what_a_name_has_is_enough_to_describe_it)
             const char *name = cw_chip_base_name(gh100, (enum cw_metric_type)t, i);
             struct cw_arena *own = cw_arena_create();
             const struct cw_glossary *about;
-            cr_assert_eq(cw_glossary_load_about(&about, name, own, NULL), CW_OK, "%s", name);
+            cr_assert_eq(cw_glossary_load_about(&about, NULL, name, own, NULL), CW_OK, "%s", name);
             cw_describe(shipped, gh100, (enum cw_metric_type)t, i, all, sizeof all);
             cw_describe(about, gh100, (enum cw_metric_type)t, i, some, sizeof some);
             cr_expect_str_eq(some, all, "%s", name);

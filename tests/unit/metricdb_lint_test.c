@@ -215,7 +215,7 @@ Test(lint, shipped_files_are_clean, .timeout = 200)
     const struct cw_chip_file *files;
     size_t count, chips = 0;
     struct cw_arena *arena = cw_arena_create();
-    cr_assert_eq(cw_chip_files(&files, &count, arena, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_chip_files(&files, &count, NULL, arena, &err), CW_OK, "%s", err.message);
     for (size_t i = 0; i < count; i++) {
         cr_expect_eq(cw_lint_file(files[i].path, expect_fact, NULL, &counts, &err), CW_OK, "%s", err.message);
         chips += files[i].name_count;

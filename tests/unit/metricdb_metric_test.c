@@ -11,7 +11,7 @@ static const struct cw_chip *gh100, *tiny;
 static void setup(void)
 {
     arena = cw_arena_create();
-    cr_assert_eq(cw_chip_load(&gh100, "GH100", arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_load(&gh100, NULL, "GH100", arena, NULL), CW_OK);
     cr_assert_eq(cw_chip_parse(&tiny, cw_small_chip, strlen(cw_small_chip), "tiny.yaml", arena, NULL), CW_OK);
 }
 

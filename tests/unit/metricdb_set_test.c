@@ -13,7 +13,7 @@ static const struct cw_chip *chip;
 static void setup(void)
 {
     arena = cw_arena_create();
-    cr_assert_eq(cw_chip_load(&chip, "GH100", arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_load(&chip, NULL, "GH100", arena, NULL), CW_OK);
 }
 
 static void teardown(void)
@@ -60,7 +60,7 @@ Test(set, shipped_sets_serve_every_chip, .timeout = 200)
     const struct cw_chip_file *files;
     const struct cw_chip *chips[64];
     size_t sets, count;
-    cr_assert_eq(cw_chip_files(&files, &count, arena, NULL), CW_OK);
+    cr_assert_eq(cw_chip_files(&files, &count, NULL, arena, NULL), CW_OK);
     cr_assert_eq(cw_set_list(&names, &sets, arena, NULL), CW_OK);
     cr_expect_geq(sets, 14);
     cr_assert_leq(count, 64);

@@ -1,4 +1,4 @@
-#include "cli/query_formula.h"
+#include "metricdb/term_text.h"
 
 #include "base/bytes.h"
 #include "metricdb/formula.h"
@@ -36,7 +36,7 @@ static void put_term(struct cw_writer *out, const struct cw_chip *chip, const st
         put_operand(out, " / ", chip, &t->divisors[d]);
 }
 
-char *cw_query_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
+char *cw_metric_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
 {
     if (m->type == CW_FORMULA)
         return cw_arena_strdup(arena, chip->formulas->items[m->base].text);
@@ -54,16 +54,4 @@ char *cw_query_formula(const struct cw_chip *chip, const struct cw_metric *m, st
     cw_writer_free(&out);
     cw_terms_free(&terms);
     return text;
-}
-
-char *cw_query_base_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
-{
-    if (m->type == CW_COUNTER)
-        return cw_arena_strdup(arena, "with .sum, .avg, .min or .max, and perhaps .per_second, .per_cycle_active, "
-                                      ".pct_of_peak_sustained_elapsed ...");
-    const char *formula = cw_query_formula(chip, m, arena), *after = cw_submetric_text(m->sub);
-    if (!formula)
-        return NULL;
-    return cw_arena_printf(arena, "with .%s%s%s: %s", m->type == CW_RATIO ? "" : cw_rollup_text(m->rollup),
-                           m->type == CW_RATIO ? "" : ".", after, formula);
 }
