@@ -1,2 +1,2 @@
 /* The old name of counterworks/annotate.h. */
-#include "counterworks/annotate.h"
+#include <counterworks/annotate.h>

@@ -59,7 +59,8 @@ Test(error, shows_no_text_of_a_file_as_it_is)
 {
     struct cw_error err = CW_ERROR_INIT;
     char text[1200];
-    cw_error_at(&err, CW_ERR_INPUT, "a\x1b]0;x\a.yaml", 3, 14, "found '%s', expected %.4s", "\xc2\x9b\n", "abc\xc3\xa9");
+    cw_error_at(&err, CW_ERR_INPUT, "a\x1b]0;x\a.yaml", 3, 14, "found '%s', expected %.4s", "\xc2\x9b\n",
+                "abc\xc3\xa9");
     cr_expect_str_eq(cw_error_format(&err, text, sizeof text),
                      "a\\x1b]0;x\\a.yaml:3:14: found '\\u009b\\n', expected abc");
 }

@@ -179,8 +179,7 @@ Test(config_image, headers_of_other_files_are_refused)
 Test(config_image, damage_is_named_by_its_chunk)
 {
     sample.data[16 + HEADER + 5] ^= 1;
-    REFUSED(sample.data, sample.size,
-            "x.cwc: offset 16: found a damaged chunk PLAN, its checksum does not match");
+    REFUSED(sample.data, sample.size, "x.cwc: offset 16: found a damaged chunk PLAN, its checksum does not match");
 }
 
 Test(config_image, unknown_optional_chunks_are_skipped)
@@ -277,11 +276,19 @@ Test(config_image, bad_content_is_refused)
         {__LINE__, PLAN, 4, {0xff, 'H', '1', '0'}, 4, "found a string of 5 bytes that is not UTF-8 text"},
         {__LINE__, PLAN, 4, {'G', 0, '1', '0'}, 4, "found a string of 5 bytes that is not UTF-8 text"},
         {__LINE__, PLAN, 9, {2, 1, 2, 3}, 9, "found profiler 2, expected 0 (range) or 1 (pm)"},
-        {__LINE__, PLAN, 38, {0xff, 0xff, 0xff, 0xff}, 38,
+        {__LINE__,
+         PLAN,
+         38,
+         {0xff, 0xff, 0xff, 0xff},
+         38,
          "found a count of 4294967295 parameters, expected at most 1024"},
         {__LINE__, DOMN, 0, {3}, 0, "found a count of 3 domains, expected at most the 2 that fit the data"},
         {__LINE__, DOMN, 0, {1}, 15, "found 11 bytes after the end of chunk DOMN, expected none"},
-        {__LINE__, RAWC, 0, {0xff, 0xff, 0xff, 0xff}, 0,
+        {__LINE__,
+         RAWC,
+         0,
+         {0xff, 0xff, 0xff, 0xff},
+         0,
          "found a count of 4294967295 raw counters, expected at most the 3 that fit the data"},
         {__LINE__, RAWC, 4, {0}, 4, "found raw counter id 0, expected one above 0"},
         {__LINE__, RAWC, 12, {10}, 12, "found raw counter id 10, expected one above 10"},
@@ -291,23 +298,42 @@ Test(config_image, bad_content_is_refused)
         {__LINE__, PASS, 8, {3}, 8, "found raw counter 3, expected one below 3"},
         {__LINE__, PASS, 12, {2}, 12, "found domain 2, expected one below 2"},
         {__LINE__, PASS, 16, {0}, 16, "found a placement of the pass again, expected each once"},
-        {__LINE__, CNTR, 0, {0, 0, 0, 1}, 0,
+        {__LINE__,
+         CNTR,
+         0,
+         {0, 0, 0, 1},
+         0,
          "found a count of 16777216 counters, expected at most the 7 that fit the data"},
-        {__LINE__, CNTR, 37, {0xff, 0xff, 0xff, 0x7f}, 37,
+        {__LINE__,
+         CNTR,
+         37,
+         {0xff, 0xff, 0xff, 0x7f},
+         37,
          "found a count of 2147483647 raw counters, expected at most the 30 that fit the data"},
         {__LINE__, CNTR, 41, {3}, 41, "found raw counter 3, expected one below 3"},
-        {__LINE__, METR, 0, {0xff, 0xff, 0, 0}, 0,
+        {__LINE__,
+         METR,
+         0,
+         {0xff, 0xff, 0, 0},
+         0,
          "found a count of 65535 metrics, expected at most the 14 that fit the data"},
         {__LINE__, METR, 4, {0xff, 0, 0, 0}, 8, "found 53 bytes, expected 255 more"},
         {__LINE__, LIMT, 4, {0}, 4, "found a limit of 0 groups, expected at least 1"},
-        {__LINE__, LIMT, 8, {3}, 8,
+        {__LINE__,
+         LIMT,
+         8,
+         {3},
+         8,
          "found a count of 3 members of the limit, expected at most the 2 that fit the data"},
         {__LINE__, LIMT, 12, {3}, 12, "found raw counter 3, expected one below 3"},
         {__LINE__, LIMT, 16, {2}, 16, "found domain 2, expected one below 2"},
-        {__LINE__, PRFX, 0, {0x88, 'C', 'W', 'D'}, 0,
+        {__LINE__,
+         PRFX,
+         0,
+         {0x88, 'C', 'W', 'D'},
+         0,
          "found another counter-data prefix, expected the one of this plan"},
-        {__LINE__, PRFX, 80, {0xff, 1, 2, 3}, 80,
-         "found another counter-data prefix, expected the one of this plan"},
+        {__LINE__, PRFX, 80, {0xff, 1, 2, 3}, 80, "found another counter-data prefix, expected the one of this plan"},
         {__LINE__, NATV, 0, {0xff}, 4, "found 29 bytes, expected 255 more"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -328,8 +354,8 @@ Test(config_image, bad_content_is_refused)
 
 Test(config_image, a_counter_is_named_once)
 {
-    struct cw_config_counter counters[] = {{"b", 0, NAN, 0, NULL}, {"a", 0, NAN, 0, NULL}, {"b", 0, NAN, 0, NULL},
-                                           {"a", 0, NAN, 0, NULL}};
+    struct cw_config_counter counters[] = {
+        {"b", 0, NAN, 0, NULL}, {"a", 0, NAN, 0, NULL}, {"b", 0, NAN, 0, NULL}, {"a", 0, NAN, 0, NULL}};
     struct cw_config_image plan = cw_sample_plan();
     struct cw_writer out;
     plan.counters = counters;

@@ -422,7 +422,8 @@ Test(counter_data, a_hostile_number_of_passes_is_refused)
     cr_expect(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);
 }
 
-/* What is looked for by name, or evaluated for each name, is there once: else work grows with the square of the file. */
+/* What is looked for by name, or evaluated for each name, is there once: else work grows with the square of the file.
+ */
 Test(counter_data, names_and_keys_are_there_once)
 {
     static const struct cw_pair pairs[] = {{"b", "1"}, {"a", "2"}, {"b", "3"}};

@@ -1,0 +1,224 @@
+/* libcounterworks: metrics of NVIDIA GPUs by name, plans to collect them, and their values from what was captured.
+ *
+ *     counterworks_open             a data folder: its chips and sets of metrics
+ *     counterworks_chip_open        what is known of a chip; users' own metrics may be added to it
+ *     counterworks_plan_make        which counters to collect, in which passes; saved as a config image (.cwc)
+ *     counterworks_capture_open     what capture-agent wrote (.cwd)
+ *     counterworks_evaluate         values and statuses of metrics, in arrays of the caller's
+ *
+ * Functions return a status. They fill in the error that they are given, unless that is NULL, and where they fail they
+ * set what they were to make to NULL. Nothing is printed, and nothing ends the program. There is no global state:
+ * different handles may be used by several threads at a time. So may one handle, by functions that take it as const.
+ *
+ * What a handle gives, strings above all, lives as long as the handle. Text is UTF-8. Options begin with their size, so
+ * that a program goes on with a later library: begin them with COUNTERWORKS_..._OPTIONS. */
+#ifndef COUNTERWORKS_COUNTERWORKS_H
+#define COUNTERWORKS_COUNTERWORKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- errors ----------------------------------------------------------------------------------------------------- */
+
+enum counterworks_status { /* the numbers are the exit statuses of the commands */
+                           COUNTERWORKS_OK = 0,
+                           COUNTERWORKS_USAGE = 2,       /* a name or an option is wrong */
+                           COUNTERWORKS_INPUT = 3,       /* a file is malformed, cut, damaged or of another version */
+                           COUNTERWORKS_UNSUPPORTED = 4, /* well formed, but the chip or this library cannot do it */
+                           COUNTERWORKS_IO = 5,          /* a file cannot be opened, read or written */
+                           COUNTERWORKS_NOMEM = 8        /* out of memory */
+};
+
+struct counterworks_error { /* the caller's */
+    enum counterworks_status status;
+    unsigned line, column; /* from 1 on; 0 where it is not about a line of a file */
+    bool has_offset;
+    uint64_t offset;   /* bytes from the beginning of a file */
+    char source[256];  /* the file, "" for none */
+    char message[768]; /* what was found and what was expected, in one line without the position */
+};
+
+/* "source:line:column: message" in one line, cut to `size` bytes. Returns `text`. */
+const char *counterworks_error_text(const struct counterworks_error *error, char *text, size_t size);
+
+/* "0.1.0" */
+const char *counterworks_version(void);
+
+/* ---- chips ------------------------------------------------------------------------------------------------------ */
+
+struct counterworks;      /* a data folder */
+struct counterworks_chip; /* what is known of a chip */
+
+/* Opens a data folder; NULL is the one that the library was installed with. It is closed last. */
+enum counterworks_status counterworks_open(struct counterworks **data, const char *folder,
+                                           struct counterworks_error *error);
+void counterworks_close(struct counterworks *data); /* NULL is allowed, as for all that ends a handle */
+
+/* The chips of the folder, sorted by name. The index is less than the count. */
+size_t counterworks_chip_count(const struct counterworks *data);
+const char *counterworks_chip_name(const struct counterworks *data, size_t index);
+
+/* Opens a chip by its name, "GH100". It may outlive the folder. */
+enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip, const struct counterworks *data,
+                                                const char *name, struct counterworks_error *error);
+/* Adds the metrics of a YAML file to those that the chip has. After a failure it has those of before. */
+enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip *chip, const char *path,
+                                                       struct counterworks_error *error);
+void counterworks_chip_close(struct counterworks_chip *chip);
+
+/* ---- metrics ---------------------------------------------------------------------------------------------------- */
+
+enum counterworks_metric_type {
+    COUNTERWORKS_COUNTER,
+    COUNTERWORKS_RATIO,
+    COUNTERWORKS_THROUGHPUT,
+    COUNTERWORKS_FORMULA /* of a file that was added */
+};
+
+struct counterworks_metric {
+    enum counterworks_metric_type type;
+    const char *unit; /* of measurement: "bytes/s", "%", "1" for a plain number */
+    /* What the value is computed from, a line for each term: the largest of them where there are several. */
+    const char *formula;
+    const char *description; /* one or two sentences, "" where the folder has no glossary */
+};
+
+/* Calls `take` for each metric of a chip until that returns false: the usual one of each base name, or every full name.
+ * The name is valid during the call. */
+void counterworks_metric_each(const struct counterworks_chip *chip, bool every,
+                              bool (*take)(void *user, const char *name), void *user);
+/* Describes a metric by its full name. *metric lives in memory that counterworks_metric_free() gives back.
+ * COUNTERWORKS_USAGE for a name that the chip does not have; the message names the nearest that it has. */
+enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,
+                                                  const struct counterworks_chip *chip, const char *name,
+                                                  struct counterworks_error *error);
+void counterworks_metric_free(struct counterworks_metric *metric);
+
+/* ---- plans ------------------------------------------------------------------------------------------------------ */
+
+struct counterworks_plan;
+
+enum counterworks_profiler {
+    COUNTERWORKS_RANGES = 0,     /* around launches or ranges, in passes */
+    COUNTERWORKS_SAMPLES = 1,    /* over time, in one pass */
+    COUNTERWORKS_PC_SAMPLES = 2, /* captures alone: there is no plan for the last two */
+    COUNTERWORKS_INSTRUCTIONS = 3
+};
+
+enum counterworks_preference {
+    COUNTERWORKS_WHOLE,  /* each value that fits a pass has one with all its counters; of such plans the shortest */
+    COUNTERWORKS_PASSES, /* the fewest passes */
+    COUNTERWORKS_TIME    /* the least time to set passes up and to read them */
+};
+
+struct counterworks_plan_options {
+    size_t size;
+    enum counterworks_profiler profiler; /* COUNTERWORKS_RANGES or COUNTERWORKS_SAMPLES */
+    enum counterworks_preference prefer;
+};
+#define COUNTERWORKS_PLAN_OPTIONS                                                                                      \
+    {                                                                                                                  \
+        sizeof(struct counterworks_plan_options), COUNTERWORKS_RANGES, COUNTERWORKS_WHOLE                              \
+    }
+
+/* Plans metrics by their full names; one that stands twice counts once. NULL options are the usual ones.
+ * COUNTERWORKS_USAGE for an unknown name or none, COUNTERWORKS_UNSUPPORTED for what cannot be collected. */
+enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan, const struct counterworks_chip *chip,
+                                                const char *const *names, size_t count,
+                                                const struct counterworks_plan_options *options,
+                                                struct counterworks_error *error);
+void counterworks_plan_free(struct counterworks_plan *plan);
+
+/* How many passes it has, and no plan for its metrics has fewer than `bound`. */
+uint32_t counterworks_plan_passes(const struct counterworks_plan *plan, uint32_t *bound);
+/* The metrics of the plan, each once, in the order given: their passes, ascending, numbered from 0. *whole: each value
+ * that the metric is computed from has a pass with all its counters. `name`, `passes` and `whole` may be NULL. */
+size_t counterworks_plan_metric_count(const struct counterworks_plan *plan);
+uint32_t counterworks_plan_metric(const struct counterworks_plan *plan, size_t index, const char **name,
+                                  const uint32_t **passes, bool *whole);
+/* The config image, for capture-agent. */
+enum counterworks_status counterworks_plan_save(const struct counterworks_plan *plan, const char *path,
+                                                struct counterworks_error *error);
+
+/* ---- captures --------------------------------------------------------------------------------------------------- */
+
+struct counterworks_capture;
+
+enum counterworks_status counterworks_capture_open(struct counterworks_capture **capture, const char *path,
+                                                   struct counterworks_error *error);
+/* The same of bytes in memory, which must outlive it; `source` stands in messages. */
+enum counterworks_status counterworks_capture_read(struct counterworks_capture **capture, const void *data, size_t size,
+                                                   const char *source, struct counterworks_error *error);
+void counterworks_capture_close(struct counterworks_capture *capture);
+
+/* Joins captures of one plan, or of one kind of samples, into a new one. */
+enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
+                                                    struct counterworks_error *error);
+
+struct counterworks_capture_info {
+    size_t size; /* of this struct, filled in by the caller */
+    const char *chip;
+    enum counterworks_profiler profiler;
+    bool complete;      /* the capture came to its end; else it has what was whole */
+    uint64_t row_count; /* ranges, or samples over time; 0 for the other two profilers */
+    uint64_t dropped;   /* ranges or samples that were lost */
+    uint32_t device_count, pass_count;
+    uint32_t metric_count; /* that the plan names */
+    const char *const *metrics;
+};
+void counterworks_capture_describe(const struct counterworks_capture *capture, struct counterworks_capture_info *info);
+
+struct counterworks_row {      /* a range, or a sample over time */
+    size_t size;               /* of this struct, filled in by the caller */
+    const char *name, *kernel; /* of a range; "" for a sample, and where there is none */
+    uint32_t device, process;  /* process: 0 for a sample */
+    uint64_t start_ns, end_ns; /* since 1970, or of the GPU's clock where that could not be compared */
+    uint32_t grid[3], block[3];
+};
+/* The index is less than row_count. */
+void counterworks_capture_row(const struct counterworks_capture *capture, uint64_t index, struct counterworks_row *row);
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+enum counterworks_value_status { /* in the order of gravity */
+                                 COUNTERWORKS_VALUE_OK,
+                                 COUNTERWORKS_VALUE_MIXED_PASSES,     /* its counters come from different passes */
+                                 COUNTERWORKS_VALUE_ZERO_DENOMINATOR, /* a denominator, or the user's frame or region,
+                                                                         is zero */
+                                 COUNTERWORKS_VALUE_OVERFLOW,     /* a counter overflowed in at least one instance */
+                                 COUNTERWORKS_VALUE_INCOMPLETE,   /* a pass is missing */
+                                 COUNTERWORKS_VALUE_UNAVAILABLE,  /* the device does not have it */
+                                 COUNTERWORKS_VALUE_NOT_COLLECTED /* the capture lacks a counter that it needs */
+};
+/* "ok", "mixed passes"... */
+const char *counterworks_value_status_text(enum counterworks_value_status status);
+
+struct counterworks_evaluate_options {
+    size_t size;
+    double frame_ns, region_ns; /* durations of the user's frame and region, 0 for none */
+};
+#define COUNTERWORKS_EVALUATE_OPTIONS                                                                                  \
+    {                                                                                                                  \
+        sizeof(struct counterworks_evaluate_options), 0, 0                                                             \
+    }
+
+/* Evaluates metrics on every row of a capture of ranges or samples: values[m * row_count + r] and statuses[...] are
+ * those of metric m and row r. A missing value is NaN, anything but zero over zero infinite. Counters that the capture
+ * lacks are no error: their metrics read "not collected". NULL options are the usual ones. COUNTERWORKS_USAGE for an
+ * unknown name, COUNTERWORKS_UNSUPPORTED for a capture of another kind or of another chip. */
+enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
+                                               const struct counterworks_chip *chip, const char *const *names,
+                                               size_t count, const struct counterworks_evaluate_options *options,
+                                               double *values, int8_t *statuses, struct counterworks_error *error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

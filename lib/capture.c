@@ -1,0 +1,207 @@
+/* Captures, and values from them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/evaluate.h"
+#include "eval/pm.h"
+#include "image/merge.h"
+#include "lib/handles.h"
+#include "metricdb/chip_load.h"
+
+static const size_t largest_capture = (size_t)1 << 40;
+
+static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
+                                               enum cw_status status, const struct cw_error *e,
+                                               struct counterworks_error *error)
+{
+    if (status != CW_OK)
+        counterworks_capture_close(made);
+    *capture = status == CW_OK ? made : NULL;
+    return cw_lib_finish(status, e, error);
+}
+
+enum counterworks_status counterworks_capture_open(struct counterworks_capture **capture, const char *path,
+                                                   struct counterworks_error *error)
+{
+    struct cw_error e = CW_ERROR_INIT;
+    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
+    enum cw_status status = made ? cw_file_read(&made->file, path, largest_capture, &e) : CW_ERR_NOMEM;
+    if (status == CW_OK)
+        status = cw_counter_data_read(&made->data, made->file.data, made->file.size, path, made->arena, &e);
+    return finish_opening(capture, made, status, &e, error);
+}
+
+enum counterworks_status counterworks_capture_read(struct counterworks_capture **capture, const void *data, size_t size,
+                                                   const char *source, struct counterworks_error *error)
+{
+    struct cw_error e = CW_ERROR_INIT;
+    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
+    enum cw_status status =
+        made ? cw_counter_data_read(&made->data, data, size, source, made->arena, &e) : CW_ERR_NOMEM;
+    return finish_opening(capture, made, status, &e, error);
+}
+
+void counterworks_capture_close(struct counterworks_capture *capture)
+{
+    if (capture)
+        cw_bytes_free(&capture->file);
+    cw_lib_drop(capture);
+}
+
+static enum cw_status merge(const char *output, const char *const *paths, size_t count, struct cw_bytes *files,
+                            struct cw_merge_input *inputs, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
+        status = cw_file_read(&files[i], paths[i], largest_capture, err);
+        inputs[i] = (struct cw_merge_input){paths[i], files[i].data, files[i].size};
+    }
+    if (status == CW_OK)
+        status = cw_counter_data_merge(&out, inputs, count, err);
+    if (status == CW_OK)
+        status = cw_file_write(output, out.data, out.size, err);
+    cw_writer_free(&out);
+    return status;
+}
+
+enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
+                                                    struct counterworks_error *error)
+{
+    struct cw_error e = CW_ERROR_INIT;
+    struct cw_bytes *files = calloc(count + 1, sizeof *files);
+    struct cw_merge_input *inputs = calloc(count + 1, sizeof *inputs);
+    enum cw_status status = files && inputs ? merge(output, paths, count, files, inputs, &e) : cw_error_nomem(&e);
+    for (size_t i = 0; files && i < count; i++)
+        cw_bytes_free(&files[i]);
+    free(files);
+    free(inputs);
+    return cw_lib_finish(status, &e, error);
+}
+
+/* ---- what is in it ---------------------------------------------------------------------------------------------- */
+
+static bool of_samples(const struct cw_counter_data *data)
+{
+    return data->schema.profiler == CW_PROFILER_PM;
+}
+
+/* Gives as much as the caller's struct has. */
+static void give(void *to, size_t size, const void *from, size_t all)
+{
+    const size_t head = sizeof(size_t);
+    if (size > head)
+        memcpy((char *)to + head, (const char *)from + head, (size < all ? size : all) - head);
+}
+
+void counterworks_capture_describe(const struct counterworks_capture *capture, struct counterworks_capture_info *info)
+{
+    const struct cw_counter_data *d = &capture->data;
+    const struct counterworks_capture_info all = {
+        .chip = d->schema.chip,
+        .profiler = (enum counterworks_profiler)d->schema.profiler,
+        .complete = d->complete,
+        .row_count = of_samples(d) ? d->pm.sample_count : d->range_count,
+        .dropped = d->dropped,
+        .device_count = d->device_count,
+        .pass_count = d->schema.pass_count,
+        .metric_count = d->schema.metric_count,
+        .metrics = d->schema.metrics,
+    };
+    give(info, info->size, &all, sizeof all);
+}
+
+static struct counterworks_row range_row(const struct cw_counter_data *d, uint64_t index)
+{
+    const struct cw_range *r = &d->ranges[index];
+    struct counterworks_row row = {.name = r->name,
+                                   .kernel = r->kernel,
+                                   .device = d->devices[r->device].index,
+                                   .process = r->process,
+                                   .start_ns = r->start_ns,
+                                   .end_ns = r->end_ns};
+    memcpy(row.grid, r->grid, sizeof row.grid);
+    memcpy(row.block, r->block, sizeof row.block);
+    return row;
+}
+
+/* Blocks follow one another. */
+static uint32_t device_of_sample(const struct cw_counter_data *d, uint64_t index)
+{
+    uint32_t low = 0, high = d->pm.block_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(d->pm.blocks[middle].first <= index ? &low : &high) = middle;
+    }
+    return d->devices[d->pm.blocks[low].device].index;
+}
+
+void counterworks_capture_row(const struct counterworks_capture *capture, uint64_t index, struct counterworks_row *row)
+{
+    const struct cw_counter_data *d = &capture->data;
+    const struct counterworks_row all = of_samples(d) ? (struct counterworks_row){.name = "",
+                                                                                  .kernel = "",
+                                                                                  .device = device_of_sample(d, index),
+                                                                                  .start_ns = d->pm.start_ns[index],
+                                                                                  .end_ns = d->pm.end_ns[index]}
+                                                      : range_row(d, index);
+    give(row, row->size, &all, sizeof all);
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+const char *counterworks_value_status_text(enum counterworks_value_status status)
+{
+    return cw_value_status_text((enum cw_value_status)status);
+}
+
+static enum cw_status parse_all(struct cw_metric *metrics, const struct cw_chip *chip, const char *const *names,
+                                size_t count, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        status = cw_metric_parse(&metrics[i], chip, names[i], err);
+    return status;
+}
+
+static enum cw_status evaluate(const struct cw_counter_data *data, const struct cw_chip *chip, const char *const *names,
+                               size_t count, const struct cw_eval_options *options, double *values, int8_t *statuses,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_eval_plan plan;
+    struct cw_metric *metrics = cw_arena_alloc(arena, count, sizeof *metrics);
+    if (!metrics)
+        return cw_error_nomem(err);
+    if (data->schema.profiler >= CW_PROFILER__PLANNED)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "found a capture of instructions, expected one of ranges or samples");
+    enum cw_status status = cw_chip_rename(&chip, data->schema.chip, arena, err);
+    if (status == CW_OK)
+        status = parse_all(metrics, chip, names, count, err);
+    if (status == CW_OK)
+        status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
+    if (status == CW_OK && of_samples(data))
+        return cw_pm_evaluate(&plan, data, values, statuses, arena, err);
+    if (status == CW_OK)
+        cw_evaluate(&plan, data, values, statuses);
+    return status;
+}
+
+enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
+                                               const struct counterworks_chip *chip, const char *const *names,
+                                               size_t count, const struct counterworks_evaluate_options *options,
+                                               double *values, int8_t *statuses, struct counterworks_error *error)
+{
+    struct cw_error e = CW_ERROR_INIT;
+    struct counterworks_evaluate_options o = COUNTERWORKS_EVALUATE_OPTIONS;
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    const struct cw_eval_options spans = {o.frame_ns, o.region_ns};
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status =
+        arena ? evaluate(&capture->data, chip->chip, names, count, &spans, values, statuses, arena, &e)
+              : cw_error_nomem(&e);
+    cw_arena_destroy(arena);
+    return cw_lib_finish(status, &e, error);
+}

@@ -1,0 +1,42 @@
+/* What the handles of libcounterworks are. Each has all that it gives in an arena of its own. */
+#ifndef CW_LIB_HANDLES_H
+#define CW_LIB_HANDLES_H
+
+#include "base/file.h"
+#include "host/plan.h"
+#include "image/counter_data.h"
+#include "include/counterworks/counterworks.h"
+
+struct counterworks {
+    struct cw_arena *arena;
+    const char *folder; /* NULL: where the data is by default */
+    size_t chip_count;
+    const char **chips;
+};
+
+struct counterworks_chip {
+    struct cw_arena *arena;
+    const char *folder;
+    const struct cw_chip *chip;
+};
+
+struct counterworks_plan {
+    struct cw_arena *arena;
+    struct cw_plan plan;
+};
+
+struct counterworks_capture {
+    struct cw_arena *arena;
+    struct cw_bytes file; /* samples stay in it; empty where the bytes are the caller's */
+    struct cw_counter_data data;
+};
+
+/* A handle of `size` bytes, all zero, which begins with its arena. NULL when out of memory. */
+void *cw_lib_handle(size_t size);
+/* Ends a handle that cw_lib_handle() has made. */
+void cw_lib_drop(void *handle);
+/* Hands over what was found out: *error is NULL or the caller's. */
+enum counterworks_status cw_lib_finish(enum cw_status status, const struct cw_error *from,
+                                       struct counterworks_error *error);
+
+#endif

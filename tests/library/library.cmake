@@ -1,0 +1,11 @@
+# libcounterworks, from the build tree and installed.
+cw_unit(library_test counterworks)
+target_compile_definitions(library_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>")
+add_dependencies(library_test metric-config)
+set_tests_properties(unit/library_test PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>)
+set(options)
+if(CW_SANITIZE)
+  set(options -fsanitize=address,undefined)
+endif()
+add_test(NAME library/installed
+         COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_library ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${options})

@@ -1,0 +1,213 @@
+/* libcounterworks as a program uses it. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "include/counterworks/counterworks.h"
+
+#define CAPTURES CW_SOURCE_DIR "/data/captures/"
+#define DATA CW_SOURCE_DIR "/data"
+
+static struct counterworks *data;
+static struct counterworks_chip *gh100;
+static struct counterworks_error error;
+static char text[1200];
+
+#define GOOD(call) cr_assert_eq(call, COUNTERWORKS_OK, "%s", counterworks_error_text(&error, text, sizeof text))
+
+static void begin(void)
+{
+    GOOD(counterworks_open(&data, DATA, &error));
+    GOOD(counterworks_chip_open(&gh100, data, "GH100", &error));
+}
+
+static void end(void)
+{
+    counterworks_chip_close(gh100);
+    counterworks_close(data);
+}
+
+TestSuite(library, .init = begin, .fini = end);
+
+Test(library, chips_are_listed)
+{
+    bool found = false;
+    for (size_t i = 0; i < counterworks_chip_count(data); i++) {
+        found |= strcmp(counterworks_chip_name(data, i), "GH100") == 0;
+        cr_expect(i == 0 || strcmp(counterworks_chip_name(data, i - 1), counterworks_chip_name(data, i)) < 0);
+    }
+    cr_expect(found && counterworks_chip_count(data) >= 30);
+    struct counterworks_chip *none = gh100;
+    cr_expect_eq(counterworks_chip_open(&none, data, "GH1000", &error), COUNTERWORKS_USAGE);
+    cr_expect(!none && strstr(error.message, "GH100"), "%s", error.message);
+    cr_expect_eq(counterworks_chip_open(&none, data, "GH1000", NULL), COUNTERWORKS_USAGE);
+    struct counterworks *nowhere = data;
+    cr_expect_eq(counterworks_open(&nowhere, "/nowhere", &error), COUNTERWORKS_IO);
+    cr_expect_null(nowhere);
+    counterworks_close(NULL);
+    counterworks_chip_close(NULL);
+}
+
+static bool count(void *user, const char *name)
+{
+    cr_expect(*name);
+    return ++*(uint32_t *)user != 100000;
+}
+
+Test(library, metrics_are_listed_and_described)
+{
+    uint32_t usual = 0, every = 0;
+    counterworks_metric_each(gh100, false, count, &usual);
+    counterworks_metric_each(gh100, true, count, &every);
+    cr_expect(usual > 3000 && usual < 20000, "%u", usual);
+    cr_expect_eq(every, 100000, "it ends where it is told to");
+    struct counterworks_metric *m;
+    GOOD(counterworks_metric_find(&m, gh100, "l1tex__average_t_sectors_per_request.pct", &error));
+    cr_expect_eq(m->type, COUNTERWORKS_RATIO);
+    cr_expect_str_eq(m->unit, "%");
+    cr_expect(strstr(m->formula, "3.125 * avg("), "%s", m->formula);
+    cr_expect(strstr(m->description, "sectors"), "%s", m->description);
+    counterworks_metric_free(m);
+    counterworks_metric_free(NULL);
+    cr_expect_eq(counterworks_metric_find(&m, gh100, "sm__cycles_activ.avg", &error), COUNTERWORKS_USAGE);
+    cr_expect(!m && strstr(error.message, "sm__cycles_active"), "%s", error.message);
+}
+
+Test(library, users_metrics_are_added)
+{
+    char path[] = "/tmp/library_test.XXXXXX";
+    static const char own[] =
+        "schema: 1\nmetrics:\n  ipc:\n    formula: sm__inst_executed.sum / sm__cycles_active.sum\n";
+    int fd = mkstemp(path);
+    cr_assert(write(fd, own, sizeof own - 1) == sizeof own - 1 && close(fd) == 0);
+    GOOD(counterworks_chip_add_metrics(gh100, path, &error));
+    cr_expect_eq(counterworks_chip_add_metrics(gh100, path, &error), COUNTERWORKS_INPUT, "it has it already");
+    cr_expect(error.line == 3 && strcmp(error.source, path) == 0, "%s:%u", error.source, error.line);
+    struct counterworks_metric *m;
+    GOOD(counterworks_metric_find(&m, gh100, "ipc", &error));
+    cr_expect_eq(m->type, COUNTERWORKS_FORMULA);
+    counterworks_metric_free(m);
+    unlink(path);
+}
+
+Test(library, a_plan_is_that_of_the_command)
+{
+    static const char *const names[] = {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum",
+                                        "sm__inst_executed.sum", "dram__bytes.sum"};
+    struct counterworks_plan *plan;
+    const char *name;
+    const uint32_t *passes;
+    uint32_t bound;
+    bool whole;
+    GOOD(counterworks_plan_make(&plan, gh100, names, 4, NULL, &error));
+    cr_expect(counterworks_plan_passes(plan, &bound) >= bound && bound);
+    cr_assert_eq(counterworks_plan_metric_count(plan), 3);
+    cr_expect_eq(counterworks_plan_metric(plan, 1, &name, &passes, &whole), 1);
+    cr_expect(strcmp(name, "dram__bytes.sum") == 0 && passes[0] < counterworks_plan_passes(plan, NULL) && whole);
+    GOOD(counterworks_plan_save(plan, "/tmp/library_test.cwc", &error));
+    cr_expect_eq(counterworks_plan_save(plan, "/nowhere/plan.cwc", &error), COUNTERWORKS_IO);
+    cr_expect_eq(system(CW_METRIC_CONFIG
+                        " --no-native --chip GH100 -m sm__throughput.avg.pct_of_peak_sustained_elapsed,"
+                        "dram__bytes.sum,sm__inst_executed.sum -o /tmp/library_test_2.cwc && cmp "
+                        "/tmp/library_test.cwc /tmp/library_test_2.cwc"),
+                 0);
+    counterworks_plan_free(plan);
+    unlink("/tmp/library_test.cwc");
+    unlink("/tmp/library_test_2.cwc");
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, names, 0, NULL, &error), COUNTERWORKS_USAGE);
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    options.profiler = COUNTERWORKS_INSTRUCTIONS;
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, names, 1, &options, &error), COUNTERWORKS_USAGE);
+    options.size = offsetof(struct counterworks_plan_options, profiler); /* of a library that had none */
+    GOOD(counterworks_plan_make(&plan, gh100, names, 1, &options, &error));
+    counterworks_plan_free(plan);
+}
+
+Test(library, ranges_are_evaluated)
+{
+    static const char *const names[] = {"l1tex__average_t_sectors_per_request.pct", "gpu__time_duration.sum",
+                                        "sm__cycles_active.max"};
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    struct counterworks_row row = {.size = sizeof row};
+    double values[3];
+    int8_t statuses[3];
+    GOOD(counterworks_capture_open(&capture, CAPTURES "gemm.cwd", &error));
+    counterworks_capture_describe(capture, &info);
+    cr_expect_str_eq(info.chip, "GH100");
+    cr_expect(info.profiler == COUNTERWORKS_RANGES && info.complete && info.metric_count && info.pass_count > 1);
+    cr_assert_eq(info.row_count, 1);
+    counterworks_capture_row(capture, 0, &row);
+    cr_expect(strstr(row.kernel, "gemm") && row.block[0] && row.end_ns > row.start_ns);
+    GOOD(counterworks_evaluate(capture, gh100, names, 3, NULL, values, statuses, &error));
+    cr_expect_float_eq(values[0], 12.5, 1e-9);
+    cr_expect(values[1] > 0 && statuses[1] == COUNTERWORKS_VALUE_OK);
+    static const char *const wrong[] = {"sm__cycles_active.maximum"};
+    cr_expect_eq(counterworks_evaluate(capture, gh100, wrong, 1, NULL, values, statuses, &error), COUNTERWORKS_USAGE);
+    struct counterworks_chip *other;
+    GOOD(counterworks_chip_open(&other, data, "TU102", &error));
+    cr_expect_eq(counterworks_evaluate(capture, other, names, 1, NULL, values, statuses, &error), COUNTERWORKS_INPUT);
+    counterworks_chip_close(other);
+    struct counterworks_capture_info small = {.size = offsetof(struct counterworks_capture_info, profiler)};
+    small.profiler = COUNTERWORKS_INSTRUCTIONS;
+    counterworks_capture_describe(capture, &small);
+    cr_expect(strcmp(small.chip, "GH100") == 0 && small.profiler == COUNTERWORKS_INSTRUCTIONS, "it had no more");
+    counterworks_capture_close(capture);
+}
+
+Test(library, samples_are_evaluated)
+{
+    static const char *const names[] = {"sm__cycles_active.avg", "TPC.TriageCompute.sm__inst_executed_realtime.sum"};
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    struct counterworks_row first = {.size = sizeof first}, last = {.size = sizeof last};
+    GOOD(counterworks_capture_open(&capture, CAPTURES "pm_gpus.cwd", &error));
+    counterworks_capture_describe(capture, &info);
+    cr_assert(info.profiler == COUNTERWORKS_SAMPLES && info.row_count > 100 && info.device_count == 2);
+    double *values = malloc(2 * info.row_count * sizeof *values);
+    int8_t *statuses = malloc(2 * info.row_count);
+    GOOD(counterworks_evaluate(capture, gh100, names, 2, NULL, values, statuses, &error));
+    double sum = 0;
+    for (uint64_t i = info.row_count; i < 2 * info.row_count; i++)
+        sum += values[i];
+    cr_expect(sum == 2 * 10258832.0 && statuses[info.row_count] == COUNTERWORKS_VALUE_OK, "%g", sum);
+    counterworks_capture_row(capture, 0, &first);
+    counterworks_capture_row(capture, info.row_count - 1, &last);
+    cr_expect(first.end_ns > first.start_ns && first.device < 2 && last.device < 2 && !*first.kernel);
+    free(values);
+    free(statuses);
+    counterworks_capture_close(capture);
+}
+
+Test(library, what_is_no_capture_is_refused)
+{
+    struct counterworks_capture *capture;
+    double value;
+    int8_t status;
+    static const char *const names[] = {"sm__cycles_active.avg"};
+    cr_expect_eq(counterworks_capture_open(&capture, "/nowhere.cwd", &error), COUNTERWORKS_IO);
+    cr_expect_null(capture);
+    cr_expect_eq(counterworks_capture_read(&capture, "no capture", 10, "bytes", &error), COUNTERWORKS_INPUT);
+    cr_expect(error.has_offset && strcmp(error.source, "bytes") == 0);
+    GOOD(counterworks_capture_open(&capture, CAPTURES "pc_gemm.cwd", &error));
+    cr_expect_eq(counterworks_evaluate(capture, gh100, names, 1, NULL, &value, &status, &error),
+                 COUNTERWORKS_UNSUPPORTED);
+    counterworks_capture_close(capture);
+}
+
+Test(library, captures_are_joined)
+{
+    static const char *const paths[] = {CAPTURES "gemm.cwd", CAPTURES "gemm.cwd"};
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    GOOD(counterworks_capture_merge("/tmp/library_test.cwd", paths, 2, &error));
+    GOOD(counterworks_capture_open(&capture, "/tmp/library_test.cwd", &error));
+    counterworks_capture_describe(capture, &info);
+    cr_expect_eq(info.row_count, 2);
+    counterworks_capture_close(capture);
+    unlink("/tmp/library_test.cwd");
+}
