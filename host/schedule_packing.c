@@ -154,25 +154,34 @@ bool cw_packings_full(const struct cw_packings *all)
     return all->change_count == MOST_CHANGES;
 }
 
+static void put(struct cw_packings *all, struct cw_item_id id, uint32_t pass, uint32_t choice)
+{
+    cw_packing_put(all->items[id.problem], id.item, pass, choice);
+    all->changes[all->change_count++] = (struct cw_change){id, pass, 0, (uint16_t)(1 + choice)};
+}
+
 bool cw_packings_put(struct cw_packings *all, struct cw_item_id id, uint32_t pass, uint32_t choice)
 {
-    struct cw_packing *p = all->items[id.problem];
-    if (cw_packings_full(all) ||
-        !cw_packing_pass_fits(&p->passes[pass], p->problem, p->problem->items[id.item].choices[choice].class_))
+    const struct cw_packing *p = all->items[id.problem];
+    uint32_t class_ = p->problem->items[id.item].choices[choice].class_;
+    if (cw_packings_full(all) || !cw_packing_pass_fits(&p->passes[pass], p->problem, class_))
         return false;
-    cw_packing_put(p, id.item, pass, choice);
-    all->changes[all->change_count++] = (struct cw_change){id, pass, 0, 1 + choice};
+    put(all, id, pass, choice);
     return true;
 }
 
 bool cw_packings_add(struct cw_packings *all, struct cw_item_id id, uint32_t pass)
 {
-    uint32_t choices = all->problems->items[id.problem].items[id.item].choice_count;
+    const struct cw_packing *p = all->items[id.problem];
+    const struct cw_item *item = &p->problem->items[id.item];
+    uint32_t k = 0;
     all->steps++;
-    for (uint32_t k = 0; k < choices; k++)
-        if (cw_packings_put(all, id, pass, k))
-            return true;
-    return false;
+    while (k < item->choice_count && !cw_packing_pass_fits(&p->passes[pass], p->problem, item->choices[k].class_))
+        k++;
+    if (k == item->choice_count || cw_packings_full(all))
+        return false;
+    put(all, id, pass, k);
+    return true;
 }
 
 bool cw_packings_take(struct cw_packings *all, struct cw_item_id id, uint32_t pass)
@@ -180,7 +189,7 @@ bool cw_packings_take(struct cw_packings *all, struct cw_item_id id, uint32_t pa
     struct cw_packing *p = all->items[id.problem];
     if (cw_packings_full(all))
         return false;
-    all->changes[all->change_count++] = (struct cw_change){id, pass, cw_packing_has(p, id.item, pass), 0};
+    all->changes[all->change_count++] = (struct cw_change){id, pass, (uint16_t)cw_packing_has(p, id.item, pass), 0};
     cw_packing_take(p, id.item, pass);
     return true;
 }

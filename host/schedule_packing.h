@@ -57,7 +57,8 @@ struct cw_packings {
     const struct cw_list *groups; /* of raw counters to bring together; each is of one section, ascending */
     struct cw_change {            /* an item that was put into a pass, or taken out of it */
         struct cw_item_id id;
-        uint32_t pass, had, has; /* 1 + its choice there before and after; 0: it did or does not stand there */
+        uint32_t pass;
+        uint16_t had, has; /* 1 + its choice there before and after; 0: it did or does not stand there */
     } * changes;
     uint32_t change_count;
     uint32_t *together;         /* of cw_packings_reseat */
