@@ -1,0 +1,19 @@
+/* What the commands share. */
+#ifndef CW_CLI_COMMON_CLI_H
+#define CW_CLI_COMMON_CLI_H
+
+#include <argp.h>
+
+#include "base/error.h"
+
+/* Prints "program: message" for a mistake in the command line, on one line of stderr, and returns the exit code. */
+int cw_cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What a command ends with: makes sure that everything printed on standard output was written, and prints the error, if
+ * there is one. Returns the exit code. */
+int cw_cli_finish(enum cw_status status, const struct cw_error *err);
+
+/* argp with this project's exit code for usage errors and version text. */
+void cw_cli_init(void);
+
+#endif

@@ -1,0 +1,107 @@
+#include "cli/common/legacy_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/suggest.h"
+#include "metricdb/formula_load.h"
+#include "metricdb/legacy.h"
+#include "metricdb/metric.h"
+
+/* A double-quoted YAML scalar. */
+static void put_quoted(struct cw_writer *text, const char *value)
+{
+    cw_write_format(text, "\"");
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            cw_write_format(text, "\\");
+        cw_write_bytes(text, value, 1);
+    }
+    cw_write_format(text, "\"");
+}
+
+static void put_formula(struct cw_writer *text, const struct cw_legacy_name *name)
+{
+    cw_write_format(text, "  %s: {formula: ", name->name);
+    put_quoted(text, name->formula);
+    cw_write_format(text, ", unit: ");
+    put_quoted(text, name->unit);
+    cw_write_format(text, ", description: ");
+    put_quoted(text, name->description);
+    cw_write_format(text, "}\n");
+}
+
+static enum cw_status no_equivalent(const struct cw_legacy_name *name, const char *chip, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s has no equivalent on %s: %s%s%s", name->name, chip, name->none,
+                        name->closest_count ? "; the closest is " : "", name->closest_count ? name->closest[0] : "");
+}
+
+/* A misspelt legacy name gets its nearest ones; a name that is near none is left to whoever reads names. */
+static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name, const char *chip, struct cw_error *err)
+{
+    struct cw_suggest near;
+    char text[400];
+    cw_suggest_init(&near, name);
+    for (uint32_t i = 0; i < legacy->count; i++)
+        cw_suggest_offer(&near, legacy->names[i].name);
+    if (!near.count)
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_USAGE, "found the metric '%s', which %s does not have%s", name, chip,
+                        cw_suggest_text(&near, text, sizeof text));
+}
+
+/* Names of metrics hold "__", legacy names do not. */
+static bool may_be_legacy(const struct cw_chip *chip, const char *name)
+{
+    struct cw_metric metric;
+    return !strstr(name, "__") && cw_metric_parse(&metric, chip, name, NULL) != CW_OK;
+}
+
+static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy *legacy, const struct cw_legacy_name *name,
+                            const char *chip, struct cw_error *err)
+{
+    if (!name->formula)
+        return no_equivalent(name, chip, err);
+    if (strcmp(legacy->chip, chip) != 0)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s is known as a formula over %s, not over %s", name->name,
+                            legacy->chip, chip);
+    put_formula(text, name);
+    return CW_OK;
+}
+
+enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *const *names, size_t count,
+                                     struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_legacy *legacy = NULL;
+    bool *adopted = NULL, unknown = false; /* unknown: suggestions were looked for once */
+    struct cw_writer text;
+    cw_writer_init(&text);
+    cw_write_format(&text, "schema: 1\nmetrics:\n");
+    size_t nothing = text.size;
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        if (!may_be_legacy(*chip, names[i]))
+            continue;
+        if (!legacy)
+            status = cw_legacy_load(&legacy, arena, err);
+        if (status == CW_OK && !adopted && !(adopted = cw_arena_alloc(arena, legacy->count, sizeof *adopted)))
+            status = cw_error_nomem(err);
+        const struct cw_legacy_name *name = status == CW_OK ? cw_legacy_find(legacy, names[i]) : NULL;
+        if (status == CW_OK && !name && !unknown) {
+            status = misspelt(legacy, names[i], (*chip)->name, err);
+            unknown = true;
+        }
+        if (name && !adopted[name - legacy->names]) {
+            status = adopt(&text, legacy, name, (*chip)->name, err);
+            adopted[name - legacy->names] = true;
+        }
+    }
+    if (status == CW_OK && text.status != CW_OK)
+        status = cw_error_nomem(err);
+    if (status == CW_OK && text.size > nothing)
+        status = cw_formulas_parse(chip, text.data, text.size, legacy->path, arena, err);
+    cw_writer_free(&text);
+    return status;
+}

@@ -1,0 +1,122 @@
+#include "cli/common/metric_hint.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
+#include "metricdb/metric.h"
+
+enum { MOST_ALIKE = 3, MOST_CHIPS_TOLD = 6 };
+
+/* Whether the name is a base name of the chip or goes on after one. */
+static bool knows_base(const struct cw_chip *chip, const char *name)
+{
+    enum cw_metric_type type;
+    uint32_t index;
+    for (size_t end = strlen(name); end > 0; end--)
+        if ((!name[end] || name[end] == '.') && cw_chip_find(chip, name, end, &type, &index))
+            return true;
+    return false;
+}
+
+static void add(struct cw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct cw_error *err, const char *format, ...)
+{
+    size_t used = strlen(err->message);
+    va_list args;
+    va_start(args, format);
+    cw_text_vformat(err->message + used, sizeof err->message - used, format, args);
+    va_end(args);
+}
+
+static void add_chips(struct cw_error *err, const struct cw_chip *chip, const char *name, struct cw_arena *arena)
+{
+    const struct cw_chip_file *files;
+    size_t count, told = 0, more = 0, length = strlen(err->message);
+    const char *begin = length && err->message[length - 1] == '?' ? " It is a metric of " : "; it is a metric of ";
+    if (cw_chip_files(&files, &count, NULL, arena, NULL) != CW_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct cw_chip *other;
+        if (strcmp(files[i].path, chip->path) == 0 || cw_chip_load_file(&other, files[i].path, arena, NULL) != CW_OK ||
+            !knows_base(other, name))
+            continue;
+        for (uint32_t k = 0; k < files[i].name_count; k++)
+            if (told < MOST_CHIPS_TOLD)
+                add(err, "%s%s", told++ ? ", " : begin, files[i].names[k]);
+            else
+                more++;
+    }
+    if (more)
+        add(err, " and %zu more", more);
+}
+
+/* The parts that two base names share, twice over, less those that only one has; names of two units share nothing. */
+static int likeness(const char *a, const char *b)
+{
+    const char *gap = strstr(a, "__");
+    size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
+    int shared = 0, parts_a = 0, parts_b = 0;
+    if (!gap || strncmp(a, b, unit) != 0)
+        return 0;
+    for (const char *p = a + unit; *p && *p != '.'; p += *p == '_') {
+        size_t n = strcspn(p, "_.");
+        bool found = false;
+        for (const char *q = b + unit; *q && !found; q += *q == '_') {
+            size_t m = strcspn(q, "_");
+            found = n == m && strncmp(p, q, n) == 0;
+            q += m;
+        }
+        shared += found;
+        parts_a++;
+        p += n;
+    }
+    for (const char *q = b + unit; *q; q += *q == '_') {
+        q += strcspn(q, "_");
+        parts_b++;
+    }
+    return 4 * shared - parts_a - parts_b;
+}
+
+static void add_alike(struct cw_error *err, const struct cw_chip *chip, const char *name)
+{
+    const char *best[MOST_ALIKE];
+    int scores[MOST_ALIKE];
+    size_t count = 0;
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+        for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
+            const char *candidate = cw_chip_base_name(chip, (enum cw_metric_type)t, i);
+            int score = likeness(name, candidate);
+            if (score <= 0 || (count == MOST_ALIKE && score <= scores[count - 1]))
+                continue;
+            size_t at = count < MOST_ALIKE ? count++ : count - 1;
+            for (; at > 0 && scores[at - 1] < score; at--) {
+                scores[at] = scores[at - 1];
+                best[at] = best[at - 1];
+            }
+            scores[at] = score;
+            best[at] = candidate;
+        }
+    for (size_t i = 0; i < count; i++)
+        add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
+}
+
+void cw_metric_hint(struct cw_error *err, const struct cw_chip *chip, const char *const *names, size_t count)
+{
+    struct cw_metric m;
+    size_t i = 0;
+    if (err->code != CW_ERR_USAGE)
+        return;
+    while (i < count && (knows_base(chip, names[i]) || cw_metric_parse(&m, chip, names[i], NULL) == CW_OK))
+        i++;
+    if (i == count || !strstr(err->message, names[i]))
+        return;
+    struct cw_arena *arena = cw_arena_create();
+    if (!strstr(err->message, "; did you mean "))
+        add_alike(err, chip, names[i]);
+    if (arena)
+        add_chips(err, chip, names[i], arena);
+    cw_arena_destroy(arena);
+}

@@ -1,0 +1,37 @@
+/* The metrics a person asks for: -m A,B,..., --metrics-file F and --set NAME, in the order given. */
+#ifndef CW_CLI_COMMON_METRIC_LIST_H
+#define CW_CLI_COMMON_METRIC_LIST_H
+
+#include <argp.h>
+
+#include "base/arena.h"
+#include "metricdb/chip.h"
+
+enum { CW_METRIC_SOURCES_MAX = 256 };
+
+/* The options as they stand on the command line: the input of the argp child. */
+struct cw_metric_sources {
+    size_t count;
+    struct {
+        int key;
+        const char *text;
+    } items[CW_METRIC_SOURCES_MAX];
+};
+extern const struct argp cw_metric_sources_argp;
+
+struct cw_metric_list {
+    size_t count, capacity;
+    const char **names; /* malloc memory; release with cw_metric_list_free */
+};
+
+/* Appends the names that the sources ask for; they live in `arena`. */
+enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
+                                     const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
+/* Appends one metric for each base name of the chip and each formula of the user's, and peaks for the counters that are
+ * derived, so that a plan of them records whatever metrics are evaluated from. What has no formula or cannot be
+ * collected is left out, and told in one line on standard error. */
+enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct cw_chip *chip, struct cw_arena *arena,
+                                      struct cw_error *err);
+void cw_metric_list_free(struct cw_metric_list *list);
+
+#endif

@@ -1,0 +1,287 @@
+/* metric-eval: counter data to metrics. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/usage.h"
+#include "cli/common/cli.h"
+#include "cli/eval/merge.h"
+#include "cli/eval/run.h"
+#include "cli/eval/held_metrics.h"
+#include "cli/eval/native_reference.h"
+#include "eval/check.h"
+#include "eval/explain.h"
+
+enum {
+    KEY_ALL = 256,
+    KEY_CSV,
+    KEY_JSON,
+    KEY_RANGE,
+    KEY_FRAME,
+    KEY_REGION,
+    KEY_CHIP_FILE,
+    KEY_CHECK,
+    KEY_NATIVE,
+    KEY_TOP
+};
+
+static const struct argp_option option_list[] = {
+    {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
+    {"range", KEY_RANGE, "REGEX", 0,
+     "only ranges whose name or kernel matches; explain takes the first of them, or the range of that number", 0},
+    {"output", 'o', "FILE", 0, "write HDF5", 0},
+    {"csv", KEY_CSV, "FILE", 0, "write CSV; - is standard output", 0},
+    {"json", KEY_JSON, "FILE", 0, "write JSON; - is standard output", 0},
+    {"frame-ns", KEY_FRAME, "N", 0, "duration of your frame in nanoseconds, for the frame sub-metrics", 0},
+    {"region-ns", KEY_REGION, "N", 0, "duration of your region in nanoseconds, for the region sub-metrics", 0},
+    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
+    {"top", KEY_TOP, "N", 0, "of PC samples and SASS metrics, show the N hottest instructions (default: 25)", 0},
+    {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
+    {"native", KEY_NATIVE, "FILE", 0,
+     "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
+     "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
+     0},
+    {0},
+};
+
+/* ---- command line ----------------------------------------------------------------------------------------------- */
+
+static double duration(const char *text, const char *option, struct argp_state *state)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0 && value < 1e300))
+        cw_usage_error(state, "found %s '%s', expected a number of nanoseconds above 0", option, text);
+    return value;
+}
+
+static void add_argument(struct cw_eval_request *o, const char *arg, struct argp_state *state)
+{
+    bool first = !o->show && !o->explain && !o->capture;
+    if (first && strcmp(arg, "show") == 0)
+        o->show = true;
+    else if (first && strcmp(arg, "explain") == 0)
+        o->explain = true;
+    else if (!o->capture)
+        o->capture = arg;
+    else if (o->explain && !o->explained)
+        o->explained = arg;
+    else
+        cw_usage_error(state, "found '%s' after %s, expected one %s", arg, o->explain ? o->explained : o->capture,
+                       o->explain ? "metric" : "capture");
+}
+
+static void check_options(const struct cw_eval_request *o, struct argp_state *state)
+{
+    bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
+    if (!o->capture)
+        cw_usage_error(state, "no capture: give a .cwd file");
+    if (o->explain && !o->explained)
+        cw_usage_error(state, "found no metric to explain after %s", o->capture);
+    if (o->all && o->sources.count)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
+        cw_usage_error(state, "found --csv and --json on standard output, expected one of them there");
+    if (o->check && (metrics || output || o->range || o->native))
+        cw_usage_error(state,
+                       "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
+    if (o->native && (output || o->range))
+        cw_usage_error(state, "found --native with ranges or outputs, expected none");
+    if (o->show && (metrics || output || o->range || o->check || o->native))
+        cw_usage_error(state, "found options of evaluation, expected none with show");
+    if (o->explain && (metrics || output || o->check || o->native))
+        cw_usage_error(state, "found other metrics or outputs, expected none with explain");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct cw_eval_request *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->sources;
+        state->child_inputs[1] = &o->metrics_db;
+        return 0;
+    case KEY_ALL:
+        o->all = true;
+        return 0;
+    case KEY_RANGE:
+        o->range = arg;
+        return 0;
+    case 'o':
+        o->hdf5 = arg;
+        return 0;
+    case KEY_CSV:
+        o->csv = arg;
+        return 0;
+    case KEY_JSON:
+        o->json = arg;
+        return 0;
+    case KEY_FRAME:
+        o->eval.frame_ns = duration(arg, "--frame-ns", state);
+        return 0;
+    case KEY_REGION:
+        o->eval.region_ns = duration(arg, "--region-ns", state);
+        return 0;
+    case KEY_CHIP_FILE:
+        o->chip_file = arg;
+        return 0;
+    case KEY_CHECK: /* "--check --native FILE" means --native FILE */
+        if (strcmp(arg, "--native") == 0)
+            state->next--;
+        else
+            o->check = arg;
+        return 0;
+    case KEY_NATIVE:
+        o->native = arg;
+        return 0;
+    case KEY_TOP:
+        o->top = strtoul(arg, NULL, 10);
+        if (!o->top || arg[strspn(arg, "0123456789")])
+            cw_usage_error(state, "found --top '%s', expected a number above 0", arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        add_argument(o, arg, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_options(o, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- commands --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status evaluate(struct cw_eval_run *r)
+{
+    if (cw_eval_of_samples(r))
+        return cw_pm_result_make(&r->samples, r->chip, &r->data, r->source, r->metrics, r->metric_count, &r->o->eval,
+                                 r->arena, r->err);
+    return cw_result_make(&r->ranges, r->chip, &r->data, r->source, r->metrics, r->metric_count, &r->o->eval, r->arena,
+                          r->err);
+}
+
+static enum cw_status run_check(struct cw_eval_run *r)
+{
+    struct cw_reference reference;
+    enum cw_status status = cw_reference_load(&reference, r->o->check, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_eval_parse_names(r, reference.metrics, reference.metric_count);
+    if (status == CW_OK)
+        status = evaluate(r);
+    return status == CW_OK ? cw_reference_compare(&reference, &r->ranges, stdout, r->err) : status;
+}
+
+static enum cw_status run_native(struct cw_eval_run *r)
+{
+    struct cw_reference reference;
+    enum cw_status status = r->o->sources.count ? cw_eval_gather_named(r)
+                                                : cw_held_metrics(&r->metrics, &r->metric_count, r->chip,
+                                                                  &r->data.schema, r->arena, r->err);
+    if (status == CW_OK)
+        status = evaluate(r);
+    if (status == CW_OK)
+        status = cw_native_reference_load(&reference, r->o->native, &r->ranges, &r->o->eval, r->arena, r->err);
+    return status == CW_OK ? cw_reference_compare(&reference, &r->ranges, stdout, r->err) : status;
+}
+
+static enum cw_status run_explain(struct cw_eval_run *r)
+{
+    uint32_t range = 0;
+    enum cw_status status = cw_eval_parse_names(r, &r->o->explained, 1);
+    if (status == CW_OK)
+        status = cw_eval_choose_range(r, &range);
+    return status == CW_OK ? cw_explain(stdout, r->chip, &r->data, r->metrics, range, &r->o->eval, r->arena, r->err)
+                           : status;
+}
+
+static enum cw_status run_evaluate(struct cw_eval_run *r)
+{
+    enum cw_status status = cw_eval_gather(r);
+    if (status == CW_OK)
+        status = evaluate(r);
+    if (status == CW_OK)
+        status = cw_eval_select_ranges(r, &r->ranges);
+    return status == CW_OK ? cw_eval_write_metrics(r) : status;
+}
+
+/* Samples and SASS metrics are no metrics of ranges: they need neither the chip's description nor names. */
+static enum cw_status run_instructions(struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    if (o->show)
+        return cw_show_instructions(r);
+    if (o->sources.count || o->all || o->range || o->explain || o->check || o->native)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found options about metrics, expected none for a capture of %s",
+                            o->capture, r->data.schema.profiler == CW_PROFILER_PC ? "PC samples" : "SASS metrics");
+    return cw_eval_instructions(r);
+}
+
+/* Outputs would otherwise replace each other, or what they are made from. */
+static enum cw_status check_outputs(const struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    const char *const files[] = {o->capture, o->hdf5, o->csv, o->json};
+    for (size_t i = 1; i < sizeof files / sizeof *files; i++)
+        for (size_t k = 0; files[i] && k < i; k++)
+            if (files[k] && cw_file_is_same(files[k], files[i]))
+                return cw_error_set(r->err, CW_ERR_USAGE, "found %s as %s, expected another file for each", files[i],
+                                    k ? "two outputs" : "capture and output");
+    return CW_OK;
+}
+
+static enum cw_status run(struct cw_eval_run *r)
+{
+    enum cw_status status = check_outputs(r);
+    if (status == CW_OK)
+        status = cw_eval_load_capture(r);
+    if (status == CW_OK && r->o->show)
+        cw_capture_show(&r->data, r->o->capture, stdout);
+    if (status == CW_OK && cw_eval_of_instructions(r)) {
+        status = run_instructions(r);
+    } else if (status == CW_OK && !r->o->show) {
+        status = cw_eval_load_chip(r);
+        if (status == CW_OK)
+            status = r->o->check     ? run_check(r)
+                     : r->o->native  ? run_native(r)
+                     : r->o->explain ? run_explain(r)
+                                     : run_evaluate(r);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp_child children[] = {
+        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        option_list,
+        parse,
+        "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC\nmerge A.cwd B.cwd... -o ALL.cwd",
+        "Evaluates the metrics of a capture, and prints a table or writes HDF5, CSV or JSON. Without -m, --set or "
+        "--all these are the metrics of the plan. Needs no GPU and no NVIDIA software. 'show' prints what the capture "
+        "holds. 'explain' prints how a value came about: its formula with the numbers in it, down to the counters.\v"
+        "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
+        "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
+        "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
+        "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",
+        children,
+        NULL,
+        NULL};
+    struct cw_eval_request options = {.top = 25};
+    cw_cli_init();
+    if (argc > 1 && strcmp(argv[1], "merge") == 0) {
+        static char title[] = "metric-eval merge";
+        argv[1] = title;
+        return cw_eval_merge(argc - 1, argv + 1);
+    }
+    cw_usage_parse(&argp, argc, argv, 0, &options);
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
+    enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
+    cw_arena_destroy(r.arena);
+    cw_bytes_free(&r.file);
+    return cw_cli_finish(status, &err);
+}

@@ -1,0 +1,79 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/eval/run.h"
+#include "metricdb/glossary.h"
+
+/* Descriptions are a courtesy: without a glossary there are none. */
+static enum cw_status describe(const char *const **descriptions, struct cw_eval_run *r)
+{
+    const struct cw_result *result = cw_eval_of_samples(r) ? &r->samples.base : &r->ranges;
+    const struct cw_glossary *glossary;
+    *descriptions = NULL;
+    enum cw_status status = cw_glossary_load(&glossary, r->arena, NULL);
+    if (status != CW_OK)
+        return status == CW_ERR_NOMEM ? cw_error_nomem(r->err) : CW_OK;
+    const char **texts = cw_arena_alloc(r->arena, result->metric_count, sizeof *texts);
+    for (uint32_t i = 0; texts && i < result->metric_count; i++) {
+        char text[CW_DESCRIPTION_MAX];
+        cw_describe_metric(glossary, r->chip, &result->metrics[i], text, sizeof text);
+        if (!(texts[i] = cw_arena_strdup(r->arena, text)))
+            texts = NULL;
+    }
+    *descriptions = texts;
+    return texts ? CW_OK : cw_error_nomem(r->err);
+}
+
+/* To a file or, for "-", to standard output. */
+static enum cw_status render(const char *path, cw_file_render *form, const struct cw_output *output,
+                             struct cw_error *err)
+{
+    if (strcmp(path, "-") != 0)
+        return cw_file_print(path, form, output, err);
+    enum cw_status status = form(stdout, output, err);
+    return status == CW_OK ? cw_file_flush(err) : status;
+}
+
+static struct cw_terminal_style terminal_style(size_t top)
+{
+    struct cw_terminal_style style = {.top = top};
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO))
+        return style;
+    style.bold = true;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        style.width = size.ws_col;
+    else if (columns)
+        style.width = (unsigned)strtoul(columns, NULL, 10);
+    return style;
+}
+
+enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output)
+{
+    const struct cw_eval_request *o = r->o;
+    const struct cw_terminal_style style = terminal_style(o->top);
+    enum cw_status status = CW_OK;
+    if (o->hdf5)
+        status = cw_hdf5_write(output, o->hdf5, r->err);
+    if (status == CW_OK && o->csv)
+        status = render(o->csv, cw_csv_write, output, r->err);
+    if (status == CW_OK && o->json)
+        status = render(o->json, cw_json_write, output, r->err);
+    bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
+    return status == CW_OK && !taken ? output->print(output, &style, stdout, r->err) : status;
+}
+
+enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)
+{
+    struct cw_output output;
+    const char *const *descriptions = NULL;
+    enum cw_status status = r->o->hdf5 ? describe(&descriptions, r) : CW_OK;
+    if (status == CW_OK)
+        status = cw_eval_of_samples(r) ? cw_output_samples(&output, &r->samples, descriptions, r->arena, r->err)
+                                       : cw_output_ranges(&output, &r->ranges, descriptions, r->arena, r->err);
+    return status == CW_OK ? cw_eval_write(r, &output) : status;
+}

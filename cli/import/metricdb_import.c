@@ -1,0 +1,436 @@
+/* metricdb-import: what NVIDIA's host library tells of chips, as YAML. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/usage.h"
+#include "cli/common/cli.h"
+#include "import/chips.h"
+#include "import/fit.h"
+#include "import/learn.h"
+#include "import/limit_tables.h"
+#include "import/mend.h"
+#include "import/transfer.h"
+#include "metricdb/chip_load.h"
+#include "metricdb/chip_write.h"
+#include "metricdb/data.h"
+
+enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
+
+enum { RANGE, PM };
+
+struct options {
+    const char *chip, *output, *library, *limits_from, *formulas_from;
+    const char *evidence[MOST_EVIDENCE];
+    size_t evidence_count;
+    bool all, learn[2]; /* by activity */
+    bool mend;
+};
+
+static const struct argp_option option_list[] = {
+    {"chip", 'c', "NAME", 0, "the chip, by NVIDIA's name (GH100)", 0},
+    {"all", 'a', 0, 0, "every chip that the library knows; what it does not tell stays as the existing files have it",
+     0},
+    {"output", 'o', "FILE", 0, "where to write (default: standard output); with --all a folder (default: data/chips)",
+     0},
+    {"evidence", 'e', "FILE", 0,
+     "a native counter-data image of this chip (capture-agent --keep-native); confirms formulas and gives peak rates "
+     "and instance counts; may be repeated",
+     0},
+    {"formulas-from", 'F', "FILE", 0,
+     "take formulas over from the file of another chip where names and raw counters agree (default with --all: the "
+     "first file there that knows peaks)",
+     0},
+    {"learn", 'L', "range|pm", OPTION_ARG_OPTIONAL,
+     "learn what one pass can hold, by asking the library: in range profiling, in PM sampling, or in both (takes "
+     "minutes); without this and --limits-from the file has no limits",
+     0},
+    {"limits-from", 'f', "FILE", 0,
+     "take what one pass can hold from this chip file, as far as it is not learned; with --all, a folder that has "
+     "NAME.yaml for some of the chips",
+     0},
+    {"mend", 'M', 0, 0,
+     "correct what one pass can hold in range profiling, learned or taken over, by the passes that the library makes "
+     "of sets that people ask for (takes minutes)",
+     0},
+    {"library", 'l', "FILE", 0, "where NVIDIA's host library is, if not in its usual place", 0},
+    {0},
+};
+
+static void check_options(const struct options *o, struct argp_state *state)
+{
+    if (!o->chip == !o->all)
+        cw_usage_error(state, "one of --chip and --all is required");
+    if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
+        cw_usage_error(state, "found --learn of all limits and --limits-from, expected one of them");
+    if (o->all && (o->learn[RANGE] || o->learn[PM] || o->mend))
+        cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
+                       o->mend ? "mend" : "learn");
+    if (o->all && o->evidence_count)
+        cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'c':
+        o->chip = arg;
+        return 0;
+    case 'a':
+        o->all = true;
+        return 0;
+    case 'o':
+        o->output = arg;
+        return 0;
+    case 'e':
+        if (o->evidence_count == MOST_EVIDENCE)
+            cw_usage_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
+        o->evidence[o->evidence_count++] = arg;
+        return 0;
+    case 'F':
+        o->formulas_from = arg;
+        return 0;
+    case 'L':
+        if (arg && strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
+            cw_usage_error(state, "found --learn=%s, expected range or pm", arg);
+        o->learn[RANGE] |= !arg || *arg == 'r';
+        o->learn[PM] |= !arg || *arg == 'p';
+        return 0;
+    case 'f':
+        o->limits_from = arg;
+        return 0;
+    case 'M':
+        o->mend = true;
+        return 0;
+    case 'l':
+        o->library = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        cw_usage_error(state, "found '%s', expected only options", arg);
+        return 0;
+    case ARGP_KEY_END:
+        check_options(o, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void show_progress(const char *what)
+{
+    cw_text_print(stderr, "  %s\n", what);
+}
+
+struct job {
+    const struct options *o;
+    const struct cw_nvperf *library;
+    const struct cw_chip *formulas; /* of another chip, or NULL */
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+/* ---- one chip --------------------------------------------------------------------------------------------------- */
+
+/* What is known of one chip before its text is written. */
+struct draft {
+    struct cw_facts *facts;
+    const struct cw_chip *earlier; /* the file that is there already, or NULL */
+    const char *limits_from;
+    bool may_drop_limits;   /* of the earlier file, where the library changed */
+    const char *pass_costs; /* the earlier file's line about them, or NULL */
+    char formulas[SOURCE_LINE];
+    struct cw_limit_table limits[2]; /* by activity */
+};
+
+/* Learns one table in place of whatever there was. Its source says how it did on sets that it was not learned from. */
+static enum cw_status learn(const struct job *j, struct draft *d, int which)
+{
+    static const char *const what[] = {"limits: range profiling", "pm_limits: PM sampling"};
+    struct cw_limit_table *table = &d->limits[which];
+    struct cw_learn_report r;
+    cw_limit_table_free(table);
+    cw_limit_table_init(table);
+    enum cw_status status = cw_learn(d->facts, j->library, which == PM ? CW_NVPERF_PM_SAMPLING : CW_NVPERF_PROFILER,
+                                     table, &r, isatty(2) ? show_progress : NULL, j->err);
+    if (status == CW_OK)
+        snprintf(table->source, sizeof table->source,
+                 "%s, learned by %llu questions to NVIDIA's host library; of fresh passes of our scheduler, from which "
+                 "nothing was learned, it refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
+                 what[which], (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets,
+                 r.natural.refused, r.natural.passes, r.natural.sets);
+    return status;
+}
+
+/* Corrects the table of range profiling. Its source says how it does on fresh sets then. */
+static enum cw_status mend(const struct job *j, struct draft *d)
+{
+    struct cw_limit_table *table = &d->limits[RANGE];
+    struct cw_mend_report r;
+    if (!table->limits.size)
+        return cw_error_set(j->err, CW_ERR_USAGE,
+                            "found no limits of %s to mend, expected --learn, or --limits-from a file that has some",
+                            d->facts->chip.name);
+    enum cw_status status =
+        cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
+    if (status == CW_OK)
+        snprintf(
+            table->source, sizeof table->source,
+            "limits: range profiling, learned from NVIDIA's host library, then mended by %llu questions where its own "
+            "passes or ours showed them wrong; of fresh passes of our scheduler, from which nothing was learned, it "
+            "refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
+            (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets, r.natural.refused,
+            r.natural.passes, r.natural.sets);
+    return status;
+}
+
+/* What one pass can hold: taken over, learned, or not known. */
+static enum cw_status limits(const struct job *j, struct draft *d)
+{
+    if (d->limits_from) {
+        struct cw_error why = CW_ERROR_INIT;
+        enum cw_status status = cw_limit_tables_read(d->facts, d->limits_from, &d->limits[RANGE], &d->limits[PM], &why);
+        if (status != CW_OK && (status != CW_ERR_DIFFERS || !d->may_drop_limits)) {
+            *j->err = why;
+            return status;
+        }
+        if (status != CW_OK)
+            cw_text_print(stderr, "metricdb-import: %s\n", why.message);
+    }
+    enum cw_status status = CW_OK;
+    for (int which = RANGE; which <= PM && status == CW_OK; which++)
+        if (j->o->learn[which] && d->facts->chip.domain_count)
+            status = learn(j, d, which);
+    return status == CW_OK && j->o->mend ? mend(j, d) : status;
+}
+
+/* The lines that an earlier file has about what was measured. */
+static void quote_measured(struct draft *d)
+{
+    for (uint32_t i = 0; i < d->earlier->source_count; i++)
+        if (strncmp(d->earlier->source[i], "peaks", 5) == 0)
+            snprintf(d->formulas, sizeof d->formulas, "%s", d->earlier->source[i]);
+        else if (strncmp(d->earlier->source[i], "pass_costs", 10) == 0)
+            d->pass_costs = d->earlier->source[i];
+}
+
+/* Formulas, peaks and the like, and the line that says where they come from. */
+static enum cw_status formulas(const struct job *j, struct draft *d)
+{
+    size_t captures = j->o->evidence_count;
+    bool other = j->formulas && strcmp(j->formulas->name, d->facts->chip.name) != 0;
+    snprintf(d->formulas, sizeof d->formulas,
+             "cycles, ratios: %s%s%sinferred from names and raw counters; peaks and instances are not known without "
+             "captures of this chip",
+             other ? "as " : "", other ? j->formulas->name : "",
+             other ? " has them where raw counters agree, else " : "");
+    if (captures)
+        snprintf(d->formulas, sizeof d->formulas,
+                 "peaks, instances, cycles, derived counters, ratios: fitted to %zu native captures", captures);
+    enum cw_status status = cw_fit(d->facts, j->library, j->o->evidence, captures, j->err);
+    if (status == CW_OK && other && !captures)
+        status = cw_transfer_formulas(d->facts, j->formulas, j->err);
+    if (status == CW_OK && d->earlier) {
+        status = cw_transfer_facts(d->facts, d->earlier, j->err);
+        quote_measured(d);
+    }
+    return status;
+}
+
+static enum cw_status write_chip(const struct job *j, struct draft *d, struct cw_writer *text)
+{
+    struct cw_limit_table *range = &d->limits[RANGE], *pm = &d->limits[PM];
+    cw_limit_table_init(range);
+    cw_limit_table_init(pm);
+    enum cw_status status = formulas(j, d);
+    if (status == CW_OK)
+        status = limits(j, d);
+    const char *source[] = {
+        d->facts->chip.domain_count
+            ? "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library"
+            : "names, units, dimensions, raw counters, throughputs: imported from NVIDIA's host library, which makes "
+              "no "
+              "passes for this chip",
+        d->formulas,
+        *range->source ? range->source : "limits: none",
+        NULL,
+        NULL,
+        NULL};
+    size_t n = 3;
+    if (*pm->source)
+        source[n++] = pm->source;
+    if (d->pass_costs)
+        source[n] = d->pass_costs;
+    if (status == CW_OK) {
+        cw_chip_write(&d->facts->chip, source, text);
+        cw_limit_tables_write(range, pm, text);
+        if (text->status != CW_OK)
+            status = cw_error_nomem(j->err);
+    }
+    cw_limit_table_free(range);
+    cw_limit_table_free(pm);
+    return status;
+}
+
+static enum cw_status run_chip(const struct job *j)
+{
+    struct cw_facts facts;
+    struct draft d = {.facts = &facts, .limits_from = j->o->limits_from};
+    struct cw_writer text;
+    cw_writer_init(&text);
+    enum cw_status status = cw_facts_import(&facts, j->library, j->o->chip, j->arena, j->err);
+    if (status == CW_OK)
+        status = write_chip(j, &d, &text);
+    if (status == CW_OK)
+        status = cw_file_write(j->o->output ? j->o->output : "/dev/stdout", text.data, text.size, j->err);
+    cw_writer_free(&text);
+    return status;
+}
+
+/* ---- all chips -------------------------------------------------------------------------------------------------- */
+
+static bool is_there(const char *path)
+{
+    struct stat at;
+    return stat(path, &at) == 0 && S_ISREG(at.st_mode);
+}
+
+/* FOLDER/NAME.yaml with the name in small letters; NULL where memory ends. */
+static const char *chip_path(const struct job *j, const char *folder, const char *name)
+{
+    char lower[64];
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof lower; n++)
+        lower[n] = (char)tolower((unsigned char)name[n]);
+    lower[n] = 0;
+    return cw_arena_printf(j->arena, "%s/%s.yaml", folder, lower);
+}
+
+/* The limits given for any chip of the kind, by either spelling, else those of the earlier file. */
+static enum cw_status find_limits(const struct job *j, struct draft *d, const char *earlier)
+{
+    const struct cw_chip *chip = &d->facts->chip;
+    d->limits_from = is_there(earlier) ? earlier : NULL;
+    d->may_drop_limits = true;
+    for (uint32_t i = 0; j->o->limits_from && i <= chip->also_count; i++) {
+        const char *name = i ? chip->also[i - 1] : chip->name;
+        const char *paths[] = {chip_path(j, j->o->limits_from, name),
+                               cw_arena_printf(j->arena, "%s/%s.yaml", j->o->limits_from, name)};
+        for (int k = 0; k < 2; k++) {
+            if (!paths[k])
+                return cw_error_nomem(j->err);
+            if (is_there(paths[k])) {
+                d->limits_from = paths[k];
+                d->may_drop_limits = false;
+                return CW_OK;
+            }
+        }
+    }
+    return CW_OK;
+}
+
+/* Writes the file of a kind unless it stands there already, byte for byte. */
+static enum cw_status update(const struct job *j, struct cw_facts *facts, const char *path)
+{
+    struct draft d = {.facts = facts};
+    struct cw_bytes before = {0};
+    struct cw_writer text;
+    cw_writer_init(&text);
+    enum cw_status status = is_there(path) ? cw_file_read(&before, path, LARGEST_FILE, j->err) : CW_OK;
+    if (status == CW_OK && before.data)
+        status = cw_chip_parse(&d.earlier, before.data, before.size, path, j->arena, j->err);
+    if (status == CW_OK)
+        status = find_limits(j, &d, path);
+    if (status == CW_OK)
+        status = write_chip(j, &d, &text);
+    bool same = before.data && before.size == text.size && memcmp(before.data, text.data, text.size) == 0;
+    if (status == CW_OK && !same)
+        status = cw_file_write(path, text.data, text.size, j->err);
+    if (status == CW_OK) {
+        cw_text_print(stdout, "%s: %s", path, facts->chip.name);
+        for (uint32_t i = 0; i < facts->chip.also_count; i++)
+            cw_text_print(stdout, " %s", facts->chip.also[i]);
+        cw_text_print(stdout, ": %s\n", same ? "as before" : before.data ? "changed" : "new");
+    }
+    cw_writer_free(&text);
+    cw_bytes_free(&before);
+    return status;
+}
+
+/* The first of the files that was measured gives the others its formulas. */
+static enum cw_status find_formulas(struct job *j, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count && !j->formulas; i++) {
+        const struct cw_chip *chip;
+        if (!is_there(paths[i]))
+            continue;
+        enum cw_status status = cw_chip_load_file(&chip, paths[i], j->arena, j->err);
+        if (status != CW_OK)
+            return status;
+        if (cw_chip_measured(chip))
+            j->formulas = chip;
+    }
+    return CW_OK;
+}
+
+static enum cw_status run_all(struct job *j)
+{
+    struct cw_facts *kinds;
+    size_t count;
+    char data[CW_PATH_MAX];
+    enum cw_status status = j->o->output ? CW_OK : cw_data_dir(data, NULL, j->err);
+    const char *folder = j->o->output ? j->o->output : cw_arena_printf(j->arena, "%s/chips", data);
+    if (status == CW_OK)
+        status = cw_chips_import(&kinds, &count, j->library, isatty(2) ? show_progress : NULL, j->arena, j->err);
+    const char **paths = status == CW_OK ? cw_arena_alloc(j->arena, count, sizeof(const char *)) : NULL;
+    for (size_t i = 0; paths && i < count; i++)
+        if (!folder || !(paths[i] = chip_path(j, folder, kinds[i].chip.name)))
+            paths = NULL;
+    if (status == CW_OK && !paths)
+        status = cw_error_nomem(j->err);
+    if (status == CW_OK && !j->formulas)
+        status = find_formulas(j, paths, count);
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        status = update(j, &kinds[i], paths[i]);
+    return status;
+}
+
+/* ---- main ------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+{
+    struct job j = {.o = o, .arena = arena, .err = err};
+    enum cw_status status = cw_nvperf_open(&j.library, o->library, err);
+    if (status == CW_OK && o->formulas_from)
+        status = cw_chip_load_file(&j.formulas, o->formulas_from, arena, err);
+    if (status != CW_OK)
+        return status;
+    return o->all ? run_all(&j) : run_chip(&j);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp argp = {
+        option_list,
+        parse,
+        "",
+        "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
+        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
+        "  metricdb-import --all -o chips",
+        NULL,
+        NULL,
+        NULL};
+    struct options options = {0};
+    cw_cli_init();
+    cw_usage_parse(&argp, argc, argv, 0, &options);
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    return cw_cli_finish(status, &err);
+}

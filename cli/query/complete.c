@@ -1,0 +1,185 @@
+/* metric-query complete: what a word of a command line may become, for completion by shells. */
+#include "cli/query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/usage.h"
+#include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
+#include "metricdb/set.h"
+
+enum { MOST_CHIPS = 256 };
+
+struct options {
+    const char *chip, *what, *prefix;
+};
+
+/* The chips whose names are offered; without --chip those of every file. */
+struct chips {
+    size_t count;
+    const struct cw_chip *items[MOST_CHIPS];
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'c':
+        o->chip = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!o->what)
+            o->what = arg;
+        else if (!o->prefix)
+            o->prefix = arg;
+        else
+            cw_usage_error(state, "found '%s', expected nothing after the word", arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->what)
+            cw_usage_error(state, "found nothing to complete, expected chips, sets, units or metrics");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option option_list[] = {
+    {"chip", 'c', "NAME", 0, "the chip that has the units and metrics (default: any)", 0},
+    {0},
+};
+
+static void offer(const char *word)
+{
+    cw_text_print(stdout, "%s\n", word);
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum cw_status complete_chips(const char *prefix, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip_file *files;
+    size_t count;
+    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        for (uint32_t k = 0; k < files[i].name_count; k++)
+            if (begins(files[i].names[k], prefix))
+                offer(files[i].names[k]);
+    return status;
+}
+
+static enum cw_status complete_sets(const char *prefix, struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *names;
+    size_t count;
+    enum cw_status status = cw_set_list(&names, &count, arena, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        if (begins(names[i], prefix))
+            offer(names[i]);
+    return status;
+}
+
+static enum cw_status load_chips(struct chips *chips, const char *name, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip_file *files;
+    size_t count;
+    if (name) {
+        chips->count = 1;
+        return cw_chip_load(&chips->items[0], NULL, name, arena, err);
+    }
+    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
+    for (size_t i = 0; status == CW_OK && i < count && i < MOST_CHIPS; i++)
+        status = cw_chip_load_file(&chips->items[chips->count++], files[i].path, arena, err);
+    return status;
+}
+
+/* Whether a chip before the n-th has the base name: then it was offered. */
+static bool offered(const struct chips *chips, size_t n, const char *name)
+{
+    enum cw_metric_type type;
+    uint32_t index;
+    for (size_t i = 0; i < n; i++)
+        if (cw_chip_find(chips->items[i], name, strlen(name), &type, &index))
+            return true;
+    return false;
+}
+
+/* The base name, and full names once the base is there: all at once would be a quarter of a million. */
+static void complete_base(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *prefix)
+{
+    const char *name = cw_chip_base_name(chip, type, base);
+    size_t length = strlen(name);
+    if (begins(name, prefix))
+        offer(name);
+    bool whole = begins(prefix, name) && (prefix[length] == '.' || !prefix[length]);
+    for (uint32_t v = 0; whole && v < cw_metric_variants(type); v++) {
+        char full[CW_METRIC_NAME_MAX];
+        struct cw_metric m = cw_metric_variant(type, base, v);
+        if (begins(cw_metric_name(chip, &m, full), prefix))
+            offer(full);
+    }
+}
+
+static void complete_metrics(const struct chips *chips, const char *prefix)
+{
+    for (size_t n = 0; n < chips->count; n++)
+        for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+            for (uint32_t i = 0; i < cw_chip_base_count(chips->items[n], (enum cw_metric_type)t); i++)
+                if (!offered(chips, n, cw_chip_base_name(chips->items[n], (enum cw_metric_type)t, i)))
+                    complete_base(chips->items[n], (enum cw_metric_type)t, i, prefix);
+}
+
+static void complete_units(const struct chips *chips, const char *prefix)
+{
+    for (size_t n = 0; n < chips->count; n++)
+        for (uint32_t i = 0; i < chips->items[n]->unit_count; i++) {
+            const char *name = chips->items[n]->units[i].name;
+            bool before = false;
+            for (size_t k = 0; k < n && !before; k++)
+                for (uint32_t u = 0; u < chips->items[k]->unit_count; u++)
+                    before |= strcmp(chips->items[k]->units[u].name, name) == 0;
+            if (!before && begins(name, prefix))
+                offer(name);
+        }
+}
+
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct options *o = options;
+    const char *prefix = o->prefix ? o->prefix : "";
+    if (strcmp(o->what, "chips") == 0)
+        return complete_chips(prefix, arena, err);
+    if (strcmp(o->what, "sets") == 0)
+        return complete_sets(prefix, arena, err);
+    bool units = strcmp(o->what, "units") == 0;
+    if (!units && strcmp(o->what, "metrics") != 0)
+        return cw_error_set(err, CW_ERR_USAGE, "found '%.40s' to complete, expected chips, sets, units or metrics",
+                            o->what);
+    struct chips chips = {0};
+    enum cw_status status = load_chips(&chips, o->chip, arena, err);
+    if (status == CW_OK && units)
+        complete_units(&chips, prefix);
+    else if (status == CW_OK)
+        complete_metrics(&chips, prefix);
+    return status;
+}
+
+int cw_query_complete(int argc, char **argv)
+{
+    static const struct argp argp = {option_list,
+                                     parse,
+                                     "chips|sets|units|metrics [WORD]",
+                                     "Prints what WORD may become, one a line, for the completion of shells. A metric "
+                                     "is completed to its base name first, and then to full names.\v"
+                                     "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    struct options options = {0};
+    return cw_query_main(&argp, argc, argv, &options, run);
+}

@@ -1,0 +1,473 @@
+/* metric-query describe: all that is known of a metric. */
+#include "cli/query/query.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/usage.h"
+#include "cli/common/cli.h"
+#include "cli/common/legacy_names.h"
+#include "cli/common/metric_hint.h"
+#include "host/plan.h"
+#include "image/counter_data.h"
+#include "json/json_tree.h"
+#include "metricdb/term_text.h"
+#include "metricdb/formula.h"
+#include "metricdb/glossary.h"
+#include "metricdb/term.h"
+
+enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
+
+struct options {
+    struct cw_query_chip chip;
+    enum cw_query_format format;
+    const char *metrics[MOST_METRICS];
+    size_t count;
+};
+
+/* What there is to say about one argument. */
+struct facts {
+    const char *name;   /* as given */
+    bool full;          /* a full name, not a base name */
+    bool legacy;        /* a name of CUPTI's, if it is a formula */
+    struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `dimension` */
+    char meaning[CW_DESCRIPTION_MAX + 256], dimension[128];
+    const char *type, *unit, *evidence;
+    char *formula;       /* lines */
+    const char *derived; /* how a counter follows from recorded ones, or NULL */
+    uint32_t instances, passes, confirmed;
+    double peak;
+    struct cw_list counters, raws;
+    const char *not_collected; /* why there is no number of passes, or NULL */
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->chip;
+        return 0;
+    case KEY_FORMAT:
+        o->format = cw_query_format(arg, state);
+        if (o->format == CW_QUERY_CSV)
+            cw_usage_error(state, "found the format 'csv', expected text or json");
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->count == MOST_METRICS)
+            cw_usage_error(state, "found more than %d metrics", MOST_METRICS);
+        o->metrics[o->count++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->count)
+            cw_usage_error(state, "found no metric to describe");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option option_list[] = {
+    {"format", KEY_FORMAT, "text|json", 0, "the form of the description (default: text)", 0},
+    {0},
+};
+
+/* ---- gathering -------------------------------------------------------------------------------------------------- */
+
+static enum cw_status resolve(struct facts *f, const struct cw_chip *chip, struct cw_error *err)
+{
+    enum cw_metric_type type;
+    uint32_t base;
+    if (!cw_chip_find(chip, f->name, strlen(f->name), &type, &base)) {
+        f->full = true;
+        return cw_metric_parse(&f->m, chip, f->name, err);
+    }
+    f->m = cw_metric_usual(chip, type, base);
+    return CW_OK;
+}
+
+static void describe_formula(struct facts *f, const struct cw_formula *formula, struct cw_arena *arena)
+{
+    const char *where = cw_arena_printf(arena, "a metric of yours: %s:%u", formula->path, formula->line);
+    snprintf(f->meaning, sizeof f->meaning, "%s", formula->description);
+    f->unit = "";
+    f->evidence = f->legacy ? "a name of CUPTI's, by formula; metric-query legacy says more"
+                  : where   ? where
+                            : "a metric of yours";
+}
+
+/* "32 * dram__sectors_read - x" and what the average is where the terms have other instances. */
+static const char *derivation(const struct cw_chip *chip, const struct cw_counter *c, struct cw_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; text && i < c->terms.count; i++) {
+        double by = c->coefficients[i];
+        char factor[40] = "";
+        if (fabs(by) != 1)
+            snprintf(factor, sizeof factor, "%g * ", fabs(by));
+        text = cw_arena_printf(arena, "%s%s%s%s", text,
+                               i        ? by < 0 ? " - " : " + "
+                               : by < 0 ? "-"
+                                        : "",
+                               factor, chip->counters[c->terms.items[i]].name);
+    }
+    return text && c->per != 1 ? cw_arena_printf(arena, "%s, the average times %g", text, c->per) : text;
+}
+
+static bool within(const struct cw_list *a, const struct cw_list *b)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t k = 0;
+        while (k < b->count && b->items[k] != a->items[i])
+            k++;
+        if (k == b->count)
+            return false;
+    }
+    return true;
+}
+
+/* Whether each raw counter of a recorded counter is one of a simpler one, so that it may follow from such. Of counters
+ * with the same raw counters the first is the simplest, unless any of them will do. */
+static bool may_follow(const struct cw_chip *chip, uint32_t counter, bool any)
+{
+    const struct cw_list *raws = &chip->counters[counter].raws;
+    for (uint32_t i = 0; i < raws->count; i++) {
+        const struct cw_list one = {1, &raws->items[i]};
+        bool found = false;
+        for (uint32_t k = 0; k < chip->counter_count && !found; k++) {
+            const struct cw_list *other = &chip->counters[k].raws;
+            bool simpler =
+                other->count < raws->count || (other->count == raws->count && (any ? k != counter : k < counter));
+            found = simpler && !chip->counters[k].terms.count && within(&one, other) && within(other, raws);
+        }
+        if (!found)
+            return false;
+    }
+    return raws->count != 0;
+}
+
+static void describe_counter(struct facts *f, const struct cw_chip *chip, uint32_t counter, struct cw_arena *arena)
+{
+    const struct cw_counter *c = &chip->counters[counter];
+    f->raws = c->raws;
+    f->peak = c->peak;
+    f->instances = c->instances;
+    f->confirmed = c->confirmed;
+    if (c->terms.count) {
+        const char *what = cw_counter_follows(chip, counter, CW_MIN)
+                               ? "derived"
+                               : "derived but for minimum and maximum, which are recorded";
+        f->derived = derivation(chip, c, arena);
+        const char *text = cw_arena_printf(arena, "%s; formula %s", what,
+                                           c->confirmed ? "confirmed against captures"
+                                                        : "inferred, not confirmed against a capture of this chip");
+        f->evidence = text ? text : what;
+    } else if (may_follow(chip, counter, false)) {
+        f->evidence =
+            "recorded: it has the raw counters of others, but no captures have confirmed how it follows from them";
+    } else if (may_follow(chip, counter, true)) {
+        f->evidence = "recorded: others with its raw counters may follow from it";
+    } else {
+        f->evidence = "recorded: there are no other counters that it could follow from";
+    }
+}
+
+static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena)
+{
+    uint32_t unit, base = f->m.base;
+    f->type = cw_metric_type_text(f->m.type);
+    f->peak = NAN;
+    if (f->m.type == CW_FORMULA) {
+        describe_formula(f, &chip->formulas->items[base], arena);
+        return;
+    }
+    if (f->m.type == CW_COUNTER) {
+        unit = chip->counters[base].unit;
+        describe_counter(f, chip, base, arena);
+    } else if (f->m.type == CW_RATIO) {
+        const struct cw_ratio *r = &chip->ratios[base];
+        unit = r->unit;
+        f->raws = r->raws;
+        f->confirmed = r->confirmed;
+        f->evidence = r->numerator == CW_NONE ? "no formula known"
+                      : r->confirmed          ? "formula confirmed against captures"
+                                              : "formula inferred, not confirmed against a capture";
+    } else {
+        const struct cw_throughput *t = &chip->throughputs[base];
+        unit = t->unit;
+        f->raws = t->raws;
+        f->confirmed = t->confirmed;
+        f->evidence = !t->counters.count && !t->throughputs.count ? "no constituents known"
+                      : t->confirmed                              ? "constituents confirmed against captures"
+                                     : "constituents imported, not confirmed against a capture";
+    }
+    f->unit = chip->units[unit].name;
+    if (f->m.type != CW_COUNTER)
+        f->instances = chip->units[unit].instances;
+}
+
+static void need(void *context, uint32_t counter, unsigned rollups)
+{
+    (void)rollups;
+    ((uint8_t *)context)[counter] = 1;
+}
+
+static enum cw_status list_marked(struct cw_list *list, const uint8_t *marks, uint32_t count, struct cw_arena *arena,
+                                  struct cw_error *err)
+{
+    uint32_t n = 0, *items = cw_arena_alloc(arena, count, sizeof *items);
+    if (!items)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < count; i++)
+        if (marks[i])
+            items[n++] = i;
+    *list = (struct cw_list){n, items};
+    return CW_OK;
+}
+
+/* The counters of a full name and their raw counters; where the formula is unknown, the raw counters of the base. */
+static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
+                                      struct cw_error *err)
+{
+    uint8_t *needed = cw_arena_alloc(arena, chip->counter_count, 1);
+    uint8_t *raws = cw_arena_alloc(arena, chip->raw_count, 1);
+    if (!needed || !raws)
+        return cw_error_nomem(err);
+    enum cw_status status =
+        cw_metric_needs(&(struct cw_needs){.chip = chip, .add = need, .context = needed}, &f->m, NULL);
+    if (status != CW_OK) /* there is no formula */
+        return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
+    status = list_marked(&f->counters, needed, chip->counter_count, arena, err);
+    if (status != CW_OK || !f->full)
+        return status;
+    for (uint32_t i = 0; i < f->counters.count; i++) {
+        const struct cw_list *of = &chip->counters[f->counters.items[i]].raws;
+        for (uint32_t k = 0; k < of->count; k++)
+            raws[of->items[k]] = 1;
+    }
+    return list_marked(&f->raws, raws, chip->raw_count, arena, err);
+}
+
+static enum cw_status count_passes(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
+                                   struct cw_error *err)
+{
+    char name[CW_METRIC_NAME_MAX];
+    const char *names[] = {cw_metric_name(chip, &f->m, name)};
+    struct cw_plan plan;
+    struct cw_error why = CW_ERROR_INIT;
+    const struct cw_plan_options options = {.profiler = CW_PROFILER_RANGE};
+    enum cw_status status = cw_plan_make(&plan, chip, names, 1, &options, arena, &why);
+    if (status == CW_OK)
+        f->passes = plan.image.pass_count;
+    else
+        f->not_collected = cw_arena_strdup(arena, why.message);
+    return status == CW_ERR_NOMEM || (status != CW_OK && !f->not_collected) ? cw_error_nomem(err) : CW_OK;
+}
+
+/* What may follow the base name, and the formula of a ratio or throughput. */
+static char *base_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
+{
+    if (m->type == CW_COUNTER)
+        return cw_arena_strdup(arena, "with .sum, .avg, .min or .max, and perhaps .per_second, .per_cycle_active, "
+                                      ".pct_of_peak_sustained_elapsed ...");
+    const char *formula = cw_metric_formula(chip, m, arena), *after = cw_submetric_text(m->sub);
+    if (!formula)
+        return NULL;
+    return cw_arena_printf(arena, "with .%s%s%s: %s", m->type == CW_RATIO ? "" : cw_rollup_text(m->rollup),
+                           m->type == CW_RATIO ? "" : ".", after, formula);
+}
+
+static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const struct cw_glossary *glossary,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = resolve(f, chip, err);
+    if (status != CW_OK)
+        return status;
+    describe_base(f, chip, arena);
+    if (f->full && f->m.type != CW_FORMULA)
+        cw_describe_metric(glossary, chip, &f->m, f->meaning, sizeof f->meaning);
+    else if (!f->full)
+        cw_describe(glossary, chip, f->m.type, f->m.base, f->meaning, sizeof f->meaning);
+    cw_metric_dimension(chip, &f->m, f->dimension, sizeof f->dimension);
+    f->formula = f->full ? cw_metric_formula(chip, &f->m, arena) : base_formula(chip, &f->m, arena);
+    if (!f->formula)
+        return cw_error_nomem(err);
+    status = gather_counters(f, chip, arena, err);
+    return status == CW_OK ? count_passes(f, chip, arena, err) : status;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+static void print_line(const char *label, const char *text)
+{
+    cw_text_print(stdout, "  %-13s %s\n", label, text);
+}
+
+/* A text of ours that has lines. */
+static void print_lines(const char *label, const char *lines)
+{
+    for (const char *end; *lines; lines = *end ? end + 1 : end, label = "") {
+        end = lines + strcspn(lines, "\n");
+        cw_text_print(stdout, "  %-13s %.*s\n", label, (int)(end - lines), lines);
+    }
+}
+
+static void print_raws(const struct facts *f, const struct cw_chip *chip)
+{
+    for (uint32_t i = 0; i < f->raws.count; i++) {
+        const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
+        cw_text_print(stdout, "  %-13s 0x%016" PRIx64 " in", i ? "" : "raw counters", raw->id);
+        for (uint32_t k = 0; k < raw->placement_count; k++)
+            cw_text_print(stdout, "%s %s", k ? " or" : "",
+                          chip->domains[chip->placements[raw->placement + k].domain].name);
+        cw_text_print(stdout, "\n");
+    }
+}
+
+static void print_unit(const struct facts *f, const struct cw_chip *chip)
+{
+    cw_text_print(stdout, "  %-13s %s", "unit", f->unit);
+    if (f->instances)
+        cw_text_print(stdout, ", %" PRIu32 " instance%s expected\n", f->instances, f->instances == 1 ? "" : "s");
+    else if (cw_chip_measured(chip))
+        cw_text_print(stdout, ", none on the devices that the database was made from\n");
+    else
+        cw_text_print(stdout, ", instances not known: the database was made without captures of %s\n", chip->name);
+}
+
+static void print_text(const struct facts *f, const struct cw_chip *chip)
+{
+    cw_text_print(stdout, "%s\n", f->name);
+    print_line("meaning", f->meaning);
+    print_line("type", f->type);
+    if (*f->unit)
+        print_unit(f, chip);
+    print_line("measured in", f->dimension);
+    (f->m.type == CW_THROUGHPUT ? print_lines : print_line)("formula", f->formula);
+    if (f->derived)
+        print_line("derived as", f->derived);
+    for (uint32_t i = 0; i < f->counters.count; i++)
+        print_line(i ? "" : "counters", chip->counters[f->counters.items[i]].name);
+    print_raws(f, chip);
+    if (!isnan(f->peak) && f->instances)
+        cw_text_print(stdout, "  %-13s %g for each cycle and instance, %g in all\n", "peak", f->peak,
+                      f->peak * f->instances);
+    else if (!isnan(f->peak))
+        cw_text_print(stdout, "  %-13s %g for each cycle and instance\n", "peak", f->peak);
+    else if (f->m.type == CW_COUNTER && !cw_chip_measured(chip))
+        cw_text_print(stdout, "  %-13s not known; captures bring that of their device\n", "peak");
+    cw_text_print(stdout, "  %-13s %s", "evidence", f->evidence);
+    if (f->confirmed)
+        cw_text_print(stdout, " (%" PRIu32 ")", f->confirmed);
+    cw_text_print(stdout, "\n");
+    if (f->not_collected)
+        print_line("passes", f->not_collected);
+    else
+        cw_text_print(stdout, "  %-13s %" PRIu32 " when collected alone\n", "passes", f->passes);
+}
+
+static json_t *json_of_domains(const struct cw_raw_counter *raw, const struct cw_chip *chip)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t k = 0; k < raw->placement_count && good; k++)
+        good = json_array_append_new(list,
+                                     json_string(chip->domains[chip->placements[raw->placement + k].domain].name)) == 0;
+    return cw_json_whole(list, good);
+}
+
+static json_t *json_of_raws(const struct facts *f, const struct cw_chip *chip)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < f->raws.count && good; i++) {
+        const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
+        char id[32];
+        snprintf(id, sizeof id, "0x%016" PRIx64, raw->id);
+        good =
+            json_array_append_new(list, json_pack("{s:s, s:o}", "id", id, "domains", json_of_domains(raw, chip))) == 0;
+    }
+    return cw_json_whole(list, good);
+}
+
+static json_t *json_of_counters(const struct facts *f, const struct cw_chip *chip)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (uint32_t i = 0; i < f->counters.count && good; i++)
+        good = json_array_append_new(list, json_string(chip->counters[f->counters.items[i]].name)) == 0;
+    return cw_json_whole(list, good);
+}
+
+static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
+                     "description", f->meaning, "type", f->type, "hardware_unit", f->unit, "instances",
+                     (json_int_t)f->instances, "unit", f->dimension, "formula", f->formula, "derived_as", f->derived,
+                     "counters", json_of_counters(f, chip), "raw_counters", json_of_raws(f, chip), "peak",
+                     isnan(f->peak) ? json_null() : json_real(f->peak), "evidence", f->evidence, "confirmed",
+                     (json_int_t)f->confirmed, "passes", f->not_collected ? json_null() : json_integer(f->passes));
+}
+
+static enum cw_status print_json(const struct facts *facts, size_t count, const struct cw_chip *chip,
+                                 struct cw_error *err)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; i < count && good; i++)
+        good = json_array_append_new(list, json_of(&facts[i], chip)) == 0;
+    enum cw_status status = cw_json_print(cw_json_whole(list, good), JSON_INDENT(2) | JSON_PRESERVE_ORDER, stdout, err);
+    cw_text_print(stdout, "\n");
+    return status;
+}
+
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct options *o = options;
+    const struct cw_chip *chip;
+    const struct cw_glossary *glossary;
+    enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
+    uint32_t own = status == CW_OK && chip->formulas ? chip->formulas->count : 0;
+    if (status == CW_OK)
+        status = cw_legacy_names_adopt(&chip, o->metrics, o->count, arena, err);
+    if (status == CW_OK)
+        status = cw_glossary_load_about(&glossary, NULL, o->count == 1 ? o->metrics[0] : NULL, arena, err);
+    struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
+    if (status == CW_OK && !facts)
+        status = cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < o->count; i++) {
+        facts[i].name = o->metrics[i];
+        facts[i].legacy = cw_formulas_find(chip, o->metrics[i]) >= own;
+        status = gather(&facts[i], chip, glossary, arena, err);
+        if (status != CW_OK)
+            cw_metric_hint(err, chip, &o->metrics[i], 1);
+    }
+    if (status != CW_OK)
+        return status;
+    if (o->format == CW_QUERY_JSON)
+        return print_json(facts, o->count, chip, err);
+    for (size_t i = 0; i < o->count; i++) {
+        fputs(i ? "\n" : "", stdout);
+        print_text(&facts[i], chip);
+    }
+    return CW_OK;
+}
+
+int cw_query_describe(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {option_list,
+                                     parse,
+                                     "METRIC...",
+                                     "Says what is known of metrics. Each is given by its full name "
+                                     "(sm__inst_executed.sum) or its base name (sm__inst_executed).\v"
+                                     "Example:\n  metric-query describe --chip GH100 lts__t_sector_hit_rate.pct",
+                                     children,
+                                     NULL,
+                                     NULL};
+    static struct options options;
+    return cw_query_main(&argp, argc, argv, &options, run);
+}

@@ -1,0 +1,280 @@
+/* metric-query legacy: CUPTI's metrics and events over the metrics of a chip. */
+#include "cli/query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/usage.h"
+#include "json/json_tree.h"
+#include "metricdb/legacy.h"
+
+enum { KEY_CAPABILITY = 256, KEY_FORMAT, MOST_NAMES = 1024 };
+
+struct options {
+    struct cw_query_chip chip;
+    enum cw_query_format format;
+    size_t capability; /* CW_LEGACY_CAPABILITIES for all */
+    const char *names[MOST_NAMES];
+    size_t count;
+};
+
+/* What is printed, in that order. */
+struct rows {
+    const struct options *o;
+    const struct cw_legacy *legacy;
+    const struct cw_chip *chip;
+    size_t count;
+    const struct cw_legacy_name **items;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->chip;
+        return 0;
+    case KEY_CAPABILITY:
+        o->capability = cw_legacy_capability(arg);
+        if (o->capability == CW_LEGACY_CAPABILITIES)
+            cw_usage_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", arg);
+        return 0;
+    case KEY_FORMAT:
+        o->format = cw_query_format(arg, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->count == MOST_NAMES)
+            cw_usage_error(state, "found more than %d names", MOST_NAMES);
+        o->names[o->count++] = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option option_list[] = {
+    {"capability", KEY_CAPABILITY, "X.Y", 0, "names of one compute capability only (3.5, 6.x, 7.0)", 0},
+    {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the list (default: text)", 0},
+    {0},
+};
+
+/* ---- choosing --------------------------------------------------------------------------------------------------- */
+
+static bool has_capability(const struct options *o, const struct cw_legacy_name *n)
+{
+    return o->capability == CW_LEGACY_CAPABILITIES || n->scope[o->capability] != CW_LEGACY_ABSENT;
+}
+
+/* A name that is both a metric and an event gives two rows. */
+static enum cw_status choose_named(struct rows *rows, const char *name, struct cw_error *err)
+{
+    const struct cw_legacy_name *any;
+    enum cw_status status = cw_legacy_get(&any, rows->legacy, name, err);
+    size_t before = rows->count;
+    for (int kind = 0; status == CW_OK && kind < CW_LEGACY_KIND_COUNT; kind++) {
+        const struct cw_legacy_name *n = cw_legacy_find_kind(rows->legacy, (enum cw_legacy_kind)kind, name);
+        if (n && has_capability(rows->o, n))
+            rows->items[rows->count++] = n;
+    }
+    if (status == CW_OK && rows->count == before)
+        status = cw_error_set(err, CW_ERR_USAGE, "found %s, which compute capability %s does not have", name,
+                              cw_legacy_capability_text(rows->o->capability));
+    return status;
+}
+
+static enum cw_status choose(struct rows *rows, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct options *o = rows->o;
+    enum cw_status status = CW_OK;
+    rows->items = cw_arena_alloc(arena, o->count ? o->count * CW_LEGACY_KIND_COUNT : rows->legacy->count,
+                                 sizeof(const struct cw_legacy_name *));
+    if (!rows->items)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < o->count && status == CW_OK; i++)
+        status = choose_named(rows, o->names[i], err);
+    for (uint32_t i = 0; !o->count && i < rows->legacy->count; i++)
+        if (has_capability(o, &rows->legacy->names[i]))
+            rows->items[rows->count++] = &rows->legacy->names[i];
+    return status;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+static char *join_closest(const struct cw_legacy_name *n, struct cw_arena *arena)
+{
+    char *text = cw_arena_strdup(arena, "");
+    for (size_t i = 0; text && i < n->closest_count; i++)
+        text = cw_arena_printf(arena, "%s%s%s", text, i ? ", " : "", n->closest[i]);
+    return text;
+}
+
+static char *join_scope(const struct cw_legacy_name *n, struct cw_arena *arena)
+{
+    char *text = cw_arena_strdup(arena, "");
+    for (size_t i = 0; text && i < CW_LEGACY_CAPABILITIES; i++)
+        if (n->scope[i] != CW_LEGACY_ABSENT)
+            text = cw_arena_printf(arena, "%s%s%s %s", text, *text ? ", " : "", cw_legacy_capability_text(i),
+                                   cw_legacy_scope_text(n->scope[i]));
+    return text;
+}
+
+static void print_line(const char *label, const char *text)
+{
+    if (text && *text)
+        cw_text_print(stdout, "  %-13s %s\n", label, text);
+}
+
+static void print_details(const struct rows *rows, const struct cw_legacy_name *n, const char *scope,
+                          const char *closest)
+{
+    struct cw_error why = CW_ERROR_INIT;
+    bool resolved = cw_legacy_resolve(n, rows->chip, rows->legacy->path, &why) == CW_OK;
+    bool same = n->formula && strcmp(n->formula, n->documented) == 0;
+    cw_text_print(stdout, "%s\n", n->name);
+    print_line("meaning", n->description);
+    print_line("kind", n->kind == CW_LEGACY_METRIC ? "CUPTI metric" : "CUPTI event");
+    print_line("scope", scope);
+    print_line("formula", n->formula);
+    print_line("measured in", n->unit);
+    print_line("no formula", n->none);
+    print_line("closest", closest);
+    print_line("documented", same ? "the same" : n->documented);
+    print_line("note", n->note);
+    if (!resolved)
+        print_line("missing", why.message);
+}
+
+static void print_csv_row(const struct cw_legacy_name *n, const char *scope, const char *closest)
+{
+    const char *const cells[] = {n->name,
+                                 cw_legacy_kind_text(n->kind),
+                                 n->unit ? n->unit : "",
+                                 n->formula ? n->formula : "",
+                                 n->none ? n->none : "",
+                                 closest,
+                                 scope,
+                                 n->documented,
+                                 n->note,
+                                 n->description};
+    size_t count = sizeof cells / sizeof *cells;
+    for (size_t i = 0; i < count; i++)
+        cw_query_put(CW_TEXT_CELL, cells[i], i + 1 == count ? "\n" : ",");
+}
+
+static json_t *json_of_scope(const struct cw_legacy_name *n)
+{
+    json_t *scope = json_object();
+    bool good = scope != NULL;
+    for (size_t i = 0; i < CW_LEGACY_CAPABILITIES && good; i++)
+        if (n->scope[i] != CW_LEGACY_ABSENT)
+            good = json_object_set_new(scope, cw_legacy_capability_text(i),
+                                       json_string(cw_legacy_scope_text(n->scope[i]))) == 0;
+    return cw_json_whole(scope, good);
+}
+
+static json_t *json_of_closest(const struct cw_legacy_name *n)
+{
+    json_t *closest = json_array();
+    bool good = closest != NULL;
+    for (size_t i = 0; i < n->closest_count && good; i++)
+        good = json_array_append_new(closest, json_string(n->closest[i])) == 0;
+    return cw_json_whole(closest, good);
+}
+
+/* Alone on a line, as in metric-query list. */
+static enum cw_status print_json_row(const struct cw_legacy_name *n, bool first, struct cw_error *err)
+{
+    json_t *row =
+        json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:s?, s:s?, s:s}", "name", n->name, "kind",
+                  cw_legacy_kind_text(n->kind), "unit", n->unit, "formula", n->formula, "none", n->none, "closest",
+                  json_of_closest(n), "scope", json_of_scope(n), "documented", *n->documented ? n->documented : NULL,
+                  "note", *n->note ? n->note : NULL, "description", n->description);
+    fputs(first ? "[\n" : ",\n", stdout);
+    return cw_json_print(row, JSON_COMPACT | JSON_PRESERVE_ORDER, stdout, err);
+}
+
+static void print_text_row(const struct cw_legacy_name *n, const char *closest, int width)
+{
+    const char *after = *closest ? "; closest: " : "";
+    if (width)
+        cw_text_print(stdout, "%-*s  %-6s  ", width, n->name, cw_legacy_kind_text(n->kind));
+    else
+        cw_text_print(stdout, "%s\t%s\t", n->name, cw_legacy_kind_text(n->kind));
+    if (n->formula)
+        cw_text_print(stdout, "%s\n", n->formula);
+    else
+        cw_text_print(stdout, "none: %s%s%s\n", n->none, after, closest);
+}
+
+static int first_column(const struct rows *rows)
+{
+    size_t width = 0;
+    for (size_t i = 0; isatty(STDOUT_FILENO) && i < rows->count; i++) {
+        size_t columns = cw_text_columns(rows->items[i]->name);
+        width = columns > width ? columns : width;
+    }
+    return (int)width;
+}
+
+static enum cw_status print_rows(const struct rows *rows, struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_query_format format = rows->o->format;
+    enum cw_status status = CW_OK;
+    int width = first_column(rows);
+    if (format == CW_QUERY_CSV)
+        puts("name,kind,unit,formula,none,closest,scope,documented,note,description");
+    for (size_t i = 0; i < rows->count && status == CW_OK; i++) {
+        const struct cw_legacy_name *n = rows->items[i];
+        const char *closest = join_closest(n, arena), *scope = join_scope(n, arena);
+        if (!closest || !scope)
+            return cw_error_nomem(err);
+        if (format == CW_QUERY_JSON)
+            status = print_json_row(n, i == 0, err);
+        else if (format == CW_QUERY_CSV)
+            print_csv_row(n, scope, closest);
+        else if (rows->o->count) {
+            print_details(rows, n, scope, closest);
+            if (i + 1 < rows->count)
+                puts("");
+        } else
+            print_text_row(n, closest, width);
+    }
+    if (format == CW_QUERY_JSON && status == CW_OK)
+        puts(rows->count ? "\n]" : "[]");
+    return status;
+}
+
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct options *o = options;
+    struct rows rows = {.o = o};
+    enum cw_status status = cw_query_load(&rows.chip, &o->chip, arena, err);
+    if (status == CW_OK)
+        status = cw_legacy_load(&rows.legacy, arena, err);
+    if (status == CW_OK && strcmp(rows.legacy->chip, rows.chip->name) != 0)
+        status =
+            cw_error_set(err, CW_ERR_UNSUPPORTED, "found the chip %s, expected %s, which CUPTI's names are mapped to",
+                         rows.chip->name, rows.legacy->chip);
+    if (status == CW_OK)
+        status = choose(&rows, arena, err);
+    return status == CW_OK ? print_rows(&rows, arena, err) : status;
+}
+
+int cw_query_legacy(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {option_list,
+                                     parse,
+                                     "[NAME...]",
+                                     "Lists the metrics and events of CUPTI (compute capability 1.x to 7.0) with the "
+                                     "formula that gives their value on this chip, or what comes closest. With names, "
+                                     "says all that is known of them.\v"
+                                     "Example:\n  metric-query legacy --chip GH100 achieved_occupancy gld_efficiency",
+                                     children,
+                                     NULL,
+                                     NULL};
+    static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
+    return cw_query_main(&argp, argc, argv, &options, run);
+}

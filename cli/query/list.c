@@ -1,0 +1,348 @@
+/* metric-query list: the metrics of a chip, one a line. */
+#define _GNU_SOURCE
+#include "cli/query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/usage.h"
+#include "cli/query/search.h"
+#include "cli/query/search_hint.h"
+#include "metricdb/formula.h"
+#include "metricdb/glossary.h"
+
+enum { KEY_TYPE = 256, KEY_UNIT, KEY_SEARCH, KEY_ALL, KEY_FORMAT, MOST_VARIANTS = 4 * CW_SUB_COUNTER_COUNT };
+
+struct options {
+    struct cw_query_chip chip;
+    int type; /* -1 for all */
+    const char *unit, *search;
+    bool all;
+    enum cw_query_format format;
+};
+
+/* A metric to print. */
+struct row {
+    uint32_t base, score, order; /* score 0 where nothing is searched for; the order of the database */
+    uint16_t length;             /* of the full name: of words that fit as well, the shortest name is meant */
+    uint8_t type, variant;       /* see cw_metric_variant; of no meaning but with --all-submetrics */
+};
+
+/* What follows a base name, with the line's end, and what is found in it and its description. */
+struct suffix {
+    char text[80];
+    size_t length;
+    struct cw_search_score score;
+};
+
+struct list {
+    const struct options *o;
+    const struct cw_chip *chip;
+    const struct cw_glossary *glossary; /* NULL where nothing is described */
+    struct cw_search search;
+    struct row *rows;
+    size_t count, capacity;
+    struct suffix suffixes[CW_FORMULA + 1][MOST_VARIANTS]; /* with --all-submetrics */
+};
+
+static int parse_type(const char *text, struct argp_state *state)
+{
+    for (int i = 0; i <= CW_FORMULA; i++)
+        if (strcmp(text, cw_metric_type_text((enum cw_metric_type)i)) == 0)
+            return i;
+    cw_usage_error(state, "found the type '%s', expected counter, ratio, throughput or formula", text);
+    return -1;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->chip;
+        return 0;
+    case KEY_TYPE:
+        o->type = parse_type(arg, state);
+        return 0;
+    case KEY_UNIT:
+        o->unit = arg;
+        return 0;
+    case KEY_SEARCH:
+        o->search = arg;
+        return 0;
+    case KEY_ALL:
+        o->all = true;
+        return 0;
+    case KEY_FORMAT:
+        o->format = cw_query_format(arg, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option option_list[] = {
+    {"type", KEY_TYPE, "TYPE", 0, "only metrics of this type: counter, ratio, throughput or formula", 0},
+    {"unit", KEY_UNIT, "UNIT", 0, "only metrics of this unit: what their name has before the two underscores (sm)", 0},
+    {"search", KEY_SEARCH, "TEXT", 0,
+     "only metrics that have all these words in their name or description, the best match first; a TEXT with one of ^ "
+     "$ * + ? ( ) [ ] { } | \\ in it is a regular expression",
+     0},
+    {"all-submetrics", KEY_ALL, 0, 0,
+     "every full name, instead of one for each counter, ratio and throughput; text then has the names only", 0},
+    {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the list (default: text)", 0},
+    {0},
+};
+
+/* ---- choosing --------------------------------------------------------------------------------------------------- */
+
+static struct cw_metric metric_of(const struct list *l, const struct row *row)
+{
+    enum cw_metric_type type = (enum cw_metric_type)row->type;
+    if (type == CW_FORMULA || l->o->all)
+        return cw_metric_variant(type, row->base, row->variant);
+    return cw_metric_usual(l->chip, type, row->base);
+}
+
+static bool add_row(struct list *l, struct row row)
+{
+    if (l->count == l->capacity) {
+        size_t capacity = l->capacity ? 2 * l->capacity : 4096;
+        struct row *grown = realloc(l->rows, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        l->rows = grown;
+        l->capacity = capacity;
+    }
+    row.order = (uint32_t)l->count;
+    l->rows[l->count++] = row;
+    return true;
+}
+
+static void list_suffixes(struct list *l, enum cw_metric_type type)
+{
+    bool any = type != CW_FORMULA && cw_chip_base_count(l->chip, type);
+    size_t base = any ? strlen(cw_chip_base_name(l->chip, type, 0)) : 0;
+    for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
+        char name[CW_METRIC_NAME_MAX] = "", text[256];
+        struct suffix *suffix = &l->suffixes[type][v];
+        struct cw_metric m = cw_metric_variant(type, 0, v);
+        if (any) {
+            cw_metric_name(l->chip, &m, name);
+            if (!l->search.regular) /* an anchor means the whole name */
+                cw_search_name(&l->search, name + base, &suffix->score);
+            cw_search_description(&l->search, cw_describe_variant(&m, text, sizeof text), &suffix->score);
+        }
+        suffix->length = (size_t)snprintf(suffix->text, sizeof suffix->text, "%s\n", name + base);
+    }
+}
+
+/* `score` is what the words are worth in the base name and its description. */
+static bool add_found(struct list *l, struct row row, struct cw_search_score score)
+{
+    char name[CW_METRIC_NAME_MAX];
+    struct cw_metric m = metric_of(l, &row);
+    if (l->o->all)
+        cw_search_raise(&l->search, &l->suffixes[row.type][row.variant].score, &score);
+    if (!l->o->all || l->search.whole)
+        cw_search_name(&l->search, cw_metric_name(l->chip, &m, name), &score);
+    row.score = cw_search_total(&l->search, &score);
+    if (row.score && !l->search.regular)
+        row.length = (uint16_t)strlen(cw_metric_name(l->chip, &m, name));
+    return !row.score || add_row(l, row);
+}
+
+static const char *describe_base(const struct list *l, enum cw_metric_type type, uint32_t base, char *text)
+{
+    if (type != CW_FORMULA)
+        return cw_describe(l->glossary, l->chip, type, base, text, CW_DESCRIPTION_MAX);
+    const struct cw_formula *f = &l->chip->formulas->items[base];
+    return *f->description ? f->description : f->text;
+}
+
+static const char *base_name(const struct list *l, enum cw_metric_type type, uint32_t base)
+{
+    return type == CW_FORMULA ? l->chip->formulas->items[base].name : cw_chip_base_name(l->chip, type, base);
+}
+
+static bool choose_base(struct list *l, enum cw_metric_type type, uint32_t base)
+{
+    char text[CW_DESCRIPTION_MAX];
+    struct cw_search_score score = {{0}};
+    uint32_t variants = l->o->all ? cw_metric_variants(type) : 1;
+    bool ok = true;
+    if (l->o->search) {
+        cw_search_description(&l->search, describe_base(l, type, base, text), &score);
+        cw_search_name(&l->search, base_name(l, type, base), &score);
+    }
+    for (uint32_t v = 0; ok && v < variants; v++) {
+        struct row row = {.base = base, .type = (uint8_t)type, .variant = (uint8_t)v};
+        ok = l->o->search ? add_found(l, row, score) : add_row(l, row);
+    }
+    return ok;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    if (x->length != y->length)
+        return x->length < y->length ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static enum cw_status choose(struct list *l, struct cw_error *err)
+{
+    const struct cw_formulas *formulas = l->chip->formulas;
+    bool ok = true;
+    for (int t = 0; t <= CW_FORMULA; t++) {
+        enum cw_metric_type type = (enum cw_metric_type)t;
+        list_suffixes(l, type);
+        uint32_t count = type != CW_FORMULA        ? cw_chip_base_count(l->chip, type)
+                         : formulas && !l->o->unit ? formulas->count
+                                                   : 0;
+        if (l->o->type >= 0 && l->o->type != t)
+            continue;
+        for (uint32_t i = 0; ok && i < count; i++)
+            if (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit))
+                ok = choose_base(l, type, i);
+    }
+    if (!ok)
+        return cw_error_nomem(err);
+    if (l->o->search && l->count)
+        qsort(l->rows, l->count, sizeof *l->rows, by_score);
+    return CW_OK;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+/* The list may be a quarter of a million names: no formatting. */
+static void print_names(const struct list *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct row *row = &l->rows[i];
+        const struct suffix *suffix = &l->suffixes[row->type][row->variant];
+        const char *base = base_name(l, (enum cw_metric_type)row->type, row->base);
+        cw_text_put(stdout, CW_TEXT_LINE, base);
+        fwrite_unlocked(suffix->text, 1, suffix->length, stdout);
+    }
+}
+
+static void print_json(const char *name, const struct cw_metric *m, const char *dimension, const char *description,
+                       bool first)
+{
+    fputs_unlocked(first ? "[\n{\"name\":" : ",\n{\"name\":", stdout);
+    cw_query_put(CW_TEXT_JSON, name, ",\"type\":");
+    cw_query_put(CW_TEXT_JSON, cw_metric_type_text(m->type), ",\"unit\":");
+    cw_query_put(CW_TEXT_JSON, dimension, ",\"description\":");
+    cw_query_put(CW_TEXT_JSON, description, "}");
+}
+
+static void print_csv(const char *name, const struct cw_metric *m, const char *dimension, const char *description)
+{
+    cw_query_put(CW_TEXT_CELL, name, ",");
+    cw_query_put(CW_TEXT_CELL, cw_metric_type_text(m->type), ",");
+    cw_query_put(CW_TEXT_CELL, dimension, ",");
+    cw_query_put(CW_TEXT_CELL, description, "\n");
+}
+
+static void print_row(const struct list *l, const struct row *row, const char *base_text, int width, bool first)
+{
+    char name[CW_METRIC_NAME_MAX], dimension[128], variant[256], description[CW_DESCRIPTION_MAX + 256];
+    struct cw_metric m = metric_of(l, row);
+    cw_metric_name(l->chip, &m, name);
+    cw_metric_dimension(l->chip, &m, dimension, sizeof dimension);
+    if (l->o->format == CW_QUERY_TEXT) {
+        const char *type = cw_metric_type_text(m.type);
+        if (width)
+            cw_text_print(stdout, "%-*s  %-10s  %-22s  %s\n", width, name, type, dimension, base_text);
+        else
+            cw_text_print(stdout, "%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
+        return;
+    }
+    if (m.type == CW_FORMULA)
+        cw_describe_metric(l->glossary, l->chip, &m, description, sizeof description);
+    else
+        snprintf(description, sizeof description, "%s %s", base_text, cw_describe_variant(&m, variant, sizeof variant));
+    if (l->o->format == CW_QUERY_JSON)
+        print_json(name, &m, dimension, description, first);
+    else
+        print_csv(name, &m, dimension, description);
+}
+
+static int first_column(const struct list *l)
+{
+    int width = 0;
+    for (size_t i = 0; isatty(STDOUT_FILENO) && i < l->count; i++) {
+        char name[CW_METRIC_NAME_MAX];
+        struct cw_metric m = metric_of(l, &l->rows[i]);
+        int length = (int)cw_text_columns(cw_metric_name(l->chip, &m, name));
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void print_rows(const struct list *l)
+{
+    char text[CW_DESCRIPTION_MAX];
+    const char *base_text = "";
+    int width = l->o->format == CW_QUERY_TEXT ? first_column(l) : 0;
+    if (l->o->format == CW_QUERY_CSV)
+        puts("name,type,unit,description");
+    for (size_t i = 0; i < l->count; i++) {
+        const struct row *row = &l->rows[i];
+        if (i == 0 || row->type != row[-1].type || row->base != row[-1].base)
+            base_text = describe_base(l, (enum cw_metric_type)row->type, row->base, text);
+        print_row(l, row, base_text, width, i == 0);
+    }
+    if (l->o->format == CW_QUERY_JSON)
+        puts(l->count ? "\n]" : "[]");
+}
+
+static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct options *o = options;
+    struct list l = {.o = o};
+    bool names = o->all && o->format == CW_QUERY_TEXT;
+    enum cw_status status = cw_query_load(&l.chip, &o->chip, arena, err);
+    if (status == CW_OK && !(names && !o->search))
+        status = cw_glossary_load(&l.glossary, arena, err);
+    if (status == CW_OK && o->unit)
+        status = cw_query_check_unit(l.chip, o->unit, err);
+    if (status == CW_OK && o->search)
+        status = cw_search_init(&l.search, o->search, err);
+    if (status != CW_OK)
+        return status;
+    if (o->search)
+        cw_search_understand(&l.search, l.glossary);
+    status = choose(&l, err);
+    if (status == CW_OK && !l.count && o->search)
+        cw_search_hint(&l.search, l.chip, l.glossary);
+    if (status == CW_OK && names)
+        print_names(&l);
+    else if (status == CW_OK)
+        print_rows(&l);
+    if (o->search)
+        cw_search_finish(&l.search);
+    free(l.rows);
+    return status;
+}
+
+int cw_query_list(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {option_list,
+                                     parse,
+                                     "",
+                                     "Lists the metrics of a chip: full name, type, unit of measure and meaning. "
+                                     "Columns are separated by tabs where the list is not shown on a terminal.\v"
+                                     "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\"",
+                                     children,
+                                     NULL,
+                                     NULL};
+    struct options options = {.type = -1};
+    return cw_query_main(&argp, argc, argv, &options, run);
+}

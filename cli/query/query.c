@@ -1,0 +1,127 @@
+#define _GNU_SOURCE
+#include "cli/query/query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/cli.h"
+#include "base/suggest.h"
+#include "base/file.h"
+#include "base/usage.h"
+#include "metricdb/chip_load.h"
+
+enum { KEY_CHIP_FILE = 512 };
+
+static error_t parse_chip(int key, char *arg, struct argp_state *state)
+{
+    struct cw_query_chip *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->metrics_db;
+        return 0;
+    case 'c':
+        o->name = arg;
+        return 0;
+    case KEY_CHIP_FILE:
+        o->file = arg;
+        return 0;
+    case ARGP_KEY_ARG: /* the sub-command takes none */
+        cw_usage_error(state, "found '%s', expected only options", arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->name == !o->file)
+            cw_usage_error(state, "one of --chip and --chip-file is required");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option chip_options[] = {
+    {"chip", 'c', "NAME", 0, "the chip (metric-query chips lists them)", 0},
+    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
+    {0},
+};
+
+static const struct argp_child chip_children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+const struct argp cw_query_chip_argp = {chip_options, parse_chip, NULL, NULL, chip_children, NULL, NULL};
+
+enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
+                             struct cw_error *err)
+{
+    enum cw_status status =
+        from->file ? cw_chip_load_file(chip, from->file, arena, err) : cw_chip_load(chip, NULL, from->name, arena, err);
+    return status == CW_OK ? cw_metrics_db_load(chip, &from->metrics_db, arena, err) : status;
+}
+
+enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
+{
+    static const char *const names[] = {"text", "csv", "json"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (enum cw_query_format)i;
+    cw_usage_error(state, "found the format '%s', expected text, csv or json", text);
+    return CW_QUERY_TEXT;
+}
+
+uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+{
+    return type == CW_COUNTER ? chip->counters[base].unit
+           : type == CW_RATIO ? chip->ratios[base].unit
+                              : chip->throughputs[base].unit;
+}
+
+const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length)
+{
+    const char *name = cw_chip_base_name(chip, type, base), *dot = strrchr(name, '.');
+    name = dot ? dot + 1 : name;
+    const char *end = strstr(name, "__");
+    if (!end)
+        name = chip->units[cw_query_unit(chip, type, base)].name;
+    *length = end ? (size_t)(end - name) : strlen(name);
+    return name;
+}
+
+bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *unit)
+{
+    size_t length;
+    const char *name = cw_query_unit_name(chip, type, base, &length);
+    return strcmp(chip->units[cw_query_unit(chip, type, base)].name, unit) == 0 ||
+           (strlen(unit) == length && strncmp(name, unit, length) == 0);
+}
+
+enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err)
+{
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+        for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
+            if (cw_query_has_unit(chip, (enum cw_metric_type)t, i, unit))
+                return CW_OK;
+    struct cw_suggest near;
+    char text[256], all[512] = "";
+    cw_suggest_init(&near, unit);
+    size_t used = 0;
+    for (uint32_t i = 0; i < chip->unit_count; i++) {
+        cw_suggest_offer(&near, chip->units[i].name);
+        if (used < sizeof all)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", chip->units[i].name);
+    }
+    return cw_error_set(err, CW_ERR_USAGE, "found the unit '%.60s', expected one of %s%s", unit, all,
+                        cw_suggest_text(&near, text, sizeof text));
+}
+
+void cw_query_put(enum cw_text_kind kind, const char *text, const char *end)
+{
+    cw_text_put(stdout, kind, text);
+    fputs_unlocked(end, stdout);
+}
+
+int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
+                  enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err))
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cw_usage_parse(argp, argc, argv, 0, options);
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    return cw_cli_finish(status, &err);
+}

@@ -1,0 +1,51 @@
+/* What the sub-commands of metric-query share. */
+#ifndef CW_CLI_QUERY_QUERY_H
+#define CW_CLI_QUERY_QUERY_H
+
+#include <argp.h>
+
+#include "base/text.h"
+#include "cli/common/metrics_db.h"
+#include "metricdb/metric.h"
+
+/* --chip, --chip-file and --metrics-db: an argp child whose input is a struct cw_query_chip. One of the first two has
+ * to be given. */
+struct cw_query_chip {
+    const char *name, *file;
+    struct cw_metrics_db metrics_db;
+};
+extern const struct argp cw_query_chip_argp;
+enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
+                             struct cw_error *err);
+
+/* The chip's unit of a base name, and the unit as the name says it ("gcc" of the unit gpc): `length` bytes of the name,
+ * the chip's where the name says none. */
+uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length);
+
+/* A unit goes by its name in metrics and by the chip's, which may group several. */
+bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *unit);
+/* CW_ERR_USAGE, with the units that there are, where no metric has the unit. */
+enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err);
+
+enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
+/* Reads the value of --format; ends the program for another. */
+enum cw_query_format cw_query_format(const char *text, struct argp_state *state);
+
+/* Prints a CSV cell or a JSON string (for lists too long to build as trees first), and `end`, which is ours, after it.
+ */
+void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
+
+/* A sub-command: parses its command line into `options`, runs it and returns the exit code. */
+int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
+                  enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err));
+/* The sub-commands with a file of their own (cli/query/subcommand.h). */
+int cw_query_list(int argc, char **argv);
+int cw_query_describe(int argc, char **argv);
+int cw_query_legacy(int argc, char **argv);
+int cw_query_compile(int argc, char **argv);
+int cw_query_units(int argc, char **argv);
+int cw_query_compare(int argc, char **argv);
+int cw_query_complete(int argc, char **argv);
+
+#endif

@@ -1,0 +1,149 @@
+#include "cli/query/search.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* A whole part, a part's beginning, inside of one. The gaps are wider than what many words can add up to. */
+enum { NAME_WHOLE = 100, NAME_BEGIN = 60, NAME_INSIDE = 30, TEXT_WHOLE = 40, TEXT_BEGIN = 25, TEXT_INSIDE = 5 };
+
+static char small_letter(char c)
+{
+    return (char)tolower((unsigned char)c);
+}
+
+/* "hits" is to find hit_rate: a plural's last letter does not count. */
+static void add_word(struct cw_search *search, char *word)
+{
+    size_t length = strlen(word);
+    if (length > 3 && word[length - 1] == 's' && word[length - 2] != 's')
+        word[length - 1] = 0;
+    search->words[search->count++] = word;
+}
+
+static enum cw_status split(struct cw_search *search, const char *text, struct cw_error *err)
+{
+    for (size_t i = 0; text[i]; i++)
+        search->text[i] = isspace((unsigned char)text[i]) ? 0 : small_letter(text[i]);
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (search->text[i] && (i == 0 || !search->text[i - 1])) {
+            if (search->count == CW_SEARCH_WORDS)
+                return cw_error_set(err, CW_ERR_USAGE, "found more than %d words to search for", CW_SEARCH_WORDS);
+            add_word(search, search->text + i);
+        }
+    search->asked = search->count;
+    return search->count ? CW_OK : cw_error_set(err, CW_ERR_USAGE, "found no word to search for");
+}
+
+enum cw_status cw_search_init(struct cw_search *search, const char *text, struct cw_error *err)
+{
+    *search = (struct cw_search){.regular = strpbrk(text, "^$*+?()[]{}|\\")};
+    search->whole = search->regular || strchr(text, '.');
+    if (!search->regular && strlen(text) >= CW_SEARCH_TEXT)
+        return cw_error_set(err, CW_ERR_USAGE, "found a text of %zu characters to search for, expected at most %d",
+                            strlen(text), CW_SEARCH_TEXT - 1);
+    if (!search->regular)
+        return split(search, text, err);
+    search->asked = search->count = 1;
+    int bad = regcomp(&search->pattern, text, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+    if (bad) {
+        char why[128];
+        regerror(bad, &search->pattern, why, sizeof why);
+        return cw_error_set(err, CW_ERR_USAGE, "found the regular expression '%.100s': %s", text, why);
+    }
+    return CW_OK;
+}
+
+void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; !search->regular && i < search->asked; i++) {
+        const char *meant = cw_glossary_said(glossary, search->words[i]);
+        search->meant[i] = search->count;
+        while (meant && *meant) {
+            size_t length = strcspn(meant, " ");
+            if (search->count == CW_SEARCH_MEANT || used + length >= sizeof search->other_text) {
+                search->count = search->meant[i]; /* some of the words would not do */
+                search->meant_count[i] = 0;
+                break;
+            }
+            search->words[search->count++] = memcpy(search->other_text + used, meant, length);
+            search->meant_count[i]++;
+            used += length + 1; /* zero from the start */
+            meant += length + strspn(meant + length, " ");
+        }
+    }
+}
+
+void cw_search_finish(struct cw_search *search)
+{
+    if (search->regular)
+        regfree(&search->pattern);
+}
+
+/* Where `word` (in small letters) begins in `text` from `at` on, or NULL. */
+static const char *find(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (word[i] && small_letter(text[i]) == word[i])
+            i++;
+        if (!word[i])
+            return text;
+    }
+    return NULL;
+}
+
+static uint16_t best(const char *text, const char *word, uint16_t whole, uint16_t begin, uint16_t inside)
+{
+    uint16_t most = 0;
+    size_t length = strlen(word);
+    for (const char *at = find(text, word); at && most < whole; at = find(at + 1, word)) {
+        bool begins = at == text || !isalnum((unsigned char)at[-1]);
+        const char *end = at + length + (at[length] == 's' && length > 1);
+        uint16_t score = !begins ? inside : isalnum((unsigned char)*end) ? begin : whole;
+        most = score > most ? score : most;
+    }
+    return most;
+}
+
+static void raise_scores(const struct cw_search *search, const char *text, uint16_t whole, uint16_t begin,
+                         uint16_t inside, struct cw_search_score *score)
+{
+    for (uint32_t i = 0; i < search->count; i++) {
+        uint16_t found = search->regular ? (regexec(&search->pattern, text, 0, NULL, 0) == 0) * whole
+                                         : best(text, search->words[i], whole, begin, inside);
+        score->words[i] = found > score->words[i] ? found : score->words[i];
+    }
+}
+
+void cw_search_name(const struct cw_search *search, const char *name, struct cw_search_score *score)
+{
+    raise_scores(search, name, NAME_WHOLE, NAME_BEGIN, NAME_INSIDE, score);
+}
+
+void cw_search_description(const struct cw_search *search, const char *description, struct cw_search_score *score)
+{
+    raise_scores(search, description, TEXT_WHOLE, TEXT_BEGIN, TEXT_INSIDE, score);
+}
+
+void cw_search_raise(const struct cw_search *search, const struct cw_search_score *other, struct cw_search_score *score)
+{
+    for (uint32_t i = 0; i < search->count; i++)
+        score->words[i] = other->words[i] > score->words[i] ? other->words[i] : score->words[i];
+}
+
+uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_score *score)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < search->asked; i++) {
+        uint32_t worth = score->words[i], meant = search->meant_count[i] ? UINT16_MAX : 0;
+        for (uint32_t k = search->meant[i]; k < search->meant[i] + search->meant_count[i]; k++)
+            meant = score->words[k] < meant ? score->words[k] : meant;
+        worth = worth ? worth : (meant + 1) / 2;
+        if (!worth)
+            return 0;
+        total += worth;
+    }
+    return total;
+}
