@@ -60,13 +60,15 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
 static void put_cells(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
                       const void *record)
 {
-    if (!c->across)
+    if (!c->across) {
         put_cell(w, t, c, cw_cell_at(c, record, 0));
-    for (uint64_t i = 0; c->across && i < c->across->row_count; i++) {
+        return;
+    }
+    for (uint64_t i = 0; i < c->across->row_count; i++) {
         fputs(i ? ", " : "[", w->out);
         put_cell(w, t, c, cw_cell_at(c, record, i));
     }
-    fputs(c->across ? "]" : "", w->out);
+    putc(']', w->out);
 }
 
 static bool is_there(const struct cw_output_column *c, const void *record)
@@ -81,7 +83,8 @@ static void put_members(struct writing *w, const struct cw_output_table *t, cons
     bool begun = false;
     for (size_t k = 0; k < t->column_count && w->status == CW_OK; k++)
         if (is_there(&t->columns[k], record)) {
-            fputs_unlocked(begun ? ", " : "", w->out);
+            if (begun)
+                fputs_unlocked(", ", w->out);
             put_word(w, t->columns[k].name, true);
             fputs_unlocked(": ", w->out);
             put_cells(w, t, &t->columns[k], record);
@@ -96,11 +99,11 @@ static void put_metrics(struct writing *w, const struct cw_output_table *t, cons
     fputs(", \"metrics\": [", w->out);
     for (size_t m = 0; m < t->metrics->row_count; m++) {
         const struct cw_value_record value = cw_output_value(row, m);
-        fputs(m ? ",\n    {" : "\n    {", w->out);
+        fputs_unlocked(m ? ",\n    {" : "\n    {", w->out);
         put_members(w, t->metrics, t->metrics->row(t->metrics, m).record);
-        fputs(", ", w->out);
+        fputs_unlocked(", ", w->out);
         put_members(w, &values, &value);
-        putc('}', w->out);
+        putc_unlocked('}', w->out);
     }
     putc(']', w->out);
 }
