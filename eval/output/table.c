@@ -54,7 +54,7 @@ size_t cw_cell_size(enum cw_cell_type type)
 const void *cw_cell_at(const struct cw_output_column *c, const void *record, size_t i)
 {
     const char *at = (const char *)record + c->offset;
-    return c->across ? *(const char *const *)at + i * cw_cell_size(c->type) : at;
+    return c->across ? *(const char *const *)(const void *)at + i * cw_cell_size(c->type) : at;
 }
 
 uint64_t cw_cell_integer(enum cw_cell_type type, const void *cell)
