@@ -2,13 +2,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "eval/evaluate.h"
 #include "eval/pm.h"
 #include "image/merge.h"
 #include "lib/handles.h"
-#include "metricdb/chip_load.h"
 
 static const size_t largest_capture = (size_t)1 << 40;
+
+static enum cw_status read_capture(struct counterworks_capture *made, const void *data, size_t size, const char *name,
+                                   struct cw_error *err)
+{
+    const char *slash = strrchr(name, '/');
+    char *source = cw_arena_strdup(made->arena, slash ? slash + 1 : name);
+    if (!source)
+        return cw_error_nomem(err);
+    cw_utf8_force(source, strlen(source));
+    made->source = source;
+    return cw_counter_data_read(&made->data, data, size, name, made->arena, err);
+}
 
 static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
                                                enum cw_status status, const struct cw_error *e,
@@ -27,7 +39,7 @@ enum counterworks_status counterworks_capture_open(struct counterworks_capture *
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
     enum cw_status status = made ? cw_file_read(&made->file, path, largest_capture, &e) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        status = cw_counter_data_read(&made->data, made->file.data, made->file.size, path, made->arena, &e);
+        status = read_capture(made, made->file.data, made->file.size, path, &e);
     return finish_opening(capture, made, status, &e, error);
 }
 
@@ -36,8 +48,7 @@ enum counterworks_status counterworks_capture_read(struct counterworks_capture *
 {
     struct cw_error e = CW_ERROR_INIT;
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status =
-        made ? cw_counter_data_read(&made->data, data, size, source, made->arena, &e) : CW_ERR_NOMEM;
+    enum cw_status status = made ? read_capture(made, data, size, source, &e) : CW_ERR_NOMEM;
     return finish_opening(capture, made, status, &e, error);
 }
 
@@ -156,29 +167,14 @@ const char *counterworks_value_status_text(enum counterworks_value_status status
     return cw_value_status_text((enum cw_value_status)status);
 }
 
-static enum cw_status parse_all(struct cw_metric *metrics, const struct cw_chip *chip, const char *const *names,
-                                size_t count, struct cw_error *err)
+static enum cw_status evaluate(const struct counterworks_capture *capture, const struct cw_chip *chip,
+                               const char *const *names, size_t count, const struct cw_eval_options *options,
+                               double *values, int8_t *statuses, struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = cw_metric_parse(&metrics[i], chip, names[i], err);
-    return status;
-}
-
-static enum cw_status evaluate(const struct cw_counter_data *data, const struct cw_chip *chip, const char *const *names,
-                               size_t count, const struct cw_eval_options *options, double *values, int8_t *statuses,
-                               struct cw_arena *arena, struct cw_error *err)
-{
+    const struct cw_counter_data *data = &capture->data;
     struct cw_eval_plan plan;
-    struct cw_metric *metrics = cw_arena_alloc(arena, count, sizeof *metrics);
-    if (!metrics)
-        return cw_error_nomem(err);
-    if (data->schema.profiler >= CW_PROFILER__PLANNED)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "found a capture of instructions, expected one of ranges or samples");
-    enum cw_status status = cw_chip_rename(&chip, data->schema.chip, arena, err);
-    if (status == CW_OK)
-        status = parse_all(metrics, chip, names, count, err);
+    struct cw_metric *metrics;
+    enum cw_status status = cw_lib_metrics(&metrics, &chip, capture, names, count, arena, err);
     if (status == CW_OK)
         status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
     if (status == CW_OK && of_samples(data))
@@ -194,14 +190,10 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
                                                double *values, int8_t *statuses, struct counterworks_error *error)
 {
     struct cw_error e = CW_ERROR_INIT;
-    struct counterworks_evaluate_options o = COUNTERWORKS_EVALUATE_OPTIONS;
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    const struct cw_eval_options spans = {o.frame_ns, o.region_ns};
+    const struct cw_eval_options spans = cw_lib_spans(options);
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status =
-        arena ? evaluate(&capture->data, chip->chip, names, count, &spans, values, statuses, arena, &e)
-              : cw_error_nomem(&e);
+        arena ? evaluate(capture, chip->chip, names, count, &spans, values, statuses, arena, &e) : cw_error_nomem(&e);
     cw_arena_destroy(arena);
     return cw_lib_finish(status, &e, error);
 }

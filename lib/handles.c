@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_load.h"
+
 void *cw_lib_handle(size_t size)
 {
     struct cw_arena **handle = calloc(1, size);
@@ -46,19 +48,25 @@ enum counterworks_status cw_lib_finish(enum cw_status status, const struct cw_er
     return error->status;
 }
 
-const char *counterworks_error_text(const struct counterworks_error *error, char *text, size_t size)
+enum cw_status cw_lib_metrics(struct cw_metric **metrics, const struct cw_chip **chip,
+                              const struct counterworks_capture *capture, const char *const *names, size_t count,
+                              struct cw_arena *arena, struct cw_error *err)
 {
-    struct cw_error e = {.code = (enum cw_status)error->status,
-                         .line = error->line,
-                         .column = error->column,
-                         .has_offset = error->has_offset,
-                         .offset = error->offset};
-    snprintf(e.source, sizeof e.source, "%s", error->source);
-    snprintf(e.message, sizeof e.message, "%s", error->message);
-    return size ? cw_error_format(&e, text, (unsigned)(size < 4096 ? size : 4096)) : text;
+    const struct cw_schema *schema = &capture->data.schema;
+    if (schema->profiler >= CW_PROFILER__PLANNED)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "found a capture of instructions, expected one of ranges or samples");
+    *metrics = cw_arena_alloc(arena, count, sizeof **metrics);
+    enum cw_status status = *metrics ? cw_chip_rename(chip, schema->chip, arena, err) : cw_error_nomem(err);
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        status = cw_metric_parse(&(*metrics)[i], *chip, names[i], err);
+    return status;
 }
 
-const char *counterworks_version(void)
+struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options)
 {
-    return CW_VERSION;
+    struct counterworks_evaluate_options o = COUNTERWORKS_EVALUATE_OPTIONS;
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    return (struct cw_eval_options){o.frame_ns, o.region_ns};
 }

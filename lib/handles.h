@@ -3,6 +3,7 @@
 #define CW_LIB_HANDLES_H
 
 #include "base/file.h"
+#include "eval/eval_plan.h"
 #include "host/plan.h"
 #include "image/counter_data.h"
 #include "include/counterworks/counterworks.h"
@@ -28,6 +29,7 @@ struct counterworks_plan {
 struct counterworks_capture {
     struct cw_arena *arena;
     struct cw_bytes file; /* samples stay in it; empty where the bytes are the caller's */
+    const char *source;   /* its name without folders */
     struct cw_counter_data data;
 };
 
@@ -38,5 +40,13 @@ void cw_lib_drop(void *handle);
 /* Hands over what was found out: *error is NULL or the caller's. */
 enum counterworks_status cw_lib_finish(enum cw_status status, const struct cw_error *from,
                                        struct counterworks_error *error);
+
+/* The metrics of full names, and the chip by the name that it has in the capture; in `arena`. CW_ERR_UNSUPPORTED for a
+ * capture of instructions. */
+enum cw_status cw_lib_metrics(struct cw_metric **metrics, const struct cw_chip **chip,
+                              const struct counterworks_capture *capture, const char *const *names, size_t count,
+                              struct cw_arena *arena, struct cw_error *err);
+/* NULL: the usual ones. */
+struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options);
 
 #endif

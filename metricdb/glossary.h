@@ -35,6 +35,12 @@ const char *cw_describe_metric(const struct cw_glossary *glossary, const struct 
 /* That second sentence alone. Returns `buffer`. */
 const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, size_t size);
 
+/* The same of several metrics, by the glossary of a data folder: texts[i] in `arena`, or NULL in *texts where the
+ * folder has none. CW_ERR_NOMEM alone. */
+enum cw_status cw_describe_metrics(const char *const **texts, const char *data, const struct cw_chip *chip,
+                                   const struct cw_metric *metrics, size_t count, struct cw_arena *arena,
+                                   struct cw_error *err);
+
 /* What stands for a unit in descriptions ("SM"), by its name in metrics; NULL where the glossary does not know it. */
 const char *cw_glossary_unit(const struct cw_glossary *glossary, const char *name);
 

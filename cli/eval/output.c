@@ -7,26 +7,6 @@
 #include "cli/eval/run.h"
 #include "metricdb/glossary.h"
 
-/* Descriptions are a courtesy: without a glossary there are none. */
-static enum cw_status describe(const char *const **descriptions, struct cw_eval_run *r)
-{
-    const struct cw_result *result = cw_eval_of_samples(r) ? &r->samples.base : &r->ranges;
-    const struct cw_glossary *glossary;
-    *descriptions = NULL;
-    enum cw_status status = cw_glossary_load(&glossary, r->arena, NULL);
-    if (status != CW_OK)
-        return status == CW_ERR_NOMEM ? cw_error_nomem(r->err) : CW_OK;
-    const char **texts = cw_arena_alloc(r->arena, result->metric_count, sizeof *texts);
-    for (uint32_t i = 0; texts && i < result->metric_count; i++) {
-        char text[CW_DESCRIPTION_MAX];
-        cw_describe_metric(glossary, r->chip, &result->metrics[i], text, sizeof text);
-        if (!(texts[i] = cw_arena_strdup(r->arena, text)))
-            texts = NULL;
-    }
-    *descriptions = texts;
-    return texts ? CW_OK : cw_error_nomem(r->err);
-}
-
 /* To a file or, for "-", to standard output. */
 static enum cw_status render(const char *path, cw_file_render *form, const struct cw_output *output,
                              struct cw_error *err)
@@ -71,7 +51,9 @@ enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)
 {
     struct cw_output output;
     const char *const *descriptions = NULL;
-    enum cw_status status = r->o->hdf5 ? describe(&descriptions, r) : CW_OK;
+    enum cw_status status = CW_OK;
+    if (r->o->hdf5)
+        status = cw_describe_metrics(&descriptions, NULL, r->chip, r->metrics, r->metric_count, r->arena, r->err);
     if (status == CW_OK)
         status = cw_eval_of_samples(r) ? cw_output_samples(&output, &r->samples, descriptions, r->arena, r->err)
                                        : cw_output_ranges(&output, &r->ranges, descriptions, r->arena, r->err);

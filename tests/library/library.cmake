@@ -1,7 +1,9 @@
 # libcounterworks, from the build tree and installed.
-cw_unit(library_test counterworks)
-target_compile_definitions(library_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>")
-add_dependencies(library_test metric-config)
+cw_unit(library_test counterworks_hdf5)
+target_include_directories(library_test PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(library_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>"
+                           CW_METRIC_EVAL="$<TARGET_FILE:metric-eval>")
+add_dependencies(library_test metric-config metric-eval)
 set_tests_properties(unit/library_test PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>)
 set(options)
 if(CW_SANITIZE)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "include/counterworks/counterworks.h"
+#include "include/counterworks/hdf5.h"
 
 #define CAPTURES CW_SOURCE_DIR "/data/captures/"
 #define DATA CW_SOURCE_DIR "/data"
@@ -210,4 +210,29 @@ Test(library, captures_are_joined)
     cr_expect_eq(info.row_count, 2);
     counterworks_capture_close(capture);
     unlink("/tmp/library_test.cwd");
+}
+
+Test(library, hdf5_is_that_of_the_command)
+{
+    static const char *const captures[] = {CAPTURES "gemm.cwd", CAPTURES "pm_gpus.cwd"};
+    static const char *const names[] = {"sm__cycles_active.avg", "dram__bytes_read.sum.per_second"};
+    struct counterworks_capture *capture;
+    for (int i = 0; i < 2; i++) {
+        char command[1024];
+        GOOD(counterworks_capture_open(&capture, captures[i], &error));
+        GOOD(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/tmp/library_test.h5", &error));
+        snprintf(command, sizeof command,
+                 CW_METRIC_EVAL " %s -m %s,%s -o /tmp/library_test_2.h5 >/dev/null && cmp /tmp/library_test.h5 "
+                                "/tmp/library_test_2.h5",
+                 captures[i], names[0], names[1]);
+        cr_expect_eq(system(command), 0);
+        cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/nowhere/x.h5", &error), COUNTERWORKS_IO);
+        counterworks_capture_close(capture);
+    }
+    unlink("/tmp/library_test.h5");
+    unlink("/tmp/library_test_2.h5");
+    GOOD(counterworks_capture_open(&capture, CAPTURES "pc_gemm.cwd", &error));
+    cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/tmp/library_test.h5", &error),
+                 COUNTERWORKS_UNSUPPORTED);
+    counterworks_capture_close(capture);
 }

@@ -1,0 +1,24 @@
+/* libcounterworks-hdf5: metrics of a capture as HDF5, in a library of its own. */
+#ifndef COUNTERWORKS_HDF5_H
+#define COUNTERWORKS_HDF5_H
+
+#include <counterworks/counterworks.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* Evaluates metrics as counterworks_evaluate() does and writes them to `path`, with names, units, statuses and what the
+ * capture says of its ranges or samples: the file that metric-eval -o makes. `path` holds the old or the new file and
+ * never a part. HDF5 is used by one thread at a time. */
+enum counterworks_status counterworks_hdf5_write(const struct counterworks_capture *capture,
+                                                 const struct counterworks_chip *chip, const char *const *names,
+                                                 size_t count, const struct counterworks_evaluate_options *options,
+                                                 const char *path, struct counterworks_error *error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
