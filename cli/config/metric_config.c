@@ -85,6 +85,48 @@ static uint32_t count_of_passes(struct argp_state *state, const char *text)
     return (uint32_t)n;
 }
 
+static void choose_profiler(struct options *o, const char *name, struct argp_state *state)
+{
+    o->plan.profiler = strcmp(name, "pm") == 0 ? CW_PROFILER_PM : CW_PROFILER_RANGE;
+    if (strcmp(name, "range") != 0 && strcmp(name, "pm") != 0)
+        cw_usage_error(state, "found the profiler '%s', expected range or pm", name);
+}
+
+static void choose_preference(struct options *o, const char *name, struct argp_state *state)
+{
+    o->plan.quick = strcmp(name, "time") == 0;
+    o->plan.whole = strcmp(name, "whole") == 0;
+    if (!o->plan.quick && !o->plan.whole && strcmp(name, "passes") != 0)
+        cw_usage_error(state, "found --prefer '%s', expected whole, passes or time", name);
+}
+
+static void keep_together(struct options *o, const char *names, struct argp_state *state)
+{
+    if (o->plan.together_count == MOST_TOGETHER)
+        cw_usage_error(state, "found more than %d times --keep-together", MOST_TOGETHER);
+    if (o->sources.count == CW_METRIC_SOURCES_MAX)
+        cw_usage_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
+    o->together_texts[o->plan.together_count++] = names;
+    o->sources.items[o->sources.count].key = 'm';
+    o->sources.items[o->sources.count++].text = names;
+}
+
+static void check_arguments(struct options *o, struct argp_state *state)
+{
+    if (!o->chip == !o->chip_file)
+        cw_usage_error(state, "one of --chip and --chip-file is required");
+    if (!o->sources.count && !o->all)
+        cw_usage_error(state, "no metrics: give -m, --metrics-file, --set or --all");
+    if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
+        cw_usage_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
+    if (o->plan.profiler == CW_PROFILER_PM && o->most_passes > 1)
+        cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->most_passes);
+    if (o->plan.profiler == CW_PROFILER_PM)
+        o->most_passes = 1;
+    if (!o->output && !o->explain)
+        cw_usage_error(state, "nothing to do: give -o FILE, --explain or both");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -103,9 +145,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->all = true;
         return 0;
     case KEY_PROFILER:
-        o->plan.profiler = strcmp(arg, "pm") == 0 ? CW_PROFILER_PM : CW_PROFILER_RANGE;
-        if (strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
-            cw_usage_error(state, "found the profiler '%s', expected range or pm", arg);
+        choose_profiler(o, arg, state);
         return 0;
     case KEY_MAX_PASSES:
         o->most_passes = count_of_passes(state, arg);
@@ -117,19 +157,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->drop = true;
         return 0;
     case KEY_TOGETHER:
-        if (o->plan.together_count == MOST_TOGETHER)
-            cw_usage_error(state, "found more than %d times --keep-together", MOST_TOGETHER);
-        if (o->sources.count == CW_METRIC_SOURCES_MAX)
-            cw_usage_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
-        o->together_texts[o->plan.together_count++] = arg;
-        o->sources.items[o->sources.count].key = 'm';
-        o->sources.items[o->sources.count++].text = arg;
+        keep_together(o, arg, state);
         return 0;
     case KEY_PREFER:
-        o->plan.quick = strcmp(arg, "time") == 0;
-        o->plan.whole = strcmp(arg, "whole") == 0;
-        if (!o->plan.quick && !o->plan.whole && strcmp(arg, "passes") != 0)
-            cw_usage_error(state, "found --prefer '%s', expected whole, passes or time", arg);
+        choose_preference(o, arg, state);
         return 0;
     case 'o':
         o->output = arg;
@@ -152,18 +183,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
-        if (!o->chip == !o->chip_file)
-            cw_usage_error(state, "one of --chip and --chip-file is required");
-        if (!o->sources.count && !o->all)
-            cw_usage_error(state, "no metrics: give -m, --metrics-file, --set or --all");
-        if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
-            cw_usage_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
-        if (o->plan.profiler == CW_PROFILER_PM && o->most_passes > 1)
-            cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->most_passes);
-        if (o->plan.profiler == CW_PROFILER_PM)
-            o->most_passes = 1;
-        if (!o->output && !o->explain)
-            cw_usage_error(state, "nothing to do: give -o FILE, --explain or both");
+        check_arguments(o, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
