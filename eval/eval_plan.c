@@ -75,7 +75,7 @@ static const struct cw_counter *largest_part(const struct compile *c, const stru
 
 /* A capture planned when the database had another basis may lack terms, but hold counters that are sums of them: those
  * stand for what they are made of. `rest` says which terms remain after that. */
-static void take_parts(const struct compile *c, const struct cw_counter *from, int rollup, bool *rest,
+static void take_parts(const struct compile *c, const struct cw_counter *from, enum cw_rollup rollup, bool *rest,
                        struct cw_linear *linear, double *coefficients)
 {
     const struct cw_counter *part;
