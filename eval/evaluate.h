@@ -5,8 +5,8 @@
 #include "eval/eval_plan.h"
 
 /* Writes values[m * range_count + i] and statuses[...] for metric m of the plan and range i of the data, whose schema
- * the plan was made for. Values follow NVIDIA's evaluator: zero over zero is zero, anything else over zero infinite,
- * what is missing NaN. Statuses are enum cw_value_status. */
+ * the plan was made for. Values follow NVIDIA's evaluator: a ratio over zero is zero, and so is zero over zero;
+ * anything else over zero is infinite, what is missing NaN. Statuses are enum cw_value_status. */
 void cw_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values, int8_t *statuses);
 
 #endif

@@ -19,8 +19,8 @@ struct cw_schedule {
     const struct cw_pass *passes;
 };
 
-/* By default a schedule has the fewest passes, and raw counters stand in several of them where that keeps more groups
- * together. */
+/* Without flags (--prefer passes) a schedule has the fewest passes, and raw counters stand in several of them where
+ * that keeps more groups together. */
 enum cw_schedule_flags {
     /* Each group that fits one pass has a pass with all of it, if need be by more passes. */
     CW_SCHEDULE_WHOLE = 1,

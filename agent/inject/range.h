@@ -15,8 +15,8 @@ struct cw_range_settings {
 };
 extern struct cw_range_settings cw_range_settings;
 
-/* Reads SETUP's payload; false when it makes no sense. */
 void cw_range_load(void);
+/* Reads SETUP's payload; false when it makes no sense. */
 bool cw_range_setup(struct cw_reader *in);
 /* Whether the filter wants this launch; counts it. */
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);

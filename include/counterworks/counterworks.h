@@ -55,7 +55,7 @@ const char *counterworks_version(void);
 struct counterworks;      /* a data folder */
 struct counterworks_chip; /* what is known of a chip */
 
-/* Opens a data folder; NULL is the one that the library was installed with. It is closed last. */
+/* Opens a data folder; NULL: CW_DATA_DIR, else the one that the library was installed with. */
 enum counterworks_status counterworks_open(struct counterworks **data, const char *folder,
                                            struct counterworks_error *error);
 void counterworks_close(struct counterworks *data); /* NULL is allowed, as for all that ends a handle */
@@ -64,7 +64,7 @@ void counterworks_close(struct counterworks *data); /* NULL is allowed, as for a
 size_t counterworks_chip_count(const struct counterworks *data);
 const char *counterworks_chip_name(const struct counterworks *data, size_t index);
 
-/* Opens a chip by its name, "GH100". It may outlive the folder. */
+/* Opens a chip by its name, "GH100". Handles may be closed in any order. */
 enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip, const struct counterworks *data,
                                                 const char *name, struct counterworks_error *error);
 /* Adds the metrics of a YAML file to those that the chip has. After a failure it has those of before. */
@@ -150,6 +150,7 @@ enum counterworks_status counterworks_plan_save(const struct counterworks_plan *
 
 struct counterworks_capture;
 
+/* Reads a whole file. A capture that was cut off has what was whole, and says so. */
 enum counterworks_status counterworks_capture_open(struct counterworks_capture **capture, const char *path,
                                                    struct counterworks_error *error);
 /* The same of bytes in memory, which must outlive it; `source` stands in messages. */
@@ -209,9 +210,10 @@ struct counterworks_evaluate_options {
     }
 
 /* Evaluates metrics on every row of a capture of ranges or samples: values[m * row_count + r] and statuses[...] are
- * those of metric m and row r. A missing value is NaN, anything but zero over zero infinite. Counters that the capture
- * lacks are no error: their metrics read "not collected". NULL options are the usual ones. COUNTERWORKS_USAGE for an
- * unknown name, COUNTERWORKS_UNSUPPORTED for a capture of another kind or of another chip. */
+ * those of metric m and row r. A missing value is NaN. A ratio over zero is zero, and so is zero over zero; anything
+ * else over zero is infinite. Counters that the capture lacks are no error: their metrics read "not collected". NULL
+ * options are the usual ones. COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_UNSUPPORTED for a capture of another
+ * kind or of another chip. */
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,

@@ -508,7 +508,7 @@ static void two_of_a_gpu(void)
     need(is_answered(second, CW_MESSAGE_SETUP));
 }
 
-Test(agent_session, one_process_of_a_gpu_is_collected, .timeout = 20)
+Test(agent_session, one_process_of_a_gpu_is_collected)
 {
     alone = true;
     run("two of a GPU", two_of_a_gpu, 8);
