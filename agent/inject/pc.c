@@ -14,6 +14,8 @@
 #include "image/pc_data.h"
 
 static const uint64_t patience_ns = 2000000000, short_patience_ns = 100000000; /* with kernels that may wait */
+/* With what was launched before a range begins or ends, and before the program does. */
+static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
 enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
@@ -25,7 +27,8 @@ struct buffer { /* what CUPTI fills */
 struct sampled { /* a context under PC sampling */
     CUcontext context;
     uint32_t device;
-    bool running;     /* enabled */
+    bool held;        /* CUPTI has the address of `kept` */
+    bool running;     /* enabled, and good for samples */
     bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
     bool aside;       /* disabled for a launch that may wait for the host */
     uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
@@ -235,7 +238,8 @@ static bool is_sampled(uint32_t device)
 static void enable(struct sampled *s)
 {
     CUpti_PCSamplingEnableParams params = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
-    s->running = CALL(cuptiPCSamplingEnable, params) &&
+    s->held = CALL(cuptiPCSamplingEnable, params);
+    s->running = s->held &&
                  (s->reasons || (list_reasons(s) && make_buffer(&s->kept, PCS_AT_END, s->reason_count) &&
                                  make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count))) &&
                  configure(s);
@@ -378,6 +382,7 @@ static void stop(struct sampled *s)
     CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
     if (cw_inject.over || !CALL(cuptiPCSamplingDisable, disable))
         return;
+    s->held = false;
     if (s->kept.data.remainingNumPcs)
         s->kept.data.hardwareBufferFull = 1;
     send_samples(s, &s->kept);
@@ -393,26 +398,6 @@ static bool may_call(void)
     return cw_in_flight_no_launch() && !cw_stream_capture_is_under_way();
 }
 
-/* Samples are taken while there are ranges. */
-static void settle(uint32_t ranges)
-{
-    self.late = false;
-    for (uint32_t i = 0; by_range() && i < self.context_count && !cw_inject.over; i++) {
-        struct sampled *s = self.contexts[i];
-        if (s->running && s->started != (ranges > 0) && !may_call())
-            self.late = true;
-        else if (s->running && s->started != (ranges > 0)) {
-            cw_inject_synchronize(s->context);
-            if (ranges)
-                start(s);
-            else
-                pause(s);
-        }
-    }
-}
-
-/* ---- the program ------------------------------------------------------------------------------------------------ */
-
 static struct sampled *find(CUcontext context)
 {
     for (uint32_t i = 0; i < self.context_count; i++)
@@ -420,6 +405,29 @@ static struct sampled *find(CUcontext context)
             return self.contexts[i];
     return NULL;
 }
+
+/* False where it has to be tried again: a launch does not return, or what was launched does not end. */
+static bool settle_one(CUcontext context, uint32_t ranges)
+{
+    bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
+    struct sampled *s = find(context);
+    if (s && rests && may_call())
+        (ranges ? start : pause)(s);
+    return !s || (rests && may_call());
+}
+
+/* Samples are taken while there are ranges. */
+static void settle(uint32_t ranges)
+{
+    self.late = false;
+    for (uint32_t i = 0; by_range() && i < self.context_count && !cw_inject.over; i++) {
+        const struct sampled *s = self.contexts[i];
+        if (s->running && s->started != (ranges > 0))
+            self.late = !settle_one(s->context, ranges) || self.late;
+    }
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
 
 static void free_buffer(struct buffer *b)
 {
@@ -429,7 +437,7 @@ static void free_buffer(struct buffer *b)
 
 static void lose(const char *what)
 {
-    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not return where %s ends; the last samples are lost", what);
+    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end where %s does; the last samples are lost", what);
 }
 
 static void context_destroyed(CUcontext context)
@@ -445,7 +453,6 @@ static void context_destroyed(CUcontext context)
         stop(s);
     else
         lose("a context");
-    free_buffer(&s->kept);
     free_buffer(&s->asked);
     if (s->reasons)
         free(s->reasons[0]);
@@ -455,6 +462,9 @@ static void context_destroyed(CUcontext context)
     while (self.contexts[i] != s)
         i++;
     self.contexts[i] = self.contexts[--self.context_count];
+    if (s->held) /* CUPTI may still write there */
+        return;
+    free_buffer(&s->kept);
     free(s);
 }
 
@@ -506,7 +516,10 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
 /* Sampling goes on once nothing runs. */
 static bool step_back(CUcontext context, uint64_t limit_ns)
 {
-    bool rests = cw_in_flight_wait(cw_in_flight_no_launch) && cw_idle_wait(context, limit_ns);
+    bool rests = cw_in_flight_wait(cw_in_flight_no_launch);
+    cw_in_flight_hold(); /* nothing is launched before sampling goes on */
+    rests = rests && cw_idle_wait(context, limit_ns);
+    cw_in_flight_release();
     struct sampled *s = find(context);
     if (s && rests && s->aside && may_call() && !cw_inject.over) {
         s->aside = false;
@@ -592,14 +605,22 @@ static void module_unloading(CUcontext context)
         flush_when_quiet(context);
 }
 
+static void finish_one(CUcontext context)
+{
+    bool rests = cw_idle_wait(context, end_patience_ns);
+    struct sampled *s = find(context);
+    if (s && rests)
+        stop(s);
+    else if (s && s->running)
+        lose("the program");
+}
+
 static void finish(void)
 {
     if (!cw_in_flight_wait(cw_in_flight_no_launch))
         lose("the program");
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
-        cw_inject_synchronize(self.contexts[i]->context);
-        stop(self.contexts[i]);
-    }
+    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++)
+        finish_one(self.contexts[i]->context);
 }
 
 const struct cw_inject_mode cw_inject_pc = {.setup = setup,

@@ -167,9 +167,10 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     if (status != CW_OK)
         return status;
     const char *chip = cw_device_attribute(&device, "chip");
-    bool away = s->alone && is_taken(s, p, &device);
-    *refused = away || !is_wanted(s, &from, device.index);
-    s->turned_away += away;
+    bool wanted = is_wanted(s, &from, device.index), away = wanted && s->alone && is_taken(s, p, &device);
+    *refused = !wanted || away;
+    s->turned_away += away && !p->turned_away;
+    p->turned_away |= away;
     if (!*refused && (!chip || strcmp(chip, s->chip) != 0))
         return cw_error_set(err, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
                             chip ? chip : "?", device.index, s->chip);

@@ -16,6 +16,7 @@ struct cw_process { /* a connection from a profiled process */
     enum cw_message_type answer;  /* that it has not read yet; 0: none. Until then nothing is taken from it */
     size_t answered;              /* bytes of the answer that were sent */
     size_t left;                  /* once the program has ended: bytes to take, from the start of the message */
+    bool turned_away; /* from a GPU that another is collected on */
     uint32_t pid, device_count;
     const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* of its HELLOs, room for CW_MOST_DEVICES; without facts */

@@ -216,3 +216,34 @@ Test(pc, a_kernel_that_does_not_wait_is_sampled_from_its_second_launch_on)
     cr_expect(sampled(false));
     end();
 }
+
+Test(pc, a_range_behind_a_kernel_that_waits_is_settled_later)
+{
+    begin("step");
+    fake_profiler.busy = true;
+    cw_user_range_push(0, "step");
+    cr_expect_eq(starts, 0, "its kernel is not to be seen in the range");
+    fake_profiler.busy = false;
+    launch_begins();
+    launch_ends();
+    cr_expect_eq(starts, 1);
+    fake_profiler.busy = true;
+    cw_user_range_pop(0);
+    cr_expect_eq(stops, 0);
+    fake_profiler.busy = false;
+    launch_begins();
+    launch_ends();
+    cr_expect_eq(stops, 1);
+    end();
+}
+
+Test(pc, a_program_ends_with_a_kernel_that_waits)
+{
+    begin(NULL);
+    fake_profiler.busy = true;
+    mode->finish();
+    cr_expect(cw_inject.over && strstr(fake_profiler.failure, "where the program does"), "%s", fake_profiler.failure);
+    cr_expect(enabled, "sampling was not ended, which would have waited");
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
