@@ -137,13 +137,24 @@ static bool is_special(const char *path) /* /dev/stdout, wherever that leads, or
     return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || standard(&st) >= 0);
 }
 
+/* umask() cannot be asked without being set, which other threads would see. */
+static mode_t read_umask(void)
+{
+    unsigned mask = 077;
+    char line[128];
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "Umask: %o", &mask) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return mask;
+}
+
 /* That of the file which it replaces, or the usual. */
 static mode_t mode_of(const char *path)
 {
     struct stat st;
-    mode_t mask = umask(0);
-    umask(mask);
-    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~read_umask();
 }
 
 enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)

@@ -350,6 +350,8 @@ enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merg
 {
     struct merge m = {.out = out, .err = err, .first = inputs, .complete = true, .arena = cw_arena_create()};
     enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
+    if (!count)
+        status = cw_error_set(err, CW_ERR_USAGE, "found no capture to merge, expected one at least");
     for (size_t i = 0; i < count && status == CW_OK; i++)
         status = take_input(&m, &inputs[i]);
     if (status == CW_OK && m.complete)

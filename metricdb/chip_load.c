@@ -450,10 +450,14 @@ enum cw_status cw_chip_rename(const struct cw_chip **chip, const char *name, str
     if (i == from->also_count)
         return cw_error_set(err, CW_ERR_INPUT, "found the chip %s in %s, expected %.60s", from->name, from->path, name);
     struct cw_chip *renamed = cw_arena_alloc(arena, 1, sizeof *renamed);
-    if (!renamed)
+    const char **also = cw_arena_alloc(arena, from->also_count, sizeof *also);
+    if (!renamed || !also)
         return cw_error_nomem(err);
+    memcpy(also, from->also, from->also_count * sizeof *also);
+    also[i] = from->name;
     *renamed = *from;
     renamed->name = from->also[i];
+    renamed->also = also;
     *chip = renamed;
     return CW_OK;
 }

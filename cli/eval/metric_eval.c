@@ -279,6 +279,7 @@ int main(int argc, char **argv)
     }
     cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
+    cw_hdf5_begin();
     struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
     enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
     cw_arena_destroy(r.arena);

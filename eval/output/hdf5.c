@@ -55,7 +55,6 @@ static enum cw_status begin(struct file *f, const char *path, struct cw_error *e
         cw_new_file_close(&f->out, false, NULL);
         return status;
     }
-    H5dont_atexit(); /* where a file could not be written, it crashes at the end of the process */
     /* failures are told by our own message, and closing what was never opened is no news */
     H5Eget_auto2(H5E_DEFAULT, &f->print, &f->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -375,6 +374,11 @@ static void put_capture(struct file *f, const struct cw_output *o, const char *m
     if (o->passes.columns)
         put_table(f, group, &o->passes);
     close_object(group);
+}
+
+void cw_hdf5_begin(void)
+{
+    H5dont_atexit();
 }
 
 enum cw_status cw_hdf5_write(const struct cw_output *o, const char *path, struct cw_error *err)

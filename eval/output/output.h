@@ -79,6 +79,10 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
  * CLOCK_REALTIME); pc or sass. */
 enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
 
+/* To be called first by a program that uses HDF5 for nothing else: where a file could not be written, HDF5 would crash
+ * at the end of the process. It closes no file there then. */
+void cw_hdf5_begin(void);
+
 /* What a capture holds, for people: chip, devices, passes, counters, ranges, how it ended. */
 void cw_capture_show(const struct cw_counter_data *data, const char *source, FILE *out);
 
