@@ -23,33 +23,33 @@ static enum cw_status read_capture(struct counterworks_capture *made, const void
 }
 
 static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
-                                               enum cw_status status, const struct cw_error *e,
+                                               enum cw_status status, const struct cw_lib_call *call,
                                                struct counterworks_error *error)
 {
     if (status != CW_OK)
         counterworks_capture_close(made);
     *capture = status == CW_OK ? made : NULL;
-    return cw_lib_finish(status, e, error);
+    return cw_lib_finish(call, status, error);
 }
 
 enum counterworks_status counterworks_capture_open(struct counterworks_capture **capture, const char *path,
                                                    struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? cw_file_read(&made->file, path, largest_capture, &e) : CW_ERR_NOMEM;
+    enum cw_status status = made ? cw_file_read(&made->file, path, largest_capture, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        status = read_capture(made, made->file.data, made->file.size, path, &e);
-    return finish_opening(capture, made, status, &e, error);
+        status = read_capture(made, made->file.data, made->file.size, path, &call.err);
+    return finish_opening(capture, made, status, &call, error);
 }
 
 enum counterworks_status counterworks_capture_read(struct counterworks_capture **capture, const void *data, size_t size,
                                                    const char *source, struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? read_capture(made, data, size, source, &e) : CW_ERR_NOMEM;
-    return finish_opening(capture, made, status, &e, error);
+    enum cw_status status = made ? read_capture(made, data, size, source, &call.err) : CW_ERR_NOMEM;
+    return finish_opening(capture, made, status, &call, error);
 }
 
 void counterworks_capture_close(struct counterworks_capture *capture)
@@ -80,15 +80,16 @@ static enum cw_status merge(const char *output, const char *const *paths, size_t
 enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
                                                     struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct cw_bytes *files = calloc(count + 1, sizeof *files);
     struct cw_merge_input *inputs = calloc(count + 1, sizeof *inputs);
-    enum cw_status status = files && inputs ? merge(output, paths, count, files, inputs, &e) : cw_error_nomem(&e);
+    enum cw_status status =
+        files && inputs ? merge(output, paths, count, files, inputs, &call.err) : cw_error_nomem(&call.err);
     for (size_t i = 0; files && i < count; i++)
         cw_bytes_free(&files[i]);
     free(files);
     free(inputs);
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }
 
 /* ---- what is in it ---------------------------------------------------------------------------------------------- */
@@ -114,7 +115,7 @@ void counterworks_capture_describe(const struct counterworks_capture *capture, s
         .profiler = (enum counterworks_profiler)d->schema.profiler,
         .complete = d->complete,
         .row_count = of_samples(d) ? d->pm.sample_count : d->range_count,
-        .dropped = d->dropped,
+        .dropped = of_samples(d) && !d->complete ? d->pm.lost : d->dropped,
         .device_count = d->device_count,
         .pass_count = d->schema.pass_count,
         .metric_count = d->schema.metric_count,
@@ -189,11 +190,12 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
                                                size_t count, const struct counterworks_evaluate_options *options,
                                                double *values, int8_t *statuses, struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     const struct cw_eval_options spans = cw_lib_spans(options);
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status =
-        arena ? evaluate(capture, chip->chip, names, count, &spans, values, statuses, arena, &e) : cw_error_nomem(&e);
+        arena ? evaluate(capture, chip->chip, names, count, &spans, values, statuses, arena, &call.err)
+              : cw_error_nomem(&call.err);
     cw_arena_destroy(arena);
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }

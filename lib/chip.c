@@ -34,17 +34,17 @@ static enum cw_status list_chips(struct counterworks *data, struct cw_error *err
 enum counterworks_status counterworks_open(struct counterworks **data, const char *folder,
                                            struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct counterworks *made = cw_lib_handle(sizeof *made);
     enum cw_status status = made ? CW_OK : CW_ERR_NOMEM;
     if (made && folder && !(made->folder = cw_arena_strdup(made->arena, folder)))
         status = CW_ERR_NOMEM;
     if (status == CW_OK)
-        status = list_chips(made, &e);
+        status = list_chips(made, &call.err);
     if (status != CW_OK)
         cw_lib_drop(made);
     *data = status == CW_OK ? made : NULL;
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }
 
 void counterworks_close(struct counterworks *data)
@@ -62,31 +62,45 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
     return data->chips[index];
 }
 
+/* The chip's arena is destroyed by the last that needs it. */
+static enum cw_status open_chip(struct counterworks_chip *made, const struct counterworks *data, const char *name,
+                                struct cw_error *err)
+{
+    made->share = malloc(sizeof *made->share);
+    if (!made->share)
+        return cw_error_nomem(err);
+    *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
+    if (data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
+        return cw_error_nomem(err);
+    return cw_chip_load(&made->chip, data->folder, name, made->arena, err);
+}
+
 enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip, const struct counterworks *data,
                                                 const char *name, struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct counterworks_chip *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? CW_OK : CW_ERR_NOMEM;
-    if (made && data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
-        status = CW_ERR_NOMEM;
-    if (status == CW_OK)
-        status = cw_chip_load(&made->chip, data->folder, name, made->arena, &e);
+    enum cw_status status = made ? open_chip(made, data, name, &call.err) : CW_ERR_NOMEM;
     if (status != CW_OK)
-        cw_lib_drop(made);
+        counterworks_chip_close(made);
     *chip = status == CW_OK ? made : NULL;
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }
 
 enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip *chip, const char *path,
                                                        struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
-    return cw_lib_finish(cw_formulas_load(&chip->chip, path, chip->arena, &e), &e, error);
+    struct cw_lib_call call = cw_lib_enter();
+    enum cw_status status = cw_formulas_load(&chip->chip, path, chip->arena, &call.err);
+    return cw_lib_finish(&call, status, error);
 }
 
 void counterworks_chip_close(struct counterworks_chip *chip)
 {
+    if (chip && chip->share) {
+        cw_lib_leave(chip->share);
+        chip->arena = NULL;
+    }
     cw_lib_drop(chip);
 }
 
@@ -139,20 +153,20 @@ enum counterworks_status counterworks_metric_find(struct counterworks_metric **m
                                                   const struct counterworks_chip *chip, const char *name,
                                                   struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct cw_metric m;
     struct described *d = NULL;
     *metric = NULL;
-    enum cw_status status = cw_metric_parse(&m, chip->chip, name, &e);
+    enum cw_status status = cw_metric_parse(&m, chip->chip, name, &call.err);
     if (status == CW_OK && (!(d = calloc(1, sizeof *d)) || !(d->arena = cw_arena_create())))
-        status = cw_error_nomem(&e);
+        status = cw_error_nomem(&call.err);
     if (status == CW_OK)
-        status = describe(d, chip, &m, name, &e);
+        status = describe(d, chip, &m, name, &call.err);
     if (status == CW_OK)
         *metric = &d->metric;
     else if (d)
         counterworks_metric_free(&d->metric);
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }
 
 void counterworks_metric_free(struct counterworks_metric *metric)

@@ -31,9 +31,29 @@ static enum counterworks_status status_of(enum cw_status status)
     return status == CW_ERR_NOMEM ? COUNTERWORKS_NOMEM : (enum counterworks_status)status;
 }
 
-enum counterworks_status cw_lib_finish(enum cw_status status, const struct cw_error *from,
+void cw_lib_leave(struct cw_lib_share *share)
+{
+    if (!share || atomic_fetch_sub(&share->users, 1) != 1)
+        return;
+    cw_arena_destroy(share->arena);
+    free(share);
+}
+
+struct cw_lib_call cw_lib_enter(void)
+{
+    static const struct cw_lib_call begun;
+    struct cw_lib_call call = begun;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* costs nothing, and is never freed by the C library */
+    call.before = plain ? uselocale(plain) : (locale_t)0;
+    return call;
+}
+
+enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_status status,
                                        struct counterworks_error *error)
 {
+    const struct cw_error *from = &call->err;
+    if (call->before)
+        freelocale(uselocale(call->before));
     if (!error)
         return status_of(status);
     *error = (struct counterworks_error){.status = status_of(status)};
@@ -57,7 +77,12 @@ enum cw_status cw_lib_metrics(struct cw_metric **metrics, const struct cw_chip *
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
                             "found a capture of instructions, expected one of ranges or samples");
     *metrics = cw_arena_alloc(arena, count, sizeof **metrics);
-    enum cw_status status = *metrics ? cw_chip_rename(chip, schema->chip, arena, err) : cw_error_nomem(err);
+    enum cw_status status = *metrics ? cw_chip_rename(chip, schema->chip, arena, NULL) : cw_error_nomem(err);
+    if (status == CW_ERR_INPUT)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a capture of %.60s, expected one of %s", schema->chip,
+                            (*chip)->name);
+    if (status != CW_OK)
+        return cw_error_nomem(err);
     for (size_t i = 0; i < count && status == CW_OK; i++)
         status = cw_metric_parse(&(*metrics)[i], *chip, names[i], err);
     return status;

@@ -2,6 +2,9 @@
 #ifndef CW_LIB_HANDLES_H
 #define CW_LIB_HANDLES_H
 
+#include <locale.h>
+#include <stdatomic.h>
+
 #include "base/file.h"
 #include "eval/eval_plan.h"
 #include "host/plan.h"
@@ -15,14 +18,22 @@ struct counterworks {
     const char **chips;
 };
 
+/* What plans still have of a chip that was closed: its arena. */
+struct cw_lib_share {
+    atomic_uint users;
+    struct cw_arena *arena;
+};
+
 struct counterworks_chip {
     struct cw_arena *arena;
+    struct cw_lib_share *share; /* with what else needs the arena */
     const char *folder;
     const struct cw_chip *chip;
 };
 
 struct counterworks_plan {
     struct cw_arena *arena;
+    struct cw_lib_share *chip;
     struct cw_plan plan;
 };
 
@@ -37,8 +48,17 @@ struct counterworks_capture {
 void *cw_lib_handle(size_t size);
 /* Ends a handle that cw_lib_handle() has made. */
 void cw_lib_drop(void *handle);
-/* Hands over what was found out: *error is NULL or the caller's. */
-enum counterworks_status cw_lib_finish(enum cw_status status, const struct cw_error *from,
+/* One user less; the last destroys the arena. NULL is allowed. */
+void cw_lib_leave(struct cw_lib_share *share);
+
+/* Around every call that reads or prints numbers: they have a decimal point, whatever the program's locale says. */
+struct cw_lib_call {
+    struct cw_error err;
+    locale_t before;
+};
+struct cw_lib_call cw_lib_enter(void);
+/* Ends the call and hands over what was found out: *error is NULL or the caller's. */
+enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_status status,
                                        struct counterworks_error *error);
 
 /* The metrics of full names, and the chip by the name that it has in the capture; in `arena`. CW_ERR_UNSUPPORTED for a

@@ -34,11 +34,11 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
                                                  size_t count, const struct counterworks_evaluate_options *options,
                                                  const char *path, struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     const struct cw_eval_options spans = cw_lib_spans(options);
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status =
-        arena ? write_file(capture, chip, names, count, &spans, path, arena, &e) : cw_error_nomem(&e);
+        arena ? write_file(capture, chip, names, count, &spans, path, arena, &call.err) : cw_error_nomem(&call.err);
     cw_arena_destroy(arena);
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }

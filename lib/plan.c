@@ -19,25 +19,31 @@ enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan,
                                                 const struct counterworks_plan_options *options,
                                                 struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct cw_plan_options o = options_of(options);
     struct counterworks_plan *made = cw_lib_handle(sizeof *made);
     enum cw_status status = made ? CW_OK : CW_ERR_NOMEM;
     if (status == CW_OK && o.profiler >= CW_PROFILER__PLANNED)
-        status = cw_error_set(&e, CW_ERR_USAGE, "found the profiler %d, expected ranges or samples", (int)o.profiler);
+        status =
+            cw_error_set(&call.err, CW_ERR_USAGE, "found the profiler %d, expected ranges or samples", (int)o.profiler);
     if (status == CW_OK)
-        status = cw_plan_make(&made->plan, chip->chip, names, count, &o, made->arena, &e);
+        status = cw_plan_make(&made->plan, chip->chip, names, count, &o, made->arena, &call.err);
     if (status == CW_OK && o.profiler == CW_PROFILER_PM && made->plan.image.pass_count > 1)
-        status = cw_error_set(&e, CW_ERR_UNSUPPORTED, "found metrics that need %u passes, expected the one of samples",
+        status = cw_error_set(&call.err, CW_ERR_UNSUPPORTED,
+                              "found metrics that need %u passes, expected the one of samples",
                               (unsigned)made->plan.image.pass_count);
     if (status != CW_OK)
         cw_lib_drop(made);
+    else
+        atomic_fetch_add(&(made->chip = chip->share)->users, 1); /* names of the chip's stand in the plan */
     *plan = status == CW_OK ? made : NULL;
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }
 
 void counterworks_plan_free(struct counterworks_plan *plan)
 {
+    if (plan)
+        cw_lib_leave(plan->chip);
     cw_lib_drop(plan);
 }
 
@@ -69,11 +75,12 @@ uint32_t counterworks_plan_metric(const struct counterworks_plan *plan, size_t i
 enum counterworks_status counterworks_plan_save(const struct counterworks_plan *plan, const char *path,
                                                 struct counterworks_error *error)
 {
-    struct cw_error e = CW_ERROR_INIT;
+    struct cw_lib_call call = cw_lib_enter();
     struct cw_writer out;
     cw_writer_init(&out);
     cw_config_image_write(&plan->plan.image, &out);
-    enum cw_status status = out.status == CW_OK ? cw_file_write(path, out.data, out.size, &e) : cw_error_nomem(&e);
+    enum cw_status status =
+        out.status == CW_OK ? cw_file_write(path, out.data, out.size, &call.err) : cw_error_nomem(&call.err);
     cw_writer_free(&out);
-    return cw_lib_finish(status, &e, error);
+    return cw_lib_finish(&call, status, error);
 }

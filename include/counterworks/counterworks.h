@@ -10,6 +10,8 @@
  * set what they were to make to NULL. Nothing is printed, and nothing ends the program. There is no global state:
  * different handles may be used by several threads at a time. So may one handle, by functions that take it as const.
  *
+ * Numbers have a decimal point, whatever the program's locale. A call takes up to 200 KB of the thread's stack.
+ *
  * What a handle gives, strings above all, lives as long as the handle. Text is UTF-8. Options begin with their size, so
  * that a program goes on with a later library: begin them with COUNTERWORKS_..._OPTIONS. */
 #ifndef COUNTERWORKS_COUNTERWORKS_H

@@ -1,6 +1,7 @@
 /* libcounterworks as a program uses it. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,8 @@ Test(library, a_plan_is_that_of_the_command)
     cr_assert_eq(counterworks_plan_metric_count(plan), 3);
     cr_expect_eq(counterworks_plan_metric(plan, 1, &name, &passes, &whole), 1);
     cr_expect(strcmp(name, "dram__bytes.sum") == 0 && passes[0] < counterworks_plan_passes(plan, NULL) && whole);
+    counterworks_chip_close(gh100);
+    GOOD(counterworks_chip_open(&gh100, data, "GH100", &error));
     GOOD(counterworks_plan_save(plan, "/tmp/library_test.cwc", &error));
     cr_expect_eq(counterworks_plan_save(plan, "/nowhere/plan.cwc", &error), COUNTERWORKS_IO);
     cr_expect_eq(system(CW_METRIC_CONFIG
@@ -150,7 +153,8 @@ Test(library, ranges_are_evaluated)
     cr_expect_eq(counterworks_evaluate(capture, gh100, wrong, 1, NULL, values, statuses, &error), COUNTERWORKS_USAGE);
     struct counterworks_chip *other;
     GOOD(counterworks_chip_open(&other, data, "TU102", &error));
-    cr_expect_eq(counterworks_evaluate(capture, other, names, 1, NULL, values, statuses, &error), COUNTERWORKS_INPUT);
+    cr_expect_eq(counterworks_evaluate(capture, other, names, 1, NULL, values, statuses, &error),
+                 COUNTERWORKS_UNSUPPORTED);
     counterworks_chip_close(other);
     struct counterworks_capture_info small = {.size = offsetof(struct counterworks_capture_info, profiler)};
     small.profiler = COUNTERWORKS_INSTRUCTIONS;
@@ -235,4 +239,63 @@ Test(library, hdf5_is_that_of_the_command)
     cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/tmp/library_test.h5", &error),
                  COUNTERWORKS_UNSUPPORTED);
     counterworks_capture_close(capture);
+}
+
+Test(library, a_chip_of_several_names_is_each_of_them)
+{
+    struct counterworks_chip *chip;
+    struct counterworks_capture *capture;
+    double value;
+    int8_t status;
+    static const char *const names[] = {"gpu__time_duration.sum"};
+    GOOD(counterworks_capture_open(&capture, CAPTURES "gemm.cwd", &error));
+    for (size_t i = 0; i < counterworks_chip_count(data); i++) {
+        const char *name = counterworks_chip_name(data, i);
+        GOOD(counterworks_chip_open(&chip, data, name, &error));
+        bool same = strcmp(name, "GH100") == 0;
+        enum counterworks_status found = counterworks_evaluate(capture, chip, names, 1, NULL, &value, &status, &error);
+        cr_expect(same ? found == COUNTERWORKS_OK : found == COUNTERWORKS_OK || found == COUNTERWORKS_UNSUPPORTED, "%s",
+                  name);
+        counterworks_chip_close(chip);
+    }
+    counterworks_capture_close(capture);
+}
+
+Test(library, numbers_have_a_point_in_every_locale)
+{
+    char path[] = "/tmp/library_test.XXXXXX";
+    static const char own[] = "schema: 1\nmetrics:\n  half:\n    formula: 0.5 * sm__cycles_active.max\n";
+    static const char *const names[] = {"half", "sm__cycles_active.max"};
+    struct counterworks_capture *capture;
+    struct counterworks_metric *m;
+    double values[2];
+    int8_t statuses[2];
+    int fd = mkstemp(path);
+    cr_assert(write(fd, own, sizeof own - 1) == sizeof own - 1 && close(fd) == 0);
+    bool made =
+        system("mkdir -p /tmp/library_test.locale && cd /tmp/library_test.locale && printf 'LC_NUMERIC\\ndecimal_point "
+               "\",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' >comma.src && { localedef --no-archive "
+               "-c -i "
+               "comma.src -f ANSI_X3.4-1968 ./comma >/dev/null 2>&1; test -e comma/LC_NUMERIC; }") == 0;
+    setenv("LOCPATH", "/tmp/library_test.locale", 1);
+    if (!made || !setlocale(LC_ALL, "comma"))
+        cr_skip_test("no locale with a decimal comma can be made");
+    cr_assert_str_eq(localeconv()->decimal_point, ",");
+    GOOD(counterworks_chip_add_metrics(gh100, path, &error));
+    GOOD(counterworks_capture_open(&capture, CAPTURES "gemm.cwd", &error));
+    GOOD(counterworks_evaluate(capture, gh100, names, 2, NULL, values, statuses, &error));
+    cr_expect(values[0] == values[1] / 2 && values[0] > 0, "%g", values[0]);
+    GOOD(counterworks_metric_find(&m, gh100, "l1tex__average_t_sectors_per_request.pct", &error));
+    cr_expect(strstr(m->formula, "3.125"), "%s", m->formula);
+    cr_assert_str_eq(localeconv()->decimal_point, ",", "the program's stays");
+    counterworks_metric_free(m);
+    counterworks_capture_close(capture);
+    unlink(path);
+    cr_expect_eq(system("rm -r /tmp/library_test.locale"), 0);
+}
+
+Test(library, nothing_is_not_merged)
+{
+    cr_expect_eq(counterworks_capture_merge("/tmp/library_test_none.cwd", NULL, 0, &error), COUNTERWORKS_USAGE);
+    cr_expect(access("/tmp/library_test_none.cwd", F_OK) != 0);
 }
