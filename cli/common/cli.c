@@ -34,6 +34,15 @@ int cw_cli_finish(enum cw_status status, const struct cw_error *err)
     return status == CW_OK ? 0 : fail(err);
 }
 
+int cw_cli_finish_call(const struct counterworks_error *error)
+{
+    char text[1200];
+    if (error->status == COUNTERWORKS_OK)
+        return cw_cli_finish(CW_OK, NULL);
+    cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, counterworks_error_text(error, text, sizeof text));
+    return error->status;
+}
+
 void cw_cli_init(void)
 {
     cw_start();
