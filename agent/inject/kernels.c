@@ -2,6 +2,9 @@
 
 #include <stdatomic.h>
 
+#include "agent/inject/shared.h"
+#include "agent/inject/stream_capture.h"
+
 enum { MOST_KERNELS = 4096 }; /* a power of two; behind it the older ones are forgotten */
 
 static struct {
@@ -26,10 +29,22 @@ void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
     known[at].habit = habit;
 }
 
+void cw_kernel_seen(CUfunction kernel, bool rests)
+{
+    if (rests || !cw_stream_capture_is_under_way())
+        cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+}
+
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
 {
     uint32_t at = place_of(kernel);
     return known[at].kernel == kernel ? known[at].habit : CW_KERNEL_UNKNOWN;
+}
+
+bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
+    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
 }
 
 void cw_kernel_forget(void)

@@ -8,7 +8,6 @@
 #include "agent/inject/kernels.h"
 #include "agent/inject/mode.h"
 #include "agent/inject/say.h"
-#include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "image/pc_data.h"
@@ -491,12 +490,6 @@ static void range_closing(const struct cw_open_range *range)
 /* Where kernels are serialized, CUPTI returns from a launch when the kernel has ended. One that waits for what the
  * program does behind the launch would never end. So sampling is disabled around the first launch of each kernel that
  * is given memory of the host's, and around all launches of one that waits. */
-static bool may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
-    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
-}
-
 static void step_aside(CUcontext context, uint32_t correlation, bool known)
 {
     bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
@@ -532,8 +525,7 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct samp
 {
     s->watched = 0;
     bool rests = step_back(call->context, patience_ns);
-    if (rests || !cw_stream_capture_is_under_way())
-        cw_kernel_note(cw_inject_launch_function(id, call->functionParams), rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    cw_kernel_seen(cw_inject_launch_function(id, call->functionParams), rests);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -543,7 +535,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         step_back(call->context, short_patience_ns);
     if (self.late)
         settle(cw_user_ranges_wanted_count());
-    if (self.mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && may_wait(id, call))
+    if (self.mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
         step_aside(call->context, call->correlationId,
                    cw_kernel_habit(cw_inject_launch_function(id, call->functionParams)) == CW_KERNEL_WAITS);
 }

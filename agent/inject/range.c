@@ -10,7 +10,6 @@
 #include "agent/inject/mode.h"
 #include "agent/inject/once.h"
 #include "agent/inject/reach.h"
-#include "agent/inject/shared.h"
 #include "agent/inject/stream_capture.h"
 #include "agent/inject/user_ranges.h"
 #include "base/demangle.h"
@@ -279,12 +278,6 @@ static bool make_ready(struct cw_collection *c, bool wanted)
 
 /* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
  * from. So the first launch of each that is given some runs by itself. */
-static bool may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
-    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
-}
-
 static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
 {
     come_to_rest(c);
@@ -295,8 +288,7 @@ static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
 static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
 {
     bool rests = cw_idle_wait(c->context, patience_ns);
-    if (rests || !cw_stream_capture_is_under_way())
-        cw_kernel_note(cw_inject_launch_function(id, call->functionParams), rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    cw_kernel_seen(cw_inject_launch_function(id, call->functionParams), rests);
     c->watched = 0;
 }
 
@@ -328,7 +320,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
             return;
         wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
     }
-    if (wanted && !graph && self.replay != CW_REPLAY_USER && may_wait(id, call)) {
+    if (wanted && !graph && self.replay != CW_REPLAY_USER && cw_kernel_may_wait(id, call)) {
         watch(c, call);
         return;
     }
