@@ -1,4 +1,4 @@
-/* Data folders, chips, and what is known of metrics. */
+/* Data folders, sets and chips. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +6,7 @@
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/formula_load.h"
-#include "metricdb/glossary.h"
-#include "metricdb/term_text.h"
+#include "metricdb/set.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -62,9 +61,9 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
     return data->chips[index];
 }
 
-/* The chip's arena is destroyed by the last that needs it. */
-static enum cw_status open_chip(struct counterworks_chip *made, const struct counterworks *data, const char *name,
-                                struct cw_error *err)
+/* The chip's arena is destroyed by the last that needs it. A chip has a name or a file. */
+static enum cw_status load(struct counterworks_chip *made, const struct counterworks *data, const char *name,
+                           const char *path, struct cw_error *err)
 {
     made->share = malloc(sizeof *made->share);
     if (!made->share)
@@ -72,19 +71,32 @@ static enum cw_status open_chip(struct counterworks_chip *made, const struct cou
     *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
     if (data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
-    return cw_chip_load(&made->chip, data->folder, name, made->arena, err);
+    return path ? cw_chip_load_file(&made->chip, path, made->arena, err)
+                : cw_chip_load(&made->chip, data->folder, name, made->arena, err);
+}
+
+static enum counterworks_status open_chip(struct counterworks_chip **chip, const struct counterworks *data,
+                                          const char *name, const char *path, struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct counterworks_chip *made = cw_lib_handle(sizeof *made);
+    enum cw_status status = made ? load(made, data, name, path, &call.err) : CW_ERR_NOMEM;
+    if (status != CW_OK)
+        counterworks_chip_close(made);
+    *chip = status == CW_OK ? made : NULL;
+    return cw_lib_finish(&call, status, error);
 }
 
 enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip, const struct counterworks *data,
                                                 const char *name, struct counterworks_error *error)
 {
-    struct cw_lib_call call = cw_lib_enter();
-    struct counterworks_chip *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? open_chip(made, data, name, &call.err) : CW_ERR_NOMEM;
-    if (status != CW_OK)
-        counterworks_chip_close(made);
-    *chip = status == CW_OK ? made : NULL;
-    return cw_lib_finish(&call, status, error);
+    return open_chip(chip, data, name, NULL, error);
+}
+
+enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **chip, const struct counterworks *data,
+                                                     const char *path, struct counterworks_error *error)
+{
+    return open_chip(chip, data, NULL, path, error);
 }
 
 enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip *chip, const char *path,
@@ -104,75 +116,81 @@ void counterworks_chip_close(struct counterworks_chip *chip)
     cw_lib_drop(chip);
 }
 
-/* ---- metrics ---------------------------------------------------------------------------------------------------- */
-
-static bool take_variants(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, bool every,
-                          bool (*take)(void *, const char *), void *user)
+void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *user, const char *line), void *user)
 {
-    char name[CW_METRIC_NAME_MAX];
-    const struct cw_metric usual = cw_metric_usual(chip, type, base);
-    bool more = every || take(user, cw_metric_name(chip, &usual, name));
-    for (uint32_t v = 0; every && more && v < cw_metric_variants(type); v++) {
-        const struct cw_metric m = cw_metric_variant(type, base, v);
-        more = take(user, cw_metric_name(chip, &m, name));
+    chip->tell = tell;
+    chip->user = user;
+}
+
+void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
+{
+    cw_write_bytes(line, "", 1);
+    if (chip->tell && line->status == CW_OK)
+        chip->tell(chip->user, (const char *)line->data);
+    cw_writer_free(line);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status each_set(const struct counterworks *data,
+                               bool (*take)(void *, const char *, const char *, size_t), void *user,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *names;
+    size_t count;
+    enum cw_status status = cw_set_list(&names, &count, data->folder, arena, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        struct cw_set set;
+        status = cw_set_load(&set, data->folder, names[i], NULL, arena, err);
+        if (status == CW_OK && !take(user, set.name, set.title, set.metric_count))
+            break;
     }
-    return more;
+    return status;
 }
 
-void counterworks_metric_each(const struct counterworks_chip *chip, bool every, bool (*take)(void *, const char *),
-                              void *user)
-{
-    bool more = true;
-    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
-        for (uint32_t base = 0; more && base < cw_metric_base_count(chip->chip, type); base++)
-            more = take_variants(chip->chip, type, base, every, take, user);
-}
-
-struct described { /* a metric, which comes first, and where its texts are */
-    struct counterworks_metric metric;
-    struct cw_arena *arena;
-};
-
-static enum cw_status describe(struct described *d, const struct counterworks_chip *chip, const struct cw_metric *m,
-                               const char *name, struct cw_error *err)
-{
-    char text[CW_DESCRIPTION_MAX];
-    const struct cw_glossary *glossary;
-    d->metric.type = (enum counterworks_metric_type)m->type;
-    d->metric.unit = cw_arena_strdup(d->arena, cw_metric_dimension(chip->chip, m, text, sizeof text));
-    d->metric.formula = cw_metric_formula(chip->chip, m, d->arena);
-    enum cw_status status = cw_glossary_load_about(&glossary, chip->folder, name, d->arena, NULL);
-    bool known = status == CW_OK;
-    d->metric.description =
-        cw_arena_strdup(d->arena, known ? cw_describe_metric(glossary, chip->chip, m, text, sizeof text) : "");
-    bool good = status != CW_ERR_NOMEM && d->metric.unit && d->metric.formula && d->metric.description;
-    return good ? CW_OK : cw_error_nomem(err);
-}
-
-enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,
-                                                  const struct counterworks_chip *chip, const char *name,
-                                                  struct counterworks_error *error)
+enum counterworks_status counterworks_set_each(const struct counterworks *data,
+                                               bool (*take)(void *, const char *, const char *, size_t), void *user,
+                                               struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    struct cw_metric m;
-    struct described *d = NULL;
-    *metric = NULL;
-    enum cw_status status = cw_metric_parse(&m, chip->chip, name, &call.err);
-    if (status == CW_OK && (!(d = calloc(1, sizeof *d)) || !(d->arena = cw_arena_create())))
-        status = cw_error_nomem(&call.err);
-    if (status == CW_OK)
-        status = describe(d, chip, &m, name, &call.err);
-    if (status == CW_OK)
-        *metric = &d->metric;
-    else if (d)
-        counterworks_metric_free(&d->metric);
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? each_set(data, take, user, arena, &call.err) : cw_error_nomem(&call.err);
+    cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }
 
-void counterworks_metric_free(struct counterworks_metric *metric)
+/* Sets are made for many chips, so what one of them cannot give is no error. */
+static void tell_missing(const struct counterworks_chip *chip, const struct cw_set *set)
 {
-    struct described *d = (struct described *)metric;
-    if (d)
-        cw_arena_destroy(d->arena);
-    free(d);
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "the set %s: %s cannot give %zu of its %zu metrics:", set->name, chip->chip->name,
+                    set->missing_count, set->missing_count + set->metric_count);
+    for (size_t i = 0; i < set->missing_count; i++)
+        cw_write_format(&line, "%s %s", i ? "," : "", set->missing[i].name);
+    cw_lib_tell(chip, &line);
+}
+
+static enum cw_status set_metrics(const struct counterworks_chip *chip, const char *name,
+                                  bool (*take)(void *, const char *), void *user, struct cw_arena *arena,
+                                  struct cw_error *err)
+{
+    struct cw_set set;
+    enum cw_status status = cw_set_load(&set, chip->folder, name, chip->chip, arena, err);
+    if (status == CW_OK && set.missing_count)
+        tell_missing(chip, &set);
+    for (size_t i = 0; status == CW_OK && i < set.metric_count && take(user, set.metrics[i]); i++)
+        continue;
+    return status;
+}
+
+enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *set,
+                                                  bool (*take)(void *, const char *), void *user,
+                                                  struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? set_metrics(chip, set, take, user, arena, &call.err) : cw_error_nomem(&call.err);
+    cw_arena_destroy(arena);
+    return cw_lib_finish(&call, status, error);
 }

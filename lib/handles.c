@@ -1,5 +1,6 @@
 #include "lib/handles.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

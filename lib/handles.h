@@ -2,9 +2,9 @@
 #ifndef CW_LIB_HANDLES_H
 #define CW_LIB_HANDLES_H
 
-#include <locale.h>
 #include <stdatomic.h>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "eval/eval_plan.h"
 #include "host/plan.h"
@@ -29,6 +29,8 @@ struct counterworks_chip {
     struct cw_lib_share *share; /* with what else needs the arena */
     const char *folder;
     const struct cw_chip *chip;
+    void (*tell)(void *user, const char *line); /* NULL: nobody listens */
+    void *user;
 };
 
 struct counterworks_plan {
@@ -54,12 +56,20 @@ void cw_lib_leave(struct cw_lib_share *share);
 /* Around every call that reads or prints numbers: they have a decimal point, whatever the program's locale says. */
 struct cw_lib_call {
     struct cw_error err;
-    locale_t before;
+    void *before; /* the thread's locale_t */
 };
 struct cw_lib_call cw_lib_enter(void);
 /* Ends the call and hands over what was found out: *error is NULL or the caller's. */
 enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_status status,
                                        struct counterworks_error *error);
+
+/* Tells the chip's listener a line, and frees it. */
+void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
+
+/* Where `err` is about a name that is no metric of the chip, adds to its message which chips of the data folder have it
+ * and, if no spelling is near, the metrics of this chip whose names are most alike. `names` are those that were asked
+ * for: the first that the chip does not know is the one. */
+void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
 
 /* The metrics of full names, and the chip by the name that it has in the capture; in `arena`. CW_ERR_UNSUPPORTED for a
  * capture of instructions. */

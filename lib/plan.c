@@ -28,6 +28,8 @@ enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan,
             cw_error_set(&call.err, CW_ERR_USAGE, "found the profiler %d, expected ranges or samples", (int)o.profiler);
     if (status == CW_OK)
         status = cw_plan_make(&made->plan, chip->chip, names, count, &o, made->arena, &call.err);
+    if (status == CW_ERR_USAGE)
+        cw_lib_hint(&call.err, chip, names, count);
     if (status == CW_OK && o.profiler == CW_PROFILER_PM && made->plan.image.pass_count > 1)
         status = cw_error_set(&call.err, CW_ERR_UNSUPPORTED,
                               "found metrics that need %u passes, expected the one of samples",

@@ -170,22 +170,23 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
     return in.status;
 }
 
-static enum cw_status read_shipped(struct cw_bytes *file, char path[CW_PATH_MAX + 40], const char *name,
-                                   struct cw_error *err)
+static enum cw_status read_shipped(struct cw_bytes *file, char path[CW_PATH_MAX + 40], const char *data,
+                                   const char *name, struct cw_error *err)
 {
     char dir[CW_PATH_MAX];
-    enum cw_status status = cw_data_dir(dir, NULL, err);
+    enum cw_status status = cw_data_dir(dir, data, err);
     if (status != CW_OK)
         return status;
     snprintf(path, CW_PATH_MAX + 40, "%s/legacy/%s.yaml", dir, name);
     return cw_file_read(file, path, LARGEST_FILE, err);
 }
 
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, struct cw_arena *arena,
+                              struct cw_error *err)
 {
     char path[CW_PATH_MAX + 40];
     struct cw_bytes file = {0};
-    enum cw_status status = read_shipped(&file, path, "cupti", err);
+    enum cw_status status = read_shipped(&file, path, data, "cupti", err);
     if (status == CW_OK)
         status = cw_legacy_parse(legacy, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
@@ -368,7 +369,7 @@ enum cw_status cw_stall_reasons_load(const struct cw_stall_reasons **reasons, st
 {
     char path[CW_PATH_MAX + 40];
     struct cw_bytes file = {0};
-    enum cw_status status = read_shipped(&file, path, "stall_reasons", err);
+    enum cw_status status = read_shipped(&file, path, NULL, "stall_reasons", err);
     if (status == CW_OK)
         status = cw_stall_reasons_parse(reasons, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);

@@ -46,8 +46,9 @@ struct cw_legacy {
 /* Parses the text of a file. Names of metrics in formulas are not looked up, see cw_legacy_check. */
 enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
                                struct cw_arena *arena, struct cw_error *err);
-/* Loads legacy/cupti.yaml from the data folder (metricdb/data.h). */
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, struct cw_arena *arena, struct cw_error *err);
+/* Loads legacy/cupti.yaml from a data folder (metricdb/data.h). */
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, struct cw_arena *arena,
+                              struct cw_error *err);
 
 /* NULL for an unknown name. cw_legacy_find takes the metric where a name is both. */
 const struct cw_legacy_name *cw_legacy_find(const struct cw_legacy *legacy, const char *name);

@@ -453,7 +453,7 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
     const char *const *names;
     size_t count;
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 300];
-    enum cw_status status = cw_set_list(&names, &count, arena, err);
+    enum cw_status status = cw_set_list(&names, &count, NULL, arena, err);
     if (status == CW_OK)
         status = cw_data_dir(dir, NULL, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {

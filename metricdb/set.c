@@ -96,11 +96,11 @@ static bool is_path(const char *name)
     return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
 }
 
-static enum cw_status unknown_set(const char *name, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status unknown_set(const char *data, const char *name, struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *known;
     size_t count;
-    enum cw_status status = cw_set_list(&known, &count, arena, err);
+    enum cw_status status = cw_set_list(&known, &count, data, arena, err);
     if (status != CW_OK)
         return status;
     struct cw_suggest near;
@@ -124,19 +124,19 @@ static enum cw_status load_file(struct cw_set *set, const char *path, const stru
     return status;
 }
 
-enum cw_status cw_set_load(struct cw_set *set, const char *name, const struct cw_chip *chip, struct cw_arena *arena,
-                           struct cw_error *err)
+enum cw_status cw_set_load(struct cw_set *set, const char *data, const char *name, const struct cw_chip *chip,
+                           struct cw_arena *arena, struct cw_error *err)
 {
     if (is_path(name))
         return load_file(set, name, chip, arena, err);
     char dir[CW_PATH_MAX], path[CW_PATH_MAX + 80];
-    enum cw_status status = cw_data_dir(dir, NULL, err);
+    enum cw_status status = cw_data_dir(dir, data, err);
     if (status != CW_OK)
         return status;
     snprintf(path, sizeof path, "%s/sets/%.60s.yaml", dir, name);
     FILE *probe = strlen(name) <= 60 && *name ? fopen(path, "re") : NULL;
     if (!probe)
-        return unknown_set(name, arena, err);
+        return unknown_set(data, name, arena, err);
     fclose(probe);
     status = load_file(set, path, chip, arena, err);
     if (status == CW_OK && strcmp(set->name, name) != 0)
@@ -145,7 +145,8 @@ enum cw_status cw_set_load(struct cw_set *set, const char *name, const struct cw
     return status;
 }
 
-enum cw_status cw_set_list(const char *const **names, size_t *count, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_set_list(const char *const **names, size_t *count, const char *data, struct cw_arena *arena,
+                           struct cw_error *err)
 {
-    return cw_data_list(NULL, "sets", names, count, arena, err);
+    return cw_data_list(data, "sets", names, count, arena, err);
 }

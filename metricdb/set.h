@@ -30,11 +30,12 @@ bool cw_set_usable(const struct cw_chip *chip, const char *metric, struct cw_err
  * Everything lives in `arena`. */
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
                             const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
-/* Loads a shipped set by name, or a file: a name with a '/' or that ends in .yaml is a path. An unknown name gets
- * suggestions. */
-enum cw_status cw_set_load(struct cw_set *set, const char *name, const struct cw_chip *chip, struct cw_arena *arena,
+/* Loads a set of a data folder (metricdb/data.h) by name, or a file: a name with a '/' or that ends in .yaml is a path.
+ * An unknown name gets suggestions. */
+enum cw_status cw_set_load(struct cw_set *set, const char *data, const char *name, const struct cw_chip *chip,
+                           struct cw_arena *arena, struct cw_error *err);
+/* The names of the folder's sets, sorted; `names` lives in `arena`. */
+enum cw_status cw_set_list(const char *const **names, size_t *count, const char *data, struct cw_arena *arena,
                            struct cw_error *err);
-/* The names of the shipped sets, sorted; `names` lives in `arena`. */
-enum cw_status cw_set_list(const char *const **names, size_t *count, struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -34,13 +34,18 @@ int cw_cli_finish(enum cw_status status, const struct cw_error *err)
     return status == CW_OK ? 0 : fail(err);
 }
 
-int cw_cli_finish_call(const struct counterworks_error *error)
+enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err)
 {
-    char text[1200];
     if (error->status == COUNTERWORKS_OK)
-        return cw_cli_finish(CW_OK, NULL);
-    cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, counterworks_error_text(error, text, sizeof text));
-    return error->status;
+        return CW_OK;
+    *err = (struct cw_error){.code = (enum cw_status)error->status,
+                             .line = error->line,
+                             .column = error->column,
+                             .has_offset = error->has_offset,
+                             .offset = error->offset};
+    snprintf(err->source, sizeof err->source, "%s", error->source);
+    snprintf(err->message, sizeof err->message, "%s", error->message);
+    return err->code;
 }
 
 void cw_cli_init(void)

@@ -13,8 +13,8 @@ int cw_cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What a command ends with: makes sure that everything printed on standard output was written, and prints the error, if
  * there is one. Returns the exit code. */
 int cw_cli_finish(enum cw_status status, const struct cw_error *err);
-/* The same with what a call of libcounterworks said. */
-int cw_cli_finish_call(const struct counterworks_error *error);
+/* What a call of libcounterworks said. */
+enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err);
 
 /* argp with this project's exit code for usage errors and version text. */
 void cw_cli_init(void);

@@ -5,7 +5,8 @@
 #include <argp.h>
 
 #include "base/arena.h"
-#include "metricdb/chip.h"
+#include "base/error.h"
+#include "include/counterworks/counterworks.h"
 
 enum { CW_METRIC_SOURCES_MAX = 256 };
 
@@ -26,12 +27,11 @@ struct cw_metric_list {
 
 /* Appends the names that the sources ask for; they live in `arena`. */
 enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
-                                     const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
-/* Appends one metric for each base name of the chip and each formula of the user's, and peaks for the counters that are
- * derived, so that a plan of them records whatever metrics are evaluated from. What has no formula or cannot be
- * collected is left out, and told in one line on standard error. */
-enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct cw_chip *chip, struct cw_arena *arena,
-                                      struct cw_error *err);
+                                     const struct counterworks_chip *chip, struct cw_arena *arena,
+                                     struct cw_error *err);
+/* Appends metrics so that a plan of them records whatever metrics are evaluated from. */
+enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct counterworks_chip *chip,
+                                      struct cw_arena *arena, struct cw_error *err);
 void cw_metric_list_free(struct cw_metric_list *list);
 
 #endif

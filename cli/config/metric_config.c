@@ -8,21 +8,18 @@
 #include "base/text.h"
 #include "base/usage.h"
 #include "cli/common/cli.h"
-#include "cli/common/legacy_names.h"
-#include "cli/common/metric_hint.h"
 #include "cli/common/metric_list.h"
-#include "cli/common/metrics_db.h"
+#include "cli/common/chip.h"
 #include "cli/config/plan_explain.h"
 #include "host/nvperf/lower.h"
 #include "host/plan.h"
-#include "metricdb/chip_load.h"
 
 enum { MOST_TOGETHER = 64 };
 
 struct options {
-    const char *chip, *chip_file, *output, *library;
+    const char *output, *library;
     struct cw_metric_sources sources;
-    struct cw_metrics_db metrics_db;
+    struct cw_cli_chip chip;
     struct cw_plan_options plan;
     const char *together_texts[MOST_TOGETHER];
     struct cw_names together[MOST_TOGETHER];
@@ -35,7 +32,6 @@ enum {
     KEY_PROFILER,
     KEY_EXPLAIN,
     KEY_FORMAT,
-    KEY_CHIP_FILE,
     KEY_LIBRARY,
     KEY_NO_NATIVE,
     KEY_MAX_PASSES,
@@ -46,8 +42,6 @@ enum {
 };
 
 static const struct argp_option option_list[] = {
-    {"chip", 'c', "NAME", 0, "the chip to plan for (metric-query chips lists them)", 0},
-    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
     {"all", KEY_ALL, 0, 0,
      "plan everything: every counter with its peak, every ratio and throughput with a formula, and all of "
      "--metrics-db; metric-eval --all then has a value for each of these names",
@@ -113,8 +107,6 @@ static void keep_together(struct options *o, const char *names, struct argp_stat
 
 static void check_arguments(struct options *o, struct argp_state *state)
 {
-    if (!o->chip == !o->chip_file)
-        cw_usage_error(state, "one of --chip and --chip-file is required");
     if (!o->sources.count && !o->all)
         cw_usage_error(state, "no metrics: give -m, --metrics-file, --set or --all");
     if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
@@ -133,13 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->sources;
-        state->child_inputs[1] = &o->metrics_db;
-        return 0;
-    case 'c':
-        o->chip = arg;
-        return 0;
-    case KEY_CHIP_FILE:
-        o->chip_file = arg;
+        state->child_inputs[1] = &o->chip;
         return 0;
     case KEY_ALL:
         o->all = true;
@@ -178,9 +164,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_NO_NATIVE:
         o->no_native = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        cw_usage_error(state, "found '%s', expected only options", arg);
         return 0;
     case ARGP_KEY_END:
         check_arguments(o, state);
@@ -232,7 +215,7 @@ static enum cw_status write_image(const struct options *o, const struct cw_plan 
     return status;
 }
 
-static enum cw_status read_together(struct options *o, const struct cw_chip *chip, struct cw_arena *arena,
+static enum cw_status read_together(struct options *o, const struct counterworks_chip *chip, struct cw_arena *arena,
                                     struct cw_error *err)
 {
     enum cw_status status = CW_OK;
@@ -308,10 +291,11 @@ static enum cw_status limit_passes(struct options *o, const struct cw_chip *chip
     return status;
 }
 
-static enum cw_status plan(struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
+static enum cw_status plan(struct options *o, const struct counterworks_chip *handle, struct cw_metric_list *list,
                            struct cw_plan *out, struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = read_together(o, chip, arena, err);
+    const struct cw_chip *chip = handle->chip;
+    enum cw_status status = read_together(o, handle, arena, err);
     if (status == CW_OK && o->most_passes)
         status = limit_passes(o, chip, list, err);
     return status == CW_OK ? cw_plan_make(out, chip, list->names, list->count, &o->plan, arena, err) : status;
@@ -319,26 +303,27 @@ static enum cw_status plan(struct options *o, const struct cw_chip *chip, struct
 
 static enum cw_status run(struct options *o, struct cw_metric_list *list, struct cw_arena *arena, struct cw_error *err)
 {
-    const struct cw_chip *chip;
+    struct counterworks_chip *handle = NULL;
+    struct counterworks_error error;
     struct cw_plan p;
     struct cw_writer native;
     cw_writer_init(&native);
-    enum cw_status status =
-        o->chip ? cw_chip_load(&chip, NULL, o->chip, arena, err) : cw_chip_load_file(&chip, o->chip_file, arena, err);
+    enum cw_status status = cw_cli_chip_open(&handle, &o->chip, err);
     if (status == CW_OK)
-        status = cw_metrics_db_load(&chip, &o->metrics_db, arena, err);
-    if (status == CW_OK)
-        status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
+        status = cw_metric_list_gather(list, &o->sources, handle, arena, err);
     if (status == CW_OK && o->all)
-        status = cw_metric_list_add_all(list, chip, arena, err);
-    if (status == CW_OK)
-        status = cw_legacy_names_adopt(&chip, list->names, list->count, arena, err);
+        status = cw_metric_list_add_all(list, handle, arena, err);
+    if (status == CW_OK) {
+        counterworks_chip_add_legacy(handle, list->names, list->count, &error);
+        status = cw_cli_take(&error, err);
+    }
+    const struct cw_chip *chip = handle ? handle->chip : NULL;
     if (status == CW_OK && o->plan.profiler == CW_PROFILER_PM && chip->pm_limits == chip->limits)
         cw_text_print(stderr, "metric-config: found no limits of sampling over time for this chip; planned by those of "
                               "range profiling, which never allow more\n");
     if (status == CW_OK) {
-        status = plan(o, chip, list, &p, arena, err);
-        cw_metric_hint(err, chip, list->names, list->count);
+        status = plan(o, handle, list, &p, arena, err);
+        cw_lib_hint(err, handle, list->names, list->count);
     }
     if (status == CW_OK)
         status = prove(o, &p, &native, arena, err);
@@ -347,13 +332,14 @@ static enum cw_status run(struct options *o, struct cw_metric_list *list, struct
     if (status == CW_OK && o->explain)
         status = cw_plan_print(&p, chip, &o->plan, o->json, arena, err);
     cw_writer_free(&native);
+    counterworks_chip_close(handle);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     static const struct argp_child children[] = {
-        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_list,
         parse,

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "cli/eval/run.h"
 #include "cli/eval/held_metrics.h"
-#include "cli/common/legacy_names.h"
+#include "cli/common/cli.h"
 #include "cli/eval/other_version.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/term.h"
@@ -54,12 +54,12 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
 {
     const struct cw_schema *schema = &r->data.schema;
-    enum cw_status status = r->o->chip_file ? cw_chip_load_file(&r->chip, r->o->chip_file, r->arena, r->err)
-                                            : cw_chip_load(&r->chip, NULL, schema->chip, r->arena, r->err);
+    struct cw_cli_chip from = r->o->chip;
+    from.name = schema->chip;
+    enum cw_status status = cw_cli_chip_open(&r->handle, &from, r->err);
     if (status == CW_OK)
-        status = cw_chip_rename(&r->chip, schema->chip, r->arena, r->err);
-    if (status == CW_OK)
-        status = cw_metrics_db_load(&r->chip, &r->o->metrics_db, r->arena, r->err);
+        status = cw_chip_rename(&r->handle->chip, schema->chip, r->handle->arena, r->err);
+    r->chip = status == CW_OK ? r->handle->chip : NULL;
     if (status == CW_OK)
         cw_say_other_version(r->o->capture, schema, r->chip);
     return status;
@@ -87,7 +87,10 @@ static enum cw_status parse_name(struct cw_eval_run *r, struct cw_metric *metric
 
 enum cw_status cw_eval_parse_names(struct cw_eval_run *r, const char *const *names, size_t count)
 {
-    enum cw_status status = cw_legacy_names_adopt(&r->chip, names, count, r->arena, r->err);
+    struct counterworks_error error;
+    counterworks_chip_add_legacy(r->handle, names, count, &error);
+    enum cw_status status = cw_cli_take(&error, r->err);
+    r->chip = r->handle->chip;
     r->metrics = cw_arena_alloc(r->arena, count, sizeof *r->metrics);
     if (!r->metrics)
         return cw_error_nomem(r->err);
@@ -113,7 +116,7 @@ static void say_without_formula(const struct cw_eval_run *r)
 enum cw_status cw_eval_gather_named(struct cw_eval_run *r)
 {
     struct cw_metric_list list = {0};
-    enum cw_status status = cw_metric_list_gather(&list, &r->o->sources, r->chip, r->arena, r->err);
+    enum cw_status status = cw_metric_list_gather(&list, &r->o->sources, r->handle, r->arena, r->err);
     if (status == CW_OK && !list.count)
         status = cw_error_set(r->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
     if (status == CW_OK)

@@ -45,7 +45,8 @@ int cw_eval_merge(int argc, char **argv)
                                      NULL};
     struct merge_options o = {0};
     struct counterworks_error error;
+    struct cw_error err = CW_ERROR_INIT;
     cw_usage_parse(&argp, argc, argv, 0, &o);
     counterworks_capture_merge(o.output, (const char *const *)o.inputs, o.count, &error);
-    return cw_cli_finish_call(&error);
+    return cw_cli_finish(cw_cli_take(&error, &err), &err);
 }

@@ -101,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->sources;
-        state->child_inputs[1] = &o->metrics_db;
+        state->child_inputs[1] = &o->chip;
         return 0;
     case KEY_ALL:
         o->all = true;
@@ -125,7 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->eval.region_ns = duration(arg, "--region-ns", state);
         return 0;
     case KEY_CHIP_FILE:
-        o->chip_file = arg;
+        o->chip.file = arg;
         return 0;
     case KEY_CHECK: /* "--check --native FILE" means --native FILE */
         if (strcmp(arg, "--native") == 0)
@@ -255,7 +255,7 @@ static enum cw_status run(struct cw_eval_run *r)
 int main(int argc, char **argv)
 {
     static const struct argp_child children[] = {
-        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_metrics_db_argp, 0, NULL, 0}, {0}};
+        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_cli_metrics_db_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_list,
         parse,
@@ -282,6 +282,7 @@ int main(int argc, char **argv)
     cw_hdf5_begin();
     struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
     enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
+    counterworks_chip_close(r.handle);
     cw_arena_destroy(r.arena);
     cw_bytes_free(&r.file);
     return cw_cli_finish(status, &err);

@@ -3,15 +3,15 @@
 #define CW_CLI_EVAL_RUN_H
 
 #include "base/file.h"
+#include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
-#include "cli/common/metrics_db.h"
 #include "eval/output/output.h"
 
 struct cw_eval_request {
-    const char *capture, *chip_file, *range, *hdf5, *csv, *json, *check, *native, *explained;
+    const char *capture, *range, *hdf5, *csv, *json, *check, *native, *explained;
     struct cw_metric_sources sources;
     struct cw_eval_options eval;
-    struct cw_metrics_db metrics_db;
+    struct cw_cli_chip chip; /* without a name or file: that of the capture */
     bool all, show, explain;
     size_t top;
 };
@@ -23,6 +23,7 @@ struct cw_eval_run {
     struct cw_bytes file; /* samples stay in it */
     const char *source;   /* the capture's name without folders, for outputs */
     struct cw_counter_data data;
+    struct counterworks_chip *handle;
     const struct cw_chip *chip;
     struct cw_metric *metrics;
     size_t metric_count;

@@ -321,25 +321,39 @@ static void print_all(struct compared *c)
                       c->a->name, c->b->name, c->came, c->went, c->changed, c->same);
 }
 
-static enum cw_status load(const struct cw_chip **chip, const struct options *o, size_t i, struct cw_arena *arena,
-                           struct cw_error *err)
+static enum cw_status open_chip(struct counterworks_chip **chip, const struct options *o, size_t i,
+                                struct cw_error *err)
 {
-    const struct cw_query_chip from = {.name = o->chips[i].is_file ? NULL : o->chips[i].text,
-                                       .file = o->chips[i].is_file ? o->chips[i].text : NULL};
-    return cw_query_load(chip, &from, arena, err);
+    const struct cw_cli_chip from = {.name = o->chips[i].is_file ? NULL : o->chips[i].text,
+                                     .file = o->chips[i].is_file ? o->chips[i].text : NULL};
+    return cw_cli_chip_open(chip, &from, err);
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status compare(const struct options *o, const struct cw_chip *a, const struct cw_chip *b,
+                              struct cw_error *err)
 {
-    const struct options *o = options;
-    struct compared c = {.o = o};
-    enum cw_status status = load(&c.a, o, 0, arena, err);
-    if (status == CW_OK)
-        status = load(&c.b, o, 1, arena, err);
-    if (status == CW_OK && o->unit && cw_query_check_unit(c.a, o->unit, NULL) != CW_OK)
-        status = cw_query_check_unit(c.b, o->unit, err);
+    struct compared c = {.o = o, .a = a, .b = b};
+    enum cw_status status = CW_OK;
+    if (o->unit && cw_query_check_unit(a, o->unit, NULL) != CW_OK)
+        status = cw_query_check_unit(b, o->unit, err);
     if (status == CW_OK)
         print_all(&c);
+    return status;
+}
+
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
+{
+    const struct options *o = options;
+    struct counterworks_chip *chips[2] = {NULL};
+    (void)handle, (void)arena;
+    enum cw_status status = open_chip(&chips[0], o, 0, err);
+    if (status == CW_OK)
+        status = open_chip(&chips[1], o, 1, err);
+    if (status == CW_OK)
+        status = compare(o, chips[0]->chip, chips[1]->chip, err);
+    counterworks_chip_close(chips[0]);
+    counterworks_chip_close(chips[1]);
     return status;
 }
 
@@ -355,5 +369,5 @@ int cw_query_compare(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, NULL, run);
 }

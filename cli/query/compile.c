@@ -97,9 +97,11 @@ static enum cw_status compile_all(const char *folder, struct cw_arena *arena, st
     return status;
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
 {
     const struct options *o = options;
+    (void)handle;
     char beside[CW_PATH_MAX];
     const char *folder = o->folder ? o->folder : beside;
     if (!o->folder && !cw_compiled_folder(beside))
@@ -126,5 +128,5 @@ int cw_query_compile(int argc, char **argv)
         NULL,
         NULL};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, NULL, run);
 }

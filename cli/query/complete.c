@@ -77,7 +77,7 @@ static enum cw_status complete_sets(const char *prefix, struct cw_arena *arena, 
 {
     const char *const *names;
     size_t count;
-    enum cw_status status = cw_set_list(&names, &count, arena, err);
+    enum cw_status status = cw_set_list(&names, &count, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < count; i++)
         if (begins(names[i], prefix))
             offer(names[i]);
@@ -148,9 +148,11 @@ static void complete_units(const struct chips *chips, const char *prefix)
         }
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
 {
     const struct options *o = options;
+    (void)handle;
     const char *prefix = o->prefix ? o->prefix : "";
     if (strcmp(o->what, "chips") == 0)
         return complete_chips(prefix, arena, err);
@@ -181,5 +183,5 @@ int cw_query_complete(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, NULL, run);
 }

@@ -9,8 +9,7 @@
 
 #include "base/usage.h"
 #include "cli/common/cli.h"
-#include "cli/common/legacy_names.h"
-#include "cli/common/metric_hint.h"
+#include "cli/common/cli.h"
 #include "host/plan.h"
 #include "image/counter_data.h"
 #include "json/json_tree.h"
@@ -22,7 +21,7 @@
 enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
 
 struct options {
-    struct cw_query_chip chip;
+    struct cw_cli_chip chip;
     enum cw_query_format format;
     const char *metrics[MOST_METRICS];
     size_t count;
@@ -424,15 +423,16 @@ static enum cw_status print_json(const struct facts *facts, size_t count, const 
     return status;
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
 {
     const struct options *o = options;
-    const struct cw_chip *chip;
     const struct cw_glossary *glossary;
-    enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
-    uint32_t own = status == CW_OK && chip->formulas ? chip->formulas->count : 0;
-    if (status == CW_OK)
-        status = cw_legacy_names_adopt(&chip, o->metrics, o->count, arena, err);
+    struct counterworks_error error;
+    uint32_t own = handle->chip->formulas ? handle->chip->formulas->count : 0;
+    counterworks_chip_add_legacy(handle, o->metrics, o->count, &error);
+    enum cw_status status = cw_cli_take(&error, err);
+    const struct cw_chip *chip = handle->chip;
     if (status == CW_OK)
         status = cw_glossary_load_about(&glossary, NULL, o->count == 1 ? o->metrics[0] : NULL, arena, err);
     struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
@@ -443,7 +443,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
         facts[i].legacy = cw_formulas_find(chip, o->metrics[i]) >= own;
         status = gather(&facts[i], chip, glossary, arena, err);
         if (status != CW_OK)
-            cw_metric_hint(err, chip, &o->metrics[i], 1);
+            cw_lib_hint(err, handle, &o->metrics[i], 1);
     }
     if (status != CW_OK)
         return status;
@@ -458,7 +458,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
 
 int cw_query_describe(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {option_list,
                                      parse,
                                      "METRIC...",
@@ -469,5 +469,5 @@ int cw_query_describe(int argc, char **argv)
                                      NULL,
                                      NULL};
     static struct options options;
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
 }

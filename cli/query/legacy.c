@@ -13,7 +13,7 @@
 enum { KEY_CAPABILITY = 256, KEY_FORMAT, MOST_NAMES = 1024 };
 
 struct options {
-    struct cw_query_chip chip;
+    struct cw_cli_chip chip;
     enum cw_query_format format;
     size_t capability; /* CW_LEGACY_CAPABILITIES for all */
     const char *names[MOST_NAMES];
@@ -246,13 +246,12 @@ static enum cw_status print_rows(const struct rows *rows, struct cw_arena *arena
     return status;
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
 {
     const struct options *o = options;
-    struct rows rows = {.o = o};
-    enum cw_status status = cw_query_load(&rows.chip, &o->chip, arena, err);
-    if (status == CW_OK)
-        status = cw_legacy_load(&rows.legacy, arena, err);
+    struct rows rows = {.o = o, .chip = handle->chip};
+    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, arena, err);
     if (status == CW_OK && strcmp(rows.legacy->chip, rows.chip->name) != 0)
         status =
             cw_error_set(err, CW_ERR_UNSUPPORTED, "found the chip %s, expected %s, which CUPTI's names are mapped to",
@@ -264,7 +263,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
 
 int cw_query_legacy(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {option_list,
                                      parse,
                                      "[NAME...]",
@@ -276,5 +275,5 @@ int cw_query_legacy(int argc, char **argv)
                                      NULL,
                                      NULL};
     static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
 }

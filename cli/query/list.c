@@ -16,7 +16,7 @@
 enum { KEY_TYPE = 256, KEY_UNIT, KEY_SEARCH, KEY_ALL, KEY_FORMAT, MOST_VARIANTS = 4 * CW_SUB_COUNTER_COUNT };
 
 struct options {
-    struct cw_query_chip chip;
+    struct cw_cli_chip chip;
     int type; /* -1 for all */
     const char *unit, *search;
     bool all;
@@ -302,13 +302,14 @@ static void print_rows(const struct list *l)
         puts(l->count ? "\n]" : "[]");
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
 {
     const struct options *o = options;
-    struct list l = {.o = o};
+    struct list l = {.o = o, .chip = handle->chip};
     bool names = o->all && o->format == CW_QUERY_TEXT;
-    enum cw_status status = cw_query_load(&l.chip, &o->chip, arena, err);
-    if (status == CW_OK && !(names && !o->search))
+    enum cw_status status = CW_OK;
+    if (!(names && !o->search))
         status = cw_glossary_load(&l.glossary, arena, err);
     if (status == CW_OK && o->unit)
         status = cw_query_check_unit(l.chip, o->unit, err);
@@ -333,7 +334,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
 
 int cw_query_list(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {option_list,
                                      parse,
                                      "",
@@ -344,5 +345,5 @@ int cw_query_list(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct options options = {.type = -1};
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
 }

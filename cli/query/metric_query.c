@@ -6,10 +6,7 @@
 #include "cli/common/cli.h"
 #include "cli/query/query.h"
 #include "cli/query/subcommand.h"
-#include "metricdb/chip_files.h"
-#include "metricdb/chip_load.h"
 #include "metricdb/lint.h"
-#include "metricdb/set.h"
 
 static error_t no_arguments(int key, char *arg, struct argp_state *state)
 {
@@ -21,42 +18,42 @@ static error_t no_arguments(int key, char *arg, struct argp_state *state)
 
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
 
-static enum cw_status print_chips(struct cw_arena *arena, struct cw_error *err)
+static enum counterworks_status print_chips(const struct counterworks *data, struct counterworks_error *error)
 {
-    const struct cw_chip_file *files;
-    size_t count;
-    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
-    for (size_t i = 0; status == CW_OK && i < count; i++) {
-        const struct cw_chip *chip;
-        status = cw_chip_load_file(&chip, files[i].path, arena, err);
-        for (uint32_t k = 0; status == CW_OK && k < files[i].name_count; k++)
-            cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", files[i].names[k],
-                          chip->counter_count, chip->ratio_count, chip->throughput_count, chip->path);
+    for (size_t i = 0; i < counterworks_chip_count(data); i++) {
+        struct counterworks_chip *chip;
+        enum counterworks_status status = counterworks_chip_open(&chip, data, counterworks_chip_name(data, i), error);
+        if (status != COUNTERWORKS_OK)
+            return status;
+        cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", chip->chip->name,
+                      chip->chip->counter_count, chip->chip->ratio_count, chip->chip->throughput_count,
+                      chip->chip->path);
+        counterworks_chip_close(chip);
     }
-    return status;
+    return COUNTERWORKS_OK;
 }
 
-static enum cw_status print_sets(struct cw_arena *arena, struct cw_error *err)
+static bool print_set(void *user, const char *name, const char *title, size_t metric_count)
 {
-    const char *const *names;
-    size_t count;
-    enum cw_status status = cw_set_list(&names, &count, arena, err);
-    for (size_t i = 0; status == CW_OK && i < count; i++) {
-        struct cw_set set;
-        status = cw_set_load(&set, names[i], NULL, arena, err);
-        if (status == CW_OK)
-            cw_text_print(stdout, "%-18s %3zu metrics  %s\n", set.name, set.metric_count, set.title);
-    }
-    return status;
+    (void)user;
+    cw_text_print(stdout, "%-18s %3zu metrics  %s\n", name, metric_count, title);
+    return true;
 }
 
-static int in_arena(enum cw_status (*print)(struct cw_arena *, struct cw_error *))
+static enum counterworks_status print_sets(const struct counterworks *data, struct counterworks_error *error)
 {
+    return counterworks_set_each(data, print_set, NULL, error);
+}
+
+static int of_data(enum counterworks_status (*print)(const struct counterworks *, struct counterworks_error *))
+{
+    struct counterworks *data;
+    struct counterworks_error error;
     struct cw_error err = CW_ERROR_INIT;
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? print(arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_cli_finish(status, &err);
+    if (counterworks_open(&data, NULL, &error) == COUNTERWORKS_OK)
+        print(data, &error);
+    counterworks_close(data);
+    return cw_cli_finish(cw_cli_take(&error, &err), &err);
 }
 
 static int run_chips(int argc, char **argv)
@@ -70,7 +67,7 @@ static int run_chips(int argc, char **argv)
                                      NULL,
                                      NULL};
     cw_usage_parse(&argp, argc, argv, 0, NULL);
-    return in_arena(print_chips);
+    return of_data(print_chips);
 }
 
 static int run_sets(int argc, char **argv)
@@ -84,7 +81,7 @@ static int run_sets(int argc, char **argv)
                                      NULL,
                                      NULL};
     cw_usage_parse(&argp, argc, argv, 0, NULL);
-    return in_arena(print_sets);
+    return of_data(print_sets);
 }
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
@@ -96,30 +93,27 @@ static void print_finding(void *context, const struct cw_finding *finding)
                   finding->level == CW_LINT_ERROR ? "error" : "warning", finding->message, finding->rule);
 }
 
-static enum cw_status lint(const struct cw_query_chip *from, struct cw_arena *arena, struct cw_error *err)
+/* A file is checked even where it cannot be opened as a chip. */
+static enum cw_status lint(const struct cw_cli_chip *from, struct cw_error *err)
 {
     struct cw_lint_counts counts = {0};
-    const char *path = from->file;
-    if (!path) {
-        const struct cw_chip *chip;
-        enum cw_status status = cw_chip_load(&chip, NULL, from->name, arena, err);
-        if (status != CW_OK)
-            return status;
-        path = chip->path;
-    }
-    const struct cw_chip *with_formulas;
-    enum cw_status status = cw_lint_file(path, print_finding, NULL, &counts, err);
-    if (status == CW_OK && from->metrics_db.count)
-        status = cw_query_load(&with_formulas, from, arena, err);
+    struct counterworks_chip *chip = NULL;
+    enum cw_status status = from->file ? CW_OK : cw_cli_chip_open(&chip, from, err);
+    const char *path = from->file ? from->file : chip ? chip->chip->path : NULL;
+    if (status == CW_OK)
+        status = cw_lint_file(path, print_finding, NULL, &counts, err);
+    if (status == CW_OK && from->file && from->count)
+        status = cw_cli_chip_open(&chip, from, err);
     if (status == CW_OK && counts.errors)
         status = cw_error_set(err, CW_ERR_INPUT, "%s: %u error%s, %u warning%s", path, counts.errors,
                               counts.errors == 1 ? "" : "s", counts.warnings, counts.warnings == 1 ? "" : "s");
+    counterworks_chip_close(chip);
     return status;
 }
 
 static int run_lint(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {NULL,
                                      NULL,
                                      "",
@@ -129,13 +123,10 @@ static int run_lint(int argc, char **argv)
                                      children,
                                      NULL,
                                      NULL};
-    struct cw_query_chip from = {0};
+    struct cw_cli_chip from = {0};
     struct cw_error err = CW_ERROR_INIT;
     cw_usage_parse(&argp, argc, argv, 0, &from);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? lint(&from, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_cli_finish(status, &err);
+    return cw_cli_finish(lint(&from, &err), &err);
 }
 
 int main(int argc, char **argv)

@@ -6,53 +6,7 @@
 
 #include "cli/common/cli.h"
 #include "base/suggest.h"
-#include "base/file.h"
 #include "base/usage.h"
-#include "metricdb/chip_load.h"
-
-enum { KEY_CHIP_FILE = 512 };
-
-static error_t parse_chip(int key, char *arg, struct argp_state *state)
-{
-    struct cw_query_chip *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->metrics_db;
-        return 0;
-    case 'c':
-        o->name = arg;
-        return 0;
-    case KEY_CHIP_FILE:
-        o->file = arg;
-        return 0;
-    case ARGP_KEY_ARG: /* the sub-command takes none */
-        cw_usage_error(state, "found '%s', expected only options", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->name == !o->file)
-            cw_usage_error(state, "one of --chip and --chip-file is required");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option chip_options[] = {
-    {"chip", 'c', "NAME", 0, "the chip (metric-query chips lists them)", 0},
-    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of --chip", 0},
-    {0},
-};
-
-static const struct argp_child chip_children[] = {{&cw_metrics_db_argp, 0, NULL, 0}, {0}};
-const struct argp cw_query_chip_argp = {chip_options, parse_chip, NULL, NULL, chip_children, NULL, NULL};
-
-enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
-                             struct cw_error *err)
-{
-    enum cw_status status =
-        from->file ? cw_chip_load_file(chip, from->file, arena, err) : cw_chip_load(chip, NULL, from->name, arena, err);
-    return status == CW_OK ? cw_metrics_db_load(chip, &from->metrics_db, arena, err) : status;
-}
 
 enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
 {
@@ -115,13 +69,20 @@ void cw_query_put(enum cw_text_kind kind, const char *text, const char *end)
     fputs_unlocked(end, stdout);
 }
 
-int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
-                  enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err))
+int cw_query_main(const struct argp *argp, int argc, char **argv, void *options, const struct cw_cli_chip *from,
+                  enum cw_status (*run)(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                                        struct cw_error *err))
 {
     struct cw_error err = CW_ERROR_INIT;
+    struct counterworks_chip *chip = NULL;
     cw_usage_parse(argp, argc, argv, 0, options);
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(options, arena, &err) : cw_error_nomem(&err);
+    enum cw_status status = arena ? CW_OK : cw_error_nomem(&err);
+    if (status == CW_OK && from)
+        status = cw_cli_chip_open(&chip, from, &err);
+    if (status == CW_OK)
+        status = run(options, chip, arena, &err);
+    counterworks_chip_close(chip);
     cw_arena_destroy(arena);
     return cw_cli_finish(status, &err);
 }

@@ -5,18 +5,8 @@
 #include <argp.h>
 
 #include "base/text.h"
-#include "cli/common/metrics_db.h"
+#include "cli/common/chip.h"
 #include "metricdb/metric.h"
-
-/* --chip, --chip-file and --metrics-db: an argp child whose input is a struct cw_query_chip. One of the first two has
- * to be given. */
-struct cw_query_chip {
-    const char *name, *file;
-    struct cw_metrics_db metrics_db;
-};
-extern const struct argp cw_query_chip_argp;
-enum cw_status cw_query_load(const struct cw_chip **chip, const struct cw_query_chip *from, struct cw_arena *arena,
-                             struct cw_error *err);
 
 /* The chip's unit of a base name, and the unit as the name says it ("gcc" of the unit gpc): `length` bytes of the name,
  * the chip's where the name says none. */
@@ -36,9 +26,11 @@ enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
  */
 void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 
-/* A sub-command: parses its command line into `options`, runs it and returns the exit code. */
-int cw_query_main(const struct argp *argp, int argc, char **argv, void *options,
-                  enum cw_status (*run)(const void *options, struct cw_arena *arena, struct cw_error *err));
+/* A sub-command: parses its command line into `options`, opens the chip `from` where that is not NULL, runs it and
+ * returns the exit code. */
+int cw_query_main(const struct argp *argp, int argc, char **argv, void *options, const struct cw_cli_chip *from,
+                  enum cw_status (*run)(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                                        struct cw_error *err));
 /* The sub-commands with a file of their own (cli/query/subcommand.h). */
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);

@@ -11,7 +11,7 @@
 enum { KEY_FORMAT = 256 };
 
 struct options {
-    struct cw_query_chip chip;
+    struct cw_cli_chip chip;
     enum cw_query_format format;
 };
 
@@ -104,14 +104,13 @@ static void print(const struct options *o, const struct cw_chip *chip, const str
         puts(row_count ? "\n]" : "[]");
 }
 
-static enum cw_status run(const void *options, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+                          struct cw_error *err)
 {
     const struct options *o = options;
-    const struct cw_chip *chip;
+    const struct cw_chip *chip = handle->chip;
     const struct cw_glossary *glossary;
-    enum cw_status status = cw_query_load(&chip, &o->chip, arena, err);
-    if (status == CW_OK)
-        status = cw_glossary_load(&glossary, arena, err);
+    enum cw_status status = cw_glossary_load(&glossary, arena, err);
     if (status != CW_OK)
         return status;
     size_t row_count = 0, most = (size_t)chip->counter_count + chip->ratio_count + chip->throughput_count;
@@ -124,7 +123,7 @@ static enum cw_status run(const void *options, struct cw_arena *arena, struct cw
 
 int cw_query_units(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_query_chip_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_list,
         parse,
@@ -137,5 +136,5 @@ int cw_query_units(int argc, char **argv)
         NULL,
         NULL};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, run);
+    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
 }

@@ -62,6 +62,12 @@ enum counterworks_status counterworks_open(struct counterworks **data, const cha
                                            struct counterworks_error *error);
 void counterworks_close(struct counterworks *data); /* NULL is allowed, as for all that ends a handle */
 
+/* Calls `take` for each set of metrics until that returns false; the texts are valid during the call. */
+enum counterworks_status counterworks_set_each(const struct counterworks *data,
+                                               bool (*take)(void *user, const char *name, const char *title,
+                                                            size_t metric_count),
+                                               void *user, struct counterworks_error *error);
+
 /* The chips of the folder, sorted by name. The index is less than the count. */
 size_t counterworks_chip_count(const struct counterworks *data);
 const char *counterworks_chip_name(const struct counterworks *data, size_t index);
@@ -69,9 +75,19 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
 /* Opens a chip by its name, "GH100". Handles may be closed in any order. */
 enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip, const struct counterworks *data,
                                                 const char *name, struct counterworks_error *error);
+/* The same from a chip's YAML file. The data folder has the sets and what is said of names. */
+enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **chip, const struct counterworks *data,
+                                                     const char *path, struct counterworks_error *error);
+/* Calls `tell` with what is worth telling and is no error, in calls that are given the chip: one line, without its end,
+ * valid during the call. NULL: nobody is told, as at first. */
+void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *user, const char *line), void *user);
 /* Adds the metrics of a YAML file to those that the chip has. After a failure it has those of before. */
 enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip *chip, const char *path,
                                                        struct counterworks_error *error);
+/* Adds those of the names that CUPTI's old metrics and events have; others are left alone. COUNTERWORKS_UNSUPPORTED for
+ * one that nothing on this chip is equal to; the message says what comes closest. */
+enum counterworks_status counterworks_chip_add_legacy(struct counterworks_chip *chip, const char *const *names,
+                                                      size_t count, struct counterworks_error *error);
 void counterworks_chip_close(struct counterworks_chip *chip);
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
@@ -91,10 +107,21 @@ struct counterworks_metric {
     const char *description; /* one or two sentences, "" where the folder has no glossary */
 };
 
-/* Calls `take` for each metric of a chip until that returns false: the usual one of each base name, or every full name.
- * The name is valid during the call. */
-void counterworks_metric_each(const struct counterworks_chip *chip, bool every,
-                              bool (*take)(void *user, const char *name), void *user);
+enum counterworks_selection {
+    COUNTERWORKS_USUAL,  /* the usual metric of each base name */
+    COUNTERWORKS_EVERY,  /* every full name */
+    COUNTERWORKS_PLANNED /* those that can be collected and, planned together, record what all others are made from */
+};
+
+/* Calls `take` for metrics of a chip until that returns false. The name is valid during the call. */
+enum counterworks_status counterworks_metric_each(const struct counterworks_chip *chip,
+                                                  enum counterworks_selection which,
+                                                  bool (*take)(void *user, const char *name), void *user,
+                                                  struct counterworks_error *error);
+/* The same for the metrics of a set, by its name or its YAML file, that the chip can give. */
+enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *set,
+                                                  bool (*take)(void *user, const char *name), void *user,
+                                                  struct counterworks_error *error);
 /* Describes a metric by its full name. *metric lives in memory that counterworks_metric_free() gives back.
  * COUNTERWORKS_USAGE for a name that the chip does not have; the message names the nearest that it has. */
 enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,

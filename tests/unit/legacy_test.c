@@ -16,7 +16,7 @@ static void setup(void)
     struct cw_error err = CW_ERROR_INIT;
     arena = cw_arena_create();
     cr_assert_eq(cw_chip_load(&chip, NULL, "GH100", arena, &err), CW_OK, "%s", err.message);
-    cr_assert_eq(cw_legacy_load(&legacy, arena, &err), CW_OK, "%s:%u:%u: %s", err.source, err.line, err.column,
+    cr_assert_eq(cw_legacy_load(&legacy, NULL, arena, &err), CW_OK, "%s:%u:%u: %s", err.source, err.line, err.column,
                  err.message);
 }
 

@@ -62,8 +62,8 @@ static bool count(void *user, const char *name)
 Test(library, metrics_are_listed_and_described)
 {
     uint32_t usual = 0, every = 0;
-    counterworks_metric_each(gh100, false, count, &usual);
-    counterworks_metric_each(gh100, true, count, &every);
+    GOOD(counterworks_metric_each(gh100, COUNTERWORKS_USUAL, count, &usual, &error));
+    GOOD(counterworks_metric_each(gh100, COUNTERWORKS_EVERY, count, &every, &error));
     cr_expect(usual > 3000 && usual < 20000, "%u", usual);
     cr_expect_eq(every, 100000, "it ends where it is told to");
     struct counterworks_metric *m;

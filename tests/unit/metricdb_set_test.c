@@ -61,7 +61,7 @@ Test(set, shipped_sets_serve_every_chip, .timeout = 200)
     const struct cw_chip *chips[64];
     size_t sets, count;
     cr_assert_eq(cw_chip_files(&files, &count, NULL, arena, NULL), CW_OK);
-    cr_assert_eq(cw_set_list(&names, &sets, arena, NULL), CW_OK);
+    cr_assert_eq(cw_set_list(&names, &sets, NULL, arena, NULL), CW_OK);
     cr_expect_geq(sets, 14);
     cr_assert_leq(count, 64);
     for (size_t i = 0; i < count; i++)
@@ -71,7 +71,7 @@ Test(set, shipped_sets_serve_every_chip, .timeout = 200)
         for (size_t i = 0; i < count; i++) {
             struct cw_set set;
             struct cw_error err = CW_ERROR_INIT;
-            cr_expect_eq(cw_set_load(&set, names[k], chips[i], arena, &err), CW_OK, "%s: %s", chips[i]->name,
+            cr_expect_eq(cw_set_load(&set, NULL, names[k], chips[i], arena, &err), CW_OK, "%s: %s", chips[i]->name,
                          err.message);
             cr_expect_str_eq(set.name, names[k]);
             cr_expect(*set.title && set.metric_count);
@@ -85,7 +85,7 @@ Test(set, names_are_sorted)
 {
     const char *const *names;
     size_t count;
-    cr_assert_eq(cw_set_list(&names, &count, arena, NULL), CW_OK);
+    cr_assert_eq(cw_set_list(&names, &count, NULL, arena, NULL), CW_OK);
     for (size_t i = 1; i < count; i++)
         cr_expect_lt(strcmp(names[i - 1], names[i]), 0);
 }
@@ -94,19 +94,19 @@ Test(set, a_path_is_a_file)
 {
     struct cw_set set;
     struct cw_error err = CW_ERROR_INIT;
-    cr_expect_eq(cw_set_load(&set, CW_SOURCE_DIR "/data/sets/demo.yaml", chip, arena, NULL), CW_OK);
+    cr_expect_eq(cw_set_load(&set, NULL, CW_SOURCE_DIR "/data/sets/demo.yaml", chip, arena, NULL), CW_OK);
     cr_expect_str_eq(set.name, "demo");
-    cr_expect_eq(cw_set_load(&set, "nowhere.yaml", chip, arena, &err), CW_ERR_IO);
+    cr_expect_eq(cw_set_load(&set, NULL, "nowhere.yaml", chip, arena, &err), CW_ERR_IO);
 }
 
 Test(set, misspelt_names_get_the_nearest)
 {
     struct cw_set set;
     struct cw_error err = CW_ERROR_INIT, empty = CW_ERROR_INIT;
-    cr_expect_eq(cw_set_load(&set, "ocupancy", chip, arena, &err), CW_ERR_USAGE);
+    cr_expect_eq(cw_set_load(&set, NULL, "ocupancy", chip, arena, &err), CW_ERR_USAGE);
     cr_expect_str_eq(err.message,
                      "found no metric set named 'ocupancy', metric-query sets lists them; did you mean occupancy?");
-    cr_expect_eq(cw_set_load(&set, "", chip, arena, &empty), CW_ERR_USAGE);
+    cr_expect_eq(cw_set_load(&set, NULL, "", chip, arena, &empty), CW_ERR_USAGE);
 }
 
 static enum cw_status parse(struct cw_set *set, const char *metrics, const struct cw_chip *of, struct cw_error *err)

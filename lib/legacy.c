@@ -1,10 +1,10 @@
-#include "cli/common/legacy_names.h"
-
+/* CUPTI's old metric and event names, as formulas over a chip's metrics. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/suggest.h"
+#include "lib/handles.h"
 #include "metricdb/formula_load.h"
 #include "metricdb/legacy.h"
 #include "metricdb/metric.h"
@@ -71,9 +71,11 @@ static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy *lega
     return CW_OK;
 }
 
-enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *const *names, size_t count,
-                                     struct cw_arena *arena, struct cw_error *err)
+static enum cw_status adopt_all(struct counterworks_chip *to, const char *const *names, size_t count,
+                                struct cw_error *err)
 {
+    const struct cw_chip **chip = &to->chip;
+    struct cw_arena *arena = to->arena;
     const struct cw_legacy *legacy = NULL;
     bool *adopted = NULL, unknown = false; /* unknown: suggestions were looked for once */
     struct cw_writer text;
@@ -85,7 +87,7 @@ enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *co
         if (!may_be_legacy(*chip, names[i]))
             continue;
         if (!legacy)
-            status = cw_legacy_load(&legacy, arena, err);
+            status = cw_legacy_load(&legacy, to->folder, arena, err);
         if (status == CW_OK && !adopted && !(adopted = cw_arena_alloc(arena, legacy->count, sizeof *adopted)))
             status = cw_error_nomem(err);
         const struct cw_legacy_name *name = status == CW_OK ? cw_legacy_find(legacy, names[i]) : NULL;
@@ -104,4 +106,11 @@ enum cw_status cw_legacy_names_adopt(const struct cw_chip **chip, const char *co
         status = cw_formulas_parse(chip, text.data, text.size, legacy->path, arena, err);
     cw_writer_free(&text);
     return status;
+}
+
+enum counterworks_status counterworks_chip_add_legacy(struct counterworks_chip *chip, const char *const *names,
+                                                      size_t count, struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    return cw_lib_finish(&call, adopt_all(chip, names, count, &call.err), error);
 }

@@ -1,9 +1,9 @@
-#include "cli/common/metric_hint.h"
-
+/* What to say of a metric that a chip does not have. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "lib/handles.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/metric.h"
@@ -31,12 +31,13 @@ static void add(struct cw_error *err, const char *format, ...)
     va_end(args);
 }
 
-static void add_chips(struct cw_error *err, const struct cw_chip *chip, const char *name, struct cw_arena *arena)
+static void add_chips(struct cw_error *err, const struct counterworks_chip *of, const struct cw_chip *chip,
+                      const char *name, struct cw_arena *arena)
 {
     const struct cw_chip_file *files;
     size_t count, told = 0, more = 0, length = strlen(err->message);
     const char *begin = length && err->message[length - 1] == '?' ? " It is a metric of " : "; it is a metric of ";
-    if (cw_chip_files(&files, &count, NULL, arena, NULL) != CW_OK)
+    if (cw_chip_files(&files, &count, of->folder, arena, NULL) != CW_OK)
         return;
     for (size_t i = 0; i < count; i++) {
         const struct cw_chip *other;
@@ -103,8 +104,9 @@ static void add_alike(struct cw_error *err, const struct cw_chip *chip, const ch
         add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
 }
 
-void cw_metric_hint(struct cw_error *err, const struct cw_chip *chip, const char *const *names, size_t count)
+void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *of, const char *const *names, size_t count)
 {
+    const struct cw_chip *chip = of->chip;
     struct cw_metric m;
     size_t i = 0;
     if (err->code != CW_ERR_USAGE)
@@ -117,6 +119,6 @@ void cw_metric_hint(struct cw_error *err, const struct cw_chip *chip, const char
     if (!strstr(err->message, "; did you mean "))
         add_alike(err, chip, names[i]);
     if (arena)
-        add_chips(err, chip, names[i], arena);
+        add_chips(err, of, chip, names[i], arena);
     cw_arena_destroy(arena);
 }

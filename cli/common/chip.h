@@ -1,0 +1,23 @@
+/* The chip that a command is about: --chip, --chip-file, and users' own metrics beside the chip's. */
+#ifndef CW_CLI_COMMON_CHIP_H
+#define CW_CLI_COMMON_CHIP_H
+
+#include <argp.h>
+
+#include "lib/handles.h"
+
+enum { CW_CLI_METRICS_DB_MAX = 64 };
+
+/* The input of both argp children. */
+struct cw_cli_chip {
+    const char *name, *file;
+    size_t count;
+    const char *own[CW_CLI_METRICS_DB_MAX]; /* --metrics-db, each may refer to those before it */
+};
+extern const struct argp cw_cli_chip_argp;       /* all three; one of --chip and --chip-file has to be given */
+extern const struct argp cw_cli_metrics_db_argp; /* --metrics-db alone */
+
+/* Opens it; what is worth telling goes to standard error, beginning with the program's name. */
+enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err);
+
+#endif

@@ -1,0 +1,187 @@
+/* What is known of metrics. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/handles.h"
+#include "metricdb/glossary.h"
+#include "metricdb/term.h"
+#include "metricdb/term_text.h"
+
+static bool take_variants(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, bool every,
+                          bool (*take)(void *, const char *), void *user)
+{
+    char name[CW_METRIC_NAME_MAX];
+    const struct cw_metric usual = cw_metric_usual(chip, type, base);
+    bool more = every || take(user, cw_metric_name(chip, &usual, name));
+    for (uint32_t v = 0; every && more && v < cw_metric_variants(type); v++) {
+        const struct cw_metric m = cw_metric_variant(type, base, v);
+        more = take(user, cw_metric_name(chip, &m, name));
+    }
+    return more;
+}
+
+static void take_all(const struct cw_chip *chip, bool every, bool (*take)(void *, const char *), void *user)
+{
+    bool more = true;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        for (uint32_t base = 0; more && base < cw_metric_base_count(chip, type); base++)
+            more = take_variants(chip, type, base, every, take, user);
+}
+
+/* ---- what a plan of everything names ---------------------------------------------------------------------------- */
+
+enum { MOST_TOLD = 3 };
+
+struct all {
+    const struct cw_chip *chip;
+    bool (*take)(void *user, const char *name);
+    void *user;
+    bool *collected; /* which raw counters some pass can hold */
+    bool placed;     /* each raw counter of the metric looked at is among them */
+    bool enough;     /* the caller wants no more */
+    size_t left_out; /* and the names of the first of them */
+    char names[MOST_TOLD][CW_METRIC_NAME_MAX];
+};
+
+static void see_placement(void *context, uint32_t counter, unsigned rollups)
+{
+    (void)rollups;
+    struct all *a = context;
+    const struct cw_list *raws = &a->chip->counters[counter].raws;
+    for (uint32_t i = 0; i < raws->count; i++)
+        a->placed = a->placed && a->collected[raws->items[i]];
+}
+
+/* A raw counter needs a placement that no limit bans. */
+static enum cw_status find_collected(struct all *a, struct cw_arena *arena)
+{
+    const struct cw_chip *chip = a->chip;
+    bool *banned = cw_arena_alloc(arena, chip->placement_count, sizeof *banned);
+    a->collected = cw_arena_alloc(arena, chip->raw_count, sizeof *a->collected);
+    if (!banned || !a->collected)
+        return CW_ERR_NOMEM;
+    for (uint32_t i = 0; i < chip->limit_count; i++)
+        for (uint32_t k = 0; chip->limits[i].max == 0 && k < chip->limits[i].count; k++)
+            banned[chip->limits[i].members[k]] = true;
+    for (uint32_t p = 0; p < chip->placement_count; p++)
+        a->collected[chip->placements[p].raw] |= !banned[p];
+    return CW_OK;
+}
+
+static enum cw_status take_planned(struct all *a, struct cw_metric m)
+{
+    char name[CW_METRIC_NAME_MAX];
+    a->placed = true;
+    cw_metric_name(a->chip, &m, name);
+    enum cw_status status =
+        cw_metric_needs(&(struct cw_needs){.chip = a->chip, .add = see_placement, .context = a}, &m, NULL);
+    if (status == CW_ERR_NOMEM)
+        return status;
+    if (status == CW_OK && a->placed)
+        a->enough = !a->take(a->user, name);
+    else if (a->left_out++ < MOST_TOLD)
+        memcpy(a->names[a->left_out - 1], name, sizeof name);
+    return CW_OK;
+}
+
+static enum cw_status take_base(struct all *a, enum cw_metric_type type, uint32_t base)
+{
+    const struct cw_metric peak = {.type = type, .base = base, .sub = CW_SUB_PEAK};
+    enum cw_status status = take_planned(a, cw_metric_usual(a->chip, type, base));
+    bool derived = type == CW_COUNTER && a->chip->counters[base].terms.count;
+    return status == CW_OK && derived && !a->enough ? take_planned(a, peak) : status;
+}
+
+static void tell_left_out(const struct counterworks_chip *chip, const struct all *a)
+{
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line,
+                    "left out %zu of the metrics of %s, for which no formula is known or which nothing collects:",
+                    a->left_out, a->chip->name);
+    for (size_t i = 0; i < a->left_out && i < MOST_TOLD; i++)
+        cw_write_format(&line, "%s %s", i ? "," : "", a->names[i]);
+    cw_write_format(&line, a->left_out > MOST_TOLD ? ", ..." : "");
+    cw_lib_tell(chip, &line);
+}
+
+static enum cw_status take_all_planned(const struct counterworks_chip *chip, bool (*take)(void *, const char *),
+                                       void *user)
+{
+    struct all a = {.chip = chip->chip, .take = take, .user = user};
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? find_collected(&a, arena) : CW_ERR_NOMEM;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        for (uint32_t i = 0; status == CW_OK && !a.enough && i < cw_metric_base_count(chip->chip, type); i++)
+            status = take_base(&a, type, i);
+    if (status == CW_OK && a.left_out && !a.enough)
+        tell_left_out(chip, &a);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+enum counterworks_status counterworks_metric_each(const struct counterworks_chip *chip,
+                                                  enum counterworks_selection which, bool (*take)(void *, const char *),
+                                                  void *user, struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    enum cw_status status = CW_OK;
+    if (which == COUNTERWORKS_PLANNED)
+        status = take_all_planned(chip, take, user);
+    else
+        take_all(chip->chip, which == COUNTERWORKS_EVERY, take, user);
+    return cw_lib_finish(&call, status, error);
+}
+
+/* ---- one metric ------------------------------------------------------------------------------------------------- */
+
+struct described { /* a metric, which comes first, and where its texts are */
+    struct counterworks_metric metric;
+    struct cw_arena *arena;
+};
+
+static enum cw_status describe(struct described *d, const struct counterworks_chip *chip, const struct cw_metric *m,
+                               const char *name, struct cw_error *err)
+{
+    char text[CW_DESCRIPTION_MAX];
+    const struct cw_glossary *glossary;
+    d->metric.type = (enum counterworks_metric_type)m->type;
+    d->metric.unit = cw_arena_strdup(d->arena, cw_metric_dimension(chip->chip, m, text, sizeof text));
+    d->metric.formula = cw_metric_formula(chip->chip, m, d->arena);
+    enum cw_status status = cw_glossary_load_about(&glossary, chip->folder, name, d->arena, NULL);
+    bool known = status == CW_OK;
+    d->metric.description =
+        cw_arena_strdup(d->arena, known ? cw_describe_metric(glossary, chip->chip, m, text, sizeof text) : "");
+    bool good = status != CW_ERR_NOMEM && d->metric.unit && d->metric.formula && d->metric.description;
+    return good ? CW_OK : cw_error_nomem(err);
+}
+
+enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,
+                                                  const struct counterworks_chip *chip, const char *name,
+                                                  struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_metric m;
+    struct described *d = NULL;
+    *metric = NULL;
+    enum cw_status status = cw_metric_parse(&m, chip->chip, name, &call.err);
+    if (status != CW_OK)
+        cw_lib_hint(&call.err, chip, &name, 1);
+    if (status == CW_OK && (!(d = calloc(1, sizeof *d)) || !(d->arena = cw_arena_create())))
+        status = cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = describe(d, chip, &m, name, &call.err);
+    if (status == CW_OK)
+        *metric = &d->metric;
+    else if (d)
+        counterworks_metric_free(&d->metric);
+    return cw_lib_finish(&call, status, error);
+}
+
+void counterworks_metric_free(struct counterworks_metric *metric)
+{
+    struct described *d = (struct described *)metric;
+    if (d)
+        cw_arena_destroy(d->arena);
+    free(d);
+}
