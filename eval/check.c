@@ -110,7 +110,7 @@ bool cw_reference_equal(double got, double wanted)
  * what there is for the whole. */
 static bool is_beyond_judgement(const struct cw_result *r, uint32_t range, uint32_t metric)
 {
-    return r->statuses[(size_t)metric * r->range_count + range] == CW_VALUE_NOT_COLLECTED &&
+    return r->statuses[(size_t)metric * r->row_count + range] == CW_VALUE_NOT_COLLECTED &&
            cw_range_attribute(cw_result_range(r, range), "graphs");
 }
 
@@ -118,24 +118,24 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
                                     struct cw_error *err)
 {
     size_t equal[2] = {0}, differ[2] = {0}, left_out = 0; /* of computed and of copied values; of both */
-    if (reference->range_count != r->range_count || reference->metric_count != r->metric_count)
+    if (reference->range_count != r->row_count || reference->metric_count != r->metric_count)
         return cw_error_set(err, CW_ERR_INPUT, "found a reference of %zu ranges, expected the %u of the capture",
-                            reference->range_count, (unsigned)r->range_count);
-    for (uint32_t i = 0; i < r->range_count; i++)
+                            reference->range_count, (unsigned)r->row_count);
+    for (uint32_t i = 0; i < r->row_count; i++)
         for (uint32_t m = 0; m < r->metric_count; m++) {
-            double got = r->values[(size_t)m * r->range_count + i];
+            double got = r->values[(size_t)m * r->row_count + i];
             double wanted = reference->values[(size_t)i * r->metric_count + m];
             char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
             if (cw_reference_equal(got, wanted)) {
-                equal[r->copied[m]]++;
+                equal[r->plan.metrics[m].copied]++;
             } else if (is_beyond_judgement(r, i, m)) {
                 left_out++;
             } else if (differ[0] + differ[1] < MOST_SHOWN) {
-                differ[r->copied[m]]++;
+                differ[r->plan.metrics[m].copied]++;
                 cw_text_print(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
                               cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
             } else {
-                differ[r->copied[m]]++;
+                differ[r->plan.metrics[m].copied]++;
             }
         }
     size_t different = differ[0] + differ[1];

@@ -19,7 +19,6 @@ struct explain {
     struct cw_metric *list;
     uint32_t count;
     struct cw_result result;
-    struct cw_eval_plan plan;
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -144,8 +143,8 @@ static void print_lack(const struct explain *e, uint32_t metric)
 
 static void print_terms_of(const struct explain *e, uint32_t metric)
 {
-    const struct cw_eval_metric *m = &e->plan.metrics[metric];
-    const struct cw_eval_term *t = &e->plan.terms[m->term];
+    const struct cw_eval_metric *m = &e->result.plan.metrics[metric];
+    const struct cw_eval_term *t = &e->result.plan.terms[m->term];
     if (m->status == CW_VALUE_NOT_COLLECTED || !m->term_count) {
         print_lack(e, metric);
         return;
@@ -177,10 +176,8 @@ static enum cw_status prepare(struct explain *e, struct cw_metric *list, uint32_
 {
     e->list = list;
     e->count = count;
-    enum cw_status status = cw_result_make(&e->result, e->chip, e->data, "", list, count, e->options, e->arena, e->err);
-    return status == CW_OK
-               ? cw_eval_plan_make(&e->plan, e->chip, &e->data->schema, list, count, e->options, e->arena, e->err)
-               : status;
+    e->result = (struct cw_result){.chip = e->chip, .data = e->data, .metrics = list, .metric_count = count};
+    return cw_result_make(&e->result, e->options, e->arena, e->err);
 }
 
 /* The constituents of a throughput, as metrics of counters; a count of 0 where they are not known. */

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "eval/evaluate.h"
+#include "image/pm_view.h"
+
 /* The least and the greatest over instances are not recorded where only sums were asked for. Which columns a metric
  * needs them of: */
 struct extremes {
@@ -108,24 +111,4 @@ enum cw_status cw_pm_evaluate(const struct cw_eval_plan *plan, const struct cw_c
             }
         }
     return status;
-}
-
-enum cw_status cw_pm_result_make(struct cw_pm_result *r, const struct cw_chip *chip, const struct cw_counter_data *data,
-                                 const char *source, const struct cw_metric *metrics, size_t count,
-                                 const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
-{
-    struct cw_eval_plan plan;
-    size_t cells;
-    *r = (struct cw_pm_result){.pm = &data->pm};
-    enum cw_status status = cw_result_make(&r->base, chip, data, source, metrics, count, options, arena, err);
-    if (status == CW_OK)
-        status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
-    if (status == CW_OK && __builtin_mul_overflow(count, (size_t)data->pm.sample_count, &cells))
-        status = cw_error_nomem(err);
-    if (status != CW_OK)
-        return status;
-    r->values = cw_arena_alloc(arena, cells, sizeof *r->values);
-    r->statuses = cw_arena_alloc(arena, cells, sizeof *r->statuses);
-    return r->values && r->statuses ? cw_pm_evaluate(&plan, data, r->values, r->statuses, arena, err)
-                                    : cw_error_nomem(err);
 }

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "eval/evaluate.h"
+#include "eval/pm.h"
+
 static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
     const char **names = cw_arena_alloc(arena, r->metric_count, sizeof *names);
@@ -23,41 +26,36 @@ static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, 
 
 static enum cw_status allocate(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
+    const bool samples = r->data->schema.profiler == CW_PROFILER_PM;
     size_t values;
-    if (__builtin_mul_overflow((size_t)r->metric_count, (size_t)r->range_count, &values))
+    r->row_count = samples ? r->data->pm.sample_count : r->data->range_count;
+    if (__builtin_mul_overflow((size_t)r->metric_count, (size_t)r->row_count, &values))
         return cw_error_nomem(err);
-    r->values = cw_arena_alloc(arena, values, sizeof *r->values);
-    r->statuses = cw_arena_alloc(arena, values, sizeof *r->statuses);
-    r->ranges = cw_arena_alloc(arena, r->range_count, sizeof *r->ranges);
-    r->copied = cw_arena_alloc(arena, r->metric_count, sizeof *r->copied);
-    if (!r->values || !r->statuses || !r->ranges || !r->copied)
+    if (!r->values)
+        r->values = cw_arena_alloc(arena, values, sizeof *r->values);
+    if (!r->statuses)
+        r->statuses = cw_arena_alloc(arena, values, sizeof *r->statuses);
+    r->ranges = samples ? NULL : cw_arena_alloc(arena, r->row_count, sizeof *r->ranges);
+    if (!r->values || !r->statuses || (!samples && !r->ranges))
         return cw_error_nomem(err);
-    for (uint32_t i = 0; i < r->range_count; i++)
+    for (uint32_t i = 0; r->ranges && i < r->row_count; i++)
         r->ranges[i] = i;
     return CW_OK;
 }
 
-enum cw_status cw_result_make(struct cw_result *r, const struct cw_chip *chip, const struct cw_counter_data *data,
-                              const char *source, const struct cw_metric *metrics, size_t count,
-                              const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options *options, struct cw_arena *arena,
+                              struct cw_error *err)
 {
-    struct cw_eval_plan plan;
-    *r = (struct cw_result){.chip = chip,
-                            .data = data,
-                            .source = source,
-                            .metrics = metrics,
-                            .metric_count = (uint32_t)count,
-                            .range_count = data->range_count};
-    enum cw_status status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
+    enum cw_status status =
+        cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err);
     if (status == CW_OK)
         status = name_metrics(r, arena, err);
     if (status == CW_OK)
         status = allocate(r, arena, err);
-    if (status != CW_OK)
-        return status;
-    for (uint32_t i = 0; i < r->metric_count; i++)
-        r->copied[i] = plan.metrics[i].copied;
-    cw_evaluate(&plan, data, r->values, r->statuses);
+    if (status == CW_OK && !r->ranges)
+        return cw_pm_evaluate(&r->plan, r->data, r->values, r->statuses, arena, err);
+    if (status == CW_OK)
+        cw_evaluate(&r->plan, r->data, r->values, r->statuses);
     return status;
 }
 
@@ -66,15 +64,15 @@ void cw_result_select(struct cw_result *r, const bool *keep)
     size_t out = 0;
     uint32_t kept = 0;
     for (uint32_t m = 0; m < r->metric_count; m++)
-        for (uint32_t i = 0; i < r->range_count; i++)
+        for (uint32_t i = 0; i < r->row_count; i++)
             if (keep[i]) {
-                r->values[out] = r->values[(size_t)m * r->range_count + i];
-                r->statuses[out++] = r->statuses[(size_t)m * r->range_count + i];
+                r->values[out] = r->values[(size_t)m * r->row_count + i];
+                r->statuses[out++] = r->statuses[(size_t)m * r->row_count + i];
             }
-    for (uint32_t i = 0; i < r->range_count; i++)
+    for (uint32_t i = 0; i < r->row_count; i++)
         if (keep[i])
             r->ranges[kept++] = r->ranges[i];
-    r->range_count = kept;
+    r->row_count = kept;
 }
 
 const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)

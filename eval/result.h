@@ -4,26 +4,28 @@
 
 #include <stdio.h>
 
-#include "eval/evaluate.h"
+#include "eval/eval_plan.h"
 
 struct cw_result {
+    /* what is asked for: the caller fills it in and keeps it */
     const struct cw_chip *chip;
-    const struct cw_counter_data *data;
-    const char *source; /* the capture's file name, for people */
-    uint32_t metric_count, range_count;
+    const struct cw_counter_data *data; /* of ranges, or of samples over time */
+    const char *source;                 /* the capture's file name, for people */
     const struct cw_metric *metrics;
+    uint32_t metric_count;
+    double *values;   /* [metric][row]; NULL: in the arena */
+    int8_t *statuses; /* the same; enum cw_value_status */
+    /* what is made of it */
+    uint32_t row_count; /* ranges or samples */
+    uint32_t *ranges;   /* of each row: index into data->ranges; all of them at first. NULL for samples */
+    struct cw_eval_plan plan;
     const char *const *names; /* full names of the metrics */
     const char *const *units; /* of measurement, "%" or "bytes/s" */
-    uint32_t *ranges;         /* indices into data->ranges; all of them at first */
-    double *values;           /* [metric][range of this result] */
-    int8_t *statuses;         /* the same; enum cw_value_status */
-    bool *copied;             /* [metric]: stands in the capture as it is, nothing was computed */
 };
 
-/* Compiles and evaluates on every range. All lives in `arena`; the chip, the data and `source` are borrowed. */
-enum cw_status cw_result_make(struct cw_result *result, const struct cw_chip *chip, const struct cw_counter_data *data,
-                              const char *source, const struct cw_metric *metrics, size_t count,
-                              const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
+/* Compiles the metrics and evaluates them on every row. All that it makes lives in `arena`. */
+enum cw_status cw_result_make(struct cw_result *result, const struct cw_eval_options *options, struct cw_arena *arena,
+                              struct cw_error *err);
 
 /* Keeps the ranges for which `keep` is true (one entry for each range of the result), in their order. */
 void cw_result_select(struct cw_result *result, const bool *keep);

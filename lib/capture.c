@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "eval/evaluate.h"
-#include "eval/pm.h"
+#include "eval/result.h"
 #include "image/merge.h"
 #include "lib/handles.h"
 
@@ -172,17 +171,10 @@ static enum cw_status evaluate(const struct counterworks_capture *capture, const
                                const char *const *names, size_t count, const struct cw_eval_options *options,
                                double *values, int8_t *statuses, struct cw_arena *arena, struct cw_error *err)
 {
-    const struct cw_counter_data *data = &capture->data;
-    struct cw_eval_plan plan;
     struct cw_metric *metrics;
     enum cw_status status = cw_lib_metrics(&metrics, &chip, capture, names, count, arena, err);
-    if (status == CW_OK)
-        status = cw_eval_plan_make(&plan, chip, &data->schema, metrics, count, options, arena, err);
-    if (status == CW_OK && of_samples(data))
-        return cw_pm_evaluate(&plan, data, values, statuses, arena, err);
-    if (status == CW_OK)
-        cw_evaluate(&plan, data, values, statuses);
-    return status;
+    struct cw_result result = {chip, &capture->data, capture->source, metrics, (uint32_t)count, values, statuses};
+    return status == CW_OK ? cw_result_make(&result, options, arena, err) : status;
 }
 
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,

@@ -13,19 +13,16 @@ static enum cw_status write_file(const struct counterworks_capture *capture, con
     const char *const *texts;
     struct cw_metric *metrics;
     struct cw_output output;
-    struct cw_result ranges;
-    struct cw_pm_result over_time;
+    struct cw_result result;
     enum cw_status status = cw_lib_metrics(&metrics, &chip, capture, names, count, arena, err);
     if (status == CW_OK)
         status = cw_describe_metrics(&texts, of->folder, chip, metrics, count, arena, err);
-    if (status == CW_OK && samples)
-        status =
-            cw_pm_result_make(&over_time, chip, &capture->data, capture->source, metrics, count, spans, arena, err);
-    else if (status == CW_OK)
-        status = cw_result_make(&ranges, chip, &capture->data, capture->source, metrics, count, spans, arena, err);
+    result = (struct cw_result){chip, &capture->data, capture->source, metrics, (uint32_t)count};
     if (status == CW_OK)
-        status = samples ? cw_output_samples(&output, &over_time, texts, arena, err)
-                         : cw_output_ranges(&output, &ranges, texts, arena, err);
+        status = cw_result_make(&result, spans, arena, err);
+    if (status == CW_OK)
+        status = samples ? cw_output_samples(&output, &result, texts, arena, err)
+                         : cw_output_ranges(&output, &result, texts, arena, err);
     return status == CW_OK ? cw_hdf5_write(&output, path, err) : status;
 }
 

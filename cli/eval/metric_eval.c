@@ -156,11 +156,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static enum cw_status evaluate(struct cw_eval_run *r)
 {
-    if (cw_eval_of_samples(r))
-        return cw_pm_result_make(&r->samples, r->chip, &r->data, r->source, r->metrics, r->metric_count, &r->o->eval,
-                                 r->arena, r->err);
-    return cw_result_make(&r->ranges, r->chip, &r->data, r->source, r->metrics, r->metric_count, &r->o->eval, r->arena,
-                          r->err);
+    r->result = (struct cw_result){r->chip, &r->data, r->source, r->metrics, (uint32_t)r->metric_count};
+    return cw_result_make(&r->result, &r->o->eval, r->arena, r->err);
 }
 
 static enum cw_status run_check(struct cw_eval_run *r)
@@ -171,7 +168,7 @@ static enum cw_status run_check(struct cw_eval_run *r)
         status = cw_eval_parse_names(r, reference.metrics, reference.metric_count);
     if (status == CW_OK)
         status = evaluate(r);
-    return status == CW_OK ? cw_reference_compare(&reference, &r->ranges, stdout, r->err) : status;
+    return status == CW_OK ? cw_reference_compare(&reference, &r->result, stdout, r->err) : status;
 }
 
 static enum cw_status run_native(struct cw_eval_run *r)
@@ -183,8 +180,8 @@ static enum cw_status run_native(struct cw_eval_run *r)
     if (status == CW_OK)
         status = evaluate(r);
     if (status == CW_OK)
-        status = cw_native_reference_load(&reference, r->o->native, &r->ranges, &r->o->eval, r->arena, r->err);
-    return status == CW_OK ? cw_reference_compare(&reference, &r->ranges, stdout, r->err) : status;
+        status = cw_native_reference_load(&reference, r->o->native, &r->result, &r->o->eval, r->arena, r->err);
+    return status == CW_OK ? cw_reference_compare(&reference, &r->result, stdout, r->err) : status;
 }
 
 static enum cw_status run_explain(struct cw_eval_run *r)
@@ -203,7 +200,7 @@ static enum cw_status run_evaluate(struct cw_eval_run *r)
     if (status == CW_OK)
         status = evaluate(r);
     if (status == CW_OK)
-        status = cw_eval_select_ranges(r, &r->ranges);
+        status = cw_eval_select_ranges(r, &r->result);
     return status == CW_OK ? cw_eval_write_metrics(r) : status;
 }
 

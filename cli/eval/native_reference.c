@@ -35,9 +35,9 @@ static enum cw_status evaluate_ranges(struct native *n, struct cw_nvperf_evaluat
     struct cw_nvperf_requests *requests = NULL;
     size_t ranges = 0;
     enum cw_status status = cw_nvperf_range_count(e, &ranges, err);
-    if (status == CW_OK && (!ranges || ranges > r->range_count - n->ranges))
+    if (status == CW_OK && (!ranges || ranges > r->row_count - n->ranges))
         status = cw_error_set(err, CW_ERR_INPUT, "%s: found %zu ranges, expected 1 to %u: the capture has %u", path,
-                              ranges, (unsigned)(r->range_count - n->ranges), (unsigned)r->range_count);
+                              ranges, (unsigned)(r->row_count - n->ranges), (unsigned)r->row_count);
     if (status == CW_OK)
         status = cw_nvperf_requests_create(&requests, e, r->names, r->metric_count, err);
     for (size_t i = 0; status == CW_OK && i < ranges; i++, n->ranges++)
@@ -74,7 +74,7 @@ static enum cw_status evaluate(struct native *n, const char *path, struct cw_err
 {
     char name[4096];
     enum cw_status status = cw_nvperf_open(&n->library, NULL, err);
-    for (unsigned k = 0; status == CW_OK && n->ranges < n->result->range_count; k++) {
+    for (unsigned k = 0; status == CW_OK && n->ranges < n->result->row_count; k++) {
         snprintf(name, sizeof name, k ? "%s.%u" : "%s", path, k);
         status = evaluate_image(n, name, err);
     }
@@ -109,7 +109,7 @@ enum cw_status cw_native_reference_load(struct cw_reference *reference, const ch
                                         const struct cw_eval_options *options, struct cw_arena *arena,
                                         struct cw_error *err)
 {
-    size_t count = (size_t)r->metric_count * r->range_count; /* as large as the result's own, which is in memory */
+    size_t count = (size_t)r->metric_count * r->row_count; /* as large as the result's own, which is in memory */
     size_t size = sizeof(struct shared) + count * sizeof(double);
     struct shared *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -121,7 +121,7 @@ enum cw_status cw_native_reference_load(struct cw_reference *reference, const ch
         status = cw_error_nomem(err);
     if (status == CW_OK)
         memcpy(values, shared->values, count * sizeof *values);
-    *reference = (struct cw_reference){r->metric_count, r->range_count, r->names, values};
+    *reference = (struct cw_reference){r->metric_count, r->row_count, r->names, values};
     munmap(shared, size);
     return status;
 }

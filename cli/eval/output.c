@@ -55,7 +55,7 @@ enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)
     if (r->o->hdf5)
         status = cw_describe_metrics(&descriptions, NULL, r->chip, r->metrics, r->metric_count, r->arena, r->err);
     if (status == CW_OK)
-        status = cw_eval_of_samples(r) ? cw_output_samples(&output, &r->samples, descriptions, r->arena, r->err)
-                                       : cw_output_ranges(&output, &r->ranges, descriptions, r->arena, r->err);
+        status = cw_eval_of_samples(r) ? cw_output_samples(&output, &r->result, descriptions, r->arena, r->err)
+                                       : cw_output_ranges(&output, &r->result, descriptions, r->arena, r->err);
     return status == CW_OK ? cw_eval_write(r, &output) : status;
 }

@@ -35,7 +35,7 @@ enum cw_status cw_eval_select_ranges(struct cw_eval_run *r, struct cw_result *re
 {
     if (!r->o->range)
         return CW_OK;
-    bool *keep = cw_arena_alloc(r->arena, result->range_count, sizeof *keep);
+    bool *keep = cw_arena_alloc(r->arena, result->row_count, sizeof *keep);
     enum cw_status status = keep ? match_ranges(r, keep) : cw_error_nomem(r->err);
     if (status == CW_OK)
         cw_result_select(result, keep);

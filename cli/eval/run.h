@@ -27,8 +27,7 @@ struct cw_eval_run {
     const struct cw_chip *chip;
     struct cw_metric *metrics;
     size_t metric_count;
-    struct cw_pm_result samples; /* of PM sampling */
-    struct cw_result ranges;     /* of any other capture */
+    struct cw_result result;
 };
 
 /* A capture of PC samples or SASS metrics; of samples over time. */

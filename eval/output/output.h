@@ -5,7 +5,7 @@
 
 #include "eval/instructions.h"
 #include "eval/output/table.h"
-#include "eval/pm.h"
+#include "eval/result.h"
 
 struct cw_terminal_style {
     unsigned width; /* columns of the terminal; 0: as wide as the text needs */
@@ -39,7 +39,7 @@ enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
 /* Metrics of samples, and launches; on a terminal for each device mean, least and greatest of each metric, then the
  * launches by kernel, longest first. */
-enum cw_status cw_output_samples(struct cw_output *output, const struct cw_pm_result *result,
+enum cw_status cw_output_samples(struct cw_output *output, const struct cw_result *result,
                                  const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
 /* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal the hottest
  * instructions, each with its share and what its warps wait for, or with the greatest values. */

@@ -54,7 +54,7 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
                              .grid = g->grid,
                              .block = g->block,
                              .attributes = {g->attributes, g->attribute_count}};
-    return (struct cw_output_row){&c->one, r->values + i, r->statuses + i, r->range_count};
+    return (struct cw_output_row){&c->one, r->values + i, r->statuses + i, r->row_count};
 }
 
 static struct cw_output_row pass_row(const struct cw_output_table *t, uint64_t i)
@@ -120,7 +120,7 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t m
 {
     struct lines *l = t->content;
     const struct cw_result *r = l->result;
-    size_t at = (size_t)metric * r->range_count + l->range;
+    size_t at = (size_t)metric * r->row_count + l->range;
     l->one.metric = r->names[metric];
     l->one.value = r->values[at] / cw_terminal_factor(r->values[at], r->units[metric], l->one.unit);
     l->one.status = r->statuses[at];
@@ -157,14 +157,14 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof(struct line),
                                       .row_count = r->metric_count, .row = line_row, .content = &lines};
     struct cw_terminal_layout layout = {0};
-    for (lines.range = 0; lines.range < r->range_count; lines.range++)
+    for (lines.range = 0; lines.range < r->row_count; lines.range++)
         cw_terminal_measure(&layout, &t);
     cw_terminal_fit(&layout, &t, style->width);
-    for (lines.range = 0; lines.range < r->range_count; lines.range++) {
+    for (lines.range = 0; lines.range < r->row_count; lines.range++) {
         put_heading(r, lines.range, style, out);
         cw_terminal_put(&layout, &t, out);
     }
-    if (!r->range_count)
+    if (!r->row_count)
         fputs("no ranges\n", out);
     cw_terminal_legend(&layout, out);
     return CW_OK;
@@ -191,7 +191,7 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .name = "ranges",
         .group = "range",
         .record_size = sizeof(struct record),
-        .row_count = r->range_count,
+        .row_count = r->row_count,
         .row = row,
         .content = c,
         .metrics = &o->metrics,

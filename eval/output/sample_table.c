@@ -20,7 +20,7 @@ struct launch {
 };
 
 struct content {
-    const struct cw_pm_result *result;
+    const struct cw_result *result;
     uint32_t block; /* that the last sample was of */
     struct sample sample;
     struct launch launch;
@@ -29,14 +29,14 @@ struct content {
 static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t i)
 {
     struct content *c = t->content;
-    const struct cw_pm_result *r = c->result;
-    const struct cw_pm_block *blocks = r->pm->blocks;
+    const struct cw_result *r = c->result;
+    const struct cw_pm_block *blocks = r->data->pm.blocks;
     c->block = i < blocks[c->block].first ? 0 : c->block;
     while (i - blocks[c->block].first >= blocks[c->block].count)
         c->block++;
-    c->sample = (struct sample){(uint32_t)i, r->base.data->devices[blocks[c->block].device].index, r->pm->start_ns[i],
-                                r->pm->end_ns[i]};
-    return (struct cw_output_row){&c->sample, r->values + i, r->statuses + i, r->pm->sample_count};
+    c->sample = (struct sample){(uint32_t)i, r->data->devices[blocks[c->block].device].index, r->data->pm.start_ns[i],
+                                r->data->pm.end_ns[i]};
+    return (struct cw_output_row){&c->sample, r->values + i, r->statuses + i, r->row_count};
 }
 
 static const struct cw_output_column sample_columns[] = {
@@ -49,11 +49,11 @@ static const struct cw_output_column sample_columns[] = {
 };
 
 /* Whether the times are the wall clock's, of every device. */
-static const char *clock_name(const struct cw_pm_result *r)
+static const char *clock_name(const struct cw_result *r)
 {
     bool wall = true;
-    for (uint32_t i = 0; i < r->base.data->device_count; i++)
-        wall = wall && r->pm->correlated[i];
+    for (uint32_t i = 0; i < r->data->device_count; i++)
+        wall = wall && r->data->pm.correlated[i];
     return wall ? "CLOCK_REALTIME" : "GPU";
 }
 
@@ -62,7 +62,7 @@ static const char *clock_name(const struct cw_pm_result *r)
 static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t i)
 {
     struct content *c = t->content;
-    const struct cw_pm_data *pm = c->result->pm;
+    const struct cw_pm_data *pm = &c->result->data->pm;
     c->launch = (struct launch){pm->names[pm->launches[i].name], pm->launches[i]};
     return (struct cw_output_row){.record = &c->launch};
 }
@@ -84,14 +84,14 @@ static const struct cw_output_column launch_columns[] = {
 
 /* The blocks of each device: those of device d are order[first[d]] up to order[first[d + 1]], as in the file. */
 struct by_device {
-    const struct cw_pm_result *r;
+    const struct cw_result *r;
     uint32_t *first, *order;
 };
 
-static bool sort_blocks(struct by_device *b, const struct cw_pm_result *r)
+static bool sort_blocks(struct by_device *b, const struct cw_result *r)
 {
-    const struct cw_pm_data *pm = r->pm;
-    size_t devices = r->base.data->device_count;
+    const struct cw_pm_data *pm = &r->data->pm;
+    size_t devices = r->data->device_count;
     *b = (struct by_device){r, calloc(devices + 3, sizeof *b->first),
                             calloc((size_t)pm->block_count + 1, sizeof *b->order)};
     if (!b->first || !b->order)
@@ -113,7 +113,7 @@ struct taken {
 
 static struct taken count_taken(const struct by_device *b, uint32_t device)
 {
-    const struct cw_pm_data *pm = b->r->pm;
+    const struct cw_pm_data *pm = &b->r->data->pm;
     struct taken t = {.start_ns = UINT64_MAX};
     for (uint32_t k = b->first[device]; k < b->first[device + 1]; k++) {
         const struct cw_pm_block *block = &pm->blocks[b->order[k]];
@@ -129,13 +129,13 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
 
 static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 {
-    const struct cw_result *base = &b->r->base;
+    const struct cw_result *r = b->r;
     const struct taken t = count_taken(b, device);
     cw_text_print(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
     if (t.samples)
         cw_text_print(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
-    if (device < base->data->device_count) {
-        const struct cw_device *d = &base->data->devices[device];
+    if (device < r->data->device_count) {
+        const struct cw_device *d = &r->data->devices[device];
         const char *name = cw_device_attribute(d, "name");
         const char *interval = cw_device_attribute(d, "sampling_interval");
         const char *simulated = cw_device_attribute(d, "simulated");
@@ -169,12 +169,12 @@ static const struct cw_output_column line_columns[] = {
 
 static struct line summarize(const struct by_device *by, uint32_t device, uint32_t metric)
 {
-    const struct cw_pm_result *r = by->r;
-    struct line l = {.metric = r->base.names[metric], .mean = NAN, .least = NAN, .greatest = NAN};
-    size_t start = (size_t)metric * r->pm->sample_count, count = 0;
+    const struct cw_result *r = by->r;
+    struct line l = {.metric = r->names[metric], .mean = NAN, .least = NAN, .greatest = NAN};
+    size_t start = (size_t)metric * r->row_count, count = 0;
     double sum = 0;
     for (uint32_t k = by->first[device]; k < by->first[device + 1]; k++) {
-        const struct cw_pm_block *block = &r->pm->blocks[by->order[k]];
+        const struct cw_pm_block *block = &r->data->pm.blocks[by->order[k]];
         for (size_t i = start + block->first; i < start + block->first + block->count; i++) {
             double value = r->values[i];
             l.status = r->statuses[i] > l.status ? r->statuses[i] : l.status;
@@ -187,7 +187,7 @@ static struct line summarize(const struct by_device *by, uint32_t device, uint32
         }
     }
     double largest = fabs(l.greatest) > fabs(l.least) ? l.greatest : l.least;
-    double factor = cw_terminal_factor(largest, r->base.units[metric], l.unit);
+    double factor = cw_terminal_factor(largest, r->units[metric], l.unit);
     l.mean = count ? sum / (double)count / factor : NAN;
     l.least /= factor;
     l.greatest /= factor;
@@ -196,7 +196,7 @@ static struct line summarize(const struct by_device *by, uint32_t device, uint32
 
 static enum cw_status print_metrics(const struct by_device *by, uint32_t device, FILE *out, struct cw_error *err)
 {
-    uint32_t count = by->r->base.metric_count;
+    uint32_t count = by->r->metric_count;
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     if (!lines)
         return cw_error_nomem(err);
@@ -311,10 +311,10 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 {
     (void)style;
     struct by_device by;
-    const struct cw_pm_result *r = o->result;
+    const struct cw_result *r = o->result;
     enum cw_status status = sort_blocks(&by, r) ? CW_OK : cw_error_nomem(err);
     /* once at least: a capture that died early has no device */
-    for (uint32_t device = 0; status == CW_OK && (!device || device < r->base.data->device_count); device++) {
+    for (uint32_t device = 0; status == CW_OK && (!device || device < r->data->device_count); device++) {
         if (device)
             putc('\n', out);
         put_heading(&by, device, out);
@@ -322,25 +322,24 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     }
     free(by.first);
     free(by.order);
-    return status == CW_OK ? print_launches(r->pm, out, err) : status;
+    return status == CW_OK ? print_launches(&r->data->pm, out, err) : status;
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-enum cw_status cw_output_samples(struct cw_output *o, const struct cw_pm_result *r, const char *const *descriptions,
+enum cw_status cw_output_samples(struct cw_output *o, const struct cw_result *r, const char *const *descriptions,
                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct content *c = cw_arena_alloc(arena, 1, sizeof *c);
-    *o = (struct cw_output){
-        .data = r->base.data, .source = r->base.source, .table_count = 2, .print = print, .result = r};
-    if (!c || !cw_output_metrics(&o->metrics, &r->base, descriptions, true, arena))
+    *o = (struct cw_output){.data = r->data, .source = r->source, .table_count = 2, .print = print, .result = r};
+    if (!c || !cw_output_metrics(&o->metrics, r, descriptions, true, arena))
         return cw_error_nomem(err);
     c->result = r;
     o->tables[0] = (struct cw_output_table){CW_OUTPUT_COLUMNS(sample_columns),
                                             .name = "samples",
                                             .group = "pm",
                                             .record_size = sizeof c->sample,
-                                            .row_count = r->pm->sample_count,
+                                            .row_count = r->row_count,
                                             .row = sample_row,
                                             .content = c,
                                             .metrics = &o->metrics,
@@ -348,7 +347,7 @@ enum cw_status cw_output_samples(struct cw_output *o, const struct cw_pm_result 
                                             .coordinates = "time_end device unit type description",
                                             .clock = clock_name(r)};
     o->tables[1] = (struct cw_output_table){
-        CW_OUTPUT_COLUMNS(launch_columns), .name = "launches", .group = "launch", .record_size = sizeof c->launch,
-        .row_count = r->pm->launch_count,  .row = launch_row,  .content = c};
+        CW_OUTPUT_COLUMNS(launch_columns),     .name = "launches", .group = "launch", .record_size = sizeof c->launch,
+        .row_count = r->data->pm.launch_count, .row = launch_row,  .content = c};
     return CW_OK;
 }

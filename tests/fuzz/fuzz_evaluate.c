@@ -44,26 +44,25 @@ static void put(const struct cw_output *output)
 static void put_ranges(const struct cw_counter_data *data, struct cw_arena *arena)
 {
     static const struct cw_eval_options options = {1e6, 0};
-    struct cw_result result;
+    struct cw_result result = {chip, data, "fuzz", metrics, (uint32_t)metric_count};
     struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
-    CW_FUZZ_CHECK(cw_result_make(&result, chip, data, "fuzz", metrics, metric_count, &options, arena, &err) == CW_OK);
-    for (size_t i = 0; i < metric_count * result.range_count; i++)
+    CW_FUZZ_CHECK(cw_result_make(&result, &options, arena, &err) == CW_OK);
+    for (size_t i = 0; i < metric_count * result.row_count; i++)
         CW_FUZZ_CHECK(result.statuses[i] >= 0 && result.statuses[i] < CW_VALUE_STATUS_COUNT);
     CW_FUZZ_CHECK(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
     put(&output);
-    for (size_t m = 0; m < metric_count && result.range_count; m += STEP)
+    for (size_t m = 0; m < metric_count && result.row_count; m += STEP)
         CW_FUZZ_CHECK(cw_explain(nowhere, chip, data, &metrics[m], 0, &options, arena, &err) == CW_OK);
 }
 
 static void put_samples(const struct cw_counter_data *data, struct cw_arena *arena)
 {
     static const struct cw_eval_options options = {0, 1e6};
-    struct cw_pm_result result;
+    struct cw_result result = {chip, data, "fuzz", metrics, (uint32_t)metric_count};
     struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
-    CW_FUZZ_CHECK(cw_pm_result_make(&result, chip, data, "fuzz", metrics, metric_count, &options, arena, &err) ==
-                  CW_OK);
+    CW_FUZZ_CHECK(cw_result_make(&result, &options, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_output_samples(&output, &result, NULL, arena, &err) == CW_OK);
     put(&output);
 }

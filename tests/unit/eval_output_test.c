@@ -24,7 +24,8 @@ static void make_result(void)
     set_up();
     for (size_t i = 0; i < METRICS; i++)
         cr_assert(cw_metric_parse(&metrics[i], chip, names[i], &err) == CW_OK);
-    cr_assert(cw_result_make(&result, chip, &data, "x.cwd", metrics, METRICS, &options, arena, &err) == CW_OK);
+    result = (struct cw_result){chip, &data, "x.cwd", metrics, METRICS};
+    cr_assert(cw_result_make(&result, &options, arena, &err) == CW_OK);
     cr_assert(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
 }
 
@@ -131,7 +132,7 @@ Test(eval_output, select)
     bool keep[SAMPLE_RANGES] = {false, true, true};
     set_value(INST, 0, 1);
     cw_result_select(&result, keep);
-    cr_expect_eq(result.range_count, 2);
+    cr_expect_eq(result.row_count, 2);
     cr_expect_str_eq(cw_result_range(&result, 1)->name, "third");
     cr_expect(result.values[2] == 40 && result.statuses[2] == CW_VALUE_MIXED_PASSES);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "eval/evaluate.h"
 #include "eval/result.h"
 #include "metricdb/chip_load.h"
 
