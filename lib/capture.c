@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "eval/result.h"
 #include "image/merge.h"
 #include "lib/handles.h"
 
@@ -14,7 +13,8 @@ static enum cw_status read_capture(struct counterworks_capture *made, const void
 {
     const char *slash = strrchr(name, '/');
     char *source = cw_arena_strdup(made->arena, slash ? slash + 1 : name);
-    if (!source)
+    made->name = cw_arena_strdup(made->arena, name);
+    if (!source || !made->name)
         return cw_error_nomem(err);
     cw_utf8_force(source, strlen(source));
     made->source = source;
@@ -167,14 +167,24 @@ const char *counterworks_value_status_text(enum counterworks_value_status status
     return cw_value_status_text((enum cw_value_status)status);
 }
 
-static enum cw_status evaluate(const struct counterworks_capture *capture, const struct cw_chip *chip,
-                               const char *const *names, size_t count, const struct cw_eval_options *options,
-                               double *values, int8_t *statuses, struct cw_arena *arena, struct cw_error *err)
+enum counterworks_status counterworks_capture_metric_each(const struct counterworks_capture *capture,
+                                                          const struct counterworks_chip *chip,
+                                                          bool (*take)(void *, const char *), void *user,
+                                                          struct counterworks_error *error)
 {
-    struct cw_metric *metrics;
-    enum cw_status status = cw_lib_metrics(&metrics, &chip, capture, names, count, arena, err);
-    struct cw_result result = {chip, &capture->data, capture->source, metrics, (uint32_t)count, values, statuses};
-    return status == CW_OK ? cw_result_make(&result, options, arena, err) : status;
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_result held = {0};
+    struct counterworks_chip silent = *chip; /* evaluation tells what is worth telling */
+    char name[CW_METRIC_NAME_MAX];
+    struct cw_arena *arena = cw_arena_create();
+    silent.tell = NULL;
+    enum cw_status status =
+        arena ? cw_lib_select(&held, capture, &silent, NULL, 0, arena, &call.err) : cw_error_nomem(&call.err);
+    for (uint32_t i = 0; status == CW_OK && i < held.metric_count; i++)
+        if (!take(user, cw_metric_name(held.chip, &held.metrics[i], name)))
+            break;
+    cw_arena_destroy(arena);
+    return cw_lib_finish(&call, status, error);
 }
 
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
@@ -182,11 +192,13 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
                                                size_t count, const struct counterworks_evaluate_options *options,
                                                double *values, int8_t *statuses, struct counterworks_error *error)
 {
+    static const char *const none; /* no names are not all that the capture holds */
     struct cw_lib_call call = cw_lib_enter();
     const struct cw_eval_options spans = cw_lib_spans(options);
+    struct cw_result result = {.values = values, .statuses = statuses};
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status =
-        arena ? evaluate(capture, chip->chip, names, count, &spans, values, statuses, arena, &call.err)
+        arena ? cw_lib_evaluate(&result, capture, chip, count ? names : &none, count, &spans, arena, &call.err)
               : cw_error_nomem(&call.err);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);

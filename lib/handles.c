@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metricdb/chip_load.h"
-
 void *cw_lib_handle(size_t size)
 {
     struct cw_arena **handle = calloc(1, size);
@@ -67,26 +65,6 @@ enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_s
     snprintf(error->source, sizeof error->source, "%s", from->source);
     snprintf(error->message, sizeof error->message, "%s", *from->message ? from->message : "out of memory");
     return error->status;
-}
-
-enum cw_status cw_lib_metrics(struct cw_metric **metrics, const struct cw_chip **chip,
-                              const struct counterworks_capture *capture, const char *const *names, size_t count,
-                              struct cw_arena *arena, struct cw_error *err)
-{
-    const struct cw_schema *schema = &capture->data.schema;
-    if (schema->profiler >= CW_PROFILER__PLANNED)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "found a capture of instructions, expected one of ranges or samples");
-    *metrics = cw_arena_alloc(arena, count, sizeof **metrics);
-    enum cw_status status = *metrics ? cw_chip_rename(chip, schema->chip, arena, NULL) : cw_error_nomem(err);
-    if (status == CW_ERR_INPUT)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a capture of %.60s, expected one of %s", schema->chip,
-                            (*chip)->name);
-    if (status != CW_OK)
-        return cw_error_nomem(err);
-    for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = cw_metric_parse(&(*metrics)[i], *chip, names[i], err);
-    return status;
 }
 
 struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options)

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "eval/eval_plan.h"
+#include "eval/result.h"
 #include "host/plan.h"
 #include "image/counter_data.h"
 #include "include/counterworks/counterworks.h"
@@ -42,7 +42,8 @@ struct counterworks_plan {
 struct counterworks_capture {
     struct cw_arena *arena;
     struct cw_bytes file; /* samples stay in it; empty where the bytes are the caller's */
-    const char *source;   /* its name without folders */
+    const char *name;     /* as the caller has it, for messages */
+    const char *source;   /* without folders */
     struct cw_counter_data data;
 };
 
@@ -71,11 +72,24 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
  * for: the first that the chip does not know is the one. */
 void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
 
-/* The metrics of full names, and the chip by the name that it has in the capture; in `arena`. CW_ERR_UNSUPPORTED for a
- * capture of instructions. */
-enum cw_status cw_lib_metrics(struct cw_metric **metrics, const struct cw_chip **chip,
-                              const struct counterworks_capture *capture, const char *const *names, size_t count,
-                              struct cw_arena *arena, struct cw_error *err);
+/* The one way from names to values: what `result` is to be made of, in `arena`. The chip goes by the name that it has
+ * in the capture; CW_ERR_INPUT for another chip, CW_ERR_UNSUPPORTED for a capture of instructions. NULL for the names:
+ * every metric whose counters the capture has. The chip's listener is told what the capture lacks, and what the chip's
+ * database, with the user's formulas, knows otherwise than the plan did. */
+enum cw_status cw_lib_select(struct cw_result *result, const struct counterworks_capture *capture,
+                             const struct counterworks_chip *chip, const char *const *names, size_t count,
+                             struct cw_arena *arena, struct cw_error *err);
+/* Selects and evaluates; the listener is told of metrics without a formula as well. */
+enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
+                               const struct counterworks_chip *chip, const char *const *names, size_t count,
+                               const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
+/* Tells the chip's listener of a capture that is incomplete. */
+void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const struct counterworks_chip *to);
+/* What is written of a result, which is borrowed: with what is said of its metrics in the chip's data folder, or
+ * without for NULL. All else lives in `arena`; `output` must stay where it is. Of the library for HDF5. */
+struct cw_output;
+enum cw_status cw_lib_output(struct cw_output *output, const struct cw_result *result,
+                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* NULL: the usual ones. */
 struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options);
 

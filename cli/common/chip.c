@@ -60,7 +60,7 @@ static const struct argp_option chip_options[] = {
 static const struct argp_child chip_children[] = {{&cw_cli_metrics_db_argp, 0, NULL, 0}, {0}};
 const struct argp cw_cli_chip_argp = {chip_options, parse_chip, NULL, NULL, chip_children, NULL, NULL};
 
-static void tell(void *user, const char *line)
+void cw_cli_tell(void *user, const char *line)
 {
     (void)user;
     cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, line);
@@ -79,6 +79,6 @@ enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw
     for (size_t i = 0; status == COUNTERWORKS_OK && i < from->count; i++)
         status = counterworks_chip_add_metrics(*chip, from->own[i], &error);
     if (status == COUNTERWORKS_OK)
-        counterworks_chip_tell(*chip, tell, NULL);
+        counterworks_chip_tell(*chip, cw_cli_tell, NULL);
     return cw_cli_take(&error, err);
 }

@@ -17,6 +17,8 @@ struct cw_cli_chip {
 extern const struct argp cw_cli_chip_argp;       /* all three; one of --chip and --chip-file has to be given */
 extern const struct argp cw_cli_metrics_db_argp; /* --metrics-db alone */
 
+/* Prints what is worth telling on standard error, after the program's name: of counterworks_chip_tell(). */
+void cw_cli_tell(void *user, const char *line);
 /* Opens it; what is worth telling goes to standard error, beginning with the program's name. */
 enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err);
 

@@ -18,9 +18,10 @@ static void say_left(const char *capture, const struct cw_places_left *left)
 static enum cw_status load(struct cw_eval_run *r, struct cw_instructions *in, struct cw_pc_data *raw)
 {
     const char *capture = r->o->capture;
-    enum cw_status status = cw_pc_data_read(raw, r->file.data, r->file.size, capture, r->arena, r->err);
+    enum cw_status status =
+        cw_pc_data_read(raw, r->capture->file.data, r->capture->file.size, capture, r->arena, r->err);
     if (status == CW_OK)
-        status = cw_instructions_make(in, &r->data, raw, r->source, r->arena, r->err);
+        status = cw_instructions_make(in, &r->capture->data, raw, r->capture->source, r->arena, r->err);
     if (status == CW_OK)
         say_left(capture, &in->left);
     return status;
@@ -48,7 +49,7 @@ enum cw_status cw_show_instructions(struct cw_eval_run *r)
     cw_text_print(stdout, "modules:   %" PRIu32 "\n", raw.module_count);
     for (uint32_t i = 0; i < raw.module_count; i++)
         cw_text_print(stdout, "  %016" PRIx64 ": %zu bytes of code\n", raw.modules[i].crc, raw.modules[i].size);
-    if (r->data.schema.profiler == CW_PROFILER_PC)
+    if (r->info.profiler == COUNTERWORKS_PC_SAMPLES)
         cw_text_print(stdout, "samples:   %" PRIu64 " in %zu records\nbatches:   %zu\n", in.total, in.pc_count,
                       in.batch_count);
     else

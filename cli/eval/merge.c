@@ -1,7 +1,6 @@
-#include "cli/eval/merge.h"
-
 #include "base/usage.h"
 #include "cli/common/cli.h"
+#include "cli/eval/run.h"
 
 struct merge_options {
     const char *output;

@@ -7,9 +7,7 @@
 #include "base/file.h"
 #include "base/usage.h"
 #include "cli/common/cli.h"
-#include "cli/eval/merge.h"
 #include "cli/eval/run.h"
-#include "cli/eval/held_metrics.h"
 #include "cli/eval/native_reference.h"
 #include "eval/check.h"
 #include "eval/explain.h"
@@ -154,31 +152,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- commands --------------------------------------------------------------------------------------------------- */
 
-static enum cw_status evaluate(struct cw_eval_run *r)
-{
-    r->result = (struct cw_result){r->chip, &r->data, r->source, r->metrics, (uint32_t)r->metric_count};
-    return cw_result_make(&r->result, &r->o->eval, r->arena, r->err);
-}
-
 static enum cw_status run_check(struct cw_eval_run *r)
 {
     struct cw_reference reference;
     enum cw_status status = cw_reference_load(&reference, r->o->check, r->arena, r->err);
     if (status == CW_OK)
-        status = cw_eval_parse_names(r, reference.metrics, reference.metric_count);
-    if (status == CW_OK)
-        status = evaluate(r);
+        status = cw_eval_names(r, reference.metrics, reference.metric_count);
     return status == CW_OK ? cw_reference_compare(&reference, &r->result, stdout, r->err) : status;
 }
 
 static enum cw_status run_native(struct cw_eval_run *r)
 {
     struct cw_reference reference;
-    enum cw_status status = r->o->sources.count ? cw_eval_gather_named(r)
-                                                : cw_held_metrics(&r->metrics, &r->metric_count, r->chip,
-                                                                  &r->data.schema, r->arena, r->err);
-    if (status == CW_OK)
-        status = evaluate(r);
+    enum cw_status status = r->o->sources.count ? cw_eval_named(r) : cw_eval_names(r, NULL, 0);
     if (status == CW_OK)
         status = cw_native_reference_load(&reference, r->o->native, &r->result, &r->o->eval, r->arena, r->err);
     return status == CW_OK ? cw_reference_compare(&reference, &r->result, stdout, r->err) : status;
@@ -186,21 +172,25 @@ static enum cw_status run_native(struct cw_eval_run *r)
 
 static enum cw_status run_explain(struct cw_eval_run *r)
 {
+    const char *const *name = &r->o->explained;
+    struct cw_result *of = &r->result;
     uint32_t range = 0;
-    enum cw_status status = cw_eval_parse_names(r, &r->o->explained, 1);
+    enum cw_status status = cw_eval_add_legacy(r, name, 1);
+    if (status == CW_OK)
+        status = cw_lib_select(of, r->capture, r->chip, name, 1, r->arena, r->err);
     if (status == CW_OK)
         status = cw_eval_choose_range(r, &range);
-    return status == CW_OK ? cw_explain(stdout, r->chip, &r->data, r->metrics, range, &r->o->eval, r->arena, r->err)
+    return status == CW_OK ? cw_explain(stdout, of->chip, of->data, of->metrics, range, &r->o->eval, r->arena, r->err)
                            : status;
 }
 
 static enum cw_status run_evaluate(struct cw_eval_run *r)
 {
-    enum cw_status status = cw_eval_gather(r);
+    enum cw_status status = r->o->all             ? cw_eval_names(r, NULL, 0)
+                            : r->o->sources.count ? cw_eval_named(r)
+                                                  : cw_eval_planned(r);
     if (status == CW_OK)
-        status = evaluate(r);
-    if (status == CW_OK)
-        status = cw_eval_select_ranges(r, &r->result);
+        status = cw_eval_select_ranges(r);
     return status == CW_OK ? cw_eval_write_metrics(r) : status;
 }
 
@@ -212,7 +202,7 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
         return cw_show_instructions(r);
     if (o->sources.count || o->all || o->range || o->explain || o->check || o->native)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: found options about metrics, expected none for a capture of %s",
-                            o->capture, r->data.schema.profiler == CW_PROFILER_PC ? "PC samples" : "SASS metrics");
+                            o->capture, r->info.profiler == COUNTERWORKS_PC_SAMPLES ? "PC samples" : "SASS metrics");
     return cw_eval_instructions(r);
 }
 
@@ -234,9 +224,12 @@ static enum cw_status run(struct cw_eval_run *r)
     enum cw_status status = check_outputs(r);
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
+    const bool instructions = r->info.profiler > COUNTERWORKS_SAMPLES;
+    if (status == CW_OK && (r->o->show || instructions)) /* nothing is evaluated, which tells it otherwise */
+        cw_lib_tell_incomplete(r->capture, &(struct counterworks_chip){.tell = cw_cli_tell});
     if (status == CW_OK && r->o->show)
-        cw_capture_show(&r->data, r->o->capture, stdout);
-    if (status == CW_OK && cw_eval_of_instructions(r)) {
+        cw_capture_show(&r->capture->data, r->o->capture, stdout);
+    if (status == CW_OK && instructions) {
         status = run_instructions(r);
     } else if (status == CW_OK && !r->o->show) {
         status = cw_eval_load_chip(r);
@@ -277,10 +270,10 @@ int main(int argc, char **argv)
     cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
     cw_hdf5_begin();
-    struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err};
+    struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err, .info.size = sizeof r.info};
     enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
-    counterworks_chip_close(r.handle);
+    counterworks_chip_close(r.chip);
+    counterworks_capture_close(r.capture);
     cw_arena_destroy(r.arena);
-    cw_bytes_free(&r.file);
     return cw_cli_finish(status, &err);
 }

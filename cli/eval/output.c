@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cli/eval/run.h"
-#include "metricdb/glossary.h"
 
 /* To a file or, for "-", to standard output. */
 static enum cw_status render(const char *path, cw_file_render *form, const struct cw_output *output,
@@ -50,12 +49,7 @@ enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *outp
 enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)
 {
     struct cw_output output;
-    const char *const *descriptions = NULL;
-    enum cw_status status = CW_OK;
-    if (r->o->hdf5)
-        status = cw_describe_metrics(&descriptions, NULL, r->chip, r->metrics, r->metric_count, r->arena, r->err);
-    if (status == CW_OK)
-        status = cw_eval_of_samples(r) ? cw_output_samples(&output, &r->result, descriptions, r->arena, r->err)
-                                       : cw_output_ranges(&output, &r->result, descriptions, r->arena, r->err);
+    const struct counterworks_chip *described = r->o->hdf5 ? r->chip : NULL;
+    enum cw_status status = cw_lib_output(&output, &r->result, described, r->arena, r->err);
     return status == CW_OK ? cw_eval_write(r, &output) : status;
 }

@@ -8,7 +8,7 @@
 /* Marks the ranges that --range matches in `keep`, at least one; all without --range. */
 static enum cw_status match_ranges(struct cw_eval_run *r, bool *keep)
 {
-    uint32_t count = r->data.range_count;
+    uint32_t count = r->capture->data.range_count;
     regex_t regex;
     int failed = regcomp(&regex, r->o->range ? r->o->range : "", REG_EXTENDED | REG_NOSUB);
     if (failed) {
@@ -19,7 +19,7 @@ static enum cw_status match_ranges(struct cw_eval_run *r, bool *keep)
     }
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct cw_range *range = &r->data.ranges[i];
+        const struct cw_range *range = &r->capture->data.ranges[i];
         keep[i] = regexec(&regex, range->name, 0, NULL, 0) == 0 || regexec(&regex, range->kernel, 0, NULL, 0) == 0;
         any = any || keep[i];
     }
@@ -31,21 +31,21 @@ static enum cw_status match_ranges(struct cw_eval_run *r, bool *keep)
     return CW_OK;
 }
 
-enum cw_status cw_eval_select_ranges(struct cw_eval_run *r, struct cw_result *result)
+enum cw_status cw_eval_select_ranges(struct cw_eval_run *r)
 {
     if (!r->o->range)
         return CW_OK;
-    bool *keep = cw_arena_alloc(r->arena, result->row_count, sizeof *keep);
+    bool *keep = cw_arena_alloc(r->arena, r->result.row_count, sizeof *keep);
     enum cw_status status = keep ? match_ranges(r, keep) : cw_error_nomem(r->err);
     if (status == CW_OK)
-        cw_result_select(result, keep);
+        cw_result_select(&r->result, keep);
     return status;
 }
 
 /* One range: by its number, or the first that matches. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range)
 {
-    uint32_t count = r->data.range_count;
+    uint32_t count = r->capture->data.range_count;
     const char *text = r->o->range;
     bool *keep = cw_arena_alloc(r->arena, count, sizeof *keep);
     if (!keep)

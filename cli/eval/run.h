@@ -2,7 +2,6 @@
 #ifndef CW_CLI_EVAL_RUN_H
 #define CW_CLI_EVAL_RUN_H
 
-#include "base/file.h"
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
 #include "eval/output/output.h"
@@ -20,32 +19,27 @@ struct cw_eval_run {
     const struct cw_eval_request *o;
     struct cw_arena *arena;
     struct cw_error *err;
-    struct cw_bytes file; /* samples stay in it */
-    const char *source;   /* the capture's name without folders, for outputs */
-    struct cw_counter_data data;
-    struct counterworks_chip *handle;
-    const struct cw_chip *chip;
-    struct cw_metric *metrics;
-    size_t metric_count;
-    struct cw_result result;
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info;
+    struct counterworks_chip *chip;
+    struct cw_result result; /* of ranges or samples */
 };
 
-/* A capture of PC samples or SASS metrics; of samples over time. */
-bool cw_eval_of_instructions(const struct cw_eval_run *r);
-bool cw_eval_of_samples(const struct cw_eval_run *r);
-
-/* Reads the capture; what it lacks is told on standard error. */
+/* Reads the capture. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
-/* The chip's database with the user's formulas; what it knows otherwise than the plan did is told on standard error. */
+/* The chip's database with the user's formulas. */
 enum cw_status cw_eval_load_chip(struct cw_eval_run *r);
 
-/* Fill in `metrics`: by name, what the command line names, or that or else all or what was planned. */
-enum cw_status cw_eval_parse_names(struct cw_eval_run *r, const char *const *names, size_t count);
-enum cw_status cw_eval_gather_named(struct cw_eval_run *r);
-enum cw_status cw_eval_gather(struct cw_eval_run *r);
+/* Those of the names that CUPTI's old metrics and events have are metrics of the chip from then on. */
+enum cw_status cw_eval_add_legacy(struct cw_eval_run *r, const char *const *names, size_t count);
+/* Fill in `result`: of metrics by name, or all that the capture holds for NULL; of what the command line names; of what
+ * was planned. */
+enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, size_t count);
+enum cw_status cw_eval_named(struct cw_eval_run *r);
+enum cw_status cw_eval_planned(struct cw_eval_run *r);
 
 /* Leaves the ranges that --range matches in the result, at least one; without --range all. */
-enum cw_status cw_eval_select_ranges(struct cw_eval_run *r, struct cw_result *result);
+enum cw_status cw_eval_select_ranges(struct cw_eval_run *r);
 /* One range: the one of that number, or the first that matches. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);
 
@@ -58,5 +52,8 @@ enum cw_status cw_eval_write_metrics(struct cw_eval_run *r);
  * capture. */
 enum cw_status cw_eval_instructions(struct cw_eval_run *r);
 enum cw_status cw_show_instructions(struct cw_eval_run *r);
+
+/* metric-eval merge: several captures as one. argv[0] is the command's name for messages. Returns the exit code. */
+int cw_eval_merge(int argc, char **argv);
 
 #endif

@@ -214,6 +214,13 @@ struct counterworks_row {      /* a range, or a sample over time */
 /* The index is less than row_count. */
 void counterworks_capture_row(const struct counterworks_capture *capture, uint64_t index, struct counterworks_row *row);
 
+/* Calls `take` for each metric of the chip whose counters the capture has all, until that returns false. The name is
+ * valid during the call. Errors are those of counterworks_evaluate(). */
+enum counterworks_status counterworks_capture_metric_each(const struct counterworks_capture *capture,
+                                                          const struct counterworks_chip *chip,
+                                                          bool (*take)(void *user, const char *name), void *user,
+                                                          struct counterworks_error *error);
+
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
 enum counterworks_value_status { /* in the order of gravity */
@@ -241,8 +248,10 @@ struct counterworks_evaluate_options {
 /* Evaluates metrics on every row of a capture of ranges or samples: values[m * row_count + r] and statuses[...] are
  * those of metric m and row r. A missing value is NaN. A ratio over zero is zero, and so is zero over zero; anything
  * else over zero is infinite. Counters that the capture lacks are no error: their metrics read "not collected". NULL
- * options are the usual ones. COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_UNSUPPORTED for a capture of another
- * kind or of another chip. */
+ * options are the usual ones. COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_INPUT for a capture of another chip,
+ * COUNTERWORKS_UNSUPPORTED for one of instructions. The chip's listener (counterworks_chip_tell) is told where the
+ * capture is incomplete, where names meant something else when it was planned, and for which of them no formula is
+ * known. */
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,

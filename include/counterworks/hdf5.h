@@ -11,7 +11,7 @@ extern "C" {
 
 /* Evaluates metrics as counterworks_evaluate() does and writes them to `path`, with names, units, statuses and what the
  * capture says of its ranges or samples: the file that metric-eval -o makes. `path` holds the old or the new file and
- * never a part. HDF5 is used by one thread at a time. */
+ * never a part. NULL names are every metric whose counters the capture has. HDF5 is used by one thread at a time. */
 enum counterworks_status counterworks_hdf5_write(const struct counterworks_capture *capture,
                                                  const struct counterworks_chip *chip, const char *const *names,
                                                  size_t count, const struct counterworks_evaluate_options *options,

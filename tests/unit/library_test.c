@@ -151,10 +151,16 @@ Test(library, ranges_are_evaluated)
     cr_expect(values[1] > 0 && statuses[1] == COUNTERWORKS_VALUE_OK);
     static const char *const wrong[] = {"sm__cycles_active.maximum"};
     cr_expect_eq(counterworks_evaluate(capture, gh100, wrong, 1, NULL, values, statuses, &error), COUNTERWORKS_USAGE);
+    static const char *const of_others[] = {"l1tex__data_bank_conflicts_pipe_lsu_mem_global.sum"};
+    cr_expect_eq(counterworks_evaluate(capture, gh100, of_others, 1, NULL, values, statuses, &error),
+                 COUNTERWORKS_USAGE);
+    cr_expect(strstr(error.message, "t is a metric of AD102"), "%s", error.message);
+    values[0] = -1;
+    GOOD(counterworks_evaluate(capture, gh100, NULL, 0, NULL, values, statuses, &error));
+    cr_expect_eq(values[0], -1, "nothing is not all that it holds");
     struct counterworks_chip *other;
     GOOD(counterworks_chip_open(&other, data, "TU102", &error));
-    cr_expect_eq(counterworks_evaluate(capture, other, names, 1, NULL, values, statuses, &error),
-                 COUNTERWORKS_UNSUPPORTED);
+    cr_expect_eq(counterworks_evaluate(capture, other, names, 1, NULL, values, statuses, &error), COUNTERWORKS_INPUT);
     counterworks_chip_close(other);
     struct counterworks_capture_info small = {.size = offsetof(struct counterworks_capture_info, profiler)};
     small.profiler = COUNTERWORKS_INSTRUCTIONS;
@@ -254,7 +260,7 @@ Test(library, a_chip_of_several_names_is_each_of_them)
         GOOD(counterworks_chip_open(&chip, data, name, &error));
         bool same = strcmp(name, "GH100") == 0;
         enum counterworks_status found = counterworks_evaluate(capture, chip, names, 1, NULL, &value, &status, &error);
-        cr_expect(same ? found == COUNTERWORKS_OK : found == COUNTERWORKS_OK || found == COUNTERWORKS_UNSUPPORTED, "%s",
+        cr_expect(same ? found == COUNTERWORKS_OK : found == COUNTERWORKS_OK || found == COUNTERWORKS_INPUT, "%s",
                   name);
         counterworks_chip_close(chip);
     }
@@ -298,4 +304,103 @@ Test(library, nothing_is_not_merged)
 {
     cr_expect_eq(counterworks_capture_merge("/tmp/library_test_none.cwd", NULL, 0, &error), COUNTERWORKS_USAGE);
     cr_expect(access("/tmp/library_test_none.cwd", F_OK) != 0);
+}
+
+/* ---- what is told ----------------------------------------------------------------------------------------------- */
+
+static void note(void *user, const char *line)
+{
+    char *lines = user;
+    snprintf(lines + strlen(lines), sizeof text - strlen(lines), "%s\n", line);
+}
+
+/* Evaluates a metric of a capture, and says what was told. */
+static const char *told_of(struct counterworks_chip *chip, const char *path, const char *name)
+{
+    static char lines[sizeof text];
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    GOOD(counterworks_capture_open(&capture, path, &error));
+    counterworks_capture_describe(capture, &info);
+    double *values = calloc(info.row_count, sizeof *values);
+    int8_t *statuses = calloc(info.row_count, 1);
+    *lines = 0;
+    counterworks_chip_tell(chip, note, lines);
+    counterworks_evaluate(capture, chip, &name, 1, NULL, values, statuses, &error);
+    counterworks_capture_close(capture);
+    free(values);
+    free(statuses);
+    return lines;
+}
+
+Test(library, what_a_capture_lacks_is_told)
+{
+    static const char cut_off[] = CAPTURES "nvtx_trap.cwd: the capture is incomplete; it holds 15 whole ranges\n";
+    cr_expect_str_eq(told_of(gh100, CAPTURES "gemm.cwd", "sm__cycles_active.avg"), "");
+    cr_expect_str_eq(told_of(gh100, CAPTURES "nvtx_trap.cwd", "sm__cycles_active.avg"), cut_off);
+    cr_expect_str_eq(told_of(gh100, CAPTURES "gemm.cwd", "tpc__average_cta_latency.ratio"),
+                     "GH100: the database knows no formula for tpc__average_cta_latency\n");
+}
+
+Test(library, another_version_of_the_database_is_told)
+{
+    static const char yaml[] = "/tmp/library_test_gh100.yaml";
+    static const char told[] = CAPTURES "gemm.cwd: planned with another version of the GH100 database; this one does "
+                                        "not know 1 of its counters: lts__t_sectors_lookup_miss\n";
+    struct counterworks_chip *other;
+    cr_assert_eq(system("sed 's/\\<lts__t_sectors_lookup_miss\\>/lts__t_sectors_not_found/g' " DATA
+                        "/chips/gh100.yaml >/tmp/library_test_gh100.yaml"),
+                 0);
+    GOOD(counterworks_chip_open_file(&other, data, yaml, &error));
+    cr_expect_str_eq(told_of(other, CAPTURES "gemm.cwd", "lts__t_sectors_op_read.sum"), told);
+    cr_expect_eq(error.status, COUNTERWORKS_OK);
+    cr_expect_str_eq(told_of(other, CAPTURES "gemm.cwd", "lts__t_sectors_lookup_miss.sum"), told);
+    cr_expect(error.status == COUNTERWORKS_USAGE && strstr(error.message, "in the plan"), "%s", error.message);
+    counterworks_chip_close(other);
+    unlink(yaml);
+}
+
+/* ---- what a capture holds --------------------------------------------------------------------------------------- */
+
+static bool print_name(void *user, const char *name)
+{
+    return fprintf(user, "%s\n", name) > 0;
+}
+
+static bool take_none(void *user, const char *name)
+{
+    (void)name;
+    ++*(int *)user;
+    return false;
+}
+
+Test(library, what_a_capture_holds_is_what_the_command_evaluates)
+{
+    static const char *const paths[] = {CAPTURES "gemm.cwd", CAPTURES "pm_gpus.cwd"};
+    struct counterworks_capture *capture;
+    int taken = 0;
+    for (int i = 0; i < 2; i++) {
+        char command[1024];
+        FILE *names = fopen("/tmp/library_test.names", "w");
+        GOOD(counterworks_capture_open(&capture, paths[i], &error));
+        GOOD(counterworks_capture_metric_each(capture, gh100, print_name, names, &error));
+        GOOD(counterworks_hdf5_write(capture, gh100, NULL, 0, NULL, "/tmp/library_test_all.h5", &error));
+        counterworks_capture_close(capture);
+        cr_assert_eq(fclose(names), 0);
+        for (int named = 0; named < 2; named++) {
+            snprintf(command, sizeof command,
+                     CW_METRIC_EVAL " %s %s -o /tmp/library_test_all_2.h5 >/dev/null && cmp /tmp/library_test_all.h5 "
+                                    "/tmp/library_test_all_2.h5",
+                     paths[i], named ? "--metrics-file /tmp/library_test.names" : "--all");
+            cr_expect_eq(system(command), 0, "%s", command);
+        }
+    }
+    cr_expect_eq(system("rm /tmp/library_test.names /tmp/library_test_all.h5 /tmp/library_test_all_2.h5"), 0);
+    GOOD(counterworks_capture_open(&capture, paths[0], &error));
+    GOOD(counterworks_capture_metric_each(capture, gh100, take_none, &taken, &error));
+    cr_expect_eq(taken, 1);
+    counterworks_capture_close(capture);
+    GOOD(counterworks_capture_open(&capture, CAPTURES "pc_gemm.cwd", &error));
+    cr_expect_eq(counterworks_capture_metric_each(capture, gh100, take_none, &taken, &error), COUNTERWORKS_UNSUPPORTED);
+    counterworks_capture_close(capture);
 }

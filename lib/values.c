@@ -1,0 +1,229 @@
+/* From the names of metrics to their values in a capture, and what is worth telling on the way. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/handles.h"
+#include "metricdb/chip_load.h"
+#include "metricdb/meaning.h"
+
+/* ---- what is worth telling -------------------------------------------------------------------------------------- */
+
+void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const struct counterworks_chip *to)
+{
+    const struct cw_counter_data *d = &capture->data;
+    const bool samples = d->schema.profiler == CW_PROFILER_PM;
+    const uint32_t count = samples ? d->pm.sample_count : d->range_count;
+    struct cw_writer line;
+    if (d->complete)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s: the capture is incomplete", capture->name);
+    if (d->schema.profiler < CW_PROFILER__PLANNED)
+        cw_write_format(&line, "; it holds %" PRIu32 " whole %s%s", count, samples ? "sample" : "range",
+                        count == 1 ? "" : "s");
+    cw_lib_tell(to, &line);
+}
+
+/* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
+static void tell_unknown_counters(const struct counterworks_capture *capture, const struct counterworks_chip *to,
+                                  const struct cw_chip *chip)
+{
+    const struct cw_schema *schema = &capture->data.schema;
+    struct cw_writer line;
+    const char *first = NULL;
+    uint32_t unknown = 0;
+    if (memcmp(schema->database, chip->hash, sizeof chip->hash) == 0)
+        return;
+    for (uint32_t i = 0; i < schema->counter_count; i++) {
+        const char *name = schema->counters[i].name;
+        enum cw_metric_type type;
+        uint32_t index;
+        if (cw_chip_find(chip, name, strlen(name), &type, &index) && type == CW_COUNTER)
+            continue;
+        first = first ? first : name;
+        unknown++;
+    }
+    if (!unknown)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line,
+                    "%s: planned with another version of the %s database; this one does not know %" PRIu32
+                    " of its counters: %s%s",
+                    capture->name, chip->name, unknown, first, unknown > 1 ? ", ..." : "");
+    cw_lib_tell(to, &line);
+}
+
+/* What is another meaning in the database here, or NULL. */
+static const char *difference(const struct cw_chip *chip, const struct cw_meaning *planned)
+{
+    const struct cw_base_meaning then = {planned->raws, planned->formula};
+    enum cw_metric_type type = CW_FORMULA;
+    uint32_t base = cw_formulas_find(chip, planned->name);
+    if (base == CW_NONE && !cw_chip_find(chip, planned->name, strlen(planned->name), &type, &base))
+        return NULL;
+    struct cw_base_meaning now = cw_base_meaning(chip, type, base);
+    return !cw_base_meaning_changed(&then, &now) ? NULL
+           : then.raws == now.raws               ? "another formula"
+           : type == CW_FORMULA                  ? "another unit"
+                                                 : "other raw counters";
+}
+
+static void tell_other_meanings(const struct counterworks_capture *capture, const struct counterworks_chip *to,
+                                const struct cw_chip *chip)
+{
+    enum { MOST_NAMED = 4 };
+    const struct cw_schema *schema = &capture->data.schema;
+    struct cw_writer line;
+    uint32_t count = 0, named = 0;
+    for (uint32_t i = 0; i < schema->meaning_count; i++)
+        count += difference(chip, &schema->meanings[i]) != NULL;
+    if (!count)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s: when this was planned, %" PRIu32 " name%s meant something else than for %s here:",
+                    capture->name, count, count == 1 ? "" : "s", chip->name);
+    for (uint32_t i = 0; i < schema->meaning_count && named < MOST_NAMED; i++) {
+        const char *what = difference(chip, &schema->meanings[i]);
+        if (what)
+            cw_write_format(&line, "%s %s (%s)", named++ ? "," : "", schema->meanings[i].name, what);
+    }
+    cw_write_format(&line, "%s", count > named ? ", ..." : "");
+    cw_lib_tell(to, &line);
+}
+
+/* Their values will read "not collected", which another capture would not mend. */
+static void tell_without_formula(const struct counterworks_chip *to, const struct cw_result *r)
+{
+    struct cw_error first = CW_ERROR_INIT;
+    struct cw_writer line;
+    uint32_t count = 0;
+    for (uint32_t i = 0; to->tell && i < r->metric_count; i++)
+        count += cw_metric_needs(&(struct cw_needs){.chip = r->chip}, &r->metrics[i], &first) == CW_ERR_UNSUPPORTED;
+    if (!count)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s", first.message);
+    if (count > 1)
+        cw_write_format(&line, ", nor for %" PRIu32 " more of the metrics asked for", count - 1);
+    cw_lib_tell(to, &line);
+}
+
+/* ---- metrics ---------------------------------------------------------------------------------------------------- */
+
+/* The chip goes by the name that it has in the capture. */
+static enum cw_status begin(struct cw_result *wanted, const struct counterworks_capture *capture,
+                            const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_schema *schema = &capture->data.schema;
+    wanted->chip = chip;
+    wanted->data = &capture->data;
+    wanted->source = capture->source;
+    wanted->metric_count = 0;
+    if (schema->profiler >= CW_PROFILER__PLANNED)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "found a capture of instructions, expected one of ranges or samples");
+    return cw_chip_rename(&wanted->chip, schema->chip, arena, err);
+}
+
+static bool is_planned(const struct cw_schema *schema, const char *name)
+{
+    uint32_t i = 0;
+    while (i < schema->metric_count && strcmp(schema->metrics[i], name) != 0)
+        i++;
+    return i < schema->metric_count;
+}
+
+static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wanted,
+                            const struct counterworks_capture *capture, const struct counterworks_chip *chip,
+                            const char *name, struct cw_error *err)
+{
+    enum cw_status status = cw_metric_parse(metric, wanted->chip, name, NULL);
+    if (status == CW_OK)
+        return status;
+    if (is_planned(&capture->data.schema, name)) /* users' own formulas are in no capture */
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
+                            "formula by --metrics-db",
+                            capture->name, name, wanted->chip->name);
+    status = cw_metric_parse(metric, wanted->chip, name, err);
+    cw_lib_hint(err, chip, &name, 1);
+    return status;
+}
+
+static enum cw_status take_named(struct cw_result *wanted, const struct counterworks_capture *capture,
+                                 const struct counterworks_chip *chip, const char *const *names, size_t count,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_metric *metrics = cw_arena_alloc(arena, count, sizeof *metrics);
+    enum cw_status status = metrics ? CW_OK : cw_error_nomem(err);
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        status = parse(&metrics[i], wanted, capture, chip, names[i], err);
+    wanted->metrics = metrics;
+    wanted->metric_count = (uint32_t)count;
+    return status;
+}
+
+struct holding {
+    const bool *held; /* which counters of the chip the capture has */
+    bool lacks;
+};
+
+static void look_up(void *context, uint32_t counter, unsigned rollups)
+{
+    (void)rollups;
+    struct holding *h = context;
+    h->lacks = h->lacks || !h->held[counter];
+}
+
+/* The metrics of the chip, users' own among them, whose counters the capture has all. */
+static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip *chip = wanted->chip;
+    bool *held = cw_arena_alloc(arena, chip->counter_count, sizeof *held);
+    size_t room = 0;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        room += (size_t)cw_metric_base_count(chip, type) * cw_metric_variants(type);
+    struct cw_metric *metrics = cw_arena_alloc(arena, room, sizeof *metrics);
+    if (!held || !metrics)
+        return cw_error_nomem(err);
+    cw_eval_mark_held(held, chip, &wanted->data->schema);
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        for (uint32_t base = 0; base < cw_metric_base_count(chip, type); base++)
+            for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
+                struct cw_metric m = cw_metric_variant(type, base, v);
+                struct holding h = {held, false};
+                const struct cw_needs needs = {.chip = chip, .held = held, .add = look_up, .context = &h};
+                enum cw_status status = cw_metric_needs(&needs, &m, NULL);
+                if (status == CW_ERR_NOMEM)
+                    return cw_error_nomem(err);
+                if (status == CW_OK && !h.lacks)
+                    metrics[wanted->metric_count++] = m;
+            }
+    wanted->metrics = metrics;
+    return CW_OK;
+}
+
+enum cw_status cw_lib_select(struct cw_result *wanted, const struct counterworks_capture *capture,
+                             const struct counterworks_chip *chip, const char *const *names, size_t count,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = begin(wanted, capture, chip->chip, arena, err);
+    if (status != CW_OK)
+        return status;
+    if (chip->tell) {
+        cw_lib_tell_incomplete(capture, chip);
+        tell_unknown_counters(capture, chip, wanted->chip);
+        tell_other_meanings(capture, chip, wanted->chip);
+    }
+    return names ? take_named(wanted, capture, chip, names, count, arena, err) : take_held(wanted, arena, err);
+}
+
+enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
+                               const struct counterworks_chip *chip, const char *const *names, size_t count,
+                               const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = cw_lib_select(result, capture, chip, names, count, arena, err);
+    if (status == CW_OK && names)
+        tell_without_formula(chip, result);
+    return status == CW_OK ? cw_result_make(result, options, arena, err) : status;
+}
