@@ -8,7 +8,7 @@
 /* Marks the ranges that --range matches in `keep`, at least one; all without --range. */
 static enum cw_status match_ranges(struct cw_eval_run *r, bool *keep)
 {
-    uint32_t count = r->capture->data.range_count;
+    const uint64_t count = r->info.row_count;
     regex_t regex;
     int failed = regcomp(&regex, r->o->range ? r->o->range : "", REG_EXTENDED | REG_NOSUB);
     if (failed) {
@@ -18,15 +18,16 @@ static enum cw_status match_ranges(struct cw_eval_run *r, bool *keep)
                             r->o->range, text);
     }
     bool any = false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cw_range *range = &r->capture->data.ranges[i];
-        keep[i] = regexec(&regex, range->name, 0, NULL, 0) == 0 || regexec(&regex, range->kernel, 0, NULL, 0) == 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct counterworks_row row = {.size = sizeof row};
+        counterworks_capture_row(r->capture, i, &row);
+        keep[i] = regexec(&regex, row.name, 0, NULL, 0) == 0 || regexec(&regex, row.kernel, 0, NULL, 0) == 0;
         any = any || keep[i];
     }
     regfree(&regex);
     if (!any && r->o->range)
         return cw_error_set(r->err, CW_ERR_USAGE,
-                            "found no range that matches '%s' among the %" PRIu32 " of the capture", r->o->range,
+                            "found no range that matches '%s' among the %" PRIu64 " of the capture", r->o->range,
                             count);
     return CW_OK;
 }
@@ -45,7 +46,7 @@ enum cw_status cw_eval_select_ranges(struct cw_eval_run *r)
 /* One range: by its number, or the first that matches. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range)
 {
-    uint32_t count = r->capture->data.range_count;
+    const uint64_t count = r->info.row_count;
     const char *text = r->o->range;
     bool *keep = cw_arena_alloc(r->arena, count, sizeof *keep);
     if (!keep)
@@ -56,7 +57,7 @@ enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range)
         unsigned long index = strtoul(text, NULL, 10);
         *range = (uint32_t)index;
         return index < count ? CW_OK
-                             : cw_error_set(r->err, CW_ERR_USAGE, "found the range %s, expected one of 0 to %" PRIu32,
+                             : cw_error_set(r->err, CW_ERR_USAGE, "found the range %s, expected one of 0 to %" PRIu64,
                                             text, count - 1);
     }
     enum cw_status status = match_ranges(r, keep);
