@@ -249,9 +249,9 @@ struct counterworks_evaluate_options {
  * those of metric m and row r. A missing value is NaN. A ratio over zero is zero, and so is zero over zero; anything
  * else over zero is infinite. Counters that the capture lacks are no error: their metrics read "not collected". NULL
  * options are the usual ones. COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_INPUT for a capture of another chip,
- * COUNTERWORKS_UNSUPPORTED for one of instructions. The chip's listener (counterworks_chip_tell) is told where the
- * capture is incomplete, where names meant something else when it was planned, and for which of them no formula is
- * known. */
+ * COUNTERWORKS_UNSUPPORTED for one of instructions. Whoever listens to the chip (counterworks_chip_tell) is told of an
+ * incomplete capture, of one that was planned with another version of the database, and of metrics without a formula.
+ */
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,
