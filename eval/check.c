@@ -125,17 +125,18 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
         for (uint32_t m = 0; m < r->metric_count; m++) {
             double got = r->values[(size_t)m * r->row_count + i];
             double wanted = reference->values[(size_t)i * r->metric_count + m];
+            const bool copied = r->plan.metrics[m].copied;
             char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
             if (cw_reference_equal(got, wanted)) {
-                equal[r->plan.metrics[m].copied]++;
+                equal[copied]++;
             } else if (is_beyond_judgement(r, i, m)) {
                 left_out++;
             } else if (differ[0] + differ[1] < MOST_SHOWN) {
-                differ[r->plan.metrics[m].copied]++;
+                differ[copied]++;
                 cw_text_print(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
                               cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
             } else {
-                differ[r->plan.metrics[m].copied]++;
+                differ[copied]++;
             }
         }
     size_t different = differ[0] + differ[1];
