@@ -9,15 +9,19 @@
 #include <unistd.h>
 
 #include "agent/common/device.h"
-#include "agent/inject/idle.h"
-#include "agent/inject/in_flight.h"
-#include "agent/inject/kernels.h"
-#include "agent/inject/mode.h"
-#include "agent/inject/reach.h"
-#include "agent/inject/say.h"
-#include "agent/inject/stream_capture.h"
-#include "agent/inject/user_ranges.h"
-#include "agent/inject/wire.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/driver/say.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/wire.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/pc.h"
+#include "agent/inject/modes/range.h"
+#include "agent/inject/modes/sass.h"
+#include "agent/inject/modes/trace.h"
+#include "agent/inject/ranges/user_ranges.h"
 
 static bool abandoned; /* what was armed when the capture ended has been stopped */
 

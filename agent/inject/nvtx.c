@@ -8,9 +8,9 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/driver/inject.h"
 #include "agent/inject/nvtx_names.h"
-#include "agent/inject/user_ranges.h"
+#include "agent/inject/ranges/user_ranges.h"
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 

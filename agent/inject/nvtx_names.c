@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inject/say.h"
+#include "agent/inject/driver/say.h"
 
 struct name {
     uint64_t handle, domain; /* domain: DOMAINS, or the string's */

@@ -5,7 +5,7 @@
 
 #include <sys/un.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/driver/inject.h"
 
 int InitializeInjection(void);
 int counterworks_range_push(const char *name);

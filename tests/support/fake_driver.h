@@ -2,7 +2,7 @@
 #ifndef CW_TEST_FAKE_DRIVER_H
 #define CW_TEST_FAKE_DRIVER_H
 
-#include "agent/inject/inject.h"
+#include "agent/inject/driver/inject.h"
 
 enum { FAKE_MOST = 16 };
 

@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "agent/inject/checkpoint.h"
-#include "agent/inject/idle.h"
-#include "agent/inject/stream_capture.h"
-#include "agent/inject/user_ranges.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/ranges/user_ranges.h"
 #include "base/arena.h"
 #include "tests/support/fake_profiler.h"
 

@@ -3,7 +3,7 @@
 #ifndef CW_TEST_FAKE_PROFILER_H
 #define CW_TEST_FAKE_PROFILER_H
 
-#include "agent/inject/mode.h"
+#include "agent/inject/ranges/mode.h"
 #include "tests/support/fake_driver.h"
 
 enum { FAKE_PARTS = 2, FAKE_PASSES = 3 }; /* the most */

@@ -2,7 +2,7 @@
  * where it did so with the rights of another user or group. */
 #include <sys/auxv.h>
 
-#include "agent/inject/wire.h"
+#include "agent/inject/driver/wire.h"
 #include "tests/support/fake_cupti.h"
 
 int main(void)

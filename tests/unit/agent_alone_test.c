@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/driver/inject.h"
 
 struct cw_inject cw_inject;
 

@@ -1,10 +1,11 @@
 /* Batched replay of a program whose memory is one number: what it reads is what it would without a profiler. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/graph.h"
-#include "agent/inject/in_flight.h"
-#include "agent/inject/range.h"
-#include "agent/inject/stream_capture.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/range.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_batch;

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <time.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/driver/inject.h"
 
 static time_t set_by; /* seconds */
 

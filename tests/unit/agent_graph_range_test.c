@@ -1,8 +1,8 @@
 /* The passes of a graph. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/graph.h"
-#include "agent/inject/graph_range.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/modes/graph_range.h"
 #include "tests/support/fake_profiler.h"
 
 static CUgraphExec exec = (CUgraphExec)0x1000;

@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "agent/inject/graph.h"
+#include "agent/inject/memory/graph.h"
 #include "tests/support/fake_driver.h"
 
 static CUgraphExec exec = (CUgraphExec)0x1000;

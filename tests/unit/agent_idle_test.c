@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "agent/inject/idle.h"
-#include "agent/inject/stream_capture.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/stream_capture.h"
 #include "tests/support/fake_driver.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

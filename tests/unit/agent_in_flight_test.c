@@ -1,7 +1,7 @@
 /* Waiting for other threads' calls, by a clock that a wait moves on by a second. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/in_flight.h"
+#include "agent/inject/driver/in_flight.h"
 #include "tests/support/fake_profiler.h"
 
 static bool met;

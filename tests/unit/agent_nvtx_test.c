@@ -12,8 +12,8 @@ size_t __sanitizer_get_current_allocated_bytes(void);
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
-#include "agent/inject/inject.h"
-#include "agent/inject/user_ranges.h"
+#include "agent/inject/driver/inject.h"
+#include "agent/inject/ranges/user_ranges.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
 

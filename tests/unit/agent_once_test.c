@@ -2,13 +2,14 @@
  * program's memory on the device is one number, as the profiler's is; another in pinned memory. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/in_flight.h"
-#include "agent/inject/kernels.h"
-#include "agent/inject/range.h"
-#include "agent/inject/reach.h"
-#include "agent/inject/room.h"
-#include "agent/inject/shared.h"
-#include "agent/inject/stream_capture.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/room.h"
+#include "agent/inject/memory/shared.h"
+#include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/range.h"
 #include "tests/support/fake_profiler.h"
 
 enum { KERNEL = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, ALL = FAKE_PARTS * FAKE_PASSES };

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/inject/say.h"
-#include "agent/inject/wire.h"
+#include "agent/inject/driver/say.h"
+#include "agent/inject/driver/wire.h"
 #include "tests/support/fake_cupti.h"
 
 enum { BEFORE_LONG = 30, MESSAGES = 40, LARGE = 1 << 20 };

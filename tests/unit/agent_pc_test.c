@@ -2,9 +2,10 @@
 #include <criterion/criterion.h>
 
 #include "agent/common/filter.h"
-#include "agent/inject/in_flight.h"
-#include "agent/inject/stream_capture.h"
-#include "agent/inject/user_ranges.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/modes/pc.h"
+#include "agent/inject/ranges/user_ranges.h"
 #include "image/pc_data.h"
 #include "tests/support/fake_profiler.h"
 

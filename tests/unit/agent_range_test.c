@@ -1,10 +1,10 @@
 /* Ranges by kernel replay and by application replay, around a program that captures streams into graphs. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/in_flight.h"
-#include "agent/inject/range.h"
-#include "agent/inject/stream_capture.h"
-#include "agent/inject/user_ranges.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/modes/range.h"
+#include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_range;

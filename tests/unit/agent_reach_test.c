@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <sys/mman.h>
 
-#include "agent/inject/reach.h"
+#include "agent/inject/driver/reach.h"
 #include "tests/support/fake_driver.h"
 
 static const struct {

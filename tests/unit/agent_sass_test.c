@@ -1,7 +1,8 @@
 /* SASS metrics of a program with CUDA graphs: they end before the first. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/stream_capture.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/modes/sass.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_sass;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/inject/say.h"
+#include "agent/inject/driver/say.h"
 #include "tests/support/fake_cupti.h"
 
 enum { BEFORE_LONG = 20, MORE_THAN_ARE_FOLLOWED = 4097 };

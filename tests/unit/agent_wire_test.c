@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/inject/say.h"
+#include "agent/inject/driver/say.h"
 #include "tests/support/fake_cupti.h"
 
 enum { MOST_DESCRIPTORS = 1024, BEFORE_LONG = 30 };

@@ -84,33 +84,33 @@ endif()
 # Parts of the injection library, with a driver and a profiler that have no GPU.
 if(CUPTI_INCLUDE_DIR)
   set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
-  add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/graph.c ${inject}/graph_nodes.c ${inject}/shared.c
-              ${inject}/launch.c ${inject}/stream_capture.c ${inject}/in_flight.c ${inject}/kernels.c ${inject}/reach.c
-              ${inject}/room.c)
+  add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/driver/launch.c ${inject}/driver/stream_capture.c
+              ${inject}/driver/in_flight.c ${inject}/driver/reach.c ${inject}/memory/room.c ${inject}/memory/shared.c
+              ${inject}/memory/kernels.c ${inject}/memory/graph_nodes.c ${inject}/memory/graph.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
-  add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/graph_range.c ${inject}/collection.c
-              ${inject}/collection_launches.c ${inject}/once.c ${inject}/user_ranges.c ${inject}/descriptor.c
-              ${inject}/say.c)
+  add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/driver/descriptor.c ${inject}/driver/say.c
+              ${inject}/ranges/user_ranges.c ${inject}/ranges/collection.c ${inject}/ranges/collection_launches.c
+              ${inject}/modes/once.c ${inject}/modes/graph_range.c)
   target_link_libraries(cw_test_profiler PUBLIC cw_test_inject PkgConfig::CRITERION)
   cw_unit(agent_graph_test cw_test_inject)
   cw_unit(agent_graph_range_test cw_test_profiler)
   cw_unit(agent_batch_test cw_test_profiler)
-  target_sources(agent_batch_test PRIVATE ${inject}/batch.c ${inject}/batches.c ${inject}/trial.c
-                 ${inject}/record.c ${inject}/range.c)
+  target_sources(agent_batch_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c ${inject}/modes/trial.c
+                 ${inject}/memory/record.c ${inject}/modes/range.c)
   cw_unit(agent_once_test cw_test_profiler)
-  target_sources(agent_once_test PRIVATE ${inject}/batch.c ${inject}/batches.c ${inject}/trial.c
-                 ${inject}/record.c ${inject}/range.c)
+  target_sources(agent_once_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c ${inject}/modes/trial.c
+                 ${inject}/memory/record.c ${inject}/modes/range.c)
   cw_unit(agent_reach_test cw_test_inject)
   cw_unit(agent_idle_test cw_test_inject)
-  target_sources(agent_idle_test PRIVATE ${inject}/idle.c)
+  target_sources(agent_idle_test PRIVATE ${inject}/driver/idle.c)
   cw_unit(agent_in_flight_test cw_test_profiler)
   cw_unit(agent_range_test cw_test_profiler)
-  target_sources(agent_range_test PRIVATE ${inject}/range.c)
+  target_sources(agent_range_test PRIVATE ${inject}/modes/range.c)
   cw_unit(agent_pc_test cw_test_profiler)
-  target_sources(agent_pc_test PRIVATE ${inject}/pc.c)
+  target_sources(agent_pc_test PRIVATE ${inject}/modes/pc.c)
   cw_unit(agent_sass_test cw_test_profiler)
-  target_sources(agent_sass_test PRIVATE ${inject}/sass.c)
+  target_sources(agent_sass_test PRIVATE ${inject}/modes/sass.c)
   set(cupti ${PROJECT_SOURCE_DIR}/agent/backend/cupti)
   cw_unit(agent_pm_test cw_test_inject cw_agent_backend)
   target_sources(agent_pm_test PRIVATE ${cupti}/pm_hardware.c ${cupti}/pm_images.c)
@@ -151,7 +151,7 @@ if(CUPTI_INCLUDE_DIR)
   set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/nvml)
   cw_unit(agent_alone_test cw_test_inject)
-  target_sources(agent_alone_test PRIVATE ${inject}/alone.c)
+  target_sources(agent_alone_test PRIVATE ${inject}/driver/alone.c)
   add_dependencies(agent_alone_test fake_nvml)
   set_tests_properties(unit/agent_alone_test PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/nvml)
   cw_unit(agent_handover_test cw_agent_cupti m)

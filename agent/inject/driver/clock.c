@@ -1,0 +1,23 @@
+#define _GNU_SOURCE
+#include "agent/inject/driver/clock.h"
+
+#include <time.h>
+
+static uint64_t epoch; /* the wall-clock time at which CLOCK_BOOTTIME was 0, as it was when the library was loaded */
+
+static uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void cw_inject_begin_clock(void)
+{
+    epoch = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME);
+}
+
+uint64_t cw_inject_now_ns(void)
+{
+    return epoch + nanoseconds(CLOCK_BOOTTIME);
+}

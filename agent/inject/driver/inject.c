@@ -1,0 +1,202 @@
+#define _GNU_SOURCE
+#include "agent/inject/driver/inject.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/inject/driver/wire.h"
+
+struct cw_inject cw_inject;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left;                /* by CLOCK_MONOTONIC */
+static _Thread_local volatile bool inside; /* this thread's calls are our own */
+static _Thread_local struct cw_thread thread;
+
+static void make_condition(void)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&left, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void cw_inject_begin(void)
+{
+    cw_inject.process = getpid();
+    cw_inject_begin_clock();
+    make_condition();
+}
+
+void cw_inject_renew(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    make_condition();
+}
+
+void cw_thread_enter(struct cw_thread *t)
+{
+    t->error = errno;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t->cancel);
+}
+
+void cw_thread_leave(const struct cw_thread *t)
+{
+    pthread_setcancelstate(t->cancel, NULL);
+    errno = t->error;
+}
+
+bool cw_inject_enter(void)
+{
+    if (inside || cw_inject.process != getpid())
+        return false;
+    inside = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    cw_thread_enter(&thread);
+    return true;
+}
+
+/* A signal's handler may enter as soon as the thread is outside. */
+void cw_inject_leave(void)
+{
+    const struct cw_thread before = thread;
+    atomic_signal_fence(memory_order_seq_cst);
+    inside = false;
+    cw_thread_leave(&before);
+}
+
+void cw_inject_acquire(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cw_inject_release(void)
+{
+    pthread_cond_broadcast(&left); /* what others wait for may be so now */
+    pthread_mutex_unlock(&lock);
+}
+
+bool cw_inject_lock(void)
+{
+    bool entered = cw_inject_enter();
+    if (entered)
+        cw_inject_acquire();
+    return entered;
+}
+
+void cw_inject_unlock(void)
+{
+    cw_inject_release();
+    cw_inject_leave();
+}
+
+uint64_t cw_inject_thread(void)
+{
+    return (uint64_t)gettid();
+}
+
+void cw_inject_wait(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    pthread_cond_timedwait(&left, &lock, &until);
+}
+
+void cw_inject_pause(uint64_t ns)
+{
+    const struct timespec duration = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    cw_inject_release();
+    nanosleep(&duration, NULL);
+    pthread_mutex_lock(&lock);
+}
+
+/* ---- threads of our own ------------------------------------------------------------------------------------------ */
+
+void cw_inject_wake(void)
+{
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
+}
+
+void cw_inject_own_thread(void)
+{
+    inside = true;
+}
+
+bool cw_inject_start_thread(void *(*run)(void *), void *user)
+{
+    pthread_t new;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&new, NULL, run, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(new);
+    return started;
+}
+
+/* ---- telling the agent ------------------------------------------------------------------------------------------ */
+
+void cw_inject_fail(enum cw_status status, const char *format, ...)
+{
+    char text[700];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u32(&out, status);
+    cw_write_string(&out, text);
+    if (out.status == CW_OK)
+        cw_wire_send(CW_MESSAGE_FAIL, &out, -1);
+    cw_writer_free(&out);
+    cw_inject.over = true;
+}
+
+bool cw_inject_good(CUptiResult result, const char *call)
+{
+    if (result == CUPTI_SUCCESS)
+        return true;
+    char text[600];
+    enum cw_status status = cw_cupti_explain(&cw_inject.api, result, call, text, sizeof text);
+    cw_inject_fail(status, "%s", text);
+    return false;
+}
+
+static bool send_and_free(enum cw_message_type type, struct cw_writer *out, int memory)
+{
+    bool sent = out->status == CW_OK && cw_wire_send(type, out, memory);
+    if (out->status != CW_OK)
+        cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+    cw_inject.over = cw_inject.over || !sent;
+    cw_writer_free(out);
+    return sent;
+}
+
+bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
+{
+    return send_and_free(type, out, -1);
+}
+
+uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory)
+{
+    static uint64_t number;
+    return send_and_free(type, out, memory) ? ++number : 0;
+}
+
+bool cw_inject_wait_taken(uint64_t number)
+{
+    bool read = cw_wire_wait_taken(number);
+    cw_inject.over = cw_inject.over || !read;
+    return read;
+}

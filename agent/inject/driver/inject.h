@@ -1,0 +1,110 @@
+/* What the parts of the injection library share: the lock, what the agent is told, and calls of the driver and CUPTI.
+ * It knows nothing of what uses it: mode.h has the ways to collect, entry.c what CUDA and CUPTI call. Every function
+ * here is called with the one lock held, where it does not say otherwise. */
+#ifndef CW_INJECT_INJECT_H
+#define CW_INJECT_INJECT_H
+
+#include <string.h>
+#include <sys/types.h>
+
+#include "agent/common/cupti_api.h"
+#include "agent/common/message.h"
+#include "agent/inject/driver/clock.h"
+
+struct cw_inject_mode;
+
+struct cw_inject {
+    struct cw_cupti api;
+    bool over; /* nothing more is collected */
+    pid_t process;
+    struct cw_arena *arena;            /* for what SETUP brought */
+    const struct cw_inject_mode *mode; /* mode.h; known from the first context on */
+    CUpti_SubscriberHandle subscriber;
+};
+extern struct cw_inject cw_inject;
+
+/* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
+ * then. */
+void cw_inject_wait(void);
+/* Lets them go on for about so long. */
+void cw_inject_pause(uint64_t ns);
+/* Lets those that wait look again. From threads of ours, which do not have the lock. */
+void cw_inject_wake(void);
+/* Starts a thread of ours, which no signal of the program's disturbs and which never ends. */
+bool cw_inject_start_thread(void *(*run)(void *), void *user);
+/* To be called by it first: what it calls is not the program's. */
+void cw_inject_own_thread(void);
+/* The calling thread's number. */
+uint64_t cw_inject_thread(void);
+/* What a thread of the program has that must be the same behind every call into the library. May nest. */
+struct cw_thread {
+    int error;  /* errno */
+    int cancel; /* whether it can be cancelled, which it cannot meanwhile: it may hold locks */
+};
+void cw_thread_enter(struct cw_thread *thread);
+void cw_thread_leave(const struct cw_thread *thread);
+/* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which
+ * must not touch anything. */
+bool cw_inject_lock(void);
+void cw_inject_unlock(void);
+/* The two halves of that: the thread's calls are our own from here on; others are kept out. */
+bool cw_inject_enter(void);
+void cw_inject_leave(void);
+void cw_inject_acquire(void);
+void cw_inject_release(void);
+/* When the library is loaded, and in a child that was forked, which has none of the threads that may hold the lock. */
+void cw_inject_begin(void);
+void cw_inject_renew(void);
+
+/* Ends the capture and tells the agent why. Needs no lock. */
+void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* True when `result` is success; otherwise the capture is over and the agent knows why. Needs no lock. */
+bool cw_inject_good(CUptiResult result, const char *call);
+/* Sends what was written and frees the writer. Needs no lock. */
+bool cw_inject_send(enum cw_message_type type, struct cw_writer *out);
+/* The same with memory (a descriptor) that the agent reads where it is: the message's number, 0 after a failure. */
+uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory);
+/* Waits until the agent has read the memory of this number and all before; false when it is gone. */
+bool cw_inject_wait_taken(uint64_t number);
+
+#define CALL(name, params) cw_inject_good(cw_inject.api.name(&(params)), #name)
+#define PARAMS(type, variable)                                                                                         \
+    type variable;                                                                                                     \
+    memset(&variable, 0, sizeof variable);                                                                             \
+    variable.structSize = type##_STRUCT_SIZE
+
+/* Sends the code of a module, once for each content. Needs no lock. */
+void cw_inject_send_module(const CUpti_ModuleResourceData *module);
+/* Waits for the context's work; false where the context is no longer usable. */
+bool cw_inject_synchronize(CUcontext context);
+
+/* Who else uses the device at a PCI address. */
+enum cw_company { CW_COMPANY_NONE, CW_COMPANY_UNKNOWN, CW_COMPANY_OTHERS };
+enum cw_company cw_inject_company(const char *pci);
+/* Finds the library that tells; as a mode's load. */
+void cw_inject_load_company(void);
+
+/* Whether the driver refused a call that has returned. */
+static inline bool cw_inject_refused(const CUpti_CallbackData *call)
+{
+    return call->functionReturnValue && *(const CUresult *)call->functionReturnValue != CUDA_SUCCESS;
+}
+/* Grid, block and stream (or the graph) of a launch; false for another call. */
+bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
+/* What a launch launches: a kernel or a library's handle of one; NULL for a graph. */
+CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params);
+/* The same with its arguments: a list of them, or packed into one buffer as the driver takes them; else NULL. */
+CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, void ***parameters, void ***packed);
+/* The buffer that arguments are packed into, NULL for none. False for a list that is not understood. */
+bool cw_inject_packed(void **packed, const void **buffer, size_t *size);
+/* True for a launch of a graph. */
+bool cw_inject_launches_graph(CUpti_CallbackId id);
+/* The size of a kernel's parameter; false behind the last. */
+bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
+/* The stream that a call means: some mean the calling thread's own by 0. */
+CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream);
+/* The calls that launch. */
+extern const CUpti_CallbackId cw_inject_launches[];
+extern const size_t cw_inject_launch_count;
+
+#endif

@@ -1,0 +1,25 @@
+/* The device memory of a context, saved and restored by NVIDIA's checkpoint library where it is found. */
+#ifndef CW_INJECT_CHECKPOINT_H
+#define CW_INJECT_CHECKPOINT_H
+
+#include "agent/inject/driver/inject.h"
+
+struct cw_checkpoint {
+    size_t size; /* the library's own layout, from here to the end */
+    CUcontext context;
+    size_t reserve_device_mb, reserve_host_mb;
+    uint8_t overwrite, optimizations;
+    void *library;
+};
+
+/* Finds the library that lies beside the loaded CUPTI; as a mode's load. */
+void cw_checkpoint_load(void);
+/* False where there is none. */
+bool cw_checkpoint_init(void);
+
+/* Each is true on success. A saved checkpoint is to be freed. */
+bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context);
+bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint);
+void cw_checkpoint_free(struct cw_checkpoint *checkpoint);
+
+#endif

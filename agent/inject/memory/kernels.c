@@ -1,0 +1,53 @@
+#include "agent/inject/memory/kernels.h"
+
+#include <stdatomic.h>
+
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/shared.h"
+
+enum { MOST_KERNELS = 4096 }; /* a power of two; behind it the older ones are forgotten */
+
+static struct {
+    CUfunction kernel;
+    enum cw_kernel_habit habit;
+} known[MOST_KERNELS];
+static atomic_bool forgotten;
+
+static uint32_t place_of(CUfunction kernel)
+{
+    if (atomic_exchange(&forgotten, false))
+        memset(known, 0, sizeof known);
+    return (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % MOST_KERNELS;
+}
+
+void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
+{
+    uint32_t at = place_of(kernel);
+    if (known[at].kernel == kernel && known[at].habit == CW_KERNEL_WAITS)
+        return;
+    known[at].kernel = kernel;
+    known[at].habit = habit;
+}
+
+void cw_kernel_seen(CUfunction kernel, bool rests)
+{
+    if (rests || !cw_stream_capture_is_under_way())
+        cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+}
+
+enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
+{
+    uint32_t at = place_of(kernel);
+    return known[at].kernel == kernel ? known[at].habit : CW_KERNEL_UNKNOWN;
+}
+
+bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
+    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
+}
+
+void cw_kernel_forget(void)
+{
+    forgotten = true;
+}

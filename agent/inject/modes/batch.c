@@ -1,0 +1,380 @@
+/* Every kernel launch is a range of its own, and launches are replayed together: the first pass is the program's own
+ * run of them; at the first call that they cannot be done again behind, device memory is put back and everything is
+ * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
+ *
+ * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is a batch of
+ * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
+ * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
+ *
+ * What others can reach, and what cannot be saved, is not done again but counted once (once.h). */
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/room.h"
+#include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/graph_range.h"
+#include "agent/inject/modes/once.h"
+#include "agent/inject/modes/range.h"
+#include "agent/inject/modes/trial.h"
+
+static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
+static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
+#define self cw_batches
+
+/* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
+static bool setup(struct cw_reader *in)
+{
+    if (!cw_range_setup(in))
+        return false;
+    if (cw_record_init() && cw_checkpoint_init())
+        return true;
+    if (cw_collection_parts() > 1 || !cw_collection_sees_launches())
+        cw_inject_fail(CW_ERR_UNSUPPORTED,
+                       "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
+                       "CUDA before 12.4): --replay %s",
+                       cw_collection_sees_launches() ? "kernel collects this plan, but not all of its values whole"
+                                                     : "application collects this plan");
+    cw_range_settings.replay = CW_REPLAY_KERNEL;
+    cw_inject.mode = &cw_inject_range;
+    return !cw_inject.over;
+}
+
+/* Why launches are not to be done again now, or NULL. */
+static const char *once_reason(const struct cw_batch *b)
+{
+    if (cw_reach_why())
+        return cw_reach_why();
+    return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? cw_batch_no_room : NULL;
+}
+
+/* One step towards having the device's counters. False where something that does not end is in the way. */
+static bool take_device(const struct cw_collection *c)
+{
+    struct cw_collection *other = cw_collection_beside(c);
+    if (other)
+        cw_batch_end(other);
+    if (other && !other->running)
+        cw_collection_release(other);
+    return !other || !other->running;
+}
+
+/* Why not, or NULL. CUPTI must not see a graph that still runs, either. */
+static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
+{
+    const char *why = cw_batch_save(c, b);
+    if (why)
+        return why;
+    c->met_graph = false;
+    b->open = cw_collection_arm(c, CUPTI_UserReplay);
+    if (!b->open)
+        cw_batch_forget(b);
+    return b->open ? NULL : "a launch that could not be counted";
+}
+
+/* Before what is counted once. */
+static void end_batch(struct cw_collection *c)
+{
+    if (c->running && !c->once)
+        cw_batch_end(c);
+}
+
+static void end_and_report(struct cw_collection *c)
+{
+    cw_batch_end(c);
+    cw_collection_report_skipped(c);
+}
+
+static void finish_collection(struct cw_collection *c)
+{
+    end_and_report(c);
+    if (!c->running) /* again, by another thread */
+        cw_collection_release(c);
+}
+
+/* ---- what happens ----------------------------------------------------------------------------------------------- */
+
+static void context_created(CUcontext context, uint32_t device)
+{
+    struct cw_batch *b = cw_batch_find(NULL);
+    struct cw_collection *c = b ? cw_collection_open(context, device) : NULL;
+    if (c)
+        *b = (struct cw_batch){.context = context};
+}
+
+static void context_destroyed(CUcontext context)
+{
+    struct cw_collection *c = cw_collection_find(context);
+    if (!c)
+        return;
+    struct cw_batch *b = cw_batch_find(context);
+    end_and_report(c);
+    if (c->running) /* a kernel of it does not end, and would be waited for */
+        *b = (struct cw_batch){0};
+    cw_batch_forget(b);
+    b->context = NULL;
+    cw_collection_close(c);
+}
+
+/* Why nothing can begin now, or NULL. */
+static const char *obstacle(const struct cw_collection *c)
+{
+    if (cw_stream_capture_is_under_way())
+        return CW_WHY_CAPTURED;
+    return c->running || cw_batch_quiet() ? NULL : CW_WHY_BESIDE;
+}
+
+/* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
+ * same order, and none begins a batch beside a call that would be undone with it, or in a context that does not come to
+ * rest. Each wait lets other threads in, so behind the last there is nothing left to wait for. */
+static const char *make_room(struct cw_collection *c, struct cw_batch *b)
+{
+    bool waits = true, rests = false;
+    uint64_t until = cw_inject_now_ns() + launch_patience_ns;
+    while (waits && c->context && !cw_inject.over && !cw_stream_capture_is_under_way()) {
+        bool due = cw_collection_is_due(c);
+        if (c->pending && (b->spoilt || cw_inject_now_ns() > until)) { /* it may wait for this one */
+            b->spoilt = true;
+            return CW_WHY_BESIDE;
+        } else if (c->pending)
+            cw_inject_wait();
+        else if (due || (c->running && b->spoilt))
+            cw_batch_end(c);
+        else if (c->running && c->once) {
+            cw_batch_end(c);
+            if (c->running && c->once)
+                return CW_WHY_WAITS;
+        } else if (cw_collection_beside(c)) {
+            if (!take_device(c))
+                return CW_WHY_WAITS;
+        } else if (!c->running && !cw_batch_quiet())
+            waits = cw_in_flight_wait(cw_batch_quiet);
+        else if (!c->running && !rests) {
+            rests = cw_idle_wait(c->context, patience_ns);
+            if (!rests && !cw_stream_capture_is_under_way())
+                return CW_WHY_WAITS;
+        } else
+            waits = false;
+    }
+    if (!obstacle(c) && b->saved && !b->open && b != self.trial) /* left by a trial that did not end */
+        cw_batch_forget(b);
+    return obstacle(c);
+}
+
+/* A launch into a batch, the open one or a new one; why not, or NULL. */
+static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
+                              const CUpti_CallbackData *call)
+{
+    const char *why = make_room(c, b);
+    why = why ? why : once_reason(b); /* by now */
+    bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
+    while (!why && !added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
+        cw_batch_end(c);
+        why = make_room(c, b);
+        why = why ? why : once_reason(b);
+        added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
+    }
+    if (!why && !added)
+        why = "a launch that cannot be done again";
+    else if (!why && b->record.shared.first)
+        why = cw_trial_begin(c, b, id, call);
+    else if (!why)
+        why = b->open ? NULL : open_batch(c, b);
+    if (!why && (self.trial == b || cw_collection_launch(c, id, call)))
+        return NULL;
+    if (why && !b->spoilt) /* the launch goes ahead, and not among those that are done again */
+        cw_batch_end(c);
+    if (!b->open && !b->saved)
+        cw_record_clear(&b->record);
+    return why ? why : "a launch beside more than there is room for";
+}
+
+static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
+    do {
+        cw_batch_wait_for_others(c);
+        cw_batch_end(c);
+        if (!cw_stream_capture_is_under_way())
+            take_device(c);
+    } while (!cw_inject.over && !cw_stream_capture_is_under_way() && (c->running || cw_collection_beside(c)) &&
+             cw_inject_now_ns() < until);
+    bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
+    const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
+    if (!why && !cw_room_to_save(0)) {
+        cw_batch_find(c->context)->short_ns = cw_inject_now_ns();
+        cw_once_enter(c, id, call, true, cw_batch_no_room);
+        return;
+    }
+    if (!why && !cw_inject.over)
+        why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
+    if (why)
+        cw_collection_skip(c, why);
+}
+
+/* What another context of the device does may be to memory of this one. */
+static void end_neighbours(const struct cw_collection *c)
+{
+    for (int i = 0; i < CW_MOST_BATCHES; i++) {
+        struct cw_collection *other = self.items[i].open ? cw_collection_find(self.items[i].context) : NULL;
+        if (other && other != c && other->device == c->device)
+            cw_batch_end(other);
+    }
+}
+
+static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_batch *b = cw_batch_find(c->context);
+    const char *why = add_launch(c, b, id, call);
+    if (why && (why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_waits_for_host ||
+                why == cw_reach_why()))
+        cw_once_enter(c, id, call, true, why);
+    else if (why)
+        cw_collection_skip(c, why);
+    else if (self.trial != b) {
+        c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
+        cw_collection_enter(c, c->count);
+    }
+}
+
+/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` (else NULL) is
+ * not undone with any batch of its device, either. */
+static void goes_ahead(const struct cw_collection *c)
+{
+    for (int i = 0; i < CW_MOST_BATCHES; i++) {
+        const struct cw_collection *other = self.items[i].open ? cw_collection_find(self.items[i].context) : NULL;
+        if (c && other && other->device == c->device)
+            self.items[i].spoilt = true;
+    }
+    self.disturbed = true;
+}
+
+/* Whether a launch is in its context's batch, or is the one that is tried. */
+static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    const struct cw_batch *b = cw_batch_find(c->context);
+    bool last = b->open && c->count && c->launches[c->count - 1].correlation == call->correlationId;
+    return last || (self.trial == b && b->correlation == call->correlationId);
+}
+
+static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_collection_find(call->context);
+    if (!c || !cw_stream_runs_launch(id, call))
+        return;
+    bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
+    const char *once = once_reason(cw_batch_find(c->context));
+    c->met_graph = c->met_graph || graph;
+    if (self.trial && wanted)
+        cw_collection_skip(c, CW_WHY_BESIDE);
+    else if (self.trial)
+        ; /* it counts for none */
+    else if (once || (!wanted && c->once && c->running)) {
+        end_neighbours(c);
+        end_batch(c);
+        cw_once_enter(c, id, call, wanted, once);
+    } else if (wanted && !graph)
+        collect_launch(c, id, call);
+    else if (!wanted) {
+        end_neighbours(c);
+        cw_batch_end(c);
+    } else
+        collect_graph(c, id, call);
+    c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
+    if (c->context && !is_recorded(c, call))
+        goes_ahead(c);
+}
+
+static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_collection_find(call->context);
+    struct cw_batch *b = c ? cw_batch_find(c->context) : NULL;
+    if (b && b == self.trial && b->correlation == call->correlationId)
+        cw_trial_end(c, id, call);
+    else if (c && c->once)
+        cw_once_leave(c, id, call);
+    else if (c && c->running && cw_collection_launched(c, call)) {
+        cw_collection_leave(c);
+        if (b->open && cw_inject_refused(call))
+            cw_record_refuse(&b->record);
+    }
+}
+
+static bool rest(void)
+{
+    cw_collection_each(cw_batch_end);
+    return !cw_collection_any_runs();
+}
+
+static bool wants(CUpti_CallbackId id)
+{
+    return cw_record_effect(id) != CW_EFFECT_NONE;
+}
+
+static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_collection_find(call->context);
+    struct cw_batch *b = c ? cw_batch_find(c->context) : NULL;
+    cw_graph_follow(id, call);
+    enum cw_effect effect = cw_record_effect(id);
+    if (cw_stream_capture_begins(id))
+        rest();
+    bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
+    self.disturbed = self.disturbed || changes;
+    if (c && effect != CW_EFFECT_READ)
+        end_neighbours(c);
+    bool recorded =
+        b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && cw_record_add(&b->record, id, call, false);
+    if (b && b->open && effect != CW_EFFECT_READ && !recorded)
+        cw_batch_end(c);
+    if (changes)
+        goes_ahead(c && c->context && !recorded ? c : NULL);
+    *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
+    self.in_flight[*call->correlationData]++;
+}
+
+/* A program that has read what it computed may be about to be killed, or to leave without its exit handlers. */
+static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_collection_find(call->context);
+    cw_graph_follow(id, call);
+    uint64_t *kind = call->correlationData;
+    if (*kind <= CW_BATCH_READS && self.in_flight[*kind])
+        self.in_flight[*kind]--;
+    bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
+    if (c && c->running && read && cw_batch_at_rest() && !c->pending && cw_range_affords_end())
+        cw_batch_end(c);
+}
+
+static void finish(void)
+{
+    cw_collection_each(finish_collection);
+}
+
+static void abandon(void)
+{
+    for (int i = 0; i < CW_MOST_BATCHES; i++) {
+        struct cw_batch *b = &self.items[i];
+        const struct cw_collection *c = b->context ? cw_collection_find(b->context) : NULL;
+        bool kernel_runs = (b->saved && !b->open) || (c && c->pending); /* which giving memory back would wait for */
+        if (!kernel_runs)
+            cw_batch_forget(b);
+        b->open = false;
+    }
+    cw_collection_stop_all();
+}
+
+const struct cw_inject_mode cw_inject_batch = {.load = cw_range_load,
+                                               .setup = setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .launch_entered = launch_entered,
+                                               .launch_left = launch_left,
+                                               .finish = finish,
+                                               .wants = wants,
+                                               .call_entered = call_entered,
+                                               .call_left = call_left,
+                                               .abandoned = abandon,
+                                               .rest = rest};

@@ -1,0 +1,174 @@
+#include "agent/inject/modes/batches.h"
+
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/room.h"
+#include "agent/inject/modes/once.h"
+#include "agent/inject/modes/range.h"
+
+static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
+enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
+
+struct cw_batches cw_batches;
+#define self cw_batches
+
+const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
+           cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
+           cw_batch_waits_for_host[] = "its kernel waits for what the host or another device does";
+
+struct cw_batch *cw_batch_find(CUcontext context)
+{
+    for (int i = 0; i < CW_MOST_BATCHES; i++)
+        if (self.items[i].context == context)
+            return &self.items[i];
+    return NULL;
+}
+
+bool cw_batch_quiet(void)
+{
+    return !self.trial && !self.in_flight[CW_BATCH_CHANGES] && cw_collection_noted_all();
+}
+
+bool cw_batch_at_rest(void)
+{
+    return cw_batch_quiet() && !self.in_flight[CW_BATCH_READS];
+}
+
+void cw_batch_wait_for_others(const struct cw_collection *c)
+{
+    cw_in_flight_hold();
+    cw_collection_wait(c, patience_ns);
+    cw_in_flight_wait(cw_batch_at_rest);
+    cw_in_flight_release();
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+void cw_batch_forget(struct cw_batch *b)
+{
+    if (b->saved)
+        cw_checkpoint_free(&b->checkpoint);
+    b->saved = false;
+    cw_record_clear(&b->record);
+}
+
+const char *cw_batch_save(const struct cw_collection *c, struct cw_batch *b)
+{
+    if (!cw_room_to_save(0)) {
+        b->short_ns = cw_inject_now_ns();
+        return cw_batch_no_room;
+    }
+    b->saved = cw_checkpoint_save(&b->checkpoint, c->context);
+    return b->saved ? NULL : "a launch for which memory could not be saved";
+}
+
+/* ---- passes ----------------------------------------------------------------------------------------------------- */
+
+static void enter(void *user, uint32_t launch)
+{
+    cw_collection_enter(user, launch);
+}
+
+static void leave(void *user)
+{
+    cw_collection_leave(user);
+}
+
+/* A replay that does not come to its end waits for what the host has done meanwhile. */
+static void let_go(void *shared)
+{
+    cw_shared_put_after(shared);
+}
+
+/* Does everything again; *late where that had to be ended. */
+static bool play(struct cw_collection *c, struct cw_batch *b, bool *late)
+{
+    const struct cw_around around = {enter, leave, c};
+    const struct cw_launch *first = &c->launches[0].data;
+    bool shares = b->record.shared.first != NULL;
+    uint64_t limit = WATCH * (first->end_ns - first->start_ns);
+    if (shares && !cw_idle_watch(limit > least_watch_ns ? limit : least_watch_ns, let_go, &b->record.shared))
+        return false;
+    bool played = cw_record_play(&b->record, &around);
+    *late = shares && cw_idle_watch_end();
+    return played;
+}
+
+bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
+{
+    bool more = tried, started = tried, late = false, done = tried || cw_collection_stop_pass(c, &more);
+    while (done && !late && (more || (cw_collection_next_part(c, &more) && more))) {
+        bool restored = cw_checkpoint_restore(&b->checkpoint);
+        started = restored && (started || cw_collection_start_pass(c));
+        bool played = restored && play(c, b, &late);
+        done = started && played && cw_collection_stop_pass(c, &more);
+        started = false;
+        if (!played)
+            cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
+                           restored ? "a launch failed" : "device memory was not restored");
+    }
+    if (late) {
+        cw_collection_skip(c, CW_WHY_WAITS);
+        cw_collection_forget(c);
+        cw_collection_release(c);
+    }
+    return done && !late && !cw_inject.over;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+/* What its launches computed is there. */
+static void drop_batch(struct cw_collection *c, const char *why)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
+    stop.pRangeProfilerObject = c->object;
+    cw_inject.api.cuptiRangeProfilerStop(&stop);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!c->launches[i].data.unwanted)
+            cw_collection_skip(c, why);
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
+
+/* In its own context, whoever's call it is that ends it. */
+static void replay_batch(struct cw_collection *c, struct cw_batch *b)
+{
+    CUcontext current = NULL;
+    cw_inject.api.cuCtxGetCurrent(&current);
+    bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
+    if (b->spoilt || cw_reach_why())
+        drop_batch(c, b->spoilt ? CW_WHY_BESIDE : CW_WHY_REACHED);
+    else if (current != c->context && !pushed)
+        drop_batch(c, "what a context launched that could not be made current again");
+    else if (cw_batch_replay(c, b, false))
+        cw_collection_deliver(c);
+    if (pushed)
+        cw_inject.api.cuCtxPopCurrent_v2(&current);
+}
+
+void cw_batch_end(struct cw_collection *c)
+{
+    if (c->running && c->once)
+        cw_once_end(c);
+    else if (c->running)
+        cw_batch_wait_for_others(c);
+    if (!c->running || c->once)
+        return;
+    struct cw_batch *b = cw_batch_find(c->context);
+    if (c->pending) { /* CUPTI cannot stop behind it, and what comes now is not recorded */
+        b->spoilt = b->open;
+        return;
+    }
+    if (!b->open) {
+        cw_collection_flush(c);
+        return;
+    }
+    uint64_t begin = cw_inject_now_ns();
+    c->running = b->open = false;
+    replay_batch(c, b);
+    b->spoilt = false;
+    cw_range_spend(begin);
+    cw_batch_forget(b);
+}

@@ -1,0 +1,61 @@
+/* Launches that are replayed together: a batch for each context, what it saved, and whether what runs beside it lets it
+ * be done again. batch.c and trial.c fill and end them. */
+#ifndef CW_INJECT_BATCHES_H
+#define CW_INJECT_BATCHES_H
+
+#include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/memory/record.h"
+#include "agent/inject/ranges/collection.h"
+#include "agent/inject/ranges/mode.h"
+
+enum { CW_MOST_BATCHES = 64 };
+
+struct cw_batch {
+    CUcontext context;           /* NULL: unused */
+    bool open;                   /* the first pass is running */
+    bool saved;                  /* there is a checkpoint */
+    bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
+    uint64_t began_ns, short_ns; /* the trial; when there was no room for a checkpoint, or 0 */
+    uint32_t correlation;        /* of the trial */
+    struct cw_record record;
+    struct cw_checkpoint checkpoint;
+};
+
+/* Calls that have entered and not left, launches apart, by what they may do to memory. READS: or wait. */
+enum { CW_BATCH_NEITHER, CW_BATCH_CHANGES, CW_BATCH_READS };
+
+struct cw_batches {
+    struct cw_batch items[CW_MOST_BATCHES];
+    uint32_t in_flight[CW_BATCH_READS + 1];
+    /* a launch that is given memory of the host's, between the program's call and its return (trial.h); others were in
+     * the way */
+    struct cw_batch *trial;
+    bool disturbed;
+};
+extern struct cw_batches cw_batches;
+
+extern const struct cw_inject_mode cw_inject_batch;
+
+/* Why launches are counted once. */
+extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_waits_for_host[];
+
+/* NULL where the context has none. */
+struct cw_batch *cw_batch_find(CUcontext context);
+/* Whether nothing is under way that would be undone with a batch that began now. */
+bool cw_batch_quiet(void);
+/* The same, and nothing that reads or waits. */
+bool cw_batch_at_rest(void);
+/* A copy to the host that is under way still wants this memory; a call that waits for ever does not. */
+void cw_batch_wait_for_others(const struct cw_collection *c);
+
+/* Saves what the context holds; why not, or NULL. */
+const char *cw_batch_save(const struct cw_collection *c, struct cw_batch *b);
+/* While a kernel still runs, memory cannot be given back without waiting for it. */
+void cw_batch_forget(struct cw_batch *b);
+/* The passes after the program's own, or after its start where that was a trial: of the first part, then of the others.
+ * Memory is as the program expects it behind each of them, also after a failure. False where there are no ranges. */
+bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
+/* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. */
+void cw_batch_end(struct cw_collection *c);
+
+#endif

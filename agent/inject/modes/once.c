@@ -1,0 +1,148 @@
+#include "agent/inject/modes/once.h"
+
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/memory/kernels.h"
+
+static const uint64_t patience_ns = 2000000000;
+/* Until its range ends, the time counts as the launch's: it is looked for without a pause, then by pauses of a share of
+ * what has passed. */
+static const uint64_t busy_ns = 200000;
+enum { SHARE = 16 };
+
+/* Ends the range of a launch that has ended, unless another thread has: by now it may be another's that is open. */
+static void pop(struct cw_collection *c, uint32_t launch, bool ended)
+{
+    if (!ended || !c->inside || c->inside_of != launch || c->pending)
+        return;
+    c->inside = false;
+    cw_collection_pop(c);
+}
+
+/* The range of the last launch ends where the context has come to rest. False while it has not. */
+static bool settle(struct cw_collection *c)
+{
+    if (!c->inside)
+        return true;
+    uint32_t launch = c->inside_of;
+    cw_collection_wait(c, patience_ns);
+    bool rests = !c->pending && cw_idle_wait(c->context, patience_ns);
+    pop(c, launch, rests);
+    return !c->inside;
+}
+
+bool cw_once_end(struct cw_collection *c)
+{
+    if (!c->running)
+        return true;
+    if (!settle(c))
+        return false;
+    cw_collection_flush(c);
+    return !c->running;
+}
+
+/* Something else runs in the open range. */
+static void spoil(struct cw_collection *c)
+{
+    struct cw_launch *last = &c->launches[c->count - 1].data;
+    if (!last->unwanted)
+        cw_collection_skip(c, CW_WHY_WAITS);
+    last->unwanted = true;
+}
+
+/* Another context of the device has its counters. */
+static bool take_device(struct cw_collection *c)
+{
+    for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        if (other->running && !(other->once && cw_once_end(other)))
+            return false;
+        cw_collection_release(other);
+    }
+    return true;
+}
+
+/* Why a range cannot begin now, or NULL when one can. */
+static const char *make_ready(struct cw_collection *c)
+{
+    if (cw_stream_capture_is_under_way())
+        return CW_WHY_CAPTURED;
+    if (!settle(c)) {
+        spoil(c);
+        return CW_WHY_WAITS;
+    }
+    if (cw_collection_is_due(c) && !cw_once_end(c))
+        return CW_WHY_WAITS;
+    if (!c->running && !take_device(c))
+        return CW_WHY_BESIDE;
+    if (!cw_idle_wait(c->context, patience_ns)) /* what was launched before must not count */
+        return CW_WHY_WAITS;
+    if (cw_stream_capture_is_under_way()) /* meanwhile */
+        return CW_WHY_CAPTURED;
+    if (!c->running && !c->pending && !cw_inject.over)
+        cw_collection_arm_once(c);
+    return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
+}
+
+static bool note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    char name[64] = "";
+    if (!cw_inject_launches_graph(id))
+        return cw_collection_launch(c, id, call);
+    cw_graph_launch_name(call, name, sizeof name);
+    bool noted = cw_collection_graph(c, id, call, name);
+    c->pending += noted;
+    return noted;
+}
+
+void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+                   const char *why)
+{
+    if (!wanted) {
+        if (!settle(c))
+            spoil(c);
+        return;
+    }
+    const char *obstacle = cw_collection_can_count_once() ? make_ready(c) : why;
+    if (cw_inject.over)
+        return;
+    if (obstacle || !note(c, id, call)) {
+        cw_collection_skip(c, obstacle ? obstacle : CW_WHY_BESIDE);
+        return;
+    }
+    struct cw_launch *launch = &c->launches[c->count - 1].data;
+    launch->replay = CW_REPLAY_ONCE;
+    launch->once = why;
+    if (cw_inject.api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
+        cw_inject.api.cuFuncLoad(cw_inject_launch_function(id, call->functionParams));
+    c->inside_of = call->correlationId;
+    c->inside = cw_collection_push(c, c->count);
+}
+
+/* Ends the range with its launch. False where that has not ended. */
+static bool end_range(struct cw_collection *c, uint32_t launch, CUstream stream)
+{
+    uint64_t begin = cw_inject_now_ns(), waited = 0;
+    bool ended = false;
+    while (c->inside && c->inside_of == launch && !ended && waited < patience_ns && !cw_stream_capture_is_under_way()) {
+        ended = cw_inject.api.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY;
+        waited = cw_inject_now_ns() - begin;
+        if (!ended && waited > busy_ns)
+            cw_inject_pause(waited / SHARE);
+    }
+    pop(c, launch, ended);
+    return !c->inside || c->inside_of != launch;
+}
+
+void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_launch shape;
+    if (!c->running || !cw_collection_launched(c, call) || !cw_inject_launch_shape(&shape, id, call->functionParams))
+        return;
+    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
+    if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, (CUstream)(uintptr_t)shape.stream)) &&
+        kernel && !cw_stream_capture_is_under_way())
+        cw_kernel_note(kernel, CW_KERNEL_WAITS);
+}

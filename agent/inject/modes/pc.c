@@ -1,0 +1,629 @@
+/* PC sampling of each context, handed over in batches: at launches once the flush interval has passed, when a module
+ * goes (its addresses may be used again), at the end of a range that was to be sampled, and at the end. */
+#include <stdlib.h>
+
+#include "agent/common/filter.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/say.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/modes/pc.h"
+#include "agent/inject/ranges/user_ranges.h"
+#include "image/pc_data.h"
+
+static const uint64_t patience_ns = 2000000000, short_patience_ns = 100000000; /* with kernels that may wait */
+/* With what was launched before a range begins or ends, and before the program does. */
+static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
+/* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
+enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
+
+struct buffer { /* what CUPTI fills */
+    CUpti_PCSamplingData data;
+    CUpti_PCSamplingStallReason *stalls; /* [PC][reasons of the context] */
+};
+
+struct sampled { /* a context under PC sampling */
+    CUcontext context;
+    uint32_t device;
+    bool held;        /* CUPTI has the address of `kept` */
+    bool running;     /* enabled, and good for samples */
+    bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
+    bool aside;       /* disabled for a launch that may wait for the host */
+    uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
+    uint8_t period;
+    uint64_t since_ns;
+    size_t reason_count;
+    uint32_t *reason_numbers; /* CUPTI's, in ascending order or not */
+    char **reasons;
+    /* CUPTI keeps the first for what it has to hand over by itself, when sampling is disabled */
+    struct buffer kept, asked;
+};
+
+static struct {
+    /* from SETUP */
+    uint64_t flush_ns, buffer_bytes;
+    enum cw_pc_mode mode;
+    uint8_t period;
+    bool code;
+    uint32_t wanted_count;
+    const char **wanted;
+    struct cw_filter_options options;
+    struct cw_filter filter; /* of ranges */
+    uint32_t context_count;
+    struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
+    bool late;                               /* sampling is to start or to stop, and could not yet */
+    bool told;                               /* of launches that are not sampled because they may wait */
+    CUcontext left_out[MOST_CONTEXTS];       /* that are not sampled, until one of them launches, which is told */
+    uint32_t left_out_count;
+} self;
+
+static bool range_wanted(const void *user, const char *name)
+{
+    return cw_filter_range(user, name);
+}
+
+static bool by_range(void)
+{
+    return self.options.range != NULL;
+}
+
+static bool setup(struct cw_reader *in)
+{
+    self.flush_ns = cw_read_u64(in);
+    self.mode = (enum cw_pc_mode)cw_read_u8(in);
+    self.period = cw_read_u8(in);
+    self.buffer_bytes = cw_read_u64(in);
+    self.code = cw_read_u8(in);
+    self.wanted_count = cw_read_count(in, 4, "stall reasons");
+    self.wanted = cw_arena_alloc(cw_inject.arena, self.wanted_count, sizeof *self.wanted);
+    for (uint32_t i = 0; self.wanted && i < self.wanted_count; i++)
+        self.wanted[i] = cw_read_string(in, cw_inject.arena);
+    cw_filter_read(in, &self.options, cw_inject.arena);
+    if (!self.wanted || in->status != CW_OK || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+        return false;
+    if (by_range())
+        cw_user_ranges_filter(range_wanted, &self.filter);
+    return true;
+}
+
+static bool out_of_memory(void)
+{
+    cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+    return false;
+}
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+static bool list_reasons(struct sampled *s)
+{
+    CUpti_PCSamplingGetNumStallReasonsParams number = {
+        .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = s->context, .numStallReasons = &s->reason_count};
+    if (!CALL(cuptiPCSamplingGetNumStallReasons, number))
+        return false;
+    if (s->reason_count > MOST_REASONS)
+        s->reason_count = MOST_REASONS;
+    s->reason_numbers = calloc(s->reason_count + 1, sizeof *s->reason_numbers);
+    s->reasons = calloc(s->reason_count + 1, sizeof *s->reasons);
+    char *texts = calloc(s->reason_count + 1, CUPTI_STALL_REASON_STRING_SIZE);
+    if (!s->reason_numbers || !s->reasons || !texts) {
+        free(texts);
+        return out_of_memory();
+    }
+    for (size_t i = 0; i <= s->reason_count; i++)
+        s->reasons[i] = texts + i * CUPTI_STALL_REASON_STRING_SIZE; /* reasons[0] owns them all */
+    CUpti_PCSamplingGetStallReasonsParams names = {.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                   .ctx = s->context,
+                                                   .numStallReasons = s->reason_count,
+                                                   .stallReasonIndex = s->reason_numbers,
+                                                   .stallReasons = s->reasons};
+    return CALL(cuptiPCSamplingGetStallReasons, names);
+}
+
+/* The numbers of the reasons that were asked for. */
+static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *count)
+{
+    *count = 0;
+    for (uint32_t w = 0; w < self.wanted_count; w++) {
+        size_t before = *count;
+        for (size_t i = 0; i < s->reason_count && *count < MOST_REASONS; i++)
+            if (cw_stall_reason_is(s->reasons[i], self.wanted[w]))
+                numbers[(*count)++] = s->reason_numbers[i];
+        if (*count == before) {
+            cw_inject_fail(CW_ERR_USAGE, "found the stall reason '%s', expected one of this GPU, such as %s and %s",
+                           self.wanted[w], s->reason_count > 0 ? s->reasons[0] : "",
+                           s->reason_count > 1 ? s->reasons[1] : "");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_buffer(struct buffer *b, size_t pcs, size_t reasons)
+{
+    b->data = (CUpti_PCSamplingData){.size = sizeof b->data, .collectNumPcs = pcs};
+    b->data.pPcData = calloc(pcs, sizeof *b->data.pPcData);
+    b->stalls = calloc(pcs * (reasons + 1), sizeof *b->stalls);
+    if (!b->data.pPcData || !b->stalls)
+        return out_of_memory();
+    for (size_t i = 0; i < pcs; i++) {
+        b->data.pPcData[i].size = sizeof *b->data.pPcData;
+        b->data.pPcData[i].stallReason = b->stalls + i * reasons;
+    }
+    return true;
+}
+
+static bool good_attributes(const CUpti_PCSamplingConfigurationInfo *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].attributeStatus != CUPTI_SUCCESS)
+            return cw_inject_good(list[i].attributeStatus, "cuptiPCSamplingSetConfigurationAttribute: an attribute");
+    return true;
+}
+
+static bool configure(struct sampled *s)
+{
+    uint32_t numbers[MOST_REASONS];
+    size_t chosen, n = 0;
+    CUpti_PCSamplingConfigurationInfo list[7];
+    if (!choose_reasons(s, numbers, &chosen))
+        return false;
+    memset(list, 0, sizeof list);
+    list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
+    list[n++].attributeData.collectionModeData.collectionMode =
+        self.mode == CW_PC_SERIALIZED ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
+                                      : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+    list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+    list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept.data;
+    if (by_range()) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
+        list[n++].attributeData.enableStartStopControlData.enableStartStopControl = 1;
+    }
+    if (self.period) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+        list[n++].attributeData.samplingPeriodData.samplingPeriod = self.period;
+    }
+    if (self.buffer_bytes) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
+        list[n++].attributeData.hardwareBufferSizeData.hardwareBufferSize = self.buffer_bytes;
+    }
+    if (chosen) {
+        list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
+        list[n].attributeData.stallReasonData.stallReasonCount = chosen;
+        list[n++].attributeData.stallReasonData.pStallReasonIndex = numbers;
+    }
+    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+                                                      .ctx = s->context,
+                                                      .numAttributes = n,
+                                                      .pPCSamplingConfigurationInfo = list};
+    return CALL(cuptiPCSamplingSetConfigurationAttribute, params) && good_attributes(list, n);
+}
+
+/* The period in force, 0 where CUPTI does not say. */
+static uint8_t ask_period(const struct sampled *s)
+{
+    CUpti_PCSamplingConfigurationInfo info;
+    memset(&info, 0, sizeof info);
+    info.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+                                                      .ctx = s->context,
+                                                      .numAttributes = 1,
+                                                      .pPCSamplingConfigurationInfo = &info};
+    uint32_t period = self.period;
+    if (cw_inject.api.cuptiPCSamplingGetConfigurationAttribute(&params) == CUPTI_SUCCESS)
+        period = info.attributeData.samplingPeriodData.samplingPeriod;
+    return period < 32 ? (uint8_t)period : 0;
+}
+
+static void start(struct sampled *s)
+{
+    CUpti_PCSamplingStartParams params = {.size = CUpti_PCSamplingStartParamsSize, .ctx = s->context};
+    if (!s->running || s->started || cw_inject.over)
+        return;
+    s->started = CALL(cuptiPCSamplingStart, params);
+    s->since_ns = cw_inject_now_ns();
+}
+
+/* CUPTI fails to hand out samples where two contexts of a device are sampled: the first one is. */
+static bool is_sampled(uint32_t device)
+{
+    for (uint32_t i = 0; i < self.context_count; i++)
+        if (self.contexts[i]->device == device)
+            return true;
+    return false;
+}
+
+/* CUPTI lists stall reasons and takes attributes only once sampling is enabled. */
+static void enable(struct sampled *s)
+{
+    CUpti_PCSamplingEnableParams params = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
+    s->held = CALL(cuptiPCSamplingEnable, params);
+    s->running = s->held &&
+                 (s->reasons || (list_reasons(s) && make_buffer(&s->kept, PCS_AT_END, s->reason_count) &&
+                                 make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count))) &&
+                 configure(s);
+    s->period = ask_period(s);
+    s->since_ns = cw_inject_now_ns();
+    if (!by_range())
+        s->started = s->running;
+    else
+        self.late = true; /* as what is open says, once no launch is under way */
+}
+
+static void context_created(CUcontext context, uint32_t device)
+{
+    if (is_sampled(device)) {
+        if (self.left_out_count < MOST_CONTEXTS)
+            self.left_out[self.left_out_count++] = context;
+        return;
+    }
+    struct sampled *s = self.context_count < MOST_CONTEXTS ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return;
+    self.contexts[self.context_count++] = s;
+    s->context = context;
+    s->device = device;
+    enable(s);
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* The index of CUPTI's number for a reason. */
+static uint32_t find_reason(const struct sampled *s, uint32_t number)
+{
+    if (number < s->reason_count && s->reason_numbers[number] == number)
+        return number;
+    for (uint32_t i = 0; i < s->reason_count; i++)
+        if (s->reason_numbers[i] == number)
+            return i;
+    return UINT32_MAX;
+}
+
+/* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. */
+static uint32_t take_records(const struct sampled *s, const struct buffer *b, struct cw_pc_record *records,
+                             struct cw_stall *stalls)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < b->data.totalNumPcs && i < b->data.collectNumPcs; i++) {
+        const CUpti_PCSamplingPCData *pc = &b->data.pPcData[i];
+        struct cw_stall *own = stalls + i * s->reason_count;
+        uint32_t count = 0;
+        for (size_t k = 0; k < pc->stallReasonCount && k < s->reason_count; k++) {
+            uint32_t reason = find_reason(s, pc->stallReason[k].pcSamplingStallReasonIndex);
+            if (reason != UINT32_MAX && pc->stallReason[k].samples)
+                own[count++] = (struct cw_stall){reason, pc->stallReason[k].samples};
+        }
+        records[n++] = (struct cw_pc_record){.at = {.module = pc->cubinCrc,
+                                                    .pc = pc->pcOffset,
+                                                    .function = pc->functionName ? pc->functionName : "",
+                                                    .symbol = pc->functionIndex},
+                                             .launch = pc->correlationId,
+                                             .stall_count = count,
+                                             .stalls = own};
+    }
+    return n;
+}
+
+/* Sends what the buffer holds and empties it. */
+static void send_samples(struct sampled *s, struct buffer *b)
+{
+    if (!b->data.totalNumPcs && !b->data.totalSamples && !b->data.hardwareBufferFull)
+        return;
+    struct cw_pc_record *records = calloc(b->data.totalNumPcs + 1, sizeof *records);
+    struct cw_stall *stalls = calloc((b->data.totalNumPcs + 1) * (s->reason_count + 1), sizeof *stalls);
+    if (records && stalls) {
+        struct cw_pc_batch batch = {.device = s->device,
+                                    .process = (uint32_t)cw_inject.process,
+                                    .start_ns = s->since_ns,
+                                    .end_ns = cw_inject_now_ns(),
+                                    .mode = self.mode,
+                                    .period = s->period,
+                                    .buffer_full = b->data.hardwareBufferFull,
+                                    .total = b->data.totalSamples,
+                                    .dropped = b->data.droppedSamples,
+                                    .other = b->data.nonUsrKernelsTotalSamples,
+                                    .reason_count = (uint32_t)s->reason_count,
+                                    .reasons = (const char *const *)s->reasons,
+                                    .record_count = take_records(s, b, records, stalls),
+                                    .records = records};
+        struct cw_writer out;
+        cw_writer_init(&out);
+        cw_pc_batch_write(&batch, &out);
+        cw_inject_send(CW_MESSAGE_PC, &out);
+    } else {
+        out_of_memory();
+    }
+    free(records);
+    free(stalls);
+    b->data.totalNumPcs = 0;
+    b->data.totalSamples = b->data.droppedSamples = b->data.nonUsrKernelsTotalSamples = 0;
+    b->data.hardwareBufferFull = 0;
+}
+
+static void flush(struct sampled *s)
+{
+    if (!s->running)
+        return;
+    do {
+        s->asked.data.remainingNumPcs = 0;
+        CUpti_PCSamplingGetDataParams get = {
+            .size = CUpti_PCSamplingGetDataParamsSize, .ctx = s->context, .pcSamplingData = &s->asked.data};
+        CUptiResult result = cw_inject.api.cuptiPCSamplingGetData(&get);
+        if (result == CUPTI_ERROR_OUT_OF_MEMORY)
+            s->asked.data.hardwareBufferFull = 1;
+        else if (!cw_inject_good(result, "cuptiPCSamplingGetData"))
+            break;
+        send_samples(s, &s->asked);
+    } while (s->asked.data.remainingNumPcs && !cw_inject.over);
+    s->since_ns = cw_inject_now_ns();
+}
+
+/* CUPTI wants what a range left to be fetched before the next begins. */
+static void pause(struct sampled *s)
+{
+    CUpti_PCSamplingStopParams params = {.size = CUpti_PCSamplingStopParamsSize, .ctx = s->context};
+    if (!by_range() || !s->started)
+        return;
+    s->started = false;
+    if (!cw_inject.over && CALL(cuptiPCSamplingStop, params))
+        flush(s);
+}
+
+static void stop(struct sampled *s)
+{
+    if (!s->running)
+        return;
+    if (by_range())
+        pause(s);
+    else
+        flush(s);
+    s->running = s->started = false;
+    CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
+    if (cw_inject.over || !CALL(cuptiPCSamplingDisable, disable))
+        return;
+    s->held = false;
+    if (s->kept.data.remainingNumPcs)
+        s->kept.data.hardwareBufferFull = 1;
+    send_samples(s, &s->kept);
+}
+
+/* ---- when ------------------------------------------------------------------------------------------------------- */
+
+/* What CUPTI does to start, to stop and to hand out samples spoils a capture of the context's streams. And it takes
+ * locks in another order than the driver does in a launch, so that two threads would wait for each other for ever
+ * (CUPTI 13.0, cuptiPCSamplingStop and cuGraphLaunch). */
+static bool may_call(void)
+{
+    return cw_in_flight_no_launch() && !cw_stream_capture_is_under_way();
+}
+
+static struct sampled *find(CUcontext context)
+{
+    for (uint32_t i = 0; i < self.context_count; i++)
+        if (self.contexts[i]->context == context)
+            return self.contexts[i];
+    return NULL;
+}
+
+/* False where it has to be tried again: a launch does not return, or what was launched does not end. */
+static bool settle_one(CUcontext context, uint32_t ranges)
+{
+    bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
+    struct sampled *s = find(context);
+    if (s && rests && may_call())
+        (ranges ? start : pause)(s);
+    return !s || (rests && may_call());
+}
+
+/* Samples are taken while there are ranges. */
+static void settle(uint32_t ranges)
+{
+    self.late = false;
+    for (uint32_t i = 0; by_range() && i < self.context_count && !cw_inject.over; i++) {
+        const struct sampled *s = self.contexts[i];
+        if (s->running && s->started != (ranges > 0))
+            self.late = !settle_one(s->context, ranges) || self.late;
+    }
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static void free_buffer(struct buffer *b)
+{
+    free(b->data.pPcData);
+    free(b->stalls);
+}
+
+static void lose(const char *what)
+{
+    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end where %s does; the last samples are lost", what);
+}
+
+static void context_destroyed(CUcontext context)
+{
+    bool waited = !find(context) || cw_in_flight_wait(cw_in_flight_no_launch);
+    struct sampled *s = find(context);
+    for (uint32_t i = self.left_out_count; i-- > 0;)
+        if (self.left_out[i] == context) /* another may get its address */
+            self.left_out[i] = self.left_out[--self.left_out_count];
+    if (!s)
+        return;
+    if (waited)
+        stop(s);
+    else
+        lose("a context");
+    free_buffer(&s->asked);
+    if (s->reasons)
+        free(s->reasons[0]);
+    free(s->reasons);
+    free(s->reason_numbers);
+    uint32_t i = 0;
+    while (self.contexts[i] != s)
+        i++;
+    self.contexts[i] = self.contexts[--self.context_count];
+    if (s->held) /* CUPTI may still write there */
+        return;
+    free_buffer(&s->kept);
+    free(s);
+}
+
+/* What was launched before the first of the ranges must not be seen in it. */
+static void range_opened(const struct cw_open_range *range)
+{
+    if (!by_range() || !range->wanted)
+        return;
+    cw_in_flight_wait(cw_in_flight_no_launch);
+    settle(cw_user_ranges_wanted_count());
+}
+
+/* What was launched in the last of them must have run. */
+static void range_closing(const struct cw_open_range *range)
+{
+    if (!by_range() || !range->wanted)
+        return;
+    cw_in_flight_wait(cw_in_flight_no_launch);
+    settle(cw_user_ranges_wanted_count() - 1);
+}
+
+/* ---- kernels that wait ------------------------------------------------------------------------------------------ */
+
+/* Where kernels are serialized, CUPTI returns from a launch when the kernel has ended. One that waits for what the
+ * program does behind the launch would never end. So sampling is disabled around the first launch of each kernel that
+ * is given memory of the host's, and around all launches of one that waits. */
+static void step_aside(CUcontext context, uint32_t correlation, bool known)
+{
+    bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
+    struct sampled *s = find(context);
+    if (!s || !s->running || !waited || !may_call())
+        return;
+    stop(s);
+    s->aside = true;
+    s->watched = known ? 0 : correlation;
+    if (!self.told)
+        cw_say(
+            "a kernel that is given memory of the host's may wait there: its first launch is not sampled, nor is any "
+            "launch of one that waits");
+    self.told = true;
+}
+
+/* Sampling goes on once nothing runs. */
+static bool step_back(CUcontext context, uint64_t limit_ns)
+{
+    bool rests = cw_in_flight_wait(cw_in_flight_no_launch);
+    cw_in_flight_hold(); /* nothing is launched before sampling goes on */
+    rests = rests && cw_idle_wait(context, limit_ns);
+    cw_in_flight_release();
+    struct sampled *s = find(context);
+    if (s && rests && s->aside && may_call() && !cw_inject.over) {
+        s->aside = false;
+        enable(s);
+    }
+    return rests;
+}
+
+static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct sampled *s)
+{
+    s->watched = 0;
+    bool rests = step_back(call->context, patience_ns);
+    cw_kernel_seen(cw_inject_launch_function(id, call->functionParams), rests);
+}
+
+static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct sampled *s = find(call->context);
+    if (s && s->aside && !s->watched)
+        step_back(call->context, short_patience_ns);
+    if (self.late)
+        settle(cw_user_ranges_wanted_count());
+    if (self.mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
+        step_aside(call->context, call->correlationId,
+                   cw_kernel_habit(cw_inject_launch_function(id, call->functionParams)) == CW_KERNEL_WAITS);
+}
+
+static bool is_due(const struct sampled *s)
+{
+    return s && s->started && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns);
+}
+
+/* Later where a launch of another thread does not return. */
+static void flush_when_quiet(CUcontext context)
+{
+    bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
+    struct sampled *s = find(context);
+    if (!s || !s->started)
+        return;
+    if (waited && may_call())
+        flush(s);
+    else
+        s->since_ns = cw_inject_now_ns();
+}
+
+static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    for (uint32_t i = 0; i < self.left_out_count; i++)
+        if (self.left_out[i] == call->context) {
+            cw_say("a second context of a GPU launches kernels, which are not sampled");
+            self.left_out_count = 0;
+        }
+    struct sampled *s = find(call->context);
+    if (s && s->watched && s->watched == call->correlationId)
+        see(id, call, s);
+    if (self.late)
+        settle(cw_user_ranges_wanted_count());
+    if (is_due(find(call->context)))
+        flush_when_quiet(call->context);
+}
+
+/* A capture has ended, perhaps. */
+static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    (void)call;
+    if (self.late)
+        settle(cw_user_ranges_wanted_count());
+}
+
+static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
+{
+    (void)context;
+    if (self.code)
+        cw_inject_send_module(module);
+}
+
+static void module_unloading(CUcontext context)
+{
+    const struct sampled *s = find(context);
+    if (s && s->started)
+        flush_when_quiet(context);
+}
+
+static void finish_one(CUcontext context)
+{
+    bool rests = cw_idle_wait(context, end_patience_ns);
+    struct sampled *s = find(context);
+    if (s && rests)
+        stop(s);
+    else if (s && s->running)
+        lose("the program");
+}
+
+static void finish(void)
+{
+    if (!cw_in_flight_wait(cw_in_flight_no_launch))
+        lose("the program");
+    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++)
+        finish_one(self.contexts[i]->context);
+}
+
+const struct cw_inject_mode cw_inject_pc = {.setup = setup,
+                                            .context_created = context_created,
+                                            .context_destroyed = context_destroyed,
+                                            .launch_entered = launch_entered,
+                                            .launch_left = launch_left,
+                                            .finish = finish,
+                                            .wants = cw_stream_capture_follows,
+                                            .call_left = call_left,
+                                            .range_opened = range_opened,
+                                            .range_closing = range_closing,
+                                            .module_loaded = module_loaded,
+                                            .module_unloading = module_unloading};

@@ -1,0 +1,9 @@
+/* PC sampling of each context. */
+#ifndef CW_INJECT_PC_H
+#define CW_INJECT_PC_H
+
+#include "agent/inject/ranges/mode.h"
+
+extern const struct cw_inject_mode cw_inject_pc;
+
+#endif

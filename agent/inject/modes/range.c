@@ -1,0 +1,477 @@
+/* Ranges of contexts, of which a device serves one at a time: launches by CUPTI's kernel replay or one pass a run, or
+ * user ranges. */
+#include "agent/inject/modes/range.h"
+
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/modes/once.h"
+#include "agent/inject/ranges/user_ranges.h"
+#include "base/demangle.h"
+
+/* cw_range_affords_end: as often as costs no more than this, and a tenth of the program's time. Stopping and starting
+ * is most of a second when software counters are in the plan. */
+static const uint64_t free_ns = 3000000000;
+enum { SHARE = 10 };
+static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
+static const uint64_t replay_patience_ns = 60000000000;
+
+struct cw_range_settings cw_range_settings;
+#define self cw_range_settings
+
+static bool range_wanted(const void *user, const char *name)
+{
+    return cw_filter_range(user, name);
+}
+
+void cw_range_load(void)
+{
+    cw_checkpoint_load();
+    cw_inject_load_company();
+    cw_demangle(""); /* of the names that the filter looks at */
+}
+
+bool cw_range_setup(struct cw_reader *in)
+{
+    if (!cw_collection_setup(in))
+        return false;
+    uint32_t replay = cw_read_u32(in);
+    self.replay = (enum cw_replay_kind)replay;
+    self.user = cw_read_u8(in);
+    self.level = cw_read_u32(in);
+    self.levels = cw_read_u32(in);
+    cw_filter_read(in, &self.options, cw_inject.arena);
+    if (replay == CW_REPLAY_KERNEL && !cw_collection_sees_launches()) {
+        cw_inject_fail(CW_ERR_UNSUPPORTED,
+                       "found a CUPTI older than CUDA 13.0's, with which kernels are not replayed by "
+                       "themselves; expected --replay batch or application");
+        return false;
+    }
+    if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+        return false;
+    cw_user_ranges_filter(range_wanted, &self.filter);
+    return true;
+}
+
+bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    char graph[64] = "";
+    if (cw_inject_launches_graph(id))
+        cw_graph_launch_name(call, graph, sizeof graph);
+    return cw_filter_launch(&self.filter, !*graph && call->symbolName ? call->symbolName : graph,
+                            cw_user_ranges_wanted());
+}
+
+void cw_range_spend(uint64_t begin_ns)
+{
+    self.first_ns = self.first_ns ? self.first_ns : begin_ns;
+    self.spent_ns += cw_inject_now_ns() - begin_ns;
+}
+
+bool cw_range_affords_end(void)
+{
+    return self.spent_ns < free_ns + (self.first_ns ? (cw_inject_now_ns() - self.first_ns) / SHARE : 0);
+}
+
+/* ---- starting and stopping -------------------------------------------------------------------------------------- */
+
+static void flush(struct cw_collection *c)
+{
+    uint64_t begin = cw_inject_now_ns();
+    if (c->once)
+        cw_once_end(c);
+    else
+        cw_collection_flush(c);
+    cw_range_spend(begin);
+}
+
+/* User replay starts and stops where the program says. */
+static bool is_ours_to_stop(const struct cw_collection *c)
+{
+    return c->running && !c->pending && !c->open_range && self.replay != CW_REPLAY_USER;
+}
+
+static bool skip(struct cw_collection *c, const char *why)
+{
+    cw_collection_skip(c, why);
+    return false;
+}
+
+static bool take_device(struct cw_collection *c)
+{
+    uint64_t until = cw_inject_now_ns() + patience_ns;
+    for (struct cw_collection *other; (other = cw_collection_beside(c));) {
+        if (cw_stream_capture_is_under_way())
+            return skip(c, CW_WHY_CAPTURED);
+        if (other->pending && !other->open_range && self.replay != CW_REPLAY_USER && !c->waited) {
+            cw_inject_wait();
+            c->waited = cw_inject_now_ns() >= until;
+            continue;
+        }
+        if (other->running && !is_ours_to_stop(other)) {
+            cw_collection_skip(c, "what a context did while another of the same GPU was being collected");
+            return false;
+        }
+        if (other->running)
+            flush(other);
+        cw_collection_release(other);
+    }
+    return true;
+}
+
+/* Whether the profiler would see no launch that was not noted. */
+static bool quiet(void)
+{
+    return self.user || cw_collection_noted_all();
+}
+
+/* Until nothing stands in the way of starting, or something does that stays. Each wait lets other threads in. */
+bool cw_range_clear_the_way(struct cw_collection *c)
+{
+    bool waits = true;
+    while (waits && !c->running && !cw_inject.over) {
+        if (cw_stream_capture_is_under_way())
+            return skip(c, CW_WHY_CAPTURED);
+        waits = cw_collection_beside(c) || !quiet();
+        if (!take_device(c))
+            return false;
+        if (!quiet() && !cw_in_flight_wait(quiet))
+            return skip(c, CW_WHY_BESIDE);
+    }
+    return !cw_inject.over;
+}
+
+static bool arm(struct cw_collection *c)
+{
+    uint64_t begin = cw_inject_now_ns();
+    if (!cw_range_clear_the_way(c))
+        return false;
+    if (c->running) /* meanwhile */
+        return true;
+    if (c->met_graph) /* what runs of it must not count */
+        cw_inject_synchronize(c->context);
+    c->met_graph = false;
+    bool armed = self.user
+                     ? cw_collection_arm_user(c)
+                     : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
+    cw_range_spend(begin);
+    return armed;
+}
+
+/* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
+static bool wants(CUpti_CallbackId id)
+{
+    static const CUpti_CallbackId waits[] = {
+        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+#if CUDA_VERSION >= 13000
+        CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2,
+#endif
+        CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+        CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
+    };
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (waits[i] == id)
+            return true;
+    return cw_stream_capture_begins(id);
+}
+
+static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_collection_find(call->context);
+    (void)id;
+    if (c && is_ours_to_stop(c) && c->count && cw_range_affords_end())
+        flush(c);
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+/* Ends what is being collected, unless it is the program that ends it. A launch may be in the middle of its passes. */
+static void come_to_rest(struct cw_collection *c)
+{
+    cw_collection_wait(c, self.replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
+    if (is_ours_to_stop(c))
+        flush(c);
+}
+
+/* A graph of the program's runs while nothing is collected (graph_range.c says why). Kernel replay ends there, for what
+ * it would do behind a graph is not known; under application replay CUPTI fails to decode the pass of a graph that
+ * follows several collections of launches. */
+static void met_graph(struct cw_collection *c, bool wanted)
+{
+    c->met_graph = true;
+    come_to_rest(c);
+    c->met_graph = true; /* again: another thread may have started and stopped */
+    if (wanted && !cw_inject.over)
+        cw_collection_skip(c, self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
+}
+
+/* Why launches are not collected now, or NULL. */
+static const char *obstacle(const struct cw_collection *c)
+{
+    if (cw_stream_capture_is_under_way())
+        return CW_WHY_CAPTURED;
+    return c->met_graph && self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : NULL;
+}
+
+/* Kernels that are captured under the profiler crash where their graph is launched without it. */
+static void cut_range(struct cw_collection *c)
+{
+    cw_range_end(c);
+    c->launches[c->count - 1].data.unwanted = true;
+    cw_collection_skip(c, CW_WHY_CAPTURED);
+}
+
+static void rest_before_capture(struct cw_collection *c)
+{
+    if (c->running && self.replay == CW_REPLAY_USER) {
+        cw_collection_stop_all();
+        cw_inject_fail(CW_ERR_UNSUPPORTED,
+                       "found a stream that is captured into a CUDA graph in a loop of user replay; "
+                       "expected the capture before it");
+        return;
+    }
+    if (c->open_range)
+        cut_range(c);
+    come_to_rest(c);
+}
+
+static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)call;
+    if (cw_stream_capture_begins(id))
+        cw_collection_each(rest_before_capture);
+}
+
+/* Behind a graph in a range for each launch the profiler fails to stop. */
+static void refuse_graph(const struct cw_collection *c)
+{
+    if (!c->running)
+        return;
+    cw_collection_stop_all();
+    cw_inject_fail(CW_ERR_UNSUPPORTED, "found a CUDA graph launched under user replay with a range for each launch, "
+                                       "which CUPTI cannot stop behind; expected --ranges user");
+}
+
+/* Makes a collection run for a launch, or stop for one that nobody wants. Where ranges are pushed, they come one after
+ * another. */
+static bool make_ready(struct cw_collection *c, bool wanted)
+{
+    bool one_by_one = !cw_collection_sees_launches();
+    do {
+        while (one_by_one && c->pending)
+            cw_inject_wait();
+        if (is_ours_to_stop(c) && (!wanted || (c->count && cw_collection_is_due(c))))
+            flush(c);
+        if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
+            return false;
+    } while (one_by_one && c->pending);
+    return true;
+}
+
+/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
+ * from. So the first launch of each that is given some runs by itself. */
+static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    come_to_rest(c);
+    c->watched = call->correlationId;
+    cw_collection_skip(c, "the first launch of a kernel that is given memory of the host's, where it may wait");
+}
+
+static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
+{
+    bool rests = cw_idle_wait(c->context, patience_ns);
+    cw_kernel_seen(cw_inject_launch_function(id, call->functionParams), rests);
+    c->watched = 0;
+}
+
+/* What others can reach is not replayed. False where what is being collected cannot be ended. */
+static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
+{
+    if (c->running && !c->once)
+        come_to_rest(c);
+    if (c->running && !c->once)
+        return false;
+    cw_once_enter(c, id, call, wanted, cw_reach_why());
+    return true;
+}
+
+/* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
+ * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
+ */
+static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_collection *c = cw_collection_find(call->context);
+    bool graph = cw_inject_launches_graph(id);
+    if (c && graph && c->open_range)
+        c->launches[c->count - 1].data.graphs++;
+    if (!c || self.user || !cw_stream_runs_launch(id, call))
+        return;
+    bool wanted = cw_range_wants(id, call);
+    if (self.replay != CW_REPLAY_USER && cw_reach_why()) {
+        if (count_once(c, id, call, wanted))
+            return;
+        wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
+    }
+    if (wanted && !graph && self.replay != CW_REPLAY_USER && cw_kernel_may_wait(id, call)) {
+        watch(c, call);
+        return;
+    }
+    if (graph && self.replay == CW_REPLAY_USER) {
+        refuse_graph(c);
+        return;
+    }
+    if (graph) {
+        met_graph(c, wanted);
+        return;
+    }
+    const char *why = obstacle(c);
+    if (why) {
+        come_to_rest(c); /* so that CUPTI does not see this one */
+        if (wanted)
+            cw_collection_skip(c, why);
+        wanted = false;
+        if (!c->running)
+            return;
+    }
+    bool ready = make_ready(c, wanted);
+    if (wanted && self.replay != CW_REPLAY_USER && cw_reach_why() && count_once(c, id, call, wanted)) /* meanwhile */
+        return;
+    if (ready && !c->once && cw_collection_launch(c, id, call)) {
+        c->launches[c->count - 1].data.replay = self.replay;
+        c->launches[c->count - 1].data.unwanted = !wanted;
+        cw_collection_enter(c, c->count);
+    }
+}
+
+static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    struct cw_collection *c = cw_collection_find(call->context);
+    if (c && c->watched && c->watched == call->correlationId)
+        see(id, call, c);
+    else if (c && c->once)
+        cw_once_leave(c, id, call);
+    else if (c && c->running && cw_collection_launched(c, call))
+        cw_collection_leave(c);
+}
+
+/* ---- user ranges ------------------------------------------------------------------------------------------------ */
+
+struct cw_collection *cw_range_current(void)
+{
+    CUcontext context = NULL;
+    if (!cw_inject.api.cuCtxGetCurrent || cw_inject.api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+        return NULL;
+    struct cw_collection *c = context ? cw_collection_find(context) : NULL;
+    return c ? c : cw_collection_only();
+}
+
+void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
+{
+    if (is_ours_to_stop(c) && c->count && cw_collection_is_due(c))
+        flush(c);
+    if (c->open_range || cw_inject.over || (!c->running && (self.replay == CW_REPLAY_USER || !arm(c))))
+        return;
+    if (!cw_collection_range(c, range) || !cw_collection_push(c, c->count))
+        return;
+    c->launches[c->count - 1].data.replay = self.replay;
+    c->open_range = range->id;
+}
+
+void cw_range_end(struct cw_collection *c)
+{
+    cw_inject_synchronize(c->context); /* what was launched in it must count */
+    c->open_range = 0;
+    if (c->running && cw_collection_pop(c))
+        c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
+}
+
+static void range_opened(const struct cw_open_range *range)
+{
+    struct cw_collection *c = self.user && range->level == self.level ? cw_range_current() : NULL;
+    if (!c || !cw_filter_launch(&self.filter, "", true))
+        return;
+    if (cw_stream_capture_is_under_way()) {
+        cw_collection_skip(c, CW_WHY_CAPTURED);
+        return;
+    }
+    cw_inject_synchronize(c->context); /* and what was launched before must not */
+    cw_range_begin(c, range);
+}
+
+static void range_closing(const struct cw_open_range *range)
+{
+    struct cw_collection *c = cw_collection_with_range(range->id);
+    if (c)
+        cw_range_end(c);
+}
+
+/* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+static void context_created(CUcontext context, uint32_t device)
+{
+    struct cw_collection *c = cw_collection_open(context, device);
+    const struct cw_open_range *range = c && self.user ? cw_user_ranges_at_level(self.level) : NULL;
+    if (range && cw_filter_launch(&self.filter, "", true))
+        cw_range_begin(c, range);
+}
+
+static void deliver(struct cw_collection *c)
+{
+    if (c->open_range)
+        cw_range_end(c);
+    flush(c);
+    cw_collection_report_skipped(c);
+}
+
+static void context_destroyed(CUcontext context)
+{
+    struct cw_collection *c = cw_collection_find(context);
+    if (!c)
+        return;
+    deliver(c);
+    cw_collection_close(c);
+}
+
+static void finish_collection(struct cw_collection *c)
+{
+    deliver(c);
+    if (!c->running) /* again, by another thread */
+        cw_collection_release(c);
+}
+
+static void finish(void)
+{
+    cw_collection_each(finish_collection);
+}
+
+/* User ranges and user replay repeat nothing that the program does not repeat itself. */
+static bool rest(void)
+{
+    if (self.user || self.replay == CW_REPLAY_USER)
+        return true;
+    cw_collection_each(come_to_rest);
+    return !cw_collection_any_runs();
+}
+
+const struct cw_inject_mode cw_inject_range = {.load = cw_range_load,
+                                               .setup = cw_range_setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .launch_entered = launch_entered,
+                                               .launch_left = launch_left,
+                                               .finish = finish,
+                                               .wants = wants,
+                                               .call_entered = call_entered,
+                                               .call_left = call_left,
+                                               .range_opened = range_opened,
+                                               .range_closing = range_closing,
+                                               .abandoned = cw_collection_stop_all,
+                                               .rest = rest};

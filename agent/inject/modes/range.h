@@ -1,0 +1,43 @@
+/* Settings of range collection that its parts share. */
+#ifndef CW_INJECT_RANGE_H
+#define CW_INJECT_RANGE_H
+
+#include "agent/common/filter.h"
+#include "agent/inject/ranges/collection.h"
+#include "agent/inject/ranges/mode.h"
+
+struct cw_range_settings {
+    enum cw_replay_kind replay;
+    bool user;              /* user ranges, not launches */
+    uint32_t level, levels; /* of user ranges: the level to begin with, and how many from there in this run */
+    struct cw_filter filter;
+    struct cw_filter_options options;
+    uint64_t first_ns, spent_ns; /* when it was first started; what starting and stopping took */
+};
+extern struct cw_range_settings cw_range_settings;
+
+extern const struct cw_inject_mode cw_inject_range;
+
+void cw_range_load(void);
+/* Reads SETUP's payload; false when it makes no sense. */
+bool cw_range_setup(struct cw_reader *in);
+/* Whether the filter wants this launch; counts it. */
+bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
+
+/* Before a start: lets go of what collects in another context of the same device, and waits for what the profiler must
+ * not see. False where something stays in the way: then this one is skipped. */
+bool cw_range_clear_the_way(struct cw_collection *c);
+
+/* Counts what starting, stopping or replaying took since `begin_ns`. */
+void cw_range_spend(uint64_t begin_ns);
+/* Whether a collection may end now, where the program has waited for the GPU and what comes next may be its end: only
+ * as often as is cheap beside the program. */
+bool cw_range_affords_end(void);
+
+/* The collection of the calling thread's context, or of the only one. */
+struct cw_collection *cw_range_current(void);
+/* Begins the user range that is at the level to collect. */
+void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range);
+void cw_range_end(struct cw_collection *c);
+
+#endif

@@ -1,0 +1,564 @@
+#define _GNU_SOURCE
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/ranges/collection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const uint64_t longest_ns = 5000000000; /* of a collection */
+enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
+
+struct part {
+    uint32_t metric_count, pass_count;
+    const char **metrics;
+};
+
+struct config { /* the passes of all parts, one part's after the other's */
+    uint8_t *bytes;
+    size_t size; /* 0: not to be used */
+};
+
+static struct {
+    /* from SETUP */
+    uint32_t at_once, part_count;
+    struct part *parts; /* behind them the one that is counted once */
+    struct config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
+    uint32_t slot_count;                       /* that have ever been used */
+    struct cw_collection slots[MOST_CONTEXTS]; /* one that nothing uses has no context */
+} self;
+
+static bool read_part(struct cw_reader *in, struct part *part)
+{
+    part->metric_count = cw_read_count(in, 4, "metrics");
+    part->metrics = cw_arena_alloc(cw_inject.arena, part->metric_count, sizeof *part->metrics);
+    for (uint32_t i = 0; part->metrics && i < part->metric_count; i++)
+        part->metrics[i] = cw_read_string(in, cw_inject.arena);
+    part->pass_count = cw_read_u32(in);
+    return part->metrics && in->status == CW_OK;
+}
+
+static bool read_config(struct cw_reader *in, struct config *config)
+{
+    config->size = cw_read_count(in, 1, "bytes");
+    const uint8_t *bytes = cw_read_bytes(in, config->size);
+    config->bytes = cw_arena_alloc(cw_inject.arena, config->size, 1);
+    if (!config->bytes || in->status != CW_OK)
+        return false;
+    memcpy(config->bytes, bytes, config->size);
+    return true;
+}
+
+bool cw_collection_setup(struct cw_reader *in)
+{
+    self.at_once = cw_read_u32(in);
+    self.part_count = cw_read_count(in, 8, "parts");
+    self.parts = cw_arena_alloc(cw_inject.arena, self.part_count + 1u, sizeof *self.parts);
+    bool good = self.parts && self.part_count && self.part_count < MOST_PARTS;
+    for (uint32_t i = 0; good && i < self.part_count; i++)
+        good = read_part(in, &self.parts[i]);
+    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
+        good = read_config(in, &self.configs[scope]);
+    good = good && read_part(in, &self.parts[self.part_count]);
+    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
+        good = read_config(in, &self.once[scope]);
+    return good && self.at_once && self.at_once <= MOST_AT_ONCE;
+}
+
+uint32_t cw_collection_parts(void)
+{
+    return self.part_count;
+}
+
+bool cw_collection_can_count_once(void)
+{
+    return self.once[CW_SCOPE_CONTEXT].size || self.once[CW_SCOPE_DEVICE].size;
+}
+
+uint32_t cw_collection_at_once(void)
+{
+    return self.at_once;
+}
+
+/* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+struct cw_collection *cw_collection_find(CUcontext context)
+{
+    for (uint32_t i = 0; context && i < self.slot_count; i++)
+        if (self.slots[i].context == context)
+            return &self.slots[i];
+    return NULL;
+}
+
+/* Another context of its device, also without a profiler's object. */
+static struct cw_collection *find_neighbour(const struct cw_collection *c, bool with_object)
+{
+    for (uint32_t i = 0; i < self.slot_count; i++) {
+        struct cw_collection *other = &self.slots[i];
+        if (other != c && other->context && other->device == c->device && (other->object || !with_object))
+            return other;
+    }
+    return NULL;
+}
+
+struct cw_collection *cw_collection_beside(const struct cw_collection *c)
+{
+    return find_neighbour(c, true);
+}
+
+struct cw_collection *cw_collection_only(void)
+{
+    struct cw_collection *only = NULL;
+    for (uint32_t i = 0, used = 0; i < self.slot_count; i++)
+        if (self.slots[i].context)
+            only = used++ ? NULL : &self.slots[i];
+    return only;
+}
+
+bool cw_collection_noted_all(void)
+{
+    uint32_t pending = 0;
+    for (uint32_t i = 0; i < self.slot_count; i++)
+        pending += self.slots[i].pending;
+    return cw_in_flight_launches() == pending;
+}
+
+void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns)
+{
+    cw_in_flight_hold();
+    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
+        cw_inject_wait();
+    cw_in_flight_release();
+}
+
+struct cw_collection *cw_collection_with_range(uint64_t range)
+{
+    for (uint32_t i = 0; i < self.slot_count; i++)
+        if (self.slots[i].context && self.slots[i].open_range == range)
+            return &self.slots[i];
+    return NULL;
+}
+
+/* The size of a part's counter data. CUPTI makes counter data for the metrics whose size it was asked for last. */
+static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
+{
+    PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, ask);
+    ask.pRangeProfilerObject = c->object;
+    ask.pMetricNames = self.parts[part].metrics;
+    ask.numMetrics = self.parts[part].metric_count;
+    ask.maxNumOfRanges = self.at_once;
+    ask.maxNumRangeTreeNodes = self.at_once;
+    if (!CALL(cuptiRangeProfilerGetCounterDataSize, ask))
+        return false;
+    *size = ask.counterDataSize;
+    c->chosen = part;
+    return true;
+}
+
+static bool enable(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
+    enable.ctx = c->context;
+    if (!CALL(cuptiRangeProfilerEnable, enable))
+        return false;
+    c->object = enable.pRangeProfilerObject;
+    c->configured = false;
+    c->chosen = NO_PART;
+    return true;
+}
+
+static bool place_images(struct cw_collection *c)
+{
+    size_t before = 0;
+    c->images = calloc(self.part_count + 1u, sizeof *c->images);
+    c->launches = calloc(self.at_once, sizeof *c->launches);
+    bool good = c->images && c->launches;
+    if (!good)
+        cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+    for (uint32_t i = 0; good && i < self.part_count + cw_collection_can_count_once(); i++) {
+        struct cw_collection_image *image = &c->images[i];
+        good = choose_metrics(c, i, &image->size);
+        image->offset = i < self.part_count ? before : 0; /* what is counted once is alone in its memory */
+        before = image->offset + (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
+        c->memory_size = before > c->memory_size ? before : c->memory_size;
+    }
+    return good;
+}
+
+/* Memory that is not there would end the program when it is touched. A signal undoes what was being allocated. */
+static bool allocate(int file, size_t size)
+{
+    bool good = true;
+    for (size_t at = 0; at < size && good; at += PIECE)
+        do
+            good = fallocate(file, 0, (off_t)at, (off_t)(size - at < PIECE ? size - at : PIECE)) == 0;
+        while (!good && errno == EINTR);
+    return good;
+}
+
+/* The agent takes only memory that cannot shrink under it. */
+static bool make_memory(struct cw_collection_memory *m, size_t size)
+{
+    void *bytes = MAP_FAILED;
+    if (cw_descriptor_take(&m->file, memfd_create("counter data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) &&
+        cw_descriptor_may_grow(size) && allocate(m->file.fd, size) &&
+        fcntl(m->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->file.fd, 0);
+    if (bytes != MAP_FAILED) {
+        m->bytes = bytes;
+        return true;
+    }
+    cw_inject_fail(CW_ERR_NOMEM, "found no memory for %zu bytes of counter data in the profiled program: %s", size,
+                   strerror(errno));
+    cw_descriptor_close(&m->file);
+    return false;
+}
+
+/* Memory that the agent does not read. */
+static bool take_turns(struct cw_collection *c)
+{
+    struct cw_collection_memory *m = &c->memories[c->turn = !c->turn];
+    return m->bytes ? cw_inject_wait_taken(m->handed_over) : make_memory(m, c->memory_size);
+}
+
+struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
+{
+    uint32_t slot = 0;
+    while (slot < self.slot_count && self.slots[slot].context)
+        slot++;
+    if (!context || cw_collection_find(context) || slot == MOST_CONTEXTS)
+        return NULL;
+    self.slot_count += slot == self.slot_count;
+    struct cw_collection *c = &self.slots[slot];
+    *c = (struct cw_collection){.context = context, .device = device};
+    if (cw_inject.api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
+        c->pci[0] = 0;
+    /* not while another context's is between start and stop */
+    return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
+}
+
+/* Not before the agent has read what was handed over: it is not to get more than it can read. */
+static void free_memories(struct cw_collection *c)
+{
+    for (int i = 0; i < 2; i++) {
+        struct cw_collection_memory *m = &c->memories[i];
+        if (m->bytes && !cw_inject.over)
+            cw_inject_wait_taken(m->handed_over);
+        if (m->bytes) {
+            munmap(m->bytes, c->memory_size);
+            cw_descriptor_close(&m->file);
+        }
+        *m = (struct cw_collection_memory){0};
+    }
+}
+
+static void disable(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Disable_Params, params);
+    params.pRangeProfilerObject = c->object;
+    if (c->object)
+        cw_inject.api.cuptiRangeProfilerDisable(&params);
+    c->object = NULL;
+}
+
+void cw_collection_release(struct cw_collection *c)
+{
+    disable(c);
+    free_memories(c);
+}
+
+void cw_collection_close(struct cw_collection *c)
+{
+    if (c->running && (c->inside || c->pending)) /* CUPTI would wait for a kernel that does not end */
+        c->object = NULL;
+    cw_collection_release(c);
+    cw_collection_forget(c);
+    free(c->images);
+    free(c->launches);
+    *c = (struct cw_collection){0};
+}
+
+bool cw_collection_is_due(const struct cw_collection *c)
+{
+    return c->running && (c->count == self.at_once || cw_inject_now_ns() - c->armed_ns > longest_ns);
+}
+
+bool cw_collection_any_runs(void)
+{
+    for (uint32_t i = 0; i < self.slot_count; i++)
+        if (self.slots[i].context && self.slots[i].running)
+            return true;
+    return false;
+}
+
+void cw_collection_each(void (*each)(struct cw_collection *c))
+{
+    for (uint32_t i = 0; i < self.slot_count && !cw_inject.over; i++)
+        if (self.slots[i].context)
+            each(&self.slots[i]);
+}
+
+/* ---- whose work counts ------------------------------------------------------------------------------------------ */
+
+/* What has once been seen beside the context may come again, unseen. */
+static void look_around(struct cw_collection *c)
+{
+    enum cw_company company = find_neighbour(c, false) ? CW_COMPANY_OTHERS : cw_inject_company(c->pci);
+    c->company = company > c->company ? company : c->company;
+}
+
+/* The config images for both scopes. */
+static const struct config *configs_of(const struct cw_collection *c)
+{
+    return c->once ? self.once : self.configs;
+}
+
+static void choose_scope(struct cw_collection *c)
+{
+    const struct config *context = &configs_of(c)[CW_SCOPE_CONTEXT], *device = &configs_of(c)[CW_SCOPE_DEVICE];
+    if (device->size)
+        look_around(c);
+    c->scope = context->size && (!device->size || c->company) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
+}
+
+static enum cw_scope scope_of_launches(struct cw_collection *c)
+{
+    if (c->scope == CW_SCOPE_DEVICE)
+        look_around(c);
+    return c->scope == CW_SCOPE_DEVICE && c->company == CW_COMPANY_OTHERS ? CW_SCOPE_SHARED : c->scope;
+}
+
+/* ---- collecting ------------------------------------------------------------------------------------------------- */
+
+/* An object goes on with what it was configured for first, so another kind of range or scope takes another object. */
+static bool prepare_object(struct cw_collection *c)
+{
+    size_t same;
+    if (c->configured &&
+        (c->configured_range != c->range || c->configured_scope != c->scope || c->configured_once != c->once))
+        disable(c);
+    if ((!c->object && !enable(c)) || (!c->images && !place_images(c)))
+        return false;
+    return c->chosen == c->part || choose_metrics(c, c->part, &same);
+}
+
+/* The passes from here on go to the image of another part: what several passes count is not added up. */
+static bool configure(struct cw_collection *c)
+{
+    if (!prepare_object(c))
+        return false;
+    const struct cw_collection_image *image = &c->images[c->part];
+    uint8_t *bytes = c->memories[c->turn].bytes + image->offset;
+    PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
+    init.pRangeProfilerObject = c->object;
+    init.counterDataSize = image->size;
+    init.pCounterData = bytes;
+    PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
+    config.pRangeProfilerObject = c->object;
+    config.configSize = configs_of(c)[c->scope].size;
+    config.pConfig = configs_of(c)[c->scope].bytes;
+    config.counterDataImageSize = image->size;
+    config.pCounterDataImage = bytes;
+    config.range = c->range;
+    config.replayMode = c->replay;
+    config.maxRangesPerPass = self.at_once;
+    config.numNestingLevels = 1;
+    config.minNestingLevel = 1;
+    config.targetNestingLevel = 1;
+    config.passIndex = c->pass;
+    c->configured = true;
+    c->configured_range = c->range;
+    c->configured_scope = c->scope;
+    c->configured_once = c->once;
+    c->part_end = c->pass + self.parts[c->part].pass_count;
+    return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
+}
+
+bool cw_collection_start_pass(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_Start_Params, params);
+    params.pRangeProfilerObject = c->object;
+    return CALL(cuptiRangeProfilerStart, params);
+}
+
+bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+    params.pRangeProfilerObject = c->object;
+    if (!CALL(cuptiRangeProfilerStop, params))
+        return false;
+    *more = ++c->pass < c->part_end;
+    bool last = !*more && c->part + 1 >= self.part_count, done = params.isAllPassSubmitted;
+    if (c->replay == CUPTI_UserReplay && last != done) {
+        cw_inject_fail(CW_ERR_DEVICE,
+                       done ? "CUPTI was done after %u passes of the plan, which has more"
+                            : "CUPTI was not done after %u passes, which is all that the plan has",
+                       c->pass);
+        return false;
+    }
+    return true;
+}
+
+bool cw_collection_push(struct cw_collection *c, uint32_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%" PRIu32, number);
+    PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
+    push.pRangeProfilerObject = c->object;
+    push.pRangeName = name;
+    return CALL(cuptiRangeProfilerPushRange, push);
+}
+
+bool cw_collection_pop(struct cw_collection *c)
+{
+    PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
+    pop.pRangeProfilerObject = c->object;
+    return CALL(cuptiRangeProfilerPopRange, pop);
+}
+
+void cw_collection_enter(struct cw_collection *c, uint32_t number)
+{
+    c->inside = c->pushed && !cw_inject.over && cw_inject_synchronize(c->context) && cw_collection_push(c, number);
+}
+
+void cw_collection_leave(struct cw_collection *c)
+{
+    if (c->inside && cw_inject_synchronize(c->context))
+        cw_collection_pop(c);
+    c->inside = false;
+}
+
+/* With the CUPTI of CUDA 12.8 and 12.9, counter data of automatic ranges has none on a driver for CUDA 13. */
+bool cw_collection_sees_launches(void)
+{
+    uint32_t version = 0;
+    return cw_inject.api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
+}
+
+static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
+{
+    c->part = c->once ? self.part_count : 0;
+    c->pass = 0;
+    c->dropped = 0;
+    c->range = range;
+    c->replay = replay;
+    choose_scope(c);
+    c->running = !cw_inject.over && prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
+    c->armed_ns = cw_inject_now_ns();
+    return c->running;
+}
+
+bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
+{
+    c->once = false;
+    c->pushed = !cw_collection_sees_launches();
+    return start(c, c->pushed ? CUPTI_UserRange : CUPTI_AutoRange, replay);
+}
+
+bool cw_collection_arm_user(struct cw_collection *c)
+{
+    c->once = c->pushed = false;
+    return start(c, CUPTI_UserRange, CUPTI_UserReplay);
+}
+
+bool cw_collection_arm_once(struct cw_collection *c)
+{
+    c->once = c->pushed = true;
+    return start(c, CUPTI_UserRange, CUPTI_UserReplay);
+}
+
+/* Sends the launches with the counter data of `parts` parts, all or none; without it only how many there are none of.
+ */
+static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u32(&out, c->device);
+    cw_write_u32(&out, (uint32_t)dropped + c->skipped);
+    cw_write_string(&out, c->why ? c->why : "");
+    cw_write_u32(&out, c->count);
+    enum cw_scope scope = parts ? scope_of_launches(c) : CW_SCOPE_CONTEXT;
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->launches[i].data.scope = scope;
+        cw_launch_write(&out, &c->launches[i].data);
+    }
+    cw_write_u8(&out, c->once);
+    cw_write_u32(&out, parts);
+    for (uint32_t i = 0; i < parts; i++)
+        cw_write_u32(&out, (uint32_t)c->images[c->once ? self.part_count : i].size);
+    struct cw_collection_memory *m = &c->memories[c->turn];
+    if (parts)
+        m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, cw_descriptor_number(&m->file));
+    else
+        cw_inject_send(CW_MESSAGE_RANGES, &out);
+    c->skipped = 0;
+    c->why = NULL;
+}
+
+void cw_collection_report_skipped(struct cw_collection *c)
+{
+    if (c->skipped && !c->count)
+        send(c, 0, 0);
+}
+
+bool cw_collection_next_part(struct cw_collection *c, bool *more)
+{
+    PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
+    decode.pRangeProfilerObject = c->object;
+    *more = false;
+    if (!CALL(cuptiRangeProfilerDecodeData, decode))
+        return false;
+    c->dropped = decode.numOfRangeDropped > c->dropped ? decode.numOfRangeDropped : c->dropped;
+    *more = c->part + 1 < self.part_count;
+    if (!*more)
+        return true;
+    c->part++;
+    return configure(c);
+}
+
+void cw_collection_deliver(struct cw_collection *c)
+{
+    if (c->count)
+        send(c, c->dropped, c->once ? 1 : self.part_count);
+    cw_collection_forget(c);
+}
+
+/* The object goes on with the next pass; another begins anew. */
+static void give_up(struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        cw_collection_skip(c, "what a loop of user replay repeats, where the program left it before its last pass");
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
+
+void cw_collection_flush(struct cw_collection *c)
+{
+    if (!c->running)
+        return;
+    c->running = false;
+    bool more, stopped = cw_collection_stop_pass(c, &more);
+    more = c->replay == CUPTI_UserReplay && (more || c->part + 1 < self.part_count);
+    if (stopped && more)
+        give_up(c);
+    else if (stopped && cw_collection_next_part(c, &more))
+        cw_collection_deliver(c);
+    else
+        cw_collection_forget(c);
+}
+
+void cw_collection_stop_all(void)
+{
+    for (uint32_t i = 0; i < self.slot_count; i++) {
+        PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
+        stop.pRangeProfilerObject = self.slots[i].object;
+        bool kernel_runs = self.slots[i].inside || self.slots[i].pending; /* which CUPTI would wait for */
+        if (self.slots[i].running && !kernel_runs)
+            cw_inject.api.cuptiRangeProfilerStop(&stop);
+        self.slots[i].running = false;
+        cw_collection_forget(&self.slots[i]);
+    }
+}

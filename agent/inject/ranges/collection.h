@@ -1,0 +1,145 @@
+/* A context under CUPTI's range profiler, and the launches that became ranges: what every kind of replay shares. */
+#ifndef CW_INJECT_COLLECTION_H
+#define CW_INJECT_COLLECTION_H
+
+#include "agent/common/nesting.h"
+#include "agent/inject/driver/descriptor.h"
+#include "agent/inject/driver/inject.h"
+
+struct cw_seen_launch { /* what is known of a range before it is sent */
+    char *kernel, *nvtx;
+    uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
+    struct cw_launch data;
+};
+
+/* The counter data of one part of the plan: passes that share no raw counter. */
+struct cw_collection_image {
+    size_t offset, size; /* in the memory */
+};
+
+/* Counter data of all parts, which the agent reads where it is. */
+struct cw_collection_memory {
+    struct cw_descriptor file;
+    uint8_t *bytes;       /* NULL: none yet */
+    uint64_t handed_over; /* cw_inject_wait_taken() before it is used again */
+};
+
+struct cw_collection {
+    CUcontext context;
+    uint32_t device;
+    CUpti_RangeProfiler_Object *object;
+    struct cw_collection_image *images;      /* one for each part */
+    struct cw_collection_memory memories[2]; /* they take turns: the agent reads one while the other fills */
+    uint32_t turn;                           /* the one that fills */
+    size_t memory_size;                      /* of each */
+    char pci[32];                            /* the device's address */
+    enum cw_company company;                 /* the most that was seen on the device */
+    bool waited;                             /* in vain, for a launch of another context to return */
+    enum cw_scope scope;                     /* of the config image, since the start */
+    uint32_t part;                           /* the one that is being collected */
+    uint32_t pass, part_end;                 /* passes stopped so far; how many there will be with this part's */
+    uint32_t chosen;                         /* the part that CUPTI makes counter data for */
+    bool configured;                         /* the object is, for this kind of range and with this config image: */
+    CUpti_ProfilerRange configured_range;
+    enum cw_scope configured_scope;
+    bool configured_once;
+    size_t dropped;            /* ranges, by the parts so far */
+    CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
+    bool once;                 /* launches are counted in one pass, and never repeated (once.h) */
+    uint32_t inside_of;        /* the launch whose range is open while it is */
+    bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
+    CUpti_ProfilerReplayMode replay;
+    bool running;     /* between arm and flush */
+    bool met_graph;   /* the program launched a graph while nothing was collected */
+    uint32_t watched; /* a launch that runs by itself, to see whether it waits; 0: none */
+    uint64_t armed_ns;
+    uint64_t open_range;             /* the user range that is being collected, 0 for none */
+    uint32_t count, pending;         /* launches so far, and those of them that have not returned */
+    uint32_t skipped;                /* launches that could not be collected, not yet reported */
+    const char *why;                 /* the first of them was skipped */
+    struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
+};
+
+/* Reads SETUP's payload; false when it makes no sense. */
+bool cw_collection_setup(struct cw_reader *in);
+uint32_t cw_collection_at_once(void);
+/* How many parts the plan has. */
+uint32_t cw_collection_parts(void);
+
+/* Enables the profiler on a new context. NULL where that fails or the context is known. */
+struct cw_collection *cw_collection_open(CUcontext context, uint32_t device);
+struct cw_collection *cw_collection_find(CUcontext context);
+void cw_collection_close(struct cw_collection *c);
+/* Gives the counters back, after the last range: a child that the program forked would keep them for as long as it
+ * lives. */
+void cw_collection_release(struct cw_collection *c);
+/* Another context's collection that has the counters of the same device, which are of one context at a time; NULL where
+ * there is none. It has to be ended and released before this one is armed. */
+struct cw_collection *cw_collection_beside(const struct cw_collection *c);
+/* The only collection, NULL where there are several. The one that collects this user range, or NULL. */
+struct cw_collection *cw_collection_only(void);
+struct cw_collection *cw_collection_with_range(uint64_t range);
+/* Stops what is running and forgets it: the program goes on at its own speed. */
+void cw_collection_stop_all(void);
+/* Whether some context is being collected. */
+bool cw_collection_any_runs(void);
+/* Whether what is being collected is to end: there is no more room, or a program that is killed would take too much
+ * with it. */
+bool cw_collection_is_due(const struct cw_collection *c);
+/* Calls `each` for every open collection until the capture is over. */
+void cw_collection_each(void (*each)(struct cw_collection *c));
+
+/* Configures a part of the plan with an empty image and starts it, its first pass with user replay. */
+bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
+/* The same for user ranges. */
+bool cw_collection_arm_user(struct cw_collection *c);
+/* The same for launches that are pushed as ranges and counted in one pass only. */
+bool cw_collection_arm_once(struct cw_collection *c);
+/* Whether the plan has a pass for that. */
+bool cw_collection_can_count_once(void);
+/* Each is true on success. Begins another pass; ends one, *more where the part has another. */
+bool cw_collection_start_pass(struct cw_collection *c);
+bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
+/* A range of the program's under user ranges, from here on: the number-th, from 1. CUPTI would add up ranges of one
+ * name, so each gets its own. */
+bool cw_collection_push(struct cw_collection *c, uint32_t number);
+bool cw_collection_pop(struct cw_collection *c);
+/* Around a launch that becomes the number-th range, in every pass: an older CUPTI sees no launches by itself. Nothing
+ * but the launch counts. */
+void cw_collection_enter(struct cw_collection *c, uint32_t number);
+void cw_collection_leave(struct cw_collection *c);
+/* Whether CUPTI sees launches by itself, as kernel replay needs it. */
+bool cw_collection_sees_launches(void);
+/* Ends what is running, decodes it, and sends the ranges if there are any; of a loop of user replay that was left
+ * before its last pass there are none. */
+void cw_collection_flush(struct cw_collection *c);
+/* After the last pass of a part was stopped: decodes it and configures the next part, whose first pass is then to be
+ * started; *more is false where it was the last part. False after a failure. */
+bool cw_collection_next_part(struct cw_collection *c, bool *more);
+/* Sends the ranges when all parts are decoded. */
+void cw_collection_deliver(struct cw_collection *c);
+
+/* Forgets the launches so far, for another pass of the same. */
+void cw_collection_forget(struct cw_collection *c);
+
+/* Notes a user range that begins now. False when there is no room. */
+bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range);
+/* Whether every launch that has not returned was noted by a collection. */
+bool cw_collection_noted_all(void);
+/* Waits for its launches to return, for so long; others are held up meanwhile. */
+void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns);
+/* Counts a launch that is not collected; why: a phrase for "not collected, such as". */
+void cw_collection_skip(struct cw_collection *c, const char *why);
+/* Tells the agent of skipped launches that no ranges came after. */
+void cw_collection_report_skipped(struct cw_collection *c);
+
+/* Notes a launch that is about to start and makes a range (cw_stream_runs_launch). False where there is no room. */
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The same for a graph of this name that is collected before the program launches it. */
+bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                         const char *name);
+/* Notes its return; a launch that the driver refused is forgotten or, where its range was pushed, not wanted. False for
+ * a launch that was not noted. */
+bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);
+
+#endif

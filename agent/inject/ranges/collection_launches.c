@@ -1,0 +1,76 @@
+/* The launches and ranges of a collection, before their counter data is sent. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "agent/inject/ranges/collection.h"
+#include "agent/inject/ranges/user_ranges.h"
+
+void cw_collection_forget(struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        free(c->launches[i].kernel);
+        free(c->launches[i].nvtx);
+    }
+    c->count = c->pending = 0;
+}
+
+void cw_collection_skip(struct cw_collection *c, const char *why)
+{
+    c->why = c->why ? c->why : why;
+    c->skipped++;
+}
+
+static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *kernel, uint64_t range)
+{
+    l->kernel = strdup(kernel);
+    l->nvtx = cw_user_ranges_path(range);
+    l->data.kernel = l->kernel ? l->kernel : "";
+    l->data.nvtx = l->nvtx ? l->nvtx : "";
+    l->data.context = (uint64_t)(uintptr_t)c->context;
+    l->data.start_ns = cw_inject_now_ns();
+    c->launches[c->count++] = *l;
+}
+
+bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range)
+{
+    struct cw_seen_launch l = {.data.user = true};
+    if (c->count == cw_collection_at_once())
+        return false;
+    note(c, &l, "", range->id);
+    return true;
+}
+
+bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
+{
+    struct cw_seen_launch l = {.correlation = call->correlationId};
+    if (c->count == cw_collection_at_once() || !cw_inject_launch_shape(&l.data, id, call->functionParams))
+        return false;
+    note(c, &l, name ? name : "", 0);
+    return true;
+}
+
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    bool noted = cw_collection_graph(c, id, call, call->symbolName);
+    c->pending += noted;
+    return noted;
+}
+
+bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *data)
+{
+    uint32_t i = c->count;
+    while (i > 0 && c->launches[i - 1].correlation != data->correlationId)
+        i--;
+    if (i-- == 0 || c->launches[i].data.end_ns)
+        return false;
+    c->pending--;
+    c->launches[i].data.end_ns = cw_inject_now_ns();
+    bool refused = cw_inject_refused(data);
+    c->launches[i].data.unwanted |= refused;
+    if (refused && !c->pushed) { /* to CUPTI, it was none */
+        free(c->launches[i].kernel);
+        free(c->launches[i].nvtx);
+        memmove(&c->launches[i], &c->launches[i + 1], (--c->count - i) * sizeof *c->launches);
+    }
+    return true;
+}

@@ -1,0 +1,36 @@
+/* A way to collect, as the callbacks of CUPTI and user ranges know it. */
+#ifndef CW_INJECT_MODE_H
+#define CW_INJECT_MODE_H
+
+#include "agent/common/nesting.h"
+#include "agent/inject/driver/inject.h"
+
+/* One way to collect (enum cw_mode): what it does with what happens in the program. */
+struct cw_inject_mode {
+    /* Finds libraries and what is in them, and may be NULL. The lock is not held: whoever waits for the loader must not
+     * hold it, for constructors of libraries use ranges and CUDA. Several threads may come here, and find the same. */
+    void (*load)(void);
+    bool (*setup)(struct cw_reader *in); /* the rest of SETUP, once; false ends the capture */
+    void (*context_created)(CUcontext context, uint32_t device);
+    void (*context_destroyed)(CUcontext context);
+    /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business */
+    void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*finish)(void); /* the program ends */
+    /* the rest may be NULL; the other calls of the driver that it wants: */
+    bool (*wants)(CUpti_CallbackId id);
+    void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    void (*range_opened)(const struct cw_open_range *range);
+    void (*range_closing)(const struct cw_open_range *range);
+    void (*abandoned)(void); /* the capture is over, the program is not */
+    /* ends what is being collected: others are about to reach the program's memory (reach.h), or a stream to be
+     * captured; NULL: it does not matter to this mode */
+    bool (*rest)(void); /* false where something goes on that cannot be ended */
+    /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
+     * calls of ours take as well. */
+    void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
+    void (*module_unloading)(CUcontext context);
+};
+
+#endif
