@@ -9,21 +9,9 @@
 #include <unistd.h>
 
 #include "agent/common/device.h"
-#include "agent/inject/driver/idle.h"
-#include "agent/inject/driver/in_flight.h"
-#include "agent/inject/driver/reach.h"
-#include "agent/inject/driver/say.h"
-#include "agent/inject/driver/stream_capture.h"
-#include "agent/inject/driver/wire.h"
-#include "agent/inject/memory/kernels.h"
-#include "agent/inject/modes/batches.h"
-#include "agent/inject/modes/pc.h"
-#include "agent/inject/modes/range.h"
-#include "agent/inject/modes/sass.h"
-#include "agent/inject/modes/trace.h"
-#include "agent/inject/ranges/user_ranges.h"
+#include "agent/inject/state.h"
 
-static bool abandoned; /* what was armed when the capture ended has been stopped */
+#define self (&cw_inject_state.entry)
 
 static const struct cw_inject_mode *const modes[] = {
     [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
@@ -37,7 +25,7 @@ static bool enable(CUpti_CallbackDomain domain, const CUpti_CallbackId *ids, siz
 {
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = cw_inject_good(cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, domain, ids[i]),
+        ok = cw_inject_good(cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, domain, ids[i]),
                             "cuptiEnableCallback");
     return ok;
 }
@@ -48,10 +36,10 @@ static bool enable_wanted(void)
 {
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
-        if ((cw_inject.mode->launch_entered && cw_stream_capture_follows(id)) ||
-            (cw_inject.mode->rest && cw_reach_follows(id)) || (cw_inject.mode->wants && cw_inject.mode->wants(id))) {
+        if ((cw_inject->mode->launch_entered && cw_stream_capture_follows(id)) ||
+            (cw_inject->mode->rest && cw_reach_follows(id)) || (cw_inject->mode->wants && cw_inject->mode->wants(id))) {
             CUptiResult result =
-                cw_inject.api.cuptiEnableCallback(1, cw_inject.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+                cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
             ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
         }
     return ok;
@@ -68,10 +56,10 @@ static const struct cw_inject_mode *read_mode(struct cw_reader *in, const uint8_
 static bool take_setup(const uint8_t *payload, size_t size)
 {
     struct cw_reader in;
-    cw_inject.mode = read_mode(&in, payload, size);
+    cw_inject->mode = read_mode(&in, payload, size);
     cw_reach_init();
-    return cw_inject.mode && cw_inject.mode->setup(&in) &&
-           (!cw_inject.mode->launch_entered ||
+    return cw_inject->mode && cw_inject->mode->setup(&in) &&
+           (!cw_inject->mode->launch_entered ||
             enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count)) &&
            enable_wanted();
 }
@@ -83,11 +71,11 @@ static bool put_hello(struct cw_writer *out, uint32_t *number)
     uint32_t count = 0;
     CUdevice device;
     cw_writer_init(&pairs);
-    bool ok = cw_inject.api.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
-              cw_inject_good(cw_cupti_describe(&cw_inject.api, device, &pairs, &count), "cuptiDeviceGetChipName");
+    bool ok = cw_inject->api.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+              cw_inject_good(cw_cupti_describe(&cw_inject->api, device, &pairs, &count), "cuptiDeviceGetChipName");
     if (ok) {
         *number = (uint32_t)device;
-        cw_write_u32(out, (uint32_t)cw_inject.process);
+        cw_write_u32(out, (uint32_t)cw_inject->process);
         cw_write_string(out, program_invocation_short_name);
         cw_write_u32(out, *number);
         cw_write_u32(out, count);
@@ -103,22 +91,20 @@ static void at_exit(void)
     if (!cw_inject_lock())
         return;
     cw_in_flight_hold(); /* for good: nothing begins again */
-    if (cw_inject.mode && !cw_inject.over)
-        cw_inject.mode->finish();
-    cw_inject.over = abandoned = true;
+    if (cw_inject->mode && !cw_inject->over)
+        cw_inject->mode->finish();
+    cw_inject->over = self->abandoned = true;
     cw_inject_unlock();
 }
 
 /* Here CUPTI loads libraries, so the lock is not held. */
 static bool begin_profiling(void)
 {
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    static bool begun;
     PARAMS(CUpti_Profiler_Initialize_Params, init);
-    pthread_mutex_lock(&one_at_a_time);
-    begun = begun || CALL(cuptiProfilerInitialize, init);
-    pthread_mutex_unlock(&one_at_a_time);
-    return begun;
+    pthread_mutex_lock(&self->one_at_a_time);
+    self->begun = self->begun || CALL(cuptiProfilerInitialize, init);
+    pthread_mutex_unlock(&self->one_at_a_time);
+    return self->begun;
 }
 
 struct answer { /* to HELLO */
@@ -154,15 +140,14 @@ static void load(const struct answer *answer)
  * still needs those libraries: it is installed behind them. */
 static void take_answer(CUcontext context, const struct answer *answer)
 {
-    static bool installed;
-    if (answer->type == CW_MESSAGE_REFUSE || cw_inject.over)
+    if (answer->type == CW_MESSAGE_REFUSE || cw_inject->over)
         return;
-    if (answer->type != CW_MESSAGE_SETUP || (!cw_inject.mode && !take_setup(answer->payload, answer->size))) {
-        cw_inject.over = true;
+    if (answer->type != CW_MESSAGE_SETUP || (!cw_inject->mode && !take_setup(answer->payload, answer->size))) {
+        cw_inject->over = true;
         return;
     }
-    cw_inject.mode->context_created(context, answer->device);
-    installed = installed || atexit(at_exit) == 0;
+    cw_inject->mode->context_created(context, answer->device);
+    self->installed = self->installed || atexit(at_exit) == 0;
 }
 
 /* The first answer says what to collect. What loads libraries comes before the lock. */
@@ -173,7 +158,7 @@ static void introduce(CUcontext context)
     if (good)
         load(&answer);
     cw_inject_acquire();
-    cw_inject.over = cw_inject.over || !good;
+    cw_inject->over = cw_inject->over || !good;
     take_answer(context, &answer);
     cw_inject_release();
     free(answer.payload);
@@ -183,12 +168,12 @@ static void introduce(CUcontext context)
 static void context_created(CUcontext context)
 {
     CUcontext current = NULL;
-    cw_inject.api.cuCtxGetCurrent(&current);
-    if (current != context && cw_inject.api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+    cw_inject->api.cuCtxGetCurrent(&current);
+    if (current != context && cw_inject->api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
         return;
     introduce(context);
     if (current != context)
-        cw_inject.api.cuCtxPopCurrent_v2(&current);
+        cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
 
 /* ---- what happens in the program -------------------------------------------------------------------------------- */
@@ -232,7 +217,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     void (*other)(CUpti_CallbackId, const CUpti_CallbackData *) = entered ? mode->call_entered : mode->call_left;
     if (entered)
         cw_in_flight_gate();
-    if (cw_inject.over)
+    if (cw_inject->over)
         return;
     if (entered && cw_stream_capture_begins(id))
         rest_before_capture(mode);
@@ -252,9 +237,9 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
 
 static void abandon(void)
 {
-    abandoned = true;
-    if (cw_inject.mode && cw_inject.mode->abandoned)
-        cw_inject.mode->abandoned();
+    self->abandoned = true;
+    if (cw_inject->mode && cw_inject->mode->abandoned)
+        cw_inject->mode->abandoned();
 }
 
 static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_ResourceData *data)
@@ -269,8 +254,8 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
 
 static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
-    const struct cw_inject_mode *mode = cw_inject.mode;
-    if (cw_inject.over)
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (cw_inject->over)
         abandon();
     else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
         resource(mode, id, data);
@@ -282,10 +267,10 @@ static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const voi
  * ours as well. True where that is all. */
 static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
-    const struct cw_inject_mode *mode = cw_inject.mode;
+    const struct cw_inject_mode *mode = cw_inject->mode;
     bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
-    if (loaded && mode && mode->module_loaded && !cw_inject.over)
+    if (loaded && mode && mode->module_loaded && !cw_inject->over)
         mode->module_loaded(data->context, data->resourceDescriptor);
     if (unloaded)
         cw_kernel_forget();
@@ -295,9 +280,9 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
-    if (abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */
+    if (self->abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */
         return;
-    if (!cw_inject.over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    if (!cw_inject->over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         context_created(((const CUpti_ResourceData *)data)->context);
     } else if (!code_changed(domain, id, data)) {
         cw_inject_acquire();
@@ -314,7 +299,7 @@ static void subscribe(void)
     static const CUpti_CallbackId resources[] = {
         CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
-    if (cw_inject_good(cw_inject.api.cuptiSubscribe(&cw_inject.subscriber, (CUpti_CallbackFunc)callback, NULL),
+    if (cw_inject_good(cw_inject->api.cuptiSubscribe(&cw_inject->subscriber, (CUpti_CallbackFunc)callback, NULL),
                        "cuptiSubscribe"))
         enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
 }
@@ -325,8 +310,8 @@ static void forked(void)
     cw_inject_renew();
     cw_wire_leave();
     cw_user_ranges_forget();
-    cw_inject.over = cw_inject.over || cw_wire_was_tried();
-    cw_inject.process = cw_wire_was_tried() ? 0 : getpid();
+    cw_inject->over = cw_inject->over || cw_wire_was_tried();
+    cw_inject->process = cw_wire_was_tried() ? 0 : getpid();
 }
 
 /* User ranges may come before CUDA does. */
@@ -342,14 +327,14 @@ static void initialize(void)
     const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
     if (!path || cw_wire_was_tried())
         return;
-    cw_inject.process = getpid();
-    cw_inject.arena = cw_arena_create();
-    if (!cw_inject.arena || !cw_wire_connect(path))
+    cw_inject->process = getpid();
+    cw_inject->arena = cw_arena_create();
+    if (!cw_inject->arena || !cw_wire_connect(path))
         return;
-    if (cw_cupti_load(&cw_inject.api, secure_getenv(CW_AGENT_CUPTI_VARIABLE)))
+    if (cw_cupti_load(&cw_inject->api, secure_getenv(CW_AGENT_CUPTI_VARIABLE)))
         subscribe();
     else
-        cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject.api.missing);
+        cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject->api.missing);
 }
 
 /* Called by the CUDA driver when it initialises. The value is what CUDA expects of a library that has loaded. */

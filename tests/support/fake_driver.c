@@ -1,6 +1,7 @@
 #include "tests/support/fake_driver.h"
 
-struct cw_inject cw_inject;
+#include "agent/inject/state.h"
+
 struct fake_memory fake_memory[FAKE_MOST];
 CUstream fake_captured;
 size_t fake_total, fake_unused;
@@ -125,20 +126,21 @@ void fake_driver(void)
     fake_captured = NULL;
     fake_total = fake_unused = (size_t)80 << 30;
     memset(fake_memory, 0, sizeof fake_memory);
-    cw_inject = (struct cw_inject){.api = {.cuGraphGetNodes = get_nodes,
-                                           .cuGraphNodeGetType = get_type,
-                                           .cuGraphChildGraphNodeGetGraph = get_child,
-                                           .cuGraphKernelNodeGetParams_v2 = get_kernel,
-                                           .cuGraphKernelNodeGetAttribute = get_attribute,
-                                           .cuGraphMemcpyNodeGetParams = get_copy,
-                                           .cuGraphMemsetNodeGetParams = get_set,
-                                           .cuFuncGetParamInfo = parameter_info,
-                                           .cuPointerGetAttribute = pointer_attribute,
-                                           .cuCtxGetDevice = own_device,
-                                           .cuCtxSynchronize = synchronize,
-                                           .cuMemGetInfo_v2 = memory_info,
-                                           .cuStreamIsCapturing = is_capturing,
-                                           .cuptiGetCallbackName = no_name}};
+    cw_inject_state = (struct cw_inject_state){0};
+    cw_inject->api = (struct cw_cupti){.cuGraphGetNodes = get_nodes,
+                                       .cuGraphNodeGetType = get_type,
+                                       .cuGraphChildGraphNodeGetGraph = get_child,
+                                       .cuGraphKernelNodeGetParams_v2 = get_kernel,
+                                       .cuGraphKernelNodeGetAttribute = get_attribute,
+                                       .cuGraphMemcpyNodeGetParams = get_copy,
+                                       .cuGraphMemsetNodeGetParams = get_set,
+                                       .cuFuncGetParamInfo = parameter_info,
+                                       .cuPointerGetAttribute = pointer_attribute,
+                                       .cuCtxGetDevice = own_device,
+                                       .cuCtxSynchronize = synchronize,
+                                       .cuMemGetInfo_v2 = memory_info,
+                                       .cuStreamIsCapturing = is_capturing,
+                                       .cuptiGetCallbackName = no_name};
 }
 
 struct fake_node *fake_other(struct fake_graph *g, CUgraphNodeType type)

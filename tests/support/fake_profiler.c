@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "agent/inject/driver/alone.h"
 #include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/ranges/user_ranges.h"
@@ -312,7 +314,7 @@ void cw_inject_fail(enum cw_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(fake_profiler.failure, sizeof fake_profiler.failure, format, args);
     va_end(args);
-    cw_inject.over = true;
+    cw_inject->over = true;
 }
 
 bool cw_inject_good(CUptiResult result, const char *call)
@@ -390,8 +392,8 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
 {
     fake_driver();
     fake_profiler = (struct fake_profiler){.version = 130001, .now_ns = 1, .parts = parts, .passes = passes};
-    arena = cw_inject.arena = cw_arena_create();
-    struct cw_cupti *api = &cw_inject.api;
+    arena = cw_inject->arena = cw_arena_create();
+    struct cw_cupti *api = &cw_inject->api;
     api->cuDeviceGetPCIBusId = pci_address;
     api->cuCtxGetCurrent = current_context;
     api->cuCtxPushCurrent_v2 = push_context;
@@ -430,7 +432,7 @@ void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)
 {
     struct cw_reader in;
     cw_reader_init(&in, setup->data, setup->size, "setup", 0, NULL);
-    cw_inject.mode = mode;
+    cw_inject->mode = mode;
     cr_assert(mode->setup(&in));
     cw_writer_free(setup);
 }

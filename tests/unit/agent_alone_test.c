@@ -6,16 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/inject/driver/inject.h"
-
-struct cw_inject cw_inject;
+#include "agent/inject/driver/alone.h"
 
 /* Compute processes as "PID/MB,...", * for this one; how many there are of graphics and of MPS; all MB in use. */
 static enum cw_company company(const char *compute, const char *graphics, const char *mps, const char *used)
 {
     char own[16], text[100] = "";
     snprintf(own, sizeof own, "%d", getpid());
-    cw_inject.process = getpid();
+    cw_inject->process = getpid();
     for (const char *c = compute; *c; c++)
         strcat(text, *c == '*' ? own : (char[]){*c, 0});
     setenv("FAKE_NVML_COMPUTE", text, 1);

@@ -194,10 +194,10 @@ static void begin(void)
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
     cw_filter_write(&setup, &all);
-    cw_inject.api.cuLaunchKernelEx = launch_kernel;
-    cw_inject.api.cuGraphLaunch = launch_graph;
-    cw_inject.api.cuMemsetD32Async = set_memory;
-    cw_inject.api.cuptiGetCallbackName = callback_name;
+    cw_inject->api.cuLaunchKernelEx = launch_kernel;
+    cw_inject->api.cuGraphLaunch = launch_graph;
+    cw_inject->api.cuMemsetD32Async = set_memory;
+    cw_inject->api.cuptiGetCallbackName = callback_name;
     fake_setup(mode, &setup);
     fake_profiler.device = expected;
     mode->context_created(context, 0);
@@ -239,7 +239,7 @@ Test(batch, a_graph_is_a_batch_of_its_own)
     cr_expect_eq(replays, 4 * (FAKE_PARTS * FAKE_PASSES - 1) + 2 * FAKE_PARTS * FAKE_PASSES);
     cr_expect_eq(fake_profiler.skipped, 1);
     cr_expect_str_eq(fake_profiler.why, "a CUDA graph with a host node, whose function would run again in each pass");
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -248,7 +248,7 @@ Test(batch, a_graph_that_nobody_wants_runs_between_batches)
 {
     static struct fake_graph one;
     begin();
-    cw_range_settings.filter.options.launch_count = 1;
+    cw_range_settings->filter.options.launch_count = 1;
     fake_kernel(&one, NULL, 0);
     instantiate(&exec, &one);
     kernel();
@@ -271,14 +271,14 @@ Test(batch, ends_where_the_program_has_read_what_it_computed)
     cr_expect_eq(fake_profiler.sent_count, 0);
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 2);
-    cw_range_settings.spent_ns = UINT64_MAX / 2;
+    cw_range_settings->spent_ns = UINT64_MAX / 2;
     kernel();
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 2);
     mode->finish();
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 3);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -305,7 +305,7 @@ Test(batch, counts_for_the_device_until_something_else_uses_it)
     for (int i = 0; i < 3; i++)
         cr_expect_eq(fake_profiler.sent[i].scope, scopes[i], "launch %d", i);
     cr_expect_eq(fake_profiler.objects, 2, "another scope takes another object");
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -337,7 +337,7 @@ Test(batch, contexts_of_a_device_take_turns)
     cr_assert_eq(fake_profiler.sent_count, 5);
     for (int i = 0; i < 5; i++)
         cr_expect_eq(fake_profiler.sent[i].scope, scopes[i], "launch %d", i);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(other);
     mode->context_destroyed((CUcontext)0x10);
     fake_profiler_end();
@@ -362,7 +362,7 @@ Test(batch, devices_count_at_the_same_time)
     cr_expect_eq(fake_profiler.objects, 2);
     for (int i = 0; i < 3; i++)
         cr_expect_eq(fake_profiler.sent[i].scope, CW_SCOPE_DEVICE, "launch %d", i);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(second);
     mode->context_destroyed(first);
     fake_profiler_end();
@@ -385,7 +385,7 @@ Test(batch, launches_are_pushed_where_cupti_does_not_see_them)
     cr_expect_eq(fake_profiler.sent_count, 4);
     cr_expect_eq(fake_profiler.pushed, 4 * FAKE_PARTS * FAKE_PASSES);
     cr_expect_eq(fake_profiler.objects, 1, "all ranges are of one kind");
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -415,7 +415,7 @@ Test(batch, launches_of_two_threads_that_waited_are_one_batch)
     cr_expect_null(fake_profiler.meanwhile, "it had to wait");
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 3);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(second);
     mode->context_destroyed(context);
     fake_profiler_end();
@@ -449,7 +449,7 @@ Test(batch, waits_for_what_is_under_way_when_it_begins)
     mode->finish();
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 2);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -467,7 +467,7 @@ static void launch_lands(void)
 Test(batch, waits_for_launches_that_nobody_wants)
 {
     begin();
-    cw_range_settings.filter.options.launch_skip = 1;
+    cw_range_settings->filter.options.launch_skip = 1;
     under_way = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &plain);
     fake_profiler.meanwhile = launch_lands;
     kernel();
@@ -475,7 +475,7 @@ Test(batch, waits_for_launches_that_nobody_wants)
     mode->finish();
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 1);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -499,7 +499,7 @@ Test(batch, nothing_is_replayed_while_a_stream_is_captured)
     cr_expect_eq(fake_profiler.sent_count, 2);
     cr_expect_eq(fake_profiler.skipped, 1);
     cr_expect_str_eq(fake_profiler.why, CW_WHY_CAPTURED);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -523,7 +523,7 @@ Test(batch, waits_once_for_a_call_that_does_not_return)
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped, 3);
     cr_expect_str_eq(fake_profiler.why, CW_WHY_BESIDE);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -561,7 +561,7 @@ Test(batch, a_context_may_go_while_another_waits)
     kernel();
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 3);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(second);
     mode->context_destroyed(third);
     fake_profiler_end();
@@ -583,7 +583,7 @@ Test(batch, what_the_driver_refused_is_not_done_again)
     read_back();
     cr_assert_eq(fake_profiler.sent_count, 4);
     cr_expect(!fake_profiler.sent[2].unwanted && fake_profiler.sent[3].unwanted, "its range was pushed");
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }

@@ -29,7 +29,7 @@ static void set_up(void)
     struct cw_writer setup;
     struct cw_reader in;
     fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
-    cw_inject.api.cuGraphLaunch = launch;
+    cw_inject->api.cuGraphLaunch = launch;
     cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
     cr_assert(cw_collection_setup(&in));
     cw_writer_free(&setup);
@@ -70,7 +70,7 @@ Test(graph_range, goes_through_all_passes_of_all_parts_and_leaves_memory_as_it_w
     cr_expect_str_eq(fake_profiler.sent[0].kernel, "graph (1 kernel)");
     cr_expect_eq(fake_profiler.sent[0].graphs, 1);
     cr_expect_eq(fake_profiler.sent[0].stream, 0x20);
-    cr_expect(!collection->running && !collection->count && !cw_inject.over);
+    cr_expect(!collection->running && !collection->count && !cw_inject->over);
 }
 
 Test(graph_range, another_kind_of_range_takes_another_object)

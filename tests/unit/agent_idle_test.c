@@ -85,9 +85,9 @@ static CUresult synchronize(void)
 static void begin(void)
 {
     fake_driver();
-    cw_inject.api.cuCtxPushCurrent_v2 = push;
-    cw_inject.api.cuCtxPopCurrent_v2 = pop;
-    cw_inject.api.cuCtxSynchronize = synchronize;
+    cw_inject->api.cuCtxPushCurrent_v2 = push;
+    cw_inject->api.cuCtxPopCurrent_v2 = pop;
+    cw_inject->api.cuCtxSynchronize = synchronize;
     pthread_mutex_lock(&lock);
 }
 

@@ -111,8 +111,8 @@ static void begin(const struct cw_inject_mode *which, enum cw_replay_kind replay
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
     cw_filter_write(&setup, &all);
-    cw_inject.api.cuLaunchKernelEx = launch_again;
-    cw_inject.api.cuptiGetCallbackName = callback_name;
+    cw_inject->api.cuLaunchKernelEx = launch_again;
+    cw_inject->api.cuptiGetCallbackName = callback_name;
     fake_memory[0] = (struct fake_memory){&flag, sizeof flag, CU_MEMORYTYPE_HOST, false, 0};
     word = (uintptr_t)&flag;
     cw_reach_init();
@@ -124,7 +124,7 @@ static void begin(const struct cw_inject_mode *which, enum cw_replay_kind replay
 
 static void end(void)
 {
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     cr_expect(!fake_profiler.running && !fake_profiler.open);
     fake_profiler_end();
@@ -361,7 +361,7 @@ Test(once, a_launch_ends_no_other_launchs_range)
 {
     begin(&cw_inject_batch, CW_REPLAY_BATCH);
     share_memory();
-    cw_inject.api.cuStreamQuery = ends_at_second_look;
+    cw_inject->api.cuStreamQuery = ends_at_second_look;
     uint32_t number = kernel_begins(plain);
     fake_profiler.paused = open_another_range;
     fake_profiler.slow = true;
@@ -447,7 +447,7 @@ Test(once, an_abandoned_capture_waits_for_no_kernel)
     begin(&cw_inject_batch, CW_REPLAY_BATCH);
     share_memory();
     kernel_begins(plain);
-    cw_inject.over = true;
+    cw_inject->over = true;
     mode->abandoned();
     cr_expect_eq(fake_profiler.running, 1, "it was not stopped");
     fake_profiler_end();

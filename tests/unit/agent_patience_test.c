@@ -118,7 +118,7 @@ Test(patience, a_message_that_nobody_reads_is_given_up, .timeout = BEFORE_LONG)
         sent++;
     interrupt_often(false);
     cr_expect_lt(sent, MESSAGES);
-    cr_expect(cw_inject.over);
+    cr_expect(cw_inject->over);
     cr_expect_eq(go_on(child).count, sent, "and the agent does not wait for the rest");
 }
 
@@ -134,7 +134,7 @@ Test(patience, an_answer_that_does_not_come_is_given_up_and_told, .timeout = BEF
     cw_say_begin();
     fake_cupti_destroy_context();
     dup2(before, STDERR_FILENO);
-    cr_expect(cw_inject.over);
+    cr_expect(cw_inject->over);
     cr_expect_gt(read(errors[0], text, sizeof text - 1), 0);
     cr_expect(strstr(text, "for 1 s"), "%s", text);
     cr_expect_eq(go_on(child).last, CW_MESSAGE_FAIL);
@@ -156,7 +156,7 @@ Test(patience, an_agent_that_goes_on_in_time_gets_everything, .timeout = BEFORE_
     while (sent < MESSAGES && send_large())
         sent++;
     cr_expect_eq(sent, MESSAGES);
-    cr_expect_not(cw_inject.over);
+    cr_expect_not(cw_inject->over);
     pthread_join(other, NULL);
     cw_inject_fail(CW_ERR_DEVICE, "the end");
     cw_wire_leave();

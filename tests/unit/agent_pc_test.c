@@ -93,7 +93,7 @@ static void begin(const char *range)
 {
     struct cw_writer setup;
     fake_profiler_begin(NULL, 1, 1);
-    struct cw_cupti *api = &cw_inject.api;
+    struct cw_cupti *api = &cw_inject->api;
     api->cuptiPCSamplingEnable = enable;
     api->cuptiPCSamplingDisable = disable;
     api->cuptiPCSamplingStart = start;
@@ -118,7 +118,7 @@ static void begin(const char *range)
 static void end(void)
 {
     mode->context_destroyed(context);
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     fake_profiler_end();
 }
 
@@ -243,7 +243,7 @@ Test(pc, a_program_ends_with_a_kernel_that_waits)
     begin(NULL);
     fake_profiler.busy = true;
     mode->finish();
-    cr_expect(cw_inject.over && strstr(fake_profiler.failure, "where the program does"), "%s", fake_profiler.failure);
+    cr_expect(cw_inject->over && strstr(fake_profiler.failure, "where the program does"), "%s", fake_profiler.failure);
     cr_expect(enabled, "sampling was not ended, which would have waited");
     mode->context_destroyed(context);
     fake_profiler_end();

@@ -70,7 +70,7 @@ static void begin(enum cw_replay_kind replay, bool user)
 
 static void end(void)
 {
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }
@@ -135,7 +135,7 @@ static void unnoted_ends(void)
 Test(range, starts_behind_launches_that_are_not_collected)
 {
     begin(CW_REPLAY_KERNEL, false);
-    cw_range_settings.filter.options.launch_skip = 1;
+    cw_range_settings->filter.options.launch_skip = 1;
     kernel_begins(other);
     unnoted = correlation;
     fake_profiler.meanwhile = unnoted_ends;

@@ -54,7 +54,7 @@ static bool reaches_as(CUpti_CallbackId id, const void *params, const char *kern
     fake_driver();
     fake_memory[0] = (struct fake_memory){(void *)0x10000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 0};
     fake_memory[1] = (struct fake_memory){(void *)0x20000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 1};
-    cw_inject.api.cuptiGetCallbackName = callback_name;
+    cw_inject->api.cuptiGetCallbackName = callback_name;
     cw_reach_init();
     cr_expect_null(cw_reach_why());
     bool reached = cw_reach_follow(id, &call);

@@ -64,7 +64,7 @@ static void begin(void)
 {
     struct cw_writer setup;
     fake_profiler_begin(NULL, 1, 1);
-    struct cw_cupti *api = &cw_inject.api;
+    struct cw_cupti *api = &cw_inject->api;
     api->cuptiDeviceGetChipName = chip_name;
     api->cuptiSassMetricsGetProperties = properties;
     api->cuptiSassMetricsSetConfig = set_config;
@@ -83,7 +83,7 @@ static void begin(void)
 static void end(void)
 {
     mode->finish();
-    cr_expect(!cw_inject.over, "%s", fake_profiler.failure);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }

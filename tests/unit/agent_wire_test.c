@@ -179,7 +179,7 @@ static bool forks_while_a_thread_holds_the_lock(void)
     pthread_t thread;
     sem_t held;
     int status;
-    cw_inject.process = getpid(); /* as where the library is loaded */
+    cw_inject->process = getpid(); /* as where the library is loaded */
     if (sem_init(&held, 0, 0) != 0 || pthread_create(&thread, NULL, hold_the_lock, &held) != 0)
         return false;
     sem_wait(&held);

@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-static uint64_t epoch; /* the wall-clock time at which CLOCK_BOOTTIME was 0, as it was when the library was loaded */
-
 static uint64_t nanoseconds(clockid_t clock)
 {
     struct timespec t;
@@ -14,10 +12,10 @@ static uint64_t nanoseconds(clockid_t clock)
 
 void cw_inject_begin_clock(void)
 {
-    epoch = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME);
+    cw_clock->epoch = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME);
 }
 
 uint64_t cw_inject_now_ns(void)
 {
-    return epoch + nanoseconds(CLOCK_BOOTTIME);
+    return cw_clock->epoch + nanoseconds(CLOCK_BOOTTIME);
 }

@@ -3,133 +3,111 @@
 #include "agent/inject/driver/stream_capture.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <time.h>
 
-enum { MOST_WAITERS = 64 };
 static const uint64_t capture_patience_ns = 10000000000;
-
-static pthread_mutex_t work = PTHREAD_MUTEX_INITIALIZER; /* of all below; taken after the library's lock */
-static pthread_cond_t changed;                           /* by CLOCK_MONOTONIC */
-
-__attribute__((constructor)) static void set_up(void)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
+#define self cw_idle
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
-
-static struct waiter { /* a thread for each context that was ever waited for */
-    CUcontext context;
-    uint64_t asked, done;
-    bool good;    /* the last wait that ended */
-    bool in_vain; /* somebody gave up before it ended */
-} waiters[MOST_WAITERS];
-static uint32_t waiter_count;
 
 static bool wait_in_driver(CUcontext context)
 {
     CUcontext popped;
-    if (cw_inject.api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+    if (cw_inject->api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
         return false;
-    bool good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
-    cw_inject.api.cuCtxPopCurrent_v2(&popped);
+    bool good = cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
+    cw_inject->api.cuCtxPopCurrent_v2(&popped);
     return good;
 }
 
 static void *serve(void *user)
 {
-    struct waiter *w = user;
+    struct cw_waiter *w = user;
     cw_inject_own_thread();
-    pthread_mutex_lock(&work);
+    pthread_mutex_lock(&self->work);
     for (;;) {
         while (w->asked == w->done)
-            pthread_cond_wait(&changed, &work);
+            pthread_cond_wait(&self->changed, &self->work);
         uint64_t number = w->asked;
-        pthread_mutex_unlock(&work);
+        pthread_mutex_unlock(&self->work);
         bool good = wait_in_driver(w->context);
-        pthread_mutex_lock(&work);
+        pthread_mutex_lock(&self->work);
         w->good = good;
         w->done = number;
-        pthread_mutex_unlock(&work);
+        pthread_mutex_unlock(&self->work);
         cw_inject_wake();
-        pthread_mutex_lock(&work);
+        pthread_mutex_lock(&self->work);
     }
     return NULL;
 }
 
-static struct waiter *waiter_of(CUcontext context)
+static struct cw_waiter *waiter_of(CUcontext context)
 {
-    for (uint32_t i = 0; i < waiter_count; i++)
-        if (waiters[i].context == context)
-            return &waiters[i];
-    for (uint32_t i = 0; i < waiter_count; i++)
-        if (!waiters[i].context) {
-            waiters[i].context = context;
-            return &waiters[i];
+    for (uint32_t i = 0; i < self->waiter_count; i++)
+        if (self->waiters[i].context == context)
+            return &self->waiters[i];
+    for (uint32_t i = 0; i < self->waiter_count; i++)
+        if (!self->waiters[i].context) {
+            self->waiters[i].context = context;
+            return &self->waiters[i];
         }
-    if (waiter_count == MOST_WAITERS)
+    if (self->waiter_count == CW_MOST_CONTEXTS)
         return NULL;
-    struct waiter *w = &waiters[waiter_count];
-    *w = (struct waiter){.context = context};
-    waiter_count += cw_inject_start_thread(serve, w);
-    return w < waiters + waiter_count ? w : NULL;
+    struct cw_waiter *w = &self->waiters[self->waiter_count];
+    *w = (struct cw_waiter){.context = context};
+    self->waiter_count += cw_inject_start_thread(serve, w);
+    return w < self->waiters + self->waiter_count ? w : NULL;
 }
 
 /* The number of a wait, or 0: one that was in vain is still under way. */
-static uint64_t ask(struct waiter *w)
+static uint64_t ask(struct cw_waiter *w)
 {
-    pthread_mutex_lock(&work);
+    pthread_mutex_lock(&self->work);
     uint64_t number = w->in_vain && w->done < w->asked ? 0 : ++w->asked;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&work);
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->work);
     return number;
 }
 
-static bool is_done(const struct waiter *w, uint64_t number)
+static bool is_done(const struct cw_waiter *w, uint64_t number)
 {
-    pthread_mutex_lock(&work);
+    pthread_mutex_lock(&self->work);
     bool done = w->done >= number;
-    pthread_mutex_unlock(&work);
+    pthread_mutex_unlock(&self->work);
     return done;
 }
 
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
 {
-    struct waiter *w = cw_stream_capture_is_under_way() ? NULL : waiter_of(context);
+    struct cw_waiter *w = cw_stream_capture_is_under_way() ? NULL : waiter_of(context);
     uint64_t number = w ? ask(w) : 0, until = cw_inject_now_ns() + patience_ns;
     if (!number)
         return false;
     while (!is_done(w, number) && cw_inject_now_ns() < until)
         cw_inject_wait();
-    pthread_mutex_lock(&work);
+    pthread_mutex_lock(&self->work);
     w->in_vain = w->done < number;
     bool good = !w->in_vain && w->good;
-    pthread_mutex_unlock(&work);
+    pthread_mutex_unlock(&self->work);
     return good;
 }
 
 static bool any_waits(void)
 {
     bool any = false;
-    pthread_mutex_lock(&work);
-    for (uint32_t i = 0; i < waiter_count; i++)
-        any |= waiters[i].asked != waiters[i].done;
-    pthread_mutex_unlock(&work);
+    pthread_mutex_lock(&self->work);
+    for (uint32_t i = 0; i < self->waiter_count; i++)
+        any |= self->waiters[i].asked != self->waiters[i].done;
+    pthread_mutex_unlock(&self->work);
     return any;
 }
 
 void cw_idle_forget(CUcontext context)
 {
-    pthread_mutex_lock(&work);
-    for (uint32_t i = 0; i < waiter_count; i++)
-        if (waiters[i].context == context && waiters[i].asked == waiters[i].done)
-            waiters[i].context = NULL;
-    pthread_mutex_unlock(&work);
+    pthread_mutex_lock(&self->work);
+    for (uint32_t i = 0; i < self->waiter_count; i++)
+        if (self->waiters[i].context == context && self->waiters[i].asked == self->waiters[i].done)
+            self->waiters[i].context = NULL;
+    pthread_mutex_unlock(&self->work);
 }
 
 bool cw_idle_before_capture(void)
@@ -142,29 +120,21 @@ bool cw_idle_before_capture(void)
 
 /* ---- a watch ---------------------------------------------------------------------------------------------------- */
 
-static struct {
-    bool started, armed, late;
-    uint64_t number;
-    struct timespec until;
-    void (*call)(void *);
-    void *user;
-} watch;
-
 static void *keep_watch(void *user)
 {
     (void)user;
     cw_inject_own_thread();
-    pthread_mutex_lock(&work);
+    pthread_mutex_lock(&self->work);
     for (;;) {
-        while (!watch.armed)
-            pthread_cond_wait(&changed, &work);
-        const uint64_t number = watch.number;
-        const struct timespec until = watch.until;
-        bool over = pthread_cond_timedwait(&changed, &work, &until) == ETIMEDOUT;
-        if (over && watch.armed && watch.number == number) {
-            watch.armed = false;
-            watch.late = true;
-            watch.call(watch.user); /* with the mutex, which whoever ends the watch waits for */
+        while (!self->watch.armed)
+            pthread_cond_wait(&self->changed, &self->work);
+        const uint64_t number = self->watch.number;
+        const struct timespec until = self->watch.until;
+        bool over = pthread_cond_clockwait(&self->changed, &self->work, CLOCK_MONOTONIC, &until) == ETIMEDOUT;
+        if (over && self->watch.armed && self->watch.number == number) {
+            self->watch.armed = false;
+            self->watch.late = true;
+            self->watch.call(self->watch.user); /* with the mutex, which whoever ends the watch waits for */
         }
     }
     return NULL;
@@ -172,28 +142,28 @@ static void *keep_watch(void *user)
 
 bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
 {
-    watch.started = watch.started || cw_inject_start_thread(keep_watch, NULL);
-    if (!watch.started)
+    self->watch.started = self->watch.started || cw_inject_start_thread(keep_watch, NULL);
+    if (!self->watch.started)
         return false;
-    pthread_mutex_lock(&work);
-    clock_gettime(CLOCK_MONOTONIC, &watch.until);
-    watch.until.tv_sec += (time_t)(limit_ns / 1000000000);
-    watch.call = late;
-    watch.user = user;
-    watch.late = false;
-    watch.number++;
-    watch.armed = true;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&work);
+    pthread_mutex_lock(&self->work);
+    clock_gettime(CLOCK_MONOTONIC, &self->watch.until);
+    self->watch.until.tv_sec += (time_t)(limit_ns / 1000000000);
+    self->watch.call = late;
+    self->watch.user = user;
+    self->watch.late = false;
+    self->watch.number++;
+    self->watch.armed = true;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->work);
     return true;
 }
 
 bool cw_idle_watch_end(void)
 {
-    pthread_mutex_lock(&work);
-    watch.armed = false;
-    bool late = watch.late;
-    watch.late = false;
-    pthread_mutex_unlock(&work);
+    pthread_mutex_lock(&self->work);
+    self->watch.armed = false;
+    bool late = self->watch.late;
+    self->watch.late = false;
+    pthread_mutex_unlock(&self->work);
     return late;
 }

@@ -3,7 +3,30 @@
 #ifndef CW_INJECT_IDLE_H
 #define CW_INJECT_IDLE_H
 
+#include <time.h>
+
 #include "agent/inject/driver/inject.h"
+
+struct cw_waiter { /* a thread for each context that was ever waited for */
+    CUcontext context;
+    uint64_t asked, done;
+    bool good;    /* the last wait that ended */
+    bool in_vain; /* somebody gave up before it ended */
+};
+struct cw_idle {
+    pthread_mutex_t work; /* of all below; taken after the library's lock */
+    pthread_cond_t changed;
+    uint32_t waiter_count;
+    struct cw_waiter waiters[CW_MOST_CONTEXTS];
+    struct {
+        bool started, armed, late;
+        uint64_t number;
+        struct timespec until;
+        void (*call)(void *);
+        void *user;
+    } watch;
+};
+extern struct cw_idle *const cw_idle;
 
 /* Waits until a context has nothing left to do, at most so long; other threads go on meanwhile. False where it still
  * works, where it is no longer usable, and while a stream is being captured, which a wait would spoil. */

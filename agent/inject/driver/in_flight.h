@@ -6,6 +6,18 @@
 
 #define CW_WHY_BESIDE "what a context did beside a call of another thread that does not return"
 
+enum { CW_IN_FLIGHT_MOST_CONDITIONS = 4 };
+
+struct cw_in_flight {
+    uint32_t launches, holding; /* holding: threads */
+    struct cw_in_vain {         /* waits that were in vain, and what they waited for has not been since */
+        bool (*condition)(void);
+        uint64_t since_ns;
+    } vain[CW_IN_FLIGHT_MOST_CONDITIONS];
+    uint32_t vain_count;
+};
+extern struct cw_in_flight *const cw_in_flight;
+
 /* At the entry of every call: it waits here, for a while, as long as a thread holds others up. */
 void cw_in_flight_gate(void);
 void cw_in_flight_hold(void);

@@ -12,32 +12,16 @@
 
 #include "agent/inject/driver/wire.h"
 
-struct cw_inject cw_inject;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t left;                /* by CLOCK_MONOTONIC */
-static _Thread_local volatile bool inside; /* this thread's calls are our own */
-static _Thread_local struct cw_thread thread;
-
-static void make_condition(void)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&left, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 void cw_inject_begin(void)
 {
-    cw_inject.process = getpid();
+    cw_inject->process = getpid();
     cw_inject_begin_clock();
-    make_condition();
 }
 
 void cw_inject_renew(void)
 {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    make_condition();
+    cw_inject->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    cw_inject->left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
 
 void cw_thread_enter(struct cw_thread *t)
@@ -54,32 +38,32 @@ void cw_thread_leave(const struct cw_thread *t)
 
 bool cw_inject_enter(void)
 {
-    if (inside || cw_inject.process != getpid())
+    if (cw_own_calls.inside || cw_inject->process != getpid())
         return false;
-    inside = true;
+    cw_own_calls.inside = true;
     atomic_signal_fence(memory_order_seq_cst);
-    cw_thread_enter(&thread);
+    cw_thread_enter(&cw_own_calls.outside);
     return true;
 }
 
 /* A signal's handler may enter as soon as the thread is outside. */
 void cw_inject_leave(void)
 {
-    const struct cw_thread before = thread;
+    const struct cw_thread before = cw_own_calls.outside;
     atomic_signal_fence(memory_order_seq_cst);
-    inside = false;
+    cw_own_calls.inside = false;
     cw_thread_leave(&before);
 }
 
 void cw_inject_acquire(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&cw_inject->lock);
 }
 
 void cw_inject_release(void)
 {
-    pthread_cond_broadcast(&left); /* what others wait for may be so now */
-    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&cw_inject->left);
+    pthread_mutex_unlock(&cw_inject->lock);
 }
 
 bool cw_inject_lock(void)
@@ -106,7 +90,7 @@ void cw_inject_wait(void)
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec++;
-    pthread_cond_timedwait(&left, &lock, &until);
+    pthread_cond_clockwait(&cw_inject->left, &cw_inject->lock, CLOCK_MONOTONIC, &until);
 }
 
 void cw_inject_pause(uint64_t ns)
@@ -114,21 +98,21 @@ void cw_inject_pause(uint64_t ns)
     const struct timespec duration = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     cw_inject_release();
     nanosleep(&duration, NULL);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&cw_inject->lock);
 }
 
 /* ---- threads of our own ------------------------------------------------------------------------------------------ */
 
 void cw_inject_wake(void)
 {
-    pthread_mutex_lock(&lock);
-    pthread_cond_broadcast(&left);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&cw_inject->lock);
+    pthread_cond_broadcast(&cw_inject->left);
+    pthread_mutex_unlock(&cw_inject->lock);
 }
 
 void cw_inject_own_thread(void)
 {
-    inside = true;
+    cw_own_calls.inside = true;
 }
 
 bool cw_inject_start_thread(void *(*run)(void *), void *user)
@@ -160,7 +144,7 @@ void cw_inject_fail(enum cw_status status, const char *format, ...)
     if (out.status == CW_OK)
         cw_wire_send(CW_MESSAGE_FAIL, &out, -1);
     cw_writer_free(&out);
-    cw_inject.over = true;
+    cw_inject->over = true;
 }
 
 bool cw_inject_good(CUptiResult result, const char *call)
@@ -168,7 +152,7 @@ bool cw_inject_good(CUptiResult result, const char *call)
     if (result == CUPTI_SUCCESS)
         return true;
     char text[600];
-    enum cw_status status = cw_cupti_explain(&cw_inject.api, result, call, text, sizeof text);
+    enum cw_status status = cw_cupti_explain(&cw_inject->api, result, call, text, sizeof text);
     cw_inject_fail(status, "%s", text);
     return false;
 }
@@ -178,7 +162,7 @@ static bool send_and_free(enum cw_message_type type, struct cw_writer *out, int 
     bool sent = out->status == CW_OK && cw_wire_send(type, out, memory);
     if (out->status != CW_OK)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-    cw_inject.over = cw_inject.over || !sent;
+    cw_inject->over = cw_inject->over || !sent;
     cw_writer_free(out);
     return sent;
 }
@@ -190,13 +174,12 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
 
 uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, int memory)
 {
-    static uint64_t number;
-    return send_and_free(type, out, memory) ? ++number : 0;
+    return send_and_free(type, out, memory) ? ++cw_inject->handed_over : 0;
 }
 
 bool cw_inject_wait_taken(uint64_t number)
 {
     bool read = cw_wire_wait_taken(number);
-    cw_inject.over = cw_inject.over || !read;
+    cw_inject->over = cw_inject->over || !read;
     return read;
 }

@@ -4,6 +4,7 @@
 #ifndef CW_INJECT_INJECT_H
 #define CW_INJECT_INJECT_H
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -13,6 +14,8 @@
 
 struct cw_inject_mode;
 
+enum { CW_MOST_CONTEXTS = 64 }; /* that are followed */
+
 struct cw_inject {
     struct cw_cupti api;
     bool over; /* nothing more is collected */
@@ -20,8 +23,11 @@ struct cw_inject {
     struct cw_arena *arena;            /* for what SETUP brought */
     const struct cw_inject_mode *mode; /* mode.h; known from the first context on */
     CUpti_SubscriberHandle subscriber;
+    pthread_mutex_t lock;
+    pthread_cond_t left;  /* it was let go: what others wait for may be so now */
+    uint64_t handed_over; /* pieces of memory */
 };
-extern struct cw_inject cw_inject;
+extern struct cw_inject *const cw_inject;
 
 /* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
  * then. */
@@ -43,6 +49,12 @@ struct cw_thread {
 };
 void cw_thread_enter(struct cw_thread *thread);
 void cw_thread_leave(const struct cw_thread *thread);
+/* What the library keeps of each thread. */
+struct cw_own_calls {
+    volatile bool inside;     /* this thread's calls are our own */
+    struct cw_thread outside; /* what the program had when they began */
+};
+extern _Thread_local struct cw_own_calls cw_own_calls;
 /* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which
  * must not touch anything. */
 bool cw_inject_lock(void);
@@ -67,22 +79,14 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
 /* Waits until the agent has read the memory of this number and all before; false when it is gone. */
 bool cw_inject_wait_taken(uint64_t number);
 
-#define CALL(name, params) cw_inject_good(cw_inject.api.name(&(params)), #name)
+#define CALL(name, params) cw_inject_good(cw_inject->api.name(&(params)), #name)
 #define PARAMS(type, variable)                                                                                         \
     type variable;                                                                                                     \
     memset(&variable, 0, sizeof variable);                                                                             \
     variable.structSize = type##_STRUCT_SIZE
 
-/* Sends the code of a module, once for each content. Needs no lock. */
-void cw_inject_send_module(const CUpti_ModuleResourceData *module);
 /* Waits for the context's work; false where the context is no longer usable. */
 bool cw_inject_synchronize(CUcontext context);
-
-/* Who else uses the device at a PCI address. */
-enum cw_company { CW_COMPANY_NONE, CW_COMPANY_UNKNOWN, CW_COMPANY_OTHERS };
-enum cw_company cw_inject_company(const char *pci);
-/* Finds the library that tells; as a mode's load. */
-void cw_inject_load_company(void);
 
 /* Whether the driver refused a call that has returned. */
 static inline bool cw_inject_refused(const CUpti_CallbackData *call)

@@ -83,16 +83,16 @@ bool cw_inject_launches_graph(CUpti_CallbackId id)
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size)
 {
     size_t offset;
-    return cw_inject.api.cuFuncGetParamInfo(function, index, &offset, size) == CUDA_SUCCESS ||
-           (cw_inject.api.cuKernelGetParamInfo &&
-            cw_inject.api.cuKernelGetParamInfo((CUkernel)function, index, &offset, size) == CUDA_SUCCESS);
+    return cw_inject->api.cuFuncGetParamInfo(function, index, &offset, size) == CUDA_SUCCESS ||
+           (cw_inject->api.cuKernelGetParamInfo &&
+            cw_inject->api.cuKernelGetParamInfo((CUkernel)function, index, &offset, size) == CUDA_SUCCESS);
 }
 
 CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
 {
     const char *name = NULL;
     size_t n =
-        !stream && cw_inject.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name
+        !stream && cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name
             ? strlen(name)
             : 0;
     bool of_thread = n > 5 && (strcmp(name + n - 5, "_ptsz") == 0 || strcmp(name + n - 5, "_ptds") == 0);

@@ -1,29 +1,23 @@
-/* The code that runs on the GPU: kept so that instructions can be named afterwards. */
-#include <pthread.h>
+#include "agent/inject/driver/module.h"
+
 #include <stdlib.h>
 
-#include "agent/inject/driver/inject.h"
-
-static struct {
-    uint64_t *crcs;
-    size_t count, capacity;
-} sent;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what was sent */
+#define self cw_sent_modules
 
 static bool is_new(uint64_t crc)
 {
-    for (size_t i = 0; i < sent.count; i++)
-        if (sent.crcs[i] == crc)
+    for (size_t i = 0; i < self->count; i++)
+        if (self->crcs[i] == crc)
             return false;
-    if (sent.count == sent.capacity) {
-        size_t capacity = sent.capacity ? 2 * sent.capacity : 64;
-        uint64_t *grown = realloc(sent.crcs, capacity * sizeof *grown);
+    if (self->count == self->capacity) {
+        size_t capacity = self->capacity ? 2 * self->capacity : 64;
+        uint64_t *grown = realloc(self->crcs, capacity * sizeof *grown);
         if (!grown)
             return true; /* sent twice, then */
-        sent.crcs = grown;
-        sent.capacity = capacity;
+        self->crcs = grown;
+        self->capacity = capacity;
     }
-    sent.crcs[sent.count++] = crc;
+    self->crcs[self->count++] = crc;
     return true;
 }
 
@@ -35,9 +29,9 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
         .size = CUpti_GetCubinCrcParamsSize, .cubin = module->pCubin, .cubinSize = module->cubinSize};
     if (!CALL(cuptiGetCubinCrc, params))
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&self->lock);
     bool wanted = is_new(params.cubinCrc);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&self->lock);
     if (!wanted)
         return;
     struct cw_writer out;
@@ -50,9 +44,9 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
 bool cw_inject_synchronize(CUcontext context)
 {
     CUcontext popped;
-    if (cw_inject.api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+    if (cw_inject->api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
         return false;
-    bool good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
-    cw_inject.api.cuCtxPopCurrent_v2(&popped);
+    bool good = cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
+    cw_inject->api.cuCtxPopCurrent_v2(&popped);
     return good;
 }

@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static uint8_t kinds[CUPTI_DRIVER_TRACE_CBID_SIZE];
-static char why[160]; /* of the first call */
-static bool reached;
+#define self cw_reach
 
 /* How a call tells that it makes memory reachable. */
 enum kind {
@@ -71,28 +69,29 @@ static enum kind kind_of(const char *name)
 
 void cw_reach_init(void)
 {
-    why[0] = 0;
-    reached = false;
+    self->why[0] = 0;
+    self->reached = false;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
         const char *name = NULL;
-        bool known = cw_inject.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name;
-        kinds[id] = known ? kind_of(name) : NOTHING;
+        bool known =
+            cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name;
+        self->kinds[id] = known ? kind_of(name) : NOTHING;
     }
 }
 
 bool cw_reach_follows(CUpti_CallbackId id)
 {
-    return id < CUPTI_DRIVER_TRACE_CBID_SIZE && kinds[id] != NOTHING;
+    return id < CUPTI_DRIVER_TRACE_CBID_SIZE && self->kinds[id] != NOTHING;
 }
 
 const char *cw_reach_why(void)
 {
-    return reached ? why : NULL;
+    return self->reached ? self->why : NULL;
 }
 
 void cw_reach_begin(void)
 {
-    reached = true;
+    self->reached = true;
 }
 
 /* ---- what calls say --------------------------------------------------------------------------------------------- */
@@ -101,7 +100,7 @@ static bool is_other(CUmemLocationType type, int device)
 {
     CUdevice own;
     return type == CU_MEM_LOCATION_TYPE_DEVICE &&
-           (cw_inject.api.cuCtxGetDevice(&own) != CUDA_SUCCESS || device != (int)own);
+           (cw_inject->api.cuCtxGetDevice(&own) != CUDA_SUCCESS || device != (int)own);
 }
 
 static bool gives_access(const CUmemAccessDesc *list, size_t count)
@@ -116,7 +115,7 @@ static bool is_elsewhere(CUdeviceptr address)
 {
     unsigned type = 0;
     int device = 0;
-    const struct cw_cupti *api = &cw_inject.api;
+    const struct cw_cupti *api = &cw_inject->api;
     return address && api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
            type == CU_MEMORYTYPE_DEVICE &&
            api->cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
@@ -226,16 +225,16 @@ static bool is_of_several_devices(const char *kernel)
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_launch shape;
-    if (reached || call->callbackSite != CUPTI_API_ENTER)
+    if (self->reached || call->callbackSite != CUPTI_API_ENTER)
         return false;
-    bool reaching = cw_reach_follows(id) && reaches((enum kind)kinds[id], call->functionParams);
+    bool reaching = cw_reach_follows(id) && reaches((enum kind)self->kinds[id], call->functionParams);
     bool collective = !reaching && cw_inject_launch_shape(&shape, id, call->functionParams) &&
                       is_of_several_devices(call->symbolName);
     if (reaching)
-        snprintf(why, sizeof why, "other devices or processes can reach its memory, since %.60s",
+        snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since %.60s",
                  call->functionName ? call->functionName : "a call of the driver");
     else if (collective)
-        snprintf(why, sizeof why, "other devices or processes can reach its memory, since the kernel %.60s",
+        snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since the kernel %.60s",
                  call->symbolName);
     return reaching || collective;
 }

@@ -9,6 +9,13 @@
 
 #define CW_WHY_REACHED "what ran when other devices or processes came to reach its memory"
 
+struct cw_reach {
+    uint8_t kinds[CUPTI_DRIVER_TRACE_CBID_SIZE]; /* of the driver's calls */
+    char why[160];                               /* of the first call */
+    bool reached;
+};
+extern struct cw_reach *const cw_reach;
+
 /* Learns the names of the driver's calls. */
 void cw_reach_init(void);
 /* Whether a call of the driver may make memory reachable. */

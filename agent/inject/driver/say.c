@@ -3,27 +3,16 @@
 
 #include <poll.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/inject/driver/descriptor.h"
-
-static struct stat standard_error; /* no inode: there was none */
-
 void cw_say_begin(void)
 {
-    if (fstat(STDERR_FILENO, &standard_error) != 0)
-        standard_error.st_ino = 0;
-}
-
-/* A program may close it, and its next file gets the number. */
-static bool is_still_there(struct stat *now)
-{
-    return standard_error.st_ino && fstat(STDERR_FILENO, now) == 0 && now->st_dev == standard_error.st_dev &&
-           now->st_ino == standard_error.st_ino;
+    struct stat file;
+    if (fstat(STDERR_FILENO, &file) == 0)
+        *cw_standard_error = (struct cw_descriptor){STDERR_FILENO, file.st_dev, file.st_ino};
 }
 
 /* Else a write would wait, or end the program by SIGPIPE or SIGXFSZ. */
@@ -31,8 +20,9 @@ static bool takes_a_line(size_t size)
 {
     struct stat now;
     struct pollfd file = {.fd = STDERR_FILENO, .events = POLLOUT};
-    return is_still_there(&now) && (!S_ISREG(now.st_mode) || cw_descriptor_may_grow((size_t)now.st_size + size)) &&
-           poll(&file, 1, 0) == 1 && file.revents == POLLOUT;
+    return cw_descriptor_number(cw_standard_error) >= 0 && fstat(STDERR_FILENO, &now) == 0 &&
+           (!S_ISREG(now.st_mode) || cw_descriptor_may_grow((size_t)now.st_size + size)) && poll(&file, 1, 0) == 1 &&
+           file.revents == POLLOUT;
 }
 
 void cw_say(const char *format, ...)

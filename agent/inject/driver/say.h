@@ -2,6 +2,10 @@
 #ifndef CW_INJECT_SAY_H
 #define CW_INJECT_SAY_H
 
+#include "agent/inject/driver/descriptor.h"
+
+extern struct cw_descriptor *const cw_standard_error;
+
 /* Remembers what the standard error is. */
 void cw_say_begin(void);
 /* Writes "counterworks: ..." as one line to the standard error, or nothing: where that is closed or another file by

@@ -1,13 +1,6 @@
 #include "agent/inject/driver/stream_capture.h"
 
-enum { MOST_CAPTURES = 256 };
-
-static struct capture {
-    CUcontext context; /* that was current where it began */
-    CUstream stream;
-    uint64_t thread; /* of a stream that each thread has its own of */
-} captures[MOST_CAPTURES];
-static uint32_t count;
+#define self cw_stream_captures
 
 /* The parameters of all of them begin with the stream. */
 static enum kind { NOTHING, BEGINS, ENDS, DESTROYS } kind_of(CUpti_CallbackId id)
@@ -41,46 +34,46 @@ bool cw_stream_capture_begins(CUpti_CallbackId id)
     return kind_of(id) == BEGINS;
 }
 
-static struct capture capture_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static struct cw_stream_capture capture_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     CUstream stream = cw_inject_stream(id, *(const CUstream *)call->functionParams);
-    return (struct capture){call->context, stream, stream == CU_STREAM_PER_THREAD ? cw_inject_thread() : 0};
+    return (struct cw_stream_capture){call->context, stream, stream == CU_STREAM_PER_THREAD ? cw_inject_thread() : 0};
 }
 
-static void add(struct capture new)
+static void add(struct cw_stream_capture new)
 {
-    if (count < MOST_CAPTURES)
-        captures[count++] = new;
+    if (self->count < CW_MOST_STREAM_CAPTURES)
+        self->items[self->count++] = new;
     else
         cw_inject_fail(CW_ERR_UNSUPPORTED, "found more than %d streams that are captured into graphs at a time",
-                       MOST_CAPTURES);
+                       CW_MOST_STREAM_CAPTURES);
 }
 
-static void drop(struct capture old)
+static void drop(struct cw_stream_capture old)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (captures[i].stream == old.stream && captures[i].thread == old.thread) {
-            captures[i] = captures[--count];
+    for (uint32_t i = 0; i < self->count; i++)
+        if (self->items[i].stream == old.stream && self->items[i].thread == old.thread) {
+            self->items[i] = self->items[--self->count];
             return;
         }
 }
 
 void cw_stream_capture_forget(CUcontext context)
 {
-    for (uint32_t i = count; i-- > 0;)
-        if (captures[i].context == context)
-            captures[i] = captures[--count];
+    for (uint32_t i = self->count; i-- > 0;)
+        if (self->items[i].context == context)
+            self->items[i] = self->items[--self->count];
 }
 
 static bool is_captured(CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return cw_inject.api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+    return cw_inject->api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* An end that the driver refused may be one all the same. */
-static bool ended(enum kind kind, struct capture c, bool refused)
+static bool ended(enum kind kind, struct cw_stream_capture c, bool refused)
 {
     return kind == ENDS ? !refused || !is_captured(c.stream) : refused == (kind == BEGINS);
 }
@@ -90,7 +83,7 @@ void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *cal
     enum kind kind = kind_of(id);
     if (kind == NOTHING)
         return;
-    struct capture c = capture_of(id, call);
+    struct cw_stream_capture c = capture_of(id, call);
     if (call->callbackSite == CUPTI_API_EXIT && ended(kind, c, cw_inject_refused(call)))
         drop(c);
     else if (call->callbackSite == CUPTI_API_ENTER && kind == BEGINS)
@@ -99,12 +92,12 @@ void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *cal
 
 bool cw_stream_capture_is_under_way(void)
 {
-    return count > 0;
+    return self->count > 0;
 }
 
 bool cw_stream_runs_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_launch launch;
     return cw_inject_launch_shape(&launch, id, call->functionParams) &&
-           (!count || !is_captured(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream)));
+           (!self->count || !is_captured(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream)));
 }

@@ -9,6 +9,19 @@
 
 #define CW_WHY_CAPTURED "what a program did while it captured a stream into a graph"
 
+enum { CW_MOST_STREAM_CAPTURES = 256 };
+
+struct cw_stream_capture {
+    CUcontext context; /* that was current where it began */
+    CUstream stream;
+    uint64_t thread; /* of a stream that each thread has its own of */
+};
+struct cw_stream_captures {
+    struct cw_stream_capture items[CW_MOST_STREAM_CAPTURES];
+    uint32_t count;
+};
+extern struct cw_stream_captures *const cw_stream_captures;
+
 /* Whether a call of the driver begins or ends a capture, and whether it begins one. */
 bool cw_stream_capture_follows(CUpti_CallbackId id);
 bool cw_stream_capture_begins(CUpti_CallbackId id);

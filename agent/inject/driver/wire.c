@@ -2,37 +2,29 @@
 #include "agent/inject/driver/wire.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 #include "agent/inject/driver/clock.h"
-#include "agent/inject/driver/descriptor.h"
 #include "agent/inject/driver/say.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
-static struct cw_descriptor agent;
-static bool tried;
-static uint64_t taken; /* pieces of memory that the agent has read */
-static struct timeval patience = {.tv_sec = CW_AGENT_PATIENCE};
+#define self cw_wire
 
 static void read_patience(void)
 {
     const char *text = secure_getenv(CW_AGENT_PATIENCE_VARIABLE);
     long seconds = text ? strtol(text, NULL, 10) : 0;
-    if (seconds > 0 && seconds <= CW_AGENT_MOST_PATIENCE)
-        patience.tv_sec = seconds;
+    self->patience.tv_sec = seconds > 0 && seconds <= CW_AGENT_MOST_PATIENCE ? seconds : CW_AGENT_PATIENCE;
 }
 
 /* It is made again where a signal interrupts it. */
 static bool connect_to(const struct sockaddr_un *address)
 {
-    uint64_t until = cw_inject_now_ns() + (uint64_t)patience.tv_sec * 1000000000u;
-    while (connect(agent.fd, (const struct sockaddr *)address, sizeof *address) != 0) {
+    uint64_t until = cw_inject_now_ns() + (uint64_t)self->patience.tv_sec * 1000000000u;
+    while (connect(self->agent.fd, (const struct sockaddr *)address, sizeof *address) != 0) {
         if (errno != EINTR)
             return false;
         errno = EAGAIN;
@@ -44,20 +36,20 @@ static bool connect_to(const struct sockaddr_un *address)
 
 static bool limit(struct timeval most)
 {
-    int fd = cw_descriptor_number(&agent);
+    int fd = cw_descriptor_number(&self->agent);
     return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most) == 0 &&
            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most) == 0;
 }
 
 bool cw_wire_was_tried(void)
 {
-    return tried;
+    return self->tried;
 }
 
 void cw_wire_leave(void)
 {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* another thread may have held it */
-    cw_descriptor_close(&agent);
+    self->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* another thread may have held it */
+    cw_descriptor_close(&self->agent);
 }
 
 /* Behind whole messages: for an agent that goes on later. */
@@ -68,20 +60,20 @@ static void tell_why(const char *text)
     cw_write_u32(&out, CW_ERR_DEVICE);
     cw_write_string(&out, text);
     if (out.status == CW_OK && limit((struct timeval){.tv_usec = 1000}))
-        cw_message_send(cw_descriptor_number(&agent), CW_MESSAGE_FAIL, out.data, out.size);
+        cw_message_send(cw_descriptor_number(&self->agent), CW_MESSAGE_FAIL, out.data, out.size);
     cw_writer_free(&out);
 }
 
 /* Why there is no connection, where whoever runs the program can do something about it. */
 static const char *reason(int error)
 {
-    static char late[80];
-    snprintf(late, sizeof late, "capture-agent has not read or answered for %ld s", (long)patience.tv_sec);
+    snprintf(self->late, sizeof self->late, "capture-agent has not read or answered for %ld s",
+             (long)self->patience.tv_sec);
     if (error == EAGAIN)
-        return late;
+        return self->late;
     if (error == EMFILE || error == ENFILE)
         return "no descriptor is free for the connection to capture-agent";
-    bool closed = agent.inode && cw_descriptor_number(&agent) < 0;
+    bool closed = self->agent.inode && cw_descriptor_number(&self->agent) < 0;
     return closed ? "the program has closed the connection to capture-agent" : NULL;
 }
 
@@ -94,7 +86,7 @@ static bool give_up(bool in_a_message)
         cw_say("%s; the program goes on without a capture", why);
     if (error == EAGAIN && !in_a_message)
         tell_why(why);
-    cw_descriptor_close(&agent);
+    cw_descriptor_close(&self->agent);
     return false;
 }
 
@@ -104,45 +96,46 @@ bool cw_wire_connect(const char *path)
     if (strlen(path) >= sizeof address.sun_path)
         return false;
     strcpy(address.sun_path, path);
-    tried = true;
+    self->tried = true;
     read_patience();
-    return (cw_descriptor_take(&agent, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) && limit(patience) &&
+    return (cw_descriptor_take(&self->agent, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) && limit(self->patience) &&
             connect_to(&address)) ||
            give_up(true);
 }
 
 static bool send_message(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
-    return cw_message_send_with(cw_descriptor_number(&agent), type, out->data, out->size, memory) || give_up(true);
+    return cw_message_send_with(cw_descriptor_number(&self->agent), type, out->data, out->size, memory) ||
+           give_up(true);
 }
 
 bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&self->lock);
     bool sent = send_message(type, out, memory);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&self->lock);
     return sent;
 }
 
 /* What the agent says of memory is counted, whatever is waited for. */
 static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
-    if (!cw_message_receive(cw_descriptor_number(&agent), type, payload, size))
+    if (!cw_message_receive(cw_descriptor_number(&self->agent), type, payload, size))
         return give_up(false);
-    taken += *type == CW_MESSAGE_TAKEN;
+    self->taken += *type == CW_MESSAGE_TAKEN;
     return true;
 }
 
 /* The answer follows the question: nothing else may come between on the socket. */
 bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&self->lock);
     bool ok = send_message(CW_MESSAGE_HELLO, question, -1) && receive(type, payload, size);
     while (ok && *type == CW_MESSAGE_TAKEN) {
         free(*payload);
         ok = receive(type, payload, size);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&self->lock);
     return ok;
 }
 
@@ -151,10 +144,10 @@ bool cw_wire_wait_taken(uint64_t number)
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
-    pthread_mutex_lock(&lock);
-    while (taken < number && receive(&type, &payload, &size))
+    pthread_mutex_lock(&self->lock);
+    while (self->taken < number && receive(&type, &payload, &size))
         free(payload);
-    bool read = taken >= number;
-    pthread_mutex_unlock(&lock);
+    bool read = self->taken >= number;
+    pthread_mutex_unlock(&self->lock);
     return read;
 }

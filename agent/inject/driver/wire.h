@@ -6,7 +6,21 @@
 #ifndef CW_INJECT_WIRE_H
 #define CW_INJECT_WIRE_H
 
+#include <pthread.h>
+#include <sys/time.h>
+
 #include "agent/common/message.h"
+#include "agent/inject/driver/descriptor.h"
+
+struct cw_wire {
+    pthread_mutex_t lock; /* taken last */
+    struct cw_descriptor agent;
+    bool tried;
+    uint64_t taken; /* pieces of memory that the agent has read */
+    struct timeval patience;
+    char late[80]; /* that it has not answered for so long */
+};
+extern struct cw_wire *const cw_wire;
 
 /* Once in a process, to the agent that listens at `path`. */
 bool cw_wire_connect(const char *path);

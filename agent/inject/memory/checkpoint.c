@@ -5,16 +5,13 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* cupti_checkpoint.h is C++; these are its functions. */
-static CUptiResult (*save)(struct cw_checkpoint *);
-static CUptiResult (*restore)(struct cw_checkpoint *);
-static CUptiResult (*release)(struct cw_checkpoint *);
+#define self cw_checkpoint_library
 
 void cw_checkpoint_load(void)
 {
     Dl_info cupti;
     char path[1024] = "";
-    if (dladdr(*(void **)&cw_inject.api.cuptiGetVersion, &cupti) && cupti.dli_fname)
+    if (dladdr(*(void **)&cw_inject->api.cuptiGetVersion, &cupti) && cupti.dli_fname)
         snprintf(path, sizeof path, "%s", cupti.dli_fname);
     char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
@@ -22,28 +19,28 @@ void cw_checkpoint_load(void)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return;
-    *(void **)&save = dlsym(library, "cuptiCheckpointSave");
-    *(void **)&restore = dlsym(library, "cuptiCheckpointRestore");
-    *(void **)&release = dlsym(library, "cuptiCheckpointFree");
+    *(void **)&self->save = dlsym(library, "cuptiCheckpointSave");
+    *(void **)&self->restore = dlsym(library, "cuptiCheckpointRestore");
+    *(void **)&self->release = dlsym(library, "cuptiCheckpointFree");
 }
 
 bool cw_checkpoint_init(void)
 {
-    return save && restore && release;
+    return self->save && self->restore && self->release;
 }
 
 bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 {
     *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = cw_room_kept_free() >> 20};
-    return save(c) == CUPTI_SUCCESS;
+    return self->save(c) == CUPTI_SUCCESS;
 }
 
 bool cw_checkpoint_restore(struct cw_checkpoint *c)
 {
-    return restore(c) == CUPTI_SUCCESS;
+    return self->restore(c) == CUPTI_SUCCESS;
 }
 
 void cw_checkpoint_free(struct cw_checkpoint *c)
 {
-    release(c);
+    self->release(c);
 }

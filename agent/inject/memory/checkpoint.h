@@ -1,4 +1,5 @@
-/* The device memory of a context, saved and restored by NVIDIA's checkpoint library where it is found. */
+/* The device memory of a context, saved and restored by NVIDIA's checkpoint library where it is found. Its header,
+ * cupti_checkpoint.h, is C++. */
 #ifndef CW_INJECT_CHECKPOINT_H
 #define CW_INJECT_CHECKPOINT_H
 
@@ -11,6 +12,11 @@ struct cw_checkpoint {
     uint8_t overwrite, optimizations;
     void *library;
 };
+
+struct cw_checkpoint_library { /* its functions, NULL where it is not found */
+    CUptiResult (*save)(struct cw_checkpoint *), (*restore)(struct cw_checkpoint *), (*release)(struct cw_checkpoint *);
+};
+extern struct cw_checkpoint_library *const cw_checkpoint_library;
 
 /* Finds the library that lies beside the loaded CUPTI; as a mode's load. */
 void cw_checkpoint_load(void);

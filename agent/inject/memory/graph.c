@@ -2,13 +2,11 @@
 
 #include <stdlib.h>
 
-static struct cw_graph *graphs;
-
 /* ---- graphs ----------------------------------------------------------------------------------------------------- */
 
 static struct cw_graph **place_of(CUgraphExec exec)
 {
-    struct cw_graph **at = &graphs;
+    struct cw_graph **at = &cw_graphs->first;
     while (*at && (*at)->exec != exec)
         at = &(*at)->next;
     return at;
@@ -35,8 +33,8 @@ static void remember(CUgraphExec exec, CUgraph graph)
         free(g);
         return;
     }
-    *g = (struct cw_graph){.next = graphs, .exec = exec, .arena = arena};
-    graphs = g;
+    *g = (struct cw_graph){.next = cw_graphs->first, .exec = exec, .arena = arena};
+    cw_graphs->first = g;
     cw_graph_read(g, graph);
 }
 

@@ -5,6 +5,11 @@
 
 #include "agent/inject/memory/graph_nodes.h"
 
+struct cw_graphs {
+    struct cw_graph *first;
+};
+extern struct cw_graphs *const cw_graphs;
+
 /* Whether a call of the driver makes, changes or ends executable graphs. */
 bool cw_graph_follows(CUpti_CallbackId id);
 bool cw_graph_makes(CUpti_CallbackId id);

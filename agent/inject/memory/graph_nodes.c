@@ -98,12 +98,12 @@ static bool read_kernel(struct cw_graph *g, CUgraphNode handle)
     CUDA_KERNEL_NODE_PARAMS p = {0};
     CUkernelNodeAttrValue value = {0};
     struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject.api.cuGraphKernelNodeGetParams_v2(handle, &p) != CUDA_SUCCESS)
+    if (!n || cw_inject->api.cuGraphKernelNodeGetParams_v2(handle, &p) != CUDA_SUCCESS)
         return false;
     g->kernels++;
     set_kernel(g, n, &p);
-    if (cw_inject.api.cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value) ==
-            CUDA_SUCCESS &&
+    if (cw_inject->api.cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+                                                     &value) == CUDA_SUCCESS &&
         value.deviceUpdatableKernelNode.deviceUpdatable)
         hinder(g, "a CUDA graph that kernels may change");
     return true;
@@ -113,7 +113,7 @@ static bool read_copy(struct cw_graph *g, CUgraphNode handle)
 {
     CUDA_MEMCPY3D copy = {0};
     struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject.api.cuGraphMemcpyNodeGetParams(handle, &copy) != CUDA_SUCCESS)
+    if (!n || cw_inject->api.cuGraphMemcpyNodeGetParams(handle, &copy) != CUDA_SUCCESS)
         return false;
     set_copy(n, &copy);
     return true;
@@ -123,7 +123,7 @@ static bool read_set(struct cw_graph *g, CUgraphNode handle)
 {
     CUDA_MEMSET_NODE_PARAMS set = {0};
     struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject.api.cuGraphMemsetNodeGetParams(handle, &set) != CUDA_SUCCESS)
+    if (!n || cw_inject->api.cuGraphMemsetNodeGetParams(handle, &set) != CUDA_SUCCESS)
         return false;
     add_word(g, n, set.dst);
     return true;
@@ -134,14 +134,14 @@ static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth);
 static bool read_child(struct cw_graph *g, CUgraphNode handle, int depth)
 {
     CUgraph child = NULL;
-    return depth < MOST_DEPTH && cw_inject.api.cuGraphChildGraphNodeGetGraph(handle, &child) == CUDA_SUCCESS &&
+    return depth < MOST_DEPTH && cw_inject->api.cuGraphChildGraphNodeGetGraph(handle, &child) == CUDA_SUCCESS &&
            read_nodes(g, child, depth + 1);
 }
 
 static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
 {
     CUgraphNodeType type;
-    if (cw_inject.api.cuGraphNodeGetType(handle, &type) != CUDA_SUCCESS)
+    if (cw_inject->api.cuGraphNodeGetType(handle, &type) != CUDA_SUCCESS)
         return false;
     switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -175,10 +175,10 @@ static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
 static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
 {
     size_t count = 0;
-    if (cw_inject.api.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS)
+    if (cw_inject->api.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS)
         return false;
     CUgraphNode *handles = cw_arena_alloc(g->arena, count, sizeof(CUgraphNode));
-    bool good = handles && (!count || cw_inject.api.cuGraphGetNodes(graph, handles, &count) == CUDA_SUCCESS);
+    bool good = handles && (!count || cw_inject->api.cuGraphGetNodes(graph, handles, &count) == CUDA_SUCCESS);
     for (size_t i = 0; i < count && good; i++)
         good = read_node(g, handles[i], depth);
     return good;
@@ -186,7 +186,7 @@ static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
 
 void cw_graph_read(struct cw_graph *g, CUgraph graph)
 {
-    const struct cw_cupti *api = &cw_inject.api;
+    const struct cw_cupti *api = &cw_inject->api;
     bool can = api->cuGraphGetNodes && api->cuGraphNodeGetType && api->cuGraphChildGraphNodeGetGraph &&
                api->cuGraphKernelNodeGetParams_v2 && api->cuGraphKernelNodeGetAttribute &&
                api->cuGraphMemcpyNodeGetParams && api->cuGraphMemsetNodeGetParams && api->cuFuncGetParamInfo;
@@ -237,7 +237,7 @@ void cw_graph_set_memory(struct cw_graph *g, CUgraphNode handle, const CUDA_MEMS
 static bool is_elsewhere(uint64_t address, uint32_t device)
 {
     int owner = 0;
-    return cw_inject.api.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
+    return cw_inject->api.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
            owner >= 0 && (uint32_t)owner != device;
 }
 
@@ -256,7 +256,7 @@ static bool keep_destination(const struct cw_graph_node *n, uint32_t device, str
     unsigned type = 0;
     if (!n->size)
         return true;
-    bool known = cw_inject.api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, n->to) == CUDA_SUCCESS;
+    bool known = cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, n->to) == CUDA_SUCCESS;
     return known && !cw_shared_with_host(n->to) ? !is_elsewhere(n->to, device)
                                                 : cw_shared_keep_bytes(shared, (void *)(uintptr_t)n->to, n->size);
 }

@@ -1,32 +1,24 @@
 #include "agent/inject/memory/kernels.h"
 
-#include <stdatomic.h>
-
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/shared.h"
 
-enum { MOST_KERNELS = 4096 }; /* a power of two; behind it the older ones are forgotten */
-
-static struct {
-    CUfunction kernel;
-    enum cw_kernel_habit habit;
-} known[MOST_KERNELS];
-static atomic_bool forgotten;
+#define self cw_kernels
 
 static uint32_t place_of(CUfunction kernel)
 {
-    if (atomic_exchange(&forgotten, false))
-        memset(known, 0, sizeof known);
-    return (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % MOST_KERNELS;
+    if (atomic_exchange(&self->forgotten, false))
+        memset(self->known, 0, sizeof self->known);
+    return (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % CW_MOST_KERNELS;
 }
 
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
 {
     uint32_t at = place_of(kernel);
-    if (known[at].kernel == kernel && known[at].habit == CW_KERNEL_WAITS)
+    if (self->known[at].kernel == kernel && self->known[at].habit == CW_KERNEL_WAITS)
         return;
-    known[at].kernel = kernel;
-    known[at].habit = habit;
+    self->known[at].kernel = kernel;
+    self->known[at].habit = habit;
 }
 
 void cw_kernel_seen(CUfunction kernel, bool rests)
@@ -38,7 +30,7 @@ void cw_kernel_seen(CUfunction kernel, bool rests)
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
 {
     uint32_t at = place_of(kernel);
-    return known[at].kernel == kernel ? known[at].habit : CW_KERNEL_UNKNOWN;
+    return self->known[at].kernel == kernel ? self->known[at].habit : CW_KERNEL_UNKNOWN;
 }
 
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -49,5 +41,5 @@ bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 void cw_kernel_forget(void)
 {
-    forgotten = true;
+    self->forgotten = true;
 }

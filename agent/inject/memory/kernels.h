@@ -3,11 +3,24 @@
 #ifndef CW_INJECT_KERNELS_H
 #define CW_INJECT_KERNELS_H
 
+#include <stdatomic.h>
+
 #include "agent/inject/driver/inject.h"
 
 #define CW_WHY_WAITS "a kernel that waits for what the host or another device does"
 
 enum cw_kernel_habit { CW_KERNEL_UNKNOWN, CW_KERNEL_RESTS, CW_KERNEL_WAITS };
+
+enum { CW_MOST_KERNELS = 4096 }; /* a power of two; behind it the older ones are forgotten */
+
+struct cw_kernels {
+    struct {
+        CUfunction kernel;
+        enum cw_kernel_habit habit;
+    } known[CW_MOST_KERNELS];
+    atomic_bool forgotten;
+};
+extern struct cw_kernels *const cw_kernels;
 
 /* Remembers how a kernel went while the program was held up. One that ever waited is not trusted again. */
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);

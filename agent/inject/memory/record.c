@@ -20,8 +20,6 @@ struct cw_operation {
 
 /* ---- the driver's calls ----------------------------------------------------------------------------------------- */
 
-static uint8_t effects[CUPTI_DRIVER_TRACE_CBID_SIZE];
-
 /* Calls that leave alone what kernels read. Waiting is among them: the program may read results, which are the first
  * pass's, and what it writes comes by a call that is recorded. New memory is too: it holds nothing yet. Waiting for the
  * whole context is not, because programs do that at the end, and some leave without their exit handlers. */
@@ -66,29 +64,29 @@ bool cw_record_init(void)
 {
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
         const char *name = NULL;
-        effects[id] = CW_EFFECT_END;
-        if (cw_inject.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || !name)
+        cw_effects->of[id] = CW_EFFECT_END;
+        if (cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || !name)
             continue;
         for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
             if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
-                effects[id] = CW_EFFECT_NONE;
+                cw_effects->of[id] = CW_EFFECT_NONE;
         if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
-            effects[id] = CW_EFFECT_NONE;
+            cw_effects->of[id] = CW_EFFECT_NONE;
         if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
-            effects[id] = CW_EFFECT_READ;
+            cw_effects->of[id] = CW_EFFECT_READ;
         if (strncmp(name, "cuCtxSynchronize", 16) == 0)
-            effects[id] = CW_EFFECT_WAIT;
+            cw_effects->of[id] = CW_EFFECT_WAIT;
     }
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        effects[recorded[i]] = CW_EFFECT_RECORD;
+        cw_effects->of[recorded[i]] = CW_EFFECT_RECORD;
     for (size_t i = 0; i < cw_inject_launch_count; i++)
-        effects[cw_inject_launches[i]] = CW_EFFECT_RECORD;
-    return cw_inject.api.cuFuncGetParamInfo && cw_inject.api.cuLaunchKernelEx;
+        cw_effects->of[cw_inject_launches[i]] = CW_EFFECT_RECORD;
+    return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
 }
 
 enum cw_effect cw_record_effect(CUpti_CallbackId id)
 {
-    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)effects[id] : CW_EFFECT_END;
+    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : CW_EFFECT_END;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -293,12 +291,12 @@ static CUresult launch(const struct cw_operation *op)
     size_t size = op->packed_size;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, op->packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
-    return cw_inject.api.cuLaunchKernelEx(&op->config, op->function, op->parameters, op->packed ? extra : NULL);
+    return cw_inject->api.cuLaunchKernelEx(&op->config, op->function, op->parameters, op->packed ? extra : NULL);
 }
 
 static CUresult play(const struct cw_operation *op)
 {
-    const struct cw_cupti *api = &cw_inject.api;
+    const struct cw_cupti *api = &cw_inject->api;
     switch (op->kind) {
     case LAUNCH:
         return launch(op);
@@ -318,14 +316,14 @@ bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
     bool good = cw_shared_restore(&r->shared);
     for (const struct cw_operation *op = r->first; op && good; last = op, op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
-            good = cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
+            good = cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
         if (op->kind == LAUNCH)
             around->before(around->user, ++launches);
         good = good && (op->refused || play(op) == CUDA_SUCCESS);
         if (op->kind == LAUNCH)
             around->after(around->user);
     }
-    return good && cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
+    return good && cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
 }
 
 void cw_record_clear(struct cw_record *r)

@@ -15,6 +15,10 @@ enum cw_effect {
     CW_EFFECT_END,    /* anything else: what was recorded cannot be done again behind it */
 };
 
+extern struct cw_effects {
+    uint8_t of[CUPTI_DRIVER_TRACE_CBID_SIZE];
+} *const cw_effects;
+
 struct cw_operation;
 
 struct cw_record {

@@ -13,14 +13,14 @@ static size_t kept_free(size_t total)
 size_t cw_room_kept_free(void)
 {
     size_t unused, total;
-    return cw_inject.api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS ? kept_free(total) : 0;
+    return cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS ? kept_free(total) : 0;
 }
 
 /* What others hold on the device is taken for the context's: no more is known of it. */
 bool cw_room_to_save(size_t besides)
 {
     size_t unused, total;
-    if (cw_inject.api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
+    if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
         return false;
     size_t held = total - unused, most = unused + most_on_host;
     return besides <= most && held + kept_free(total) <= most - besides;

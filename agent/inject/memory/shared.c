@@ -16,7 +16,7 @@ struct cw_shared_piece {
 static bool is_managed(uint64_t address)
 {
     unsigned managed = 0;
-    return cw_inject.api.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS &&
+    return cw_inject->api.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS &&
            managed;
 }
 
@@ -24,7 +24,7 @@ static bool is_pinned(uint64_t address)
 {
     unsigned type = 0;
     return address >= CW_LOWEST_ADDRESS &&
-           cw_inject.api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
+           cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
            type == CU_MEMORYTYPE_HOST && !is_managed(address);
 }
 
@@ -32,7 +32,7 @@ bool cw_shared_with_host(uint64_t address)
 {
     unsigned type = 0;
     return address >= CW_LOWEST_ADDRESS &&
-           cw_inject.api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
+           cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
            (type == CU_MEMORYTYPE_HOST || is_managed(address));
 }
 
@@ -53,7 +53,7 @@ bool cw_shared_given(CUpti_CallbackId id, const void *params)
     CUfunction kernel = cw_inject_launch_arguments(id, params, &parameters, &extra);
     const void *buffer;
     size_t size;
-    if (!kernel || !cw_inject.api.cuFuncGetParamInfo)
+    if (!kernel || !cw_inject->api.cuFuncGetParamInfo)
         return false;
     if (extra)
         return cw_inject_packed(extra, &buffer, &size) && buffer && has_pinned(buffer, size);
@@ -86,8 +86,8 @@ bool cw_shared_keep_bytes(struct cw_shared *s, void *memory, size_t size)
 
 static bool copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t size)
 {
-    return cw_inject.api.cuMemcpyDtoDAsync_v2(to, from, size, NULL) == CUDA_SUCCESS &&
-           cw_inject.api.cuCtxSynchronize() == CUDA_SUCCESS;
+    return cw_inject->api.cuMemcpyDtoDAsync_v2(to, from, size, NULL) == CUDA_SUCCESS &&
+           cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
 }
 
 /* Where there is room beside what else is to be saved. */
@@ -97,7 +97,7 @@ static bool keep_on_device(struct cw_shared *s, CUdeviceptr memory, size_t size)
     if (!piece || !cw_room_to_save(size))
         return false;
     *piece = (struct cw_shared_piece){.next = s->first, .memory = (uint8_t *)(uintptr_t)memory, .size = size};
-    if (cw_inject.api.cuMemAlloc_v2(&piece->on_device, size) != CUDA_SUCCESS)
+    if (cw_inject->api.cuMemAlloc_v2(&piece->on_device, size) != CUDA_SUCCESS)
         return false;
     s->first = piece;
     return copy_on_device(piece->on_device, memory, size);
@@ -113,7 +113,7 @@ bool cw_shared_keep(struct cw_shared *s, uint64_t address)
     void *host = NULL;
     CUdeviceptr start = 0;
     size_t size = 0;
-    const struct cw_cupti *api = &cw_inject.api;
+    const struct cw_cupti *api = &cw_inject->api;
     if (api->cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, address) != CUDA_SUCCESS ||
         api->cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
         api->cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS ||
@@ -170,7 +170,7 @@ void cw_shared_release(struct cw_shared *s)
 {
     for (struct cw_shared_piece *piece = s->first; piece; piece = piece->next)
         if (piece->on_device)
-            cw_inject.api.cuMemFree_v2(piece->on_device);
+            cw_inject->api.cuMemFree_v2(piece->on_device);
     cw_arena_destroy(s->arena);
     *s = (struct cw_shared){0};
 }

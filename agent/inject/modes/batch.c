@@ -37,9 +37,9 @@ static bool setup(struct cw_reader *in)
                        "CUDA before 12.4): --replay %s",
                        cw_collection_sees_launches() ? "kernel collects this plan, but not all of its values whole"
                                                      : "application collects this plan");
-    cw_range_settings.replay = CW_REPLAY_KERNEL;
-    cw_inject.mode = &cw_inject_range;
-    return !cw_inject.over;
+    cw_range_settings->replay = CW_REPLAY_KERNEL;
+    cw_inject->mode = &cw_inject_range;
+    return !cw_inject->over;
 }
 
 /* Why launches are not to be done again now, or NULL. */
@@ -133,7 +133,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
 {
     bool waits = true, rests = false;
     uint64_t until = cw_inject_now_ns() + launch_patience_ns;
-    while (waits && c->context && !cw_inject.over && !cw_stream_capture_is_under_way()) {
+    while (waits && c->context && !cw_inject->over && !cw_stream_capture_is_under_way()) {
         bool due = cw_collection_is_due(c);
         if (c->pending && (b->spoilt || cw_inject_now_ns() > until)) { /* it may wait for this one */
             b->spoilt = true;
@@ -158,7 +158,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
         } else
             waits = false;
     }
-    if (!obstacle(c) && b->saved && !b->open && b != self.trial) /* left by a trial that did not end */
+    if (!obstacle(c) && b->saved && !b->open && b != self->trial) /* left by a trial that did not end */
         cw_batch_forget(b);
     return obstacle(c);
 }
@@ -169,12 +169,12 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
 {
     const char *why = make_room(c, b);
     why = why ? why : once_reason(b); /* by now */
-    bool added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
-    while (!why && !added && b->open && !cw_inject.over) { /* perhaps behind nothing else */
+    bool added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
+    while (!why && !added && b->open && !cw_inject->over) { /* perhaps behind nothing else */
         cw_batch_end(c);
         why = make_room(c, b);
         why = why ? why : once_reason(b);
-        added = !why && !cw_inject.over && cw_record_add(&b->record, id, call, !c->running);
+        added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
     }
     if (!why && !added)
         why = "a launch that cannot be done again";
@@ -182,7 +182,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
         why = cw_trial_begin(c, b, id, call);
     else if (!why)
         why = b->open ? NULL : open_batch(c, b);
-    if (!why && (self.trial == b || cw_collection_launch(c, id, call)))
+    if (!why && (self->trial == b || cw_collection_launch(c, id, call)))
         return NULL;
     if (why && !b->spoilt) /* the launch goes ahead, and not among those that are done again */
         cw_batch_end(c);
@@ -199,7 +199,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         cw_batch_end(c);
         if (!cw_stream_capture_is_under_way())
             take_device(c);
-    } while (!cw_inject.over && !cw_stream_capture_is_under_way() && (c->running || cw_collection_beside(c)) &&
+    } while (!cw_inject->over && !cw_stream_capture_is_under_way() && (c->running || cw_collection_beside(c)) &&
              cw_inject_now_ns() < until);
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
@@ -208,7 +208,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         cw_once_enter(c, id, call, true, cw_batch_no_room);
         return;
     }
-    if (!why && !cw_inject.over)
+    if (!why && !cw_inject->over)
         why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
     if (why)
         cw_collection_skip(c, why);
@@ -217,8 +217,8 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
 /* What another context of the device does may be to memory of this one. */
 static void end_neighbours(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_BATCHES; i++) {
-        struct cw_collection *other = self.items[i].open ? cw_collection_find(self.items[i].context) : NULL;
+    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
+        struct cw_collection *other = self->items[i].open ? cw_collection_find(self->items[i].context) : NULL;
         if (other && other != c && other->device == c->device)
             cw_batch_end(other);
     }
@@ -233,7 +233,7 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
         cw_once_enter(c, id, call, true, why);
     else if (why)
         cw_collection_skip(c, why);
-    else if (self.trial != b) {
+    else if (self->trial != b) {
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
         cw_collection_enter(c, c->count);
     }
@@ -243,12 +243,12 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
  * not undone with any batch of its device, either. */
 static void goes_ahead(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_BATCHES; i++) {
-        const struct cw_collection *other = self.items[i].open ? cw_collection_find(self.items[i].context) : NULL;
+    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
+        const struct cw_collection *other = self->items[i].open ? cw_collection_find(self->items[i].context) : NULL;
         if (c && other && other->device == c->device)
-            self.items[i].spoilt = true;
+            self->items[i].spoilt = true;
     }
-    self.disturbed = true;
+    self->disturbed = true;
 }
 
 /* Whether a launch is in its context's batch, or is the one that is tried. */
@@ -256,7 +256,7 @@ static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData 
 {
     const struct cw_batch *b = cw_batch_find(c->context);
     bool last = b->open && c->count && c->launches[c->count - 1].correlation == call->correlationId;
-    return last || (self.trial == b && b->correlation == call->correlationId);
+    return last || (self->trial == b && b->correlation == call->correlationId);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -267,9 +267,9 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
     const char *once = once_reason(cw_batch_find(c->context));
     c->met_graph = c->met_graph || graph;
-    if (self.trial && wanted)
+    if (self->trial && wanted)
         cw_collection_skip(c, CW_WHY_BESIDE);
-    else if (self.trial)
+    else if (self->trial)
         ; /* it counts for none */
     else if (once || (!wanted && c->once && c->running)) {
         end_neighbours(c);
@@ -291,7 +291,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_find(c->context) : NULL;
-    if (b && b == self.trial && b->correlation == call->correlationId)
+    if (b && b == self->trial && b->correlation == call->correlationId)
         cw_trial_end(c, id, call);
     else if (c && c->once)
         cw_once_leave(c, id, call);
@@ -322,7 +322,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (cw_stream_capture_begins(id))
         rest();
     bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
-    self.disturbed = self.disturbed || changes;
+    self->disturbed = self->disturbed || changes;
     if (c && effect != CW_EFFECT_READ)
         end_neighbours(c);
     bool recorded =
@@ -332,7 +332,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (changes)
         goes_ahead(c && c->context && !recorded ? c : NULL);
     *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
-    self.in_flight[*call->correlationData]++;
+    self->in_flight[*call->correlationData]++;
 }
 
 /* A program that has read what it computed may be about to be killed, or to leave without its exit handlers. */
@@ -341,8 +341,8 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     cw_graph_follow(id, call);
     uint64_t *kind = call->correlationData;
-    if (*kind <= CW_BATCH_READS && self.in_flight[*kind])
-        self.in_flight[*kind]--;
+    if (*kind <= CW_BATCH_READS && self->in_flight[*kind])
+        self->in_flight[*kind]--;
     bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
     if (c && c->running && read && cw_batch_at_rest() && !c->pending && cw_range_affords_end())
         cw_batch_end(c);
@@ -355,8 +355,8 @@ static void finish(void)
 
 static void abandon(void)
 {
-    for (int i = 0; i < CW_MOST_BATCHES; i++) {
-        struct cw_batch *b = &self.items[i];
+    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
+        struct cw_batch *b = &self->items[i];
         const struct cw_collection *c = b->context ? cw_collection_find(b->context) : NULL;
         bool kernel_runs = (b->saved && !b->open) || (c && c->pending); /* which giving memory back would wait for */
         if (!kernel_runs)

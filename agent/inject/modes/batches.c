@@ -11,7 +11,6 @@
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
 enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
 
-struct cw_batches cw_batches;
 #define self cw_batches
 
 const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
@@ -20,20 +19,20 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
 
 struct cw_batch *cw_batch_find(CUcontext context)
 {
-    for (int i = 0; i < CW_MOST_BATCHES; i++)
-        if (self.items[i].context == context)
-            return &self.items[i];
+    for (int i = 0; i < CW_MOST_CONTEXTS; i++)
+        if (self->items[i].context == context)
+            return &self->items[i];
     return NULL;
 }
 
 bool cw_batch_quiet(void)
 {
-    return !self.trial && !self.in_flight[CW_BATCH_CHANGES] && cw_collection_noted_all();
+    return !self->trial && !self->in_flight[CW_BATCH_CHANGES] && cw_collection_noted_all();
 }
 
 bool cw_batch_at_rest(void)
 {
-    return cw_batch_quiet() && !self.in_flight[CW_BATCH_READS];
+    return cw_batch_quiet() && !self->in_flight[CW_BATCH_READS];
 }
 
 void cw_batch_wait_for_others(const struct cw_collection *c)
@@ -114,7 +113,7 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
         cw_collection_forget(c);
         cw_collection_release(c);
     }
-    return done && !late && !cw_inject.over;
+    return done && !late && !cw_inject->over;
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
@@ -124,7 +123,7 @@ static void drop_batch(struct cw_collection *c, const char *why)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
     stop.pRangeProfilerObject = c->object;
-    cw_inject.api.cuptiRangeProfilerStop(&stop);
+    cw_inject->api.cuptiRangeProfilerStop(&stop);
     for (uint32_t i = 0; i < c->count; i++)
         if (!c->launches[i].data.unwanted)
             cw_collection_skip(c, why);
@@ -136,8 +135,8 @@ static void drop_batch(struct cw_collection *c, const char *why)
 static void replay_batch(struct cw_collection *c, struct cw_batch *b)
 {
     CUcontext current = NULL;
-    cw_inject.api.cuCtxGetCurrent(&current);
-    bool pushed = current != c->context && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
+    cw_inject->api.cuCtxGetCurrent(&current);
+    bool pushed = current != c->context && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
     if (b->spoilt || cw_reach_why())
         drop_batch(c, b->spoilt ? CW_WHY_BESIDE : CW_WHY_REACHED);
     else if (current != c->context && !pushed)
@@ -145,7 +144,7 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b)
     else if (cw_batch_replay(c, b, false))
         cw_collection_deliver(c);
     if (pushed)
-        cw_inject.api.cuCtxPopCurrent_v2(&current);
+        cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
 
 void cw_batch_end(struct cw_collection *c)

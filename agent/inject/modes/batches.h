@@ -8,8 +8,6 @@
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/mode.h"
 
-enum { CW_MOST_BATCHES = 64 };
-
 struct cw_batch {
     CUcontext context;           /* NULL: unused */
     bool open;                   /* the first pass is running */
@@ -25,14 +23,14 @@ struct cw_batch {
 enum { CW_BATCH_NEITHER, CW_BATCH_CHANGES, CW_BATCH_READS };
 
 struct cw_batches {
-    struct cw_batch items[CW_MOST_BATCHES];
+    struct cw_batch items[CW_MOST_CONTEXTS];
     uint32_t in_flight[CW_BATCH_READS + 1];
     /* a launch that is given memory of the host's, between the program's call and its return (trial.h); others were in
      * the way */
     struct cw_batch *trial;
     bool disturbed;
 };
-extern struct cw_batches cw_batches;
+extern struct cw_batches *const cw_batches;
 
 extern const struct cw_inject_mode cw_inject_batch;
 

@@ -38,7 +38,8 @@ static void release(struct memory *m)
 static bool run(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more)
 {
     bool pushed = cw_collection_push(c, c->count);
-    bool ran = pushed && cw_inject.api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_inject_synchronize(c->context);
+    bool ran =
+        pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_inject_synchronize(c->context);
     uint64_t end_ns = cw_inject_now_ns();
     bool popped = pushed && cw_collection_pop(c), stopped = cw_collection_stop_pass(c, more);
     if (pushed && !ran)
@@ -56,7 +57,7 @@ static void collect(struct cw_collection *c, CUgraphExec exec, CUstream stream, 
         c->running = false;
         if (!restore(m))
             cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of a CUDA graph");
-        good = good && !cw_inject.over && (more || cw_collection_next_part(c, &more));
+        good = good && !cw_inject->over && (more || cw_collection_next_part(c, &more));
     }
     if (good)
         cw_collection_deliver(c);

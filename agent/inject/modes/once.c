@@ -80,7 +80,7 @@ static const char *make_ready(struct cw_collection *c)
         return CW_WHY_WAITS;
     if (cw_stream_capture_is_under_way()) /* meanwhile */
         return CW_WHY_CAPTURED;
-    if (!c->running && !c->pending && !cw_inject.over)
+    if (!c->running && !c->pending && !cw_inject->over)
         cw_collection_arm_once(c);
     return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
 }
@@ -105,7 +105,7 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
         return;
     }
     const char *obstacle = cw_collection_can_count_once() ? make_ready(c) : why;
-    if (cw_inject.over)
+    if (cw_inject->over)
         return;
     if (obstacle || !note(c, id, call)) {
         cw_collection_skip(c, obstacle ? obstacle : CW_WHY_BESIDE);
@@ -114,8 +114,8 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     struct cw_launch *launch = &c->launches[c->count - 1].data;
     launch->replay = CW_REPLAY_ONCE;
     launch->once = why;
-    if (cw_inject.api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
-        cw_inject.api.cuFuncLoad(cw_inject_launch_function(id, call->functionParams));
+    if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
+        cw_inject->api.cuFuncLoad(cw_inject_launch_function(id, call->functionParams));
     c->inside_of = call->correlationId;
     c->inside = cw_collection_push(c, c->count);
 }
@@ -126,7 +126,7 @@ static bool end_range(struct cw_collection *c, uint32_t launch, CUstream stream)
     uint64_t begin = cw_inject_now_ns(), waited = 0;
     bool ended = false;
     while (c->inside && c->inside_of == launch && !ended && waited < patience_ns && !cw_stream_capture_is_under_way()) {
-        ended = cw_inject.api.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY;
+        ended = cw_inject->api.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY;
         waited = cw_inject_now_ns() - begin;
         if (!ended && waited > busy_ns)
             cw_inject_pause(waited / SHARE);

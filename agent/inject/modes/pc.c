@@ -1,62 +1,24 @@
 /* PC sampling of each context, handed over in batches: at launches once the flush interval has passed, when a module
  * goes (its addresses may be used again), at the end of a range that was to be sampled, and at the end. */
+#include "agent/inject/modes/pc.h"
+
 #include <stdlib.h>
 
-#include "agent/common/filter.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
-#include "agent/inject/modes/pc.h"
 #include "agent/inject/ranges/user_ranges.h"
-#include "image/pc_data.h"
 
 static const uint64_t patience_ns = 2000000000, short_patience_ns = 100000000; /* with kernels that may wait */
 /* With what was launched before a range begins or ends, and before the program does. */
 static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
-enum { MOST_CONTEXTS = 64, PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
+enum { PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
-struct buffer { /* what CUPTI fills */
-    CUpti_PCSamplingData data;
-    CUpti_PCSamplingStallReason *stalls; /* [PC][reasons of the context] */
-};
-
-struct sampled { /* a context under PC sampling */
-    CUcontext context;
-    uint32_t device;
-    bool held;        /* CUPTI has the address of `kept` */
-    bool running;     /* enabled, and good for samples */
-    bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
-    bool aside;       /* disabled for a launch that may wait for the host */
-    uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
-    uint8_t period;
-    uint64_t since_ns;
-    size_t reason_count;
-    uint32_t *reason_numbers; /* CUPTI's, in ascending order or not */
-    char **reasons;
-    /* CUPTI keeps the first for what it has to hand over by itself, when sampling is disabled */
-    struct buffer kept, asked;
-};
-
-static struct {
-    /* from SETUP */
-    uint64_t flush_ns, buffer_bytes;
-    enum cw_pc_mode mode;
-    uint8_t period;
-    bool code;
-    uint32_t wanted_count;
-    const char **wanted;
-    struct cw_filter_options options;
-    struct cw_filter filter; /* of ranges */
-    uint32_t context_count;
-    struct sampled *contexts[MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
-    bool late;                               /* sampling is to start or to stop, and could not yet */
-    bool told;                               /* of launches that are not sampled because they may wait */
-    CUcontext left_out[MOST_CONTEXTS];       /* that are not sampled, until one of them launches, which is told */
-    uint32_t left_out_count;
-} self;
+#define self cw_pc
 
 static bool range_wanted(const void *user, const char *name)
 {
@@ -65,25 +27,25 @@ static bool range_wanted(const void *user, const char *name)
 
 static bool by_range(void)
 {
-    return self.options.range != NULL;
+    return self->options.range != NULL;
 }
 
 static bool setup(struct cw_reader *in)
 {
-    self.flush_ns = cw_read_u64(in);
-    self.mode = (enum cw_pc_mode)cw_read_u8(in);
-    self.period = cw_read_u8(in);
-    self.buffer_bytes = cw_read_u64(in);
-    self.code = cw_read_u8(in);
-    self.wanted_count = cw_read_count(in, 4, "stall reasons");
-    self.wanted = cw_arena_alloc(cw_inject.arena, self.wanted_count, sizeof *self.wanted);
-    for (uint32_t i = 0; self.wanted && i < self.wanted_count; i++)
-        self.wanted[i] = cw_read_string(in, cw_inject.arena);
-    cw_filter_read(in, &self.options, cw_inject.arena);
-    if (!self.wanted || in->status != CW_OK || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+    self->flush_ns = cw_read_u64(in);
+    self->mode = (enum cw_pc_mode)cw_read_u8(in);
+    self->period = cw_read_u8(in);
+    self->buffer_bytes = cw_read_u64(in);
+    self->code = cw_read_u8(in);
+    self->wanted_count = cw_read_count(in, 4, "stall reasons");
+    self->wanted = cw_arena_alloc(cw_inject->arena, self->wanted_count, sizeof *self->wanted);
+    for (uint32_t i = 0; self->wanted && i < self->wanted_count; i++)
+        self->wanted[i] = cw_read_string(in, cw_inject->arena);
+    cw_filter_read(in, &self->options, cw_inject->arena);
+    if (!self->wanted || in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     if (by_range())
-        cw_user_ranges_filter(range_wanted, &self.filter);
+        cw_user_ranges_filter(range_wanted, &self->filter);
     return true;
 }
 
@@ -95,7 +57,7 @@ static bool out_of_memory(void)
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
-static bool list_reasons(struct sampled *s)
+static bool list_reasons(struct cw_sampled *s)
 {
     CUpti_PCSamplingGetNumStallReasonsParams number = {
         .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = s->context, .numStallReasons = &s->reason_count};
@@ -121,17 +83,17 @@ static bool list_reasons(struct sampled *s)
 }
 
 /* The numbers of the reasons that were asked for. */
-static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *count)
+static bool choose_reasons(const struct cw_sampled *s, uint32_t *numbers, size_t *count)
 {
     *count = 0;
-    for (uint32_t w = 0; w < self.wanted_count; w++) {
+    for (uint32_t w = 0; w < self->wanted_count; w++) {
         size_t before = *count;
         for (size_t i = 0; i < s->reason_count && *count < MOST_REASONS; i++)
-            if (cw_stall_reason_is(s->reasons[i], self.wanted[w]))
+            if (cw_stall_reason_is(s->reasons[i], self->wanted[w]))
                 numbers[(*count)++] = s->reason_numbers[i];
         if (*count == before) {
             cw_inject_fail(CW_ERR_USAGE, "found the stall reason '%s', expected one of this GPU, such as %s and %s",
-                           self.wanted[w], s->reason_count > 0 ? s->reasons[0] : "",
+                           self->wanted[w], s->reason_count > 0 ? s->reasons[0] : "",
                            s->reason_count > 1 ? s->reasons[1] : "");
             return false;
         }
@@ -139,7 +101,7 @@ static bool choose_reasons(const struct sampled *s, uint32_t *numbers, size_t *c
     return true;
 }
 
-static bool make_buffer(struct buffer *b, size_t pcs, size_t reasons)
+static bool make_buffer(struct cw_pc_buffer *b, size_t pcs, size_t reasons)
 {
     b->data = (CUpti_PCSamplingData){.size = sizeof b->data, .collectNumPcs = pcs};
     b->data.pPcData = calloc(pcs, sizeof *b->data.pPcData);
@@ -161,7 +123,7 @@ static bool good_attributes(const CUpti_PCSamplingConfigurationInfo *list, size_
     return true;
 }
 
-static bool configure(struct sampled *s)
+static bool configure(struct cw_sampled *s)
 {
     uint32_t numbers[MOST_REASONS];
     size_t chosen, n = 0;
@@ -171,21 +133,21 @@ static bool configure(struct sampled *s)
     memset(list, 0, sizeof list);
     list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
     list[n++].attributeData.collectionModeData.collectionMode =
-        self.mode == CW_PC_SERIALIZED ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
-                                      : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+        self->mode == CW_PC_SERIALIZED ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
+                                       : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
     list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
     list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept.data;
     if (by_range()) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
         list[n++].attributeData.enableStartStopControlData.enableStartStopControl = 1;
     }
-    if (self.period) {
+    if (self->period) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
-        list[n++].attributeData.samplingPeriodData.samplingPeriod = self.period;
+        list[n++].attributeData.samplingPeriodData.samplingPeriod = self->period;
     }
-    if (self.buffer_bytes) {
+    if (self->buffer_bytes) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
-        list[n++].attributeData.hardwareBufferSizeData.hardwareBufferSize = self.buffer_bytes;
+        list[n++].attributeData.hardwareBufferSizeData.hardwareBufferSize = self->buffer_bytes;
     }
     if (chosen) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
@@ -200,7 +162,7 @@ static bool configure(struct sampled *s)
 }
 
 /* The period in force, 0 where CUPTI does not say. */
-static uint8_t ask_period(const struct sampled *s)
+static uint8_t ask_period(const struct cw_sampled *s)
 {
     CUpti_PCSamplingConfigurationInfo info;
     memset(&info, 0, sizeof info);
@@ -209,16 +171,16 @@ static uint8_t ask_period(const struct sampled *s)
                                                       .ctx = s->context,
                                                       .numAttributes = 1,
                                                       .pPCSamplingConfigurationInfo = &info};
-    uint32_t period = self.period;
-    if (cw_inject.api.cuptiPCSamplingGetConfigurationAttribute(&params) == CUPTI_SUCCESS)
+    uint32_t period = self->period;
+    if (cw_inject->api.cuptiPCSamplingGetConfigurationAttribute(&params) == CUPTI_SUCCESS)
         period = info.attributeData.samplingPeriodData.samplingPeriod;
     return period < 32 ? (uint8_t)period : 0;
 }
 
-static void start(struct sampled *s)
+static void start(struct cw_sampled *s)
 {
     CUpti_PCSamplingStartParams params = {.size = CUpti_PCSamplingStartParamsSize, .ctx = s->context};
-    if (!s->running || s->started || cw_inject.over)
+    if (!s->running || s->started || cw_inject->over)
         return;
     s->started = CALL(cuptiPCSamplingStart, params);
     s->since_ns = cw_inject_now_ns();
@@ -227,14 +189,14 @@ static void start(struct sampled *s)
 /* CUPTI fails to hand out samples where two contexts of a device are sampled: the first one is. */
 static bool is_sampled(uint32_t device)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        if (self.contexts[i]->device == device)
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i]->device == device)
             return true;
     return false;
 }
 
 /* CUPTI lists stall reasons and takes attributes only once sampling is enabled. */
-static void enable(struct sampled *s)
+static void enable(struct cw_sampled *s)
 {
     CUpti_PCSamplingEnableParams params = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
     s->held = CALL(cuptiPCSamplingEnable, params);
@@ -247,20 +209,20 @@ static void enable(struct sampled *s)
     if (!by_range())
         s->started = s->running;
     else
-        self.late = true; /* as what is open says, once no launch is under way */
+        self->late = true; /* as what is open says, once no launch is under way */
 }
 
 static void context_created(CUcontext context, uint32_t device)
 {
     if (is_sampled(device)) {
-        if (self.left_out_count < MOST_CONTEXTS)
-            self.left_out[self.left_out_count++] = context;
+        if (self->left_out_count < CW_MOST_CONTEXTS)
+            self->left_out[self->left_out_count++] = context;
         return;
     }
-    struct sampled *s = self.context_count < MOST_CONTEXTS ? calloc(1, sizeof *s) : NULL;
+    struct cw_sampled *s = self->context_count < CW_MOST_CONTEXTS ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return;
-    self.contexts[self.context_count++] = s;
+    self->contexts[self->context_count++] = s;
     s->context = context;
     s->device = device;
     enable(s);
@@ -269,7 +231,7 @@ static void context_created(CUcontext context, uint32_t device)
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* The index of CUPTI's number for a reason. */
-static uint32_t find_reason(const struct sampled *s, uint32_t number)
+static uint32_t find_reason(const struct cw_sampled *s, uint32_t number)
 {
     if (number < s->reason_count && s->reason_numbers[number] == number)
         return number;
@@ -280,7 +242,7 @@ static uint32_t find_reason(const struct sampled *s, uint32_t number)
 }
 
 /* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. */
-static uint32_t take_records(const struct sampled *s, const struct buffer *b, struct cw_pc_record *records,
+static uint32_t take_records(const struct cw_sampled *s, const struct cw_pc_buffer *b, struct cw_pc_record *records,
                              struct cw_stall *stalls)
 {
     uint32_t n = 0;
@@ -305,7 +267,7 @@ static uint32_t take_records(const struct sampled *s, const struct buffer *b, st
 }
 
 /* Sends what the buffer holds and empties it. */
-static void send_samples(struct sampled *s, struct buffer *b)
+static void send_samples(struct cw_sampled *s, struct cw_pc_buffer *b)
 {
     if (!b->data.totalNumPcs && !b->data.totalSamples && !b->data.hardwareBufferFull)
         return;
@@ -313,10 +275,10 @@ static void send_samples(struct sampled *s, struct buffer *b)
     struct cw_stall *stalls = calloc((b->data.totalNumPcs + 1) * (s->reason_count + 1), sizeof *stalls);
     if (records && stalls) {
         struct cw_pc_batch batch = {.device = s->device,
-                                    .process = (uint32_t)cw_inject.process,
+                                    .process = (uint32_t)cw_inject->process,
                                     .start_ns = s->since_ns,
                                     .end_ns = cw_inject_now_ns(),
-                                    .mode = self.mode,
+                                    .mode = self->mode,
                                     .period = s->period,
                                     .buffer_full = b->data.hardwareBufferFull,
                                     .total = b->data.totalSamples,
@@ -340,7 +302,7 @@ static void send_samples(struct sampled *s, struct buffer *b)
     b->data.hardwareBufferFull = 0;
 }
 
-static void flush(struct sampled *s)
+static void flush(struct cw_sampled *s)
 {
     if (!s->running)
         return;
@@ -348,28 +310,28 @@ static void flush(struct sampled *s)
         s->asked.data.remainingNumPcs = 0;
         CUpti_PCSamplingGetDataParams get = {
             .size = CUpti_PCSamplingGetDataParamsSize, .ctx = s->context, .pcSamplingData = &s->asked.data};
-        CUptiResult result = cw_inject.api.cuptiPCSamplingGetData(&get);
+        CUptiResult result = cw_inject->api.cuptiPCSamplingGetData(&get);
         if (result == CUPTI_ERROR_OUT_OF_MEMORY)
             s->asked.data.hardwareBufferFull = 1;
         else if (!cw_inject_good(result, "cuptiPCSamplingGetData"))
             break;
         send_samples(s, &s->asked);
-    } while (s->asked.data.remainingNumPcs && !cw_inject.over);
+    } while (s->asked.data.remainingNumPcs && !cw_inject->over);
     s->since_ns = cw_inject_now_ns();
 }
 
 /* CUPTI wants what a range left to be fetched before the next begins. */
-static void pause(struct sampled *s)
+static void pause(struct cw_sampled *s)
 {
     CUpti_PCSamplingStopParams params = {.size = CUpti_PCSamplingStopParamsSize, .ctx = s->context};
     if (!by_range() || !s->started)
         return;
     s->started = false;
-    if (!cw_inject.over && CALL(cuptiPCSamplingStop, params))
+    if (!cw_inject->over && CALL(cuptiPCSamplingStop, params))
         flush(s);
 }
 
-static void stop(struct sampled *s)
+static void stop(struct cw_sampled *s)
 {
     if (!s->running)
         return;
@@ -379,7 +341,7 @@ static void stop(struct sampled *s)
         flush(s);
     s->running = s->started = false;
     CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
-    if (cw_inject.over || !CALL(cuptiPCSamplingDisable, disable))
+    if (cw_inject->over || !CALL(cuptiPCSamplingDisable, disable))
         return;
     s->held = false;
     if (s->kept.data.remainingNumPcs)
@@ -397,11 +359,11 @@ static bool may_call(void)
     return cw_in_flight_no_launch() && !cw_stream_capture_is_under_way();
 }
 
-static struct sampled *find(CUcontext context)
+static struct cw_sampled *find(CUcontext context)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        if (self.contexts[i]->context == context)
-            return self.contexts[i];
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i]->context == context)
+            return self->contexts[i];
     return NULL;
 }
 
@@ -409,7 +371,7 @@ static struct sampled *find(CUcontext context)
 static bool settle_one(CUcontext context, uint32_t ranges)
 {
     bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
-    struct sampled *s = find(context);
+    struct cw_sampled *s = find(context);
     if (s && rests && may_call())
         (ranges ? start : pause)(s);
     return !s || (rests && may_call());
@@ -418,17 +380,17 @@ static bool settle_one(CUcontext context, uint32_t ranges)
 /* Samples are taken while there are ranges. */
 static void settle(uint32_t ranges)
 {
-    self.late = false;
-    for (uint32_t i = 0; by_range() && i < self.context_count && !cw_inject.over; i++) {
-        const struct sampled *s = self.contexts[i];
+    self->late = false;
+    for (uint32_t i = 0; by_range() && i < self->context_count && !cw_inject->over; i++) {
+        const struct cw_sampled *s = self->contexts[i];
         if (s->running && s->started != (ranges > 0))
-            self.late = !settle_one(s->context, ranges) || self.late;
+            self->late = !settle_one(s->context, ranges) || self->late;
     }
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-static void free_buffer(struct buffer *b)
+static void free_buffer(struct cw_pc_buffer *b)
 {
     free(b->data.pPcData);
     free(b->stalls);
@@ -442,10 +404,10 @@ static void lose(const char *what)
 static void context_destroyed(CUcontext context)
 {
     bool waited = !find(context) || cw_in_flight_wait(cw_in_flight_no_launch);
-    struct sampled *s = find(context);
-    for (uint32_t i = self.left_out_count; i-- > 0;)
-        if (self.left_out[i] == context) /* another may get its address */
-            self.left_out[i] = self.left_out[--self.left_out_count];
+    struct cw_sampled *s = find(context);
+    for (uint32_t i = self->left_out_count; i-- > 0;)
+        if (self->left_out[i] == context) /* another may get its address */
+            self->left_out[i] = self->left_out[--self->left_out_count];
     if (!s)
         return;
     if (waited)
@@ -458,9 +420,9 @@ static void context_destroyed(CUcontext context)
     free(s->reasons);
     free(s->reason_numbers);
     uint32_t i = 0;
-    while (self.contexts[i] != s)
+    while (self->contexts[i] != s)
         i++;
-    self.contexts[i] = self.contexts[--self.context_count];
+    self->contexts[i] = self->contexts[--self->context_count];
     if (s->held) /* CUPTI may still write there */
         return;
     free_buffer(&s->kept);
@@ -493,17 +455,17 @@ static void range_closing(const struct cw_open_range *range)
 static void step_aside(CUcontext context, uint32_t correlation, bool known)
 {
     bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
-    struct sampled *s = find(context);
+    struct cw_sampled *s = find(context);
     if (!s || !s->running || !waited || !may_call())
         return;
     stop(s);
     s->aside = true;
     s->watched = known ? 0 : correlation;
-    if (!self.told)
+    if (!self->told)
         cw_say(
             "a kernel that is given memory of the host's may wait there: its first launch is not sampled, nor is any "
             "launch of one that waits");
-    self.told = true;
+    self->told = true;
 }
 
 /* Sampling goes on once nothing runs. */
@@ -513,15 +475,15 @@ static bool step_back(CUcontext context, uint64_t limit_ns)
     cw_in_flight_hold(); /* nothing is launched before sampling goes on */
     rests = rests && cw_idle_wait(context, limit_ns);
     cw_in_flight_release();
-    struct sampled *s = find(context);
-    if (s && rests && s->aside && may_call() && !cw_inject.over) {
+    struct cw_sampled *s = find(context);
+    if (s && rests && s->aside && may_call() && !cw_inject->over) {
         s->aside = false;
         enable(s);
     }
     return rests;
 }
 
-static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct sampled *s)
+static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_sampled *s)
 {
     s->watched = 0;
     bool rests = step_back(call->context, patience_ns);
@@ -530,26 +492,26 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct samp
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct sampled *s = find(call->context);
+    struct cw_sampled *s = find(call->context);
     if (s && s->aside && !s->watched)
         step_back(call->context, short_patience_ns);
-    if (self.late)
+    if (self->late)
         settle(cw_user_ranges_wanted_count());
-    if (self.mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
+    if (self->mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
         step_aside(call->context, call->correlationId,
                    cw_kernel_habit(cw_inject_launch_function(id, call->functionParams)) == CW_KERNEL_WAITS);
 }
 
-static bool is_due(const struct sampled *s)
+static bool is_due(const struct cw_sampled *s)
 {
-    return s && s->started && (self.mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self.flush_ns);
+    return s && s->started && (self->mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self->flush_ns);
 }
 
 /* Later where a launch of another thread does not return. */
 static void flush_when_quiet(CUcontext context)
 {
     bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
-    struct sampled *s = find(context);
+    struct cw_sampled *s = find(context);
     if (!s || !s->started)
         return;
     if (waited && may_call())
@@ -560,15 +522,15 @@ static void flush_when_quiet(CUcontext context)
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    for (uint32_t i = 0; i < self.left_out_count; i++)
-        if (self.left_out[i] == call->context) {
+    for (uint32_t i = 0; i < self->left_out_count; i++)
+        if (self->left_out[i] == call->context) {
             cw_say("a second context of a GPU launches kernels, which are not sampled");
-            self.left_out_count = 0;
+            self->left_out_count = 0;
         }
-    struct sampled *s = find(call->context);
+    struct cw_sampled *s = find(call->context);
     if (s && s->watched && s->watched == call->correlationId)
         see(id, call, s);
-    if (self.late)
+    if (self->late)
         settle(cw_user_ranges_wanted_count());
     if (is_due(find(call->context)))
         flush_when_quiet(call->context);
@@ -579,20 +541,20 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     (void)call;
-    if (self.late)
+    if (self->late)
         settle(cw_user_ranges_wanted_count());
 }
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
 {
     (void)context;
-    if (self.code)
+    if (self->code)
         cw_inject_send_module(module);
 }
 
 static void module_unloading(CUcontext context)
 {
-    const struct sampled *s = find(context);
+    const struct cw_sampled *s = find(context);
     if (s && s->started)
         flush_when_quiet(context);
 }
@@ -600,7 +562,7 @@ static void module_unloading(CUcontext context)
 static void finish_one(CUcontext context)
 {
     bool rests = cw_idle_wait(context, end_patience_ns);
-    struct sampled *s = find(context);
+    struct cw_sampled *s = find(context);
     if (s && rests)
         stop(s);
     else if (s && s->running)
@@ -611,8 +573,8 @@ static void finish(void)
 {
     if (!cw_in_flight_wait(cw_in_flight_no_launch))
         lose("the program");
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++)
-        finish_one(self.contexts[i]->context);
+    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
+        finish_one(self->contexts[i]->context);
 }
 
 const struct cw_inject_mode cw_inject_pc = {.setup = setup,

@@ -20,7 +20,6 @@ enum { SHARE = 10 };
 static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
 static const uint64_t replay_patience_ns = 60000000000;
 
-struct cw_range_settings cw_range_settings;
 #define self cw_range_settings
 
 static bool range_wanted(const void *user, const char *name)
@@ -40,20 +39,20 @@ bool cw_range_setup(struct cw_reader *in)
     if (!cw_collection_setup(in))
         return false;
     uint32_t replay = cw_read_u32(in);
-    self.replay = (enum cw_replay_kind)replay;
-    self.user = cw_read_u8(in);
-    self.level = cw_read_u32(in);
-    self.levels = cw_read_u32(in);
-    cw_filter_read(in, &self.options, cw_inject.arena);
+    self->replay = (enum cw_replay_kind)replay;
+    self->user = cw_read_u8(in);
+    self->level = cw_read_u32(in);
+    self->levels = cw_read_u32(in);
+    cw_filter_read(in, &self->options, cw_inject->arena);
     if (replay == CW_REPLAY_KERNEL && !cw_collection_sees_launches()) {
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "found a CUPTI older than CUDA 13.0's, with which kernels are not replayed by "
                        "themselves; expected --replay batch or application");
         return false;
     }
-    if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self.filter, &self.options, NULL) != CW_OK)
+    if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
-    cw_user_ranges_filter(range_wanted, &self.filter);
+    cw_user_ranges_filter(range_wanted, &self->filter);
     return true;
 }
 
@@ -62,19 +61,19 @@ bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
     char graph[64] = "";
     if (cw_inject_launches_graph(id))
         cw_graph_launch_name(call, graph, sizeof graph);
-    return cw_filter_launch(&self.filter, !*graph && call->symbolName ? call->symbolName : graph,
+    return cw_filter_launch(&self->filter, !*graph && call->symbolName ? call->symbolName : graph,
                             cw_user_ranges_wanted());
 }
 
 void cw_range_spend(uint64_t begin_ns)
 {
-    self.first_ns = self.first_ns ? self.first_ns : begin_ns;
-    self.spent_ns += cw_inject_now_ns() - begin_ns;
+    self->first_ns = self->first_ns ? self->first_ns : begin_ns;
+    self->spent_ns += cw_inject_now_ns() - begin_ns;
 }
 
 bool cw_range_affords_end(void)
 {
-    return self.spent_ns < free_ns + (self.first_ns ? (cw_inject_now_ns() - self.first_ns) / SHARE : 0);
+    return self->spent_ns < free_ns + (self->first_ns ? (cw_inject_now_ns() - self->first_ns) / SHARE : 0);
 }
 
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
@@ -92,7 +91,7 @@ static void flush(struct cw_collection *c)
 /* User replay starts and stops where the program says. */
 static bool is_ours_to_stop(const struct cw_collection *c)
 {
-    return c->running && !c->pending && !c->open_range && self.replay != CW_REPLAY_USER;
+    return c->running && !c->pending && !c->open_range && self->replay != CW_REPLAY_USER;
 }
 
 static bool skip(struct cw_collection *c, const char *why)
@@ -107,7 +106,7 @@ static bool take_device(struct cw_collection *c)
     for (struct cw_collection *other; (other = cw_collection_beside(c));) {
         if (cw_stream_capture_is_under_way())
             return skip(c, CW_WHY_CAPTURED);
-        if (other->pending && !other->open_range && self.replay != CW_REPLAY_USER && !c->waited) {
+        if (other->pending && !other->open_range && self->replay != CW_REPLAY_USER && !c->waited) {
             cw_inject_wait();
             c->waited = cw_inject_now_ns() >= until;
             continue;
@@ -126,14 +125,14 @@ static bool take_device(struct cw_collection *c)
 /* Whether the profiler would see no launch that was not noted. */
 static bool quiet(void)
 {
-    return self.user || cw_collection_noted_all();
+    return self->user || cw_collection_noted_all();
 }
 
 /* Until nothing stands in the way of starting, or something does that stays. Each wait lets other threads in. */
 bool cw_range_clear_the_way(struct cw_collection *c)
 {
     bool waits = true;
-    while (waits && !c->running && !cw_inject.over) {
+    while (waits && !c->running && !cw_inject->over) {
         if (cw_stream_capture_is_under_way())
             return skip(c, CW_WHY_CAPTURED);
         waits = cw_collection_beside(c) || !quiet();
@@ -142,7 +141,7 @@ bool cw_range_clear_the_way(struct cw_collection *c)
         if (!quiet() && !cw_in_flight_wait(quiet))
             return skip(c, CW_WHY_BESIDE);
     }
-    return !cw_inject.over;
+    return !cw_inject->over;
 }
 
 static bool arm(struct cw_collection *c)
@@ -155,9 +154,9 @@ static bool arm(struct cw_collection *c)
     if (c->met_graph) /* what runs of it must not count */
         cw_inject_synchronize(c->context);
     c->met_graph = false;
-    bool armed = self.user
+    bool armed = self->user
                      ? cw_collection_arm_user(c)
-                     : cw_collection_arm(c, self.replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
+                     : cw_collection_arm(c, self->replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
     cw_range_spend(begin);
     return armed;
 }
@@ -195,7 +194,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 /* Ends what is being collected, unless it is the program that ends it. A launch may be in the middle of its passes. */
 static void come_to_rest(struct cw_collection *c)
 {
-    cw_collection_wait(c, self.replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
+    cw_collection_wait(c, self->replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
     if (is_ours_to_stop(c))
         flush(c);
 }
@@ -208,8 +207,8 @@ static void met_graph(struct cw_collection *c, bool wanted)
     c->met_graph = true;
     come_to_rest(c);
     c->met_graph = true; /* again: another thread may have started and stopped */
-    if (wanted && !cw_inject.over)
-        cw_collection_skip(c, self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
+    if (wanted && !cw_inject->over)
+        cw_collection_skip(c, self->replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
 }
 
 /* Why launches are not collected now, or NULL. */
@@ -217,7 +216,7 @@ static const char *obstacle(const struct cw_collection *c)
 {
     if (cw_stream_capture_is_under_way())
         return CW_WHY_CAPTURED;
-    return c->met_graph && self.replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : NULL;
+    return c->met_graph && self->replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : NULL;
 }
 
 /* Kernels that are captured under the profiler crash where their graph is launched without it. */
@@ -230,7 +229,7 @@ static void cut_range(struct cw_collection *c)
 
 static void rest_before_capture(struct cw_collection *c)
 {
-    if (c->running && self.replay == CW_REPLAY_USER) {
+    if (c->running && self->replay == CW_REPLAY_USER) {
         cw_collection_stop_all();
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "found a stream that is captured into a CUDA graph in a loop of user replay; "
@@ -269,7 +268,7 @@ static bool make_ready(struct cw_collection *c, bool wanted)
             cw_inject_wait();
         if (is_ours_to_stop(c) && (!wanted || (c->count && cw_collection_is_due(c))))
             flush(c);
-        if (cw_inject.over || (!c->running && (!wanted || self.replay == CW_REPLAY_USER || !arm(c))))
+        if (cw_inject->over || (!c->running && (!wanted || self->replay == CW_REPLAY_USER || !arm(c))))
             return false;
     } while (one_by_one && c->pending);
     return true;
@@ -311,19 +310,19 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool graph = cw_inject_launches_graph(id);
     if (c && graph && c->open_range)
         c->launches[c->count - 1].data.graphs++;
-    if (!c || self.user || !cw_stream_runs_launch(id, call))
+    if (!c || self->user || !cw_stream_runs_launch(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
-    if (self.replay != CW_REPLAY_USER && cw_reach_why()) {
+    if (self->replay != CW_REPLAY_USER && cw_reach_why()) {
         if (count_once(c, id, call, wanted))
             return;
         wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
     }
-    if (wanted && !graph && self.replay != CW_REPLAY_USER && cw_kernel_may_wait(id, call)) {
+    if (wanted && !graph && self->replay != CW_REPLAY_USER && cw_kernel_may_wait(id, call)) {
         watch(c, call);
         return;
     }
-    if (graph && self.replay == CW_REPLAY_USER) {
+    if (graph && self->replay == CW_REPLAY_USER) {
         refuse_graph(c);
         return;
     }
@@ -341,10 +340,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
             return;
     }
     bool ready = make_ready(c, wanted);
-    if (wanted && self.replay != CW_REPLAY_USER && cw_reach_why() && count_once(c, id, call, wanted)) /* meanwhile */
+    if (wanted && self->replay != CW_REPLAY_USER && cw_reach_why() && count_once(c, id, call, wanted)) /* meanwhile */
         return;
     if (ready && !c->once && cw_collection_launch(c, id, call)) {
-        c->launches[c->count - 1].data.replay = self.replay;
+        c->launches[c->count - 1].data.replay = self->replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
         cw_collection_enter(c, c->count);
     }
@@ -367,7 +366,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 struct cw_collection *cw_range_current(void)
 {
     CUcontext context = NULL;
-    if (!cw_inject.api.cuCtxGetCurrent || cw_inject.api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+    if (!cw_inject->api.cuCtxGetCurrent || cw_inject->api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
         return NULL;
     struct cw_collection *c = context ? cw_collection_find(context) : NULL;
     return c ? c : cw_collection_only();
@@ -377,11 +376,11 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 {
     if (is_ours_to_stop(c) && c->count && cw_collection_is_due(c))
         flush(c);
-    if (c->open_range || cw_inject.over || (!c->running && (self.replay == CW_REPLAY_USER || !arm(c))))
+    if (c->open_range || cw_inject->over || (!c->running && (self->replay == CW_REPLAY_USER || !arm(c))))
         return;
     if (!cw_collection_range(c, range) || !cw_collection_push(c, c->count))
         return;
-    c->launches[c->count - 1].data.replay = self.replay;
+    c->launches[c->count - 1].data.replay = self->replay;
     c->open_range = range->id;
 }
 
@@ -395,8 +394,8 @@ void cw_range_end(struct cw_collection *c)
 
 static void range_opened(const struct cw_open_range *range)
 {
-    struct cw_collection *c = self.user && range->level == self.level ? cw_range_current() : NULL;
-    if (!c || !cw_filter_launch(&self.filter, "", true))
+    struct cw_collection *c = self->user && range->level == self->level ? cw_range_current() : NULL;
+    if (!c || !cw_filter_launch(&self->filter, "", true))
         return;
     if (cw_stream_capture_is_under_way()) {
         cw_collection_skip(c, CW_WHY_CAPTURED);
@@ -418,8 +417,8 @@ static void range_closing(const struct cw_open_range *range)
 static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
-    const struct cw_open_range *range = c && self.user ? cw_user_ranges_at_level(self.level) : NULL;
-    if (range && cw_filter_launch(&self.filter, "", true))
+    const struct cw_open_range *range = c && self->user ? cw_user_ranges_at_level(self->level) : NULL;
+    if (range && cw_filter_launch(&self->filter, "", true))
         cw_range_begin(c, range);
 }
 
@@ -455,7 +454,7 @@ static void finish(void)
 /* User ranges and user replay repeat nothing that the program does not repeat itself. */
 static bool rest(void)
 {
-    if (self.user || self.replay == CW_REPLAY_USER)
+    if (self->user || self->replay == CW_REPLAY_USER)
         return true;
     cw_collection_each(come_to_rest);
     return !cw_collection_any_runs();

@@ -14,7 +14,7 @@ struct cw_range_settings {
     struct cw_filter_options options;
     uint64_t first_ns, spent_ns; /* when it was first started; what starting and stopping took */
 };
-extern struct cw_range_settings cw_range_settings;
+extern struct cw_range_settings *const cw_range_settings;
 
 extern const struct cw_inject_mode cw_inject_range;
 

@@ -5,18 +5,11 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
-#include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/modes/range.h"
+#include "agent/inject/modes/replay.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-static struct {
-    struct cw_checkpoint memory;
-    bool saved;
-    uint32_t level;
-    uint64_t launches; /* that the filter had counted before this pass */
-    uint64_t thread;   /* whose loop is under way; one at a time */
-    CUcontext context; /* that it was begun in */
-} self;
+#define self cw_user_replay
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int counterworks_range_push(const char *name);
@@ -25,7 +18,7 @@ EXPORT int counterworks_range_pass(const char *name, int pass);
 
 static uint64_t domain(void)
 {
-    return (uint64_t)(uintptr_t)&self;
+    return (uint64_t)(uintptr_t)self;
 }
 
 int counterworks_range_push(const char *name)
@@ -42,26 +35,26 @@ int counterworks_range_pop(void)
 
 static void save_memory(struct cw_collection *c)
 {
-    self.saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self.memory, c->context);
-    if (!self.saved)
+    self->saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self->memory, c->context);
+    if (!self->saved)
         cw_say("device memory cannot be saved%s%s; each pass continues from the last one's", cw_reach_why() ? ": " : "",
                cw_reach_why() ? cw_reach_why() : "");
 }
 
 static void free_memory(void)
 {
-    if (self.saved)
-        cw_checkpoint_free(&self.memory);
-    self.saved = false;
+    if (self->saved)
+        cw_checkpoint_free(&self->memory);
+    self->saved = false;
 }
 
 static void restore_memory(void)
 {
-    if (self.saved && cw_reach_why()) { /* since it was saved */
+    if (self->saved && cw_reach_why()) { /* since it was saved */
         cw_say("device memory is not put back: %s; each pass continues from the last one's", cw_reach_why());
         free_memory();
     }
-    if (self.saved && !cw_checkpoint_restore(&self.memory))
+    if (self->saved && !cw_checkpoint_restore(&self->memory))
         cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of user replay");
 }
 
@@ -70,7 +63,7 @@ static void restore_memory(void)
 static bool start_pass(struct cw_collection *c)
 {
     cw_collection_forget(c);
-    cw_range_settings.filter.launches = self.launches;
+    cw_range_settings->filter.launches = self->launches;
     c->running = cw_collection_start_pass(c);
     return c->running;
 }
@@ -86,8 +79,8 @@ static bool arm(struct cw_collection *c)
 {
     if (!cw_range_clear_the_way(c))
         return false;
-    cw_range_settings.filter.launches = self.launches;
-    return cw_range_settings.user ? cw_collection_arm_user(c) : cw_collection_arm(c, CUPTI_UserReplay);
+    cw_range_settings->filter.launches = self->launches;
+    return cw_range_settings->user ? cw_collection_arm_user(c) : cw_collection_arm(c, CUPTI_UserReplay);
 }
 
 /* The next pass of `c`, or of the next level of nested ranges. False when all are done. */
@@ -98,26 +91,26 @@ static bool next(struct cw_collection *c)
         return false;
     if (more) {
         restore_memory();
-        return !cw_inject.over && start_pass(c);
+        return !cw_inject->over && start_pass(c);
     }
     cw_collection_deliver(c);
-    if (!cw_range_settings.user || ++cw_range_settings.level >= self.level + cw_range_settings.levels)
+    if (!cw_range_settings->user || ++cw_range_settings->level >= self->level + cw_range_settings->levels)
         return false;
     restore_memory();
-    return !cw_inject.over && arm(c);
+    return !cw_inject->over && arm(c);
 }
 
 static void end(void)
 {
-    cw_range_settings.level = self.level;
-    self.thread = 0;
+    cw_range_settings->level = self->level;
+    self->thread = 0;
     free_memory();
 }
 
 /* The program left its last loop before the last pass. */
 static void leave(void)
 {
-    struct cw_collection *c = cw_collection_find(self.context);
+    struct cw_collection *c = cw_collection_find(self->context);
     if (c && c->open_range)
         cw_range_end(c);
     if (c)
@@ -127,37 +120,37 @@ static void leave(void)
 
 static bool begin(const char *name)
 {
-    if (self.thread == cw_inject_thread())
+    if (self->thread == cw_inject_thread())
         leave();
-    struct cw_collection *c = cw_inject.mode == &cw_inject_range && !cw_inject.over &&
-                                      cw_range_settings.replay == CW_REPLAY_USER && !self.thread
+    struct cw_collection *c = cw_inject->mode == &cw_inject_range && !cw_inject->over &&
+                                      cw_range_settings->replay == CW_REPLAY_USER && !self->thread
                                   ? cw_range_current()
                                   : NULL;
-    if (!c || cw_stream_capture_is_under_way() || !cw_filter_range(&cw_range_settings.filter, name))
+    if (!c || cw_stream_capture_is_under_way() || !cw_filter_range(&cw_range_settings->filter, name))
         return false;
     cw_inject_synchronize(c->context);
     save_memory(c);
-    self.level = cw_range_settings.level;
-    self.launches = cw_range_settings.filter.launches;
+    self->level = cw_range_settings->level;
+    self->launches = cw_range_settings->filter.launches;
     if (!arm(c)) {
         free_memory();
         return false;
     }
-    self.thread = cw_inject_thread();
-    self.context = c->context;
+    self->thread = cw_inject_thread();
+    self->context = c->context;
     return true;
 }
 
 /* Whether there is another pass. */
 static bool again(void)
 {
-    struct cw_collection *c = cw_collection_find(self.context);
+    struct cw_collection *c = cw_collection_find(self->context);
     CUcontext popped;
     bool more = false;
-    if (c && cw_inject.api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
+    if (c && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
         cw_inject_synchronize(c->context);
-        more = !cw_inject.over && next(c);
-        cw_inject.api.cuCtxPopCurrent_v2(&popped);
+        more = !cw_inject->over && next(c);
+        cw_inject->api.cuCtxPopCurrent_v2(&popped);
     }
     if (!more)
         end();
@@ -175,7 +168,7 @@ int counterworks_range_pass(const char *name, int pass)
     if (more)
         begin(name);
     else
-        more = self.thread == cw_inject_thread() && again();
+        more = self->thread == cw_inject_thread() && again();
     cw_inject_unlock();
     if (more)
         cw_user_range_push(domain(), name);

@@ -5,60 +5,34 @@
  * it counts no more, and enabling it again does not help. So counts are fetched once, when the context or the program
  * ends or the first CUDA graph begins to be made, and a kernel that was launched and is not among them is told. */
 #define _GNU_SOURCE
+#include "agent/inject/modes/sass.h"
+
 #include <stdlib.h>
 
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
-#include "agent/inject/modes/sass.h"
-#include "image/pc_data.h"
 
-enum { MOST_CONTEXTS = 64, MOST_METRICS = 256, MOST_KERNELS = 1 << 16 };
+enum { MOST_KERNELS = 1 << 16 };
 
-struct patched { /* a context under SASS metrics */
-    CUcontext context;
-    uint32_t device;
-    bool launched, running;
-    uint64_t since_ns;
-};
-
-struct launched { /* a kernel that a context has launched */
-    CUcontext context;
-    const char *key; /* the driver's own text, which is the same at every launch */
-    char *name;
-    bool counted;
-};
-
-static struct {
-    /* from SETUP */
-    bool code;
-    uint32_t metric_count;
-    struct cw_sass_metric *metrics;
-    uint64_t ids[MOST_METRICS]; /* CUPTI's, of the metrics */
-    uint64_t configured;        /* bit for each device number */
-    uint32_t context_count;
-    struct patched contexts[MOST_CONTEXTS];
-    size_t launched_count, launched_capacity;
-    struct launched *launched;
-    bool one_context; /* all that this CUPTI counts in at a time */
-    bool until_graph; /* counting ended before the first */
-} self;
+#define self cw_sass
 
 static bool setup(struct cw_reader *in)
 {
-    self.code = cw_read_u8(in);
-    self.metric_count = cw_read_count(in, 5, "metrics");
-    if (self.metric_count > MOST_METRICS)
+    self->code = cw_read_u8(in);
+    self->metric_count = cw_read_count(in, 5, "metrics");
+    if (self->metric_count > CW_SASS_MOST_METRICS)
         return false;
-    self.metrics = cw_arena_alloc(cw_inject.arena, self.metric_count, sizeof *self.metrics);
-    for (uint32_t i = 0; self.metrics && i < self.metric_count; i++) {
-        self.metrics[i].name = cw_read_string(in, cw_inject.arena);
-        self.metrics[i].level = (enum cw_sass_level)cw_read_u8(in);
+    self->metrics = cw_arena_alloc(cw_inject->arena, self->metric_count, sizeof *self->metrics);
+    for (uint32_t i = 0; self->metrics && i < self->metric_count; i++) {
+        self->metrics[i].name = cw_read_string(in, cw_inject->arena);
+        self->metrics[i].level = (enum cw_sass_level)cw_read_u8(in);
     }
     uint32_t version = 0;
-    cw_inject.api.cuptiGetVersion(&version);
-    self.one_context = version / 100 == 1300;
-    return self.metrics && in->status == CW_OK;
+    cw_inject->api.cuptiGetVersion(&version);
+    self->one_context = version / 100 == 1300;
+    return self->metrics && in->status == CW_OK;
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -68,7 +42,7 @@ static bool find_metric(const char *chip, const char *name, uint64_t *id)
     PARAMS(CUpti_SassMetrics_GetProperties_Params, properties);
     properties.pChipName = chip;
     properties.pMetricName = name;
-    if (cw_inject.api.cuptiSassMetricsGetProperties(&properties) == CUPTI_SUCCESS) {
+    if (cw_inject->api.cuptiSassMetricsGetProperties(&properties) == CUPTI_SUCCESS) {
         *id = properties.metric.metricId;
         return true;
     }
@@ -84,46 +58,46 @@ static bool configure(uint32_t device)
         [CW_SASS_GPU] = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU,
         [CW_SASS_SM] = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_SM,
         [CW_SASS_SMSP] = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_SMSP};
-    CUpti_SassMetrics_Config configs[MOST_METRICS];
+    CUpti_SassMetrics_Config configs[CW_SASS_MOST_METRICS];
     uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
-    if (self.configured & bit)
+    if (self->configured & bit)
         return true;
     PARAMS(CUpti_Device_GetChipName_Params, chip);
     chip.deviceIndex = device;
     if (!CALL(cuptiDeviceGetChipName, chip))
         return false;
-    for (uint32_t i = 0; i < self.metric_count; i++) {
-        if (!find_metric(chip.pChipName, self.metrics[i].name, &self.ids[i]))
+    for (uint32_t i = 0; i < self->metric_count; i++) {
+        if (!find_metric(chip.pChipName, self->metrics[i].name, &self->ids[i]))
             return false;
-        configs[i] = (CUpti_SassMetrics_Config){.metricId = self.ids[i],
-                                                .outputGranularity = (uint8_t)levels[self.metrics[i].level]};
+        configs[i] = (CUpti_SassMetrics_Config){.metricId = self->ids[i],
+                                                .outputGranularity = (uint8_t)levels[self->metrics[i].level]};
     }
     PARAMS(CUpti_SassMetricsSetConfig_Params, set);
-    set.numOfMetricConfig = self.metric_count;
+    set.numOfMetricConfig = self->metric_count;
     set.pConfigs = configs;
     set.deviceIndex = device;
     if (!CALL(cuptiSassMetricsSetConfig, set))
         return false;
-    self.configured |= bit;
+    self->configured |= bit;
     return true;
 }
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    if (self.context_count < MOST_CONTEXTS)
-        self.contexts[self.context_count++] =
-            (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
+    if (self->context_count < CW_MOST_CONTEXTS)
+        self->contexts[self->context_count++] =
+            (struct cw_patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
 }
 
 static bool may_enable(void)
 {
-    for (uint32_t i = 0; i < self.context_count && self.one_context; i++)
-        if (self.contexts[i].running)
+    for (uint32_t i = 0; i < self->context_count && self->one_context; i++)
+        if (self->contexts[i].running)
             return false;
     return true;
 }
 
-static void enable(struct patched *p)
+static void enable(struct cw_patched *p)
 {
     PARAMS(CUpti_SassMetricsEnable_Params, enable);
     enable.ctx = p->context;
@@ -135,30 +109,30 @@ static void enable(struct patched *p)
 
 static bool grow(void)
 {
-    size_t capacity = self.launched_capacity ? 2 * self.launched_capacity : 256;
-    struct launched *grown = capacity <= MOST_KERNELS ? realloc(self.launched, capacity * sizeof *grown) : NULL;
+    size_t capacity = self->launched_capacity ? 2 * self->launched_capacity : 256;
+    struct cw_sass_kernel *grown = capacity <= MOST_KERNELS ? realloc(self->launched, capacity * sizeof *grown) : NULL;
     if (!grown)
         return false;
-    self.launched = grown;
-    self.launched_capacity = capacity;
+    self->launched = grown;
+    self->launched_capacity = capacity;
     return true;
 }
 
 static void note_launch(CUcontext context, const char *name)
 {
-    for (size_t i = self.launched_count; name && i-- > 0;)
-        if (self.launched[i].key == name && self.launched[i].context == context)
+    for (size_t i = self->launched_count; name && i-- > 0;)
+        if (self->launched[i].key == name && self->launched[i].context == context)
             return;
-    char *copy = name && (self.launched_count < self.launched_capacity || grow()) ? strdup(name) : NULL;
+    char *copy = name && (self->launched_count < self->launched_capacity || grow()) ? strdup(name) : NULL;
     if (copy)
-        self.launched[self.launched_count++] = (struct launched){.context = context, .key = name, .name = copy};
+        self->launched[self->launched_count++] = (struct cw_sass_kernel){.context = context, .key = name, .name = copy};
 }
 
 static void mark_counted(CUcontext context, const char *function)
 {
-    for (size_t i = 0; i < self.launched_count; i++)
-        if (self.launched[i].context == context && strcmp(self.launched[i].name, function) == 0)
-            self.launched[i].counted = true;
+    for (size_t i = 0; i < self->launched_count; i++)
+        if (self->launched[i].context == context && strcmp(self->launched[i].name, function) == 0)
+            self->launched[i].counted = true;
 }
 
 /* How many kernels a context has launched that were not counted, and the first of them; forgets the context's. */
@@ -167,10 +141,10 @@ static uint32_t take_uncounted(CUcontext context, char **first)
     uint32_t count = 0;
     size_t kept = 0;
     *first = NULL;
-    for (size_t i = 0; i < self.launched_count; i++) {
-        struct launched *l = &self.launched[i];
+    for (size_t i = 0; i < self->launched_count; i++) {
+        struct cw_sass_kernel *l = &self->launched[i];
         if (l->context != context) {
-            self.launched[kept++] = *l;
+            self->launched[kept++] = *l;
             continue;
         }
         count += !l->counted;
@@ -179,7 +153,7 @@ static uint32_t take_uncounted(CUcontext context, char **first)
         else
             free(l->name);
     }
-    self.launched_count = kept;
+    self->launched_count = kept;
     return count;
 }
 
@@ -203,7 +177,7 @@ struct harvest {             /* what CUPTI fills, and the same in our form */
 
 static bool make_harvest(struct harvest *h)
 {
-    size_t metrics = self.metric_count;
+    size_t metrics = self->metric_count;
     h->data = calloc(h->records, sizeof *h->data);
     h->room = calloc(h->records * h->entries + 1, sizeof *h->room);
     h->own = calloc(h->records, sizeof *h->own);
@@ -232,13 +206,13 @@ static void free_harvest(struct harvest *h)
 static void take_record(struct harvest *h, size_t i)
 {
     const CUpti_SassMetrics_Data *data = &h->data[i];
-    uint32_t *counts = h->counts + i * self.metric_count;
-    const uint64_t **lists = h->lists + i * self.metric_count;
+    uint32_t *counts = h->counts + i * self->metric_count;
+    const uint64_t **lists = h->lists + i * self->metric_count;
     uint64_t *values = h->values + i * h->entries;
-    for (uint32_t m = 0; m < self.metric_count; m++) {
+    for (uint32_t m = 0; m < self->metric_count; m++) {
         lists[m] = values;
         for (size_t k = 0; k < h->entries; k++)
-            if (data->pInstanceValues[k].metricId == self.ids[m]) {
+            if (data->pInstanceValues[k].metricId == self->ids[m]) {
                 *values++ = data->pInstanceValues[k].value;
                 counts[m]++;
             }
@@ -251,7 +225,7 @@ static void take_record(struct harvest *h, size_t i)
                                         .values = lists};
 }
 
-static bool fetch(const struct patched *p, struct harvest *h)
+static bool fetch(const struct cw_patched *p, struct harvest *h)
 {
     PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties);
     properties.ctx = p->context;
@@ -274,7 +248,7 @@ static bool fetch(const struct patched *p, struct harvest *h)
 }
 
 /* Sends what was counted, which may be nothing, and says what was not. */
-static void send_records(const struct patched *p, struct harvest *h, size_t dropped)
+static void send_records(const struct cw_patched *p, struct harvest *h, size_t dropped)
 {
     const char *function = "";
     for (size_t i = 0; i < h->records; i++) {
@@ -286,32 +260,32 @@ static void send_records(const struct patched *p, struct harvest *h, size_t drop
     char *first;
     uint32_t uncounted = take_uncounted(p->context, &first);
     struct cw_sass_batch batch = {.device = p->device,
-                                  .process = (uint32_t)cw_inject.process,
+                                  .process = (uint32_t)cw_inject->process,
                                   .start_ns = p->since_ns,
                                   .end_ns = cw_inject_now_ns(),
                                   .dropped = dropped,
-                                  .metric_count = self.metric_count,
-                                  .metrics = self.metrics,
+                                  .metric_count = self->metric_count,
+                                  .metrics = self->metrics,
                                   .record_count = (uint32_t)h->records,
                                   .records = h->own};
     struct cw_writer out;
     cw_writer_init(&out);
     cw_write_u32(&out, uncounted);
     cw_write_string(&out, first ? first : "");
-    cw_write_u8(&out, self.until_graph);
+    cw_write_u8(&out, self->until_graph);
     cw_sass_batch_write(&batch, &out);
     cw_inject_send(CW_MESSAGE_SASS, &out);
     free(first);
 }
 
-static void stop(struct patched *p)
+static void stop(struct cw_patched *p)
 {
     struct harvest h = {0};
     PARAMS(CUpti_SassMetricsDisable_Params, disable);
     disable.ctx = p->context;
     bool good = p->launched && (!p->running || fetch(p, &h));
     if (p->running && good)
-        cw_inject.api.cuptiSassMetricsDisable(&disable);
+        cw_inject->api.cuptiSassMetricsDisable(&disable);
     p->running = false;
     if (good)
         send_records(p, &h, disable.numOfDroppedRecords);
@@ -320,22 +294,22 @@ static void stop(struct patched *p)
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-static struct patched *find(CUcontext context)
+static struct cw_patched *find(CUcontext context)
 {
-    for (uint32_t i = 0; i < self.context_count; i++)
-        if (self.contexts[i].context == context)
-            return &self.contexts[i];
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i].context == context)
+            return &self->contexts[i];
     return NULL;
 }
 
 static void context_destroyed(CUcontext context)
 {
-    struct patched *p = find(context);
+    struct cw_patched *p = find(context);
     if (!p)
         return;
     cw_inject_synchronize(context);
     stop(p);
-    *p = self.contexts[--self.context_count];
+    *p = self->contexts[--self->context_count];
 }
 
 /* Enabled at the first launch, for CUPTI patches what is loaded then: the agent has programs load their
@@ -344,10 +318,10 @@ static void context_destroyed(CUcontext context)
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
-    struct patched *p = find(call->context);
+    struct cw_patched *p = find(call->context);
     if (!p)
         return;
-    if (!p->launched && !self.until_graph)
+    if (!p->launched && !self->until_graph)
         enable(p);
     p->launched = true;
     note_launch(p->context, call->symbolName);
@@ -370,32 +344,32 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     (void)call;
-    if (self.until_graph)
+    if (self->until_graph)
         return;
-    self.until_graph = true;
+    self->until_graph = true;
     if (!cw_in_flight_wait(cw_in_flight_no_launch))
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return where a CUDA graph begins to be made; expected "
                        "SASS metrics to end before it");
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
-        if (self.contexts[i].running)
-            cw_inject_synchronize(self.contexts[i].context);
-        stop(&self.contexts[i]);
+    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++) {
+        if (self->contexts[i].running)
+            cw_inject_synchronize(self->contexts[i].context);
+        stop(&self->contexts[i]);
     }
 }
 
 static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
 {
     (void)context;
-    if (self.code)
+    if (self->code)
         cw_inject_send_module(module);
 }
 
 static void finish(void)
 {
-    for (uint32_t i = 0; i < self.context_count && !cw_inject.over; i++) {
-        cw_inject_synchronize(self.contexts[i].context);
-        stop(&self.contexts[i]);
+    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++) {
+        cw_inject_synchronize(self->contexts[i].context);
+        stop(&self->contexts[i]);
     }
 }
 

@@ -3,6 +3,39 @@
 #define CW_INJECT_SASS_H
 
 #include "agent/inject/ranges/mode.h"
+#include "image/pc_data.h"
+
+enum { CW_SASS_MOST_METRICS = 256 };
+
+struct cw_patched { /* a context under SASS metrics */
+    CUcontext context;
+    uint32_t device;
+    bool launched, running;
+    uint64_t since_ns;
+};
+
+struct cw_sass_kernel { /* a kernel that a context has launched */
+    CUcontext context;
+    const char *key; /* the driver's own text, which is the same at every launch */
+    char *name;
+    bool counted;
+};
+
+struct cw_sass {
+    /* from SETUP */
+    bool code;
+    uint32_t metric_count;
+    struct cw_sass_metric *metrics;
+    uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's, of the metrics */
+    uint64_t configured;                /* bit for each device number */
+    uint32_t context_count;
+    struct cw_patched contexts[CW_MOST_CONTEXTS];
+    size_t launched_count, launched_capacity;
+    struct cw_sass_kernel *launched;
+    bool one_context; /* all that this CUPTI counts in at a time */
+    bool until_graph; /* counting ended before the first */
+};
+extern struct cw_sass *const cw_sass;
 
 extern const struct cw_inject_mode cw_inject_sass;
 

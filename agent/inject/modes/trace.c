@@ -4,38 +4,24 @@
  * The times are the GPU's own timer, as those of samples are: on an H100 with CUPTI 13.0 a kernel's record and the
  * samples in which the SMs were busy agreed to a few microseconds, while the wall's clock was 0.7 to 0.9 ms off. */
 #define _GNU_SOURCE
+#include "agent/inject/modes/trace.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
-
-#include "agent/inject/modes/trace.h"
 
 /* Records are handed over when a buffer is full, which some hundreds of launches make it, and about this often, so that
  * a program that is killed takes few of them with it. */
 enum { BUFFER_SIZE = 1 << 17, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
 
-#define FUNCTIONS(X)                                                                                                   \
-    X(cuptiActivityRegisterTimestampCallback)                                                                          \
-    X(cuptiActivityRegisterCallbacks)                                                                                  \
-    X(cuptiActivityFlushPeriod)                                                                                        \
-    X(cuptiActivityEnable)                                                                                             \
-    X(cuptiActivityFlushAll)                                                                                           \
-    X(cuptiActivityGetNextRecord)                                                                                      \
-    X(cuptiActivityGetNumDroppedRecords)
-
-static struct {
-#define X(name) __typeof__(&name) name;
-    FUNCTIONS(X)
-#undef X
-    bool started;
-} self;
+#define self cw_trace
 
 /* Every version of the record begins alike; this one is in the headers of all toolkits from 12.0 on. */
 typedef CUpti_ActivityKernel8 kernel_record;
 
 static void load(void)
 {
-#define X(name) *(void **)&self.name = dlsym(cw_inject.api.cupti_library, #name);
-    FUNCTIONS(X)
+#define X(name) *(void **)&self->name = dlsym(cw_inject->api.cupti_library, #name);
+    CW_TRACE_FUNCTIONS(X)
 #undef X
 }
 
@@ -43,11 +29,11 @@ static bool setup(struct cw_reader *in)
 {
     (void)in;
 #define X(name)                                                                                                        \
-    if (!self.name) {                                                                                                  \
+    if (!self->name) {                                                                                                 \
         cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name ", so kernel launches cannot be traced");         \
         return false;                                                                                                  \
     }
-    FUNCTIONS(X)
+    CW_TRACE_FUNCTIONS(X)
 #undef X
     return true;
 }
@@ -120,15 +106,15 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     (void)size;
     struct cw_thread here;
     cw_thread_enter(&here);
-    struct batch *b = cw_inject.over ? NULL : calloc(1, sizeof *b);
+    struct batch *b = cw_inject->over ? NULL : calloc(1, sizeof *b);
     CUpti_Activity *record = NULL;
     size_t dropped = 0;
     if (b) {
         cw_writer_init(&b->rows);
-        while (valid && self.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
+        while (valid && self->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
             if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
                 add(b, (const kernel_record *)record);
-        self.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
+        self->cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
         send_batch(b, dropped);
     }
     free(b);
@@ -138,15 +124,15 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */
 
-#define TRY(name, ...) cw_inject_good(self.name(__VA_ARGS__), #name)
+#define TRY(name, ...) cw_inject_good(self->name(__VA_ARGS__), #name)
 
 static void context_created(CUcontext context, uint32_t device)
 {
     (void)context;
     (void)device;
-    if (self.started)
+    if (self->started)
         return;
-    self.started = true;
+    self->started = true;
     (void)(TRY(cuptiActivityRegisterTimestampCallback, cw_inject_now_ns) &&
            TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed) &&
            TRY(cuptiActivityFlushPeriod, FLUSH_PERIOD_MS) &&
@@ -156,14 +142,14 @@ static void context_created(CUcontext context, uint32_t device)
 static void context_destroyed(CUcontext context)
 {
     (void)context;
-    if (self.started)
-        self.cuptiActivityFlushAll(0);
+    if (self->started)
+        self->cuptiActivityFlushAll(0);
 }
 
 static void finish(void)
 {
-    if (self.started)
-        self.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (self->started)
+        self->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 const struct cw_inject_mode cw_inject_trace = {.load = load,

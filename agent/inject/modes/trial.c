@@ -13,8 +13,8 @@ static const uint64_t patience_ns = 2000000000;
 /* Whether several devices are used, which may write the same memory of the host's. */
 static bool has_neighbour_device(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_BATCHES; i++) {
-        const struct cw_collection *other = self.items[i].context ? cw_collection_find(self.items[i].context) : NULL;
+    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
+        const struct cw_collection *other = self->items[i].context ? cw_collection_find(self->items[i].context) : NULL;
         if (other && other->device != c->device)
             return true;
     }
@@ -39,8 +39,8 @@ const char *cw_trial_begin(struct cw_collection *c, struct cw_batch *b, CUpti_Ca
         why = CW_WHY_BESIDE;
     if (why)
         return why;
-    self.trial = b;
-    self.disturbed = false;
+    self->trial = b;
+    self->disturbed = false;
     b->began_ns = cw_inject_now_ns();
     b->correlation = call->correlationId;
     cw_in_flight_hold();
@@ -64,7 +64,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         c->launches[0].data.replay = CW_REPLAY_BATCH;
         if (cw_batch_replay(c, b, true))
             cw_collection_deliver(c);
-        else if (!cw_inject.over)
+        else if (!cw_inject->over)
             cw_kernel_note(cw_inject_launch_function(id, call->functionParams), CW_KERNEL_WAITS);
         cw_shared_put_after(&b->record.shared);
     }
@@ -73,24 +73,24 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
 
 void cw_trial_end(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_batch *b = self.trial;
+    struct cw_batch *b = self->trial;
     bool refused = cw_inject_refused(call), rests = cw_idle_wait(c->context, patience_ns);
     CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
-    bool alone = !self.disturbed && !self.in_flight[CW_BATCH_CHANGES] && !self.in_flight[CW_BATCH_READS] &&
+    bool alone = !self->disturbed && !self->in_flight[CW_BATCH_CHANGES] && !self->in_flight[CW_BATCH_READS] &&
                  cw_collection_noted_all();
     const char *why = cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED
                       : !rests                         ? CW_WHY_WAITS
                       : cw_reach_why()                 ? CW_WHY_REACHED
                       : !alone || c->running           ? CW_WHY_BESIDE
                                                        : NULL;
-    if (!refused && !why && !cw_inject.over)
+    if (!refused && !why && !cw_inject->over)
         replay_trial(c, b, id, call);
     else if (!refused && why)
         cw_collection_skip(c, why);
     if (rests)
         cw_batch_forget(b);
-    self.trial = NULL;
+    self->trial = NULL;
     cw_in_flight_release();
 }

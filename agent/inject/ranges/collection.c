@@ -10,42 +10,25 @@
 #include <sys/mman.h>
 
 static const uint64_t longest_ns = 5000000000; /* of a collection */
-enum { MOST_CONTEXTS = 64, MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
+enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
-struct part {
-    uint32_t metric_count, pass_count;
-    const char **metrics;
-};
+#define self cw_collections
 
-struct config { /* the passes of all parts, one part's after the other's */
-    uint8_t *bytes;
-    size_t size; /* 0: not to be used */
-};
-
-static struct {
-    /* from SETUP */
-    uint32_t at_once, part_count;
-    struct part *parts; /* behind them the one that is counted once */
-    struct config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
-    uint32_t slot_count;                       /* that have ever been used */
-    struct cw_collection slots[MOST_CONTEXTS]; /* one that nothing uses has no context */
-} self;
-
-static bool read_part(struct cw_reader *in, struct part *part)
+static bool read_part(struct cw_reader *in, struct cw_collection_part *part)
 {
     part->metric_count = cw_read_count(in, 4, "metrics");
-    part->metrics = cw_arena_alloc(cw_inject.arena, part->metric_count, sizeof *part->metrics);
+    part->metrics = cw_arena_alloc(cw_inject->arena, part->metric_count, sizeof *part->metrics);
     for (uint32_t i = 0; part->metrics && i < part->metric_count; i++)
-        part->metrics[i] = cw_read_string(in, cw_inject.arena);
+        part->metrics[i] = cw_read_string(in, cw_inject->arena);
     part->pass_count = cw_read_u32(in);
     return part->metrics && in->status == CW_OK;
 }
 
-static bool read_config(struct cw_reader *in, struct config *config)
+static bool read_config(struct cw_reader *in, struct cw_collection_config *config)
 {
     config->size = cw_read_count(in, 1, "bytes");
     const uint8_t *bytes = cw_read_bytes(in, config->size);
-    config->bytes = cw_arena_alloc(cw_inject.arena, config->size, 1);
+    config->bytes = cw_arena_alloc(cw_inject->arena, config->size, 1);
     if (!config->bytes || in->status != CW_OK)
         return false;
     memcpy(config->bytes, bytes, config->size);
@@ -54,50 +37,50 @@ static bool read_config(struct cw_reader *in, struct config *config)
 
 bool cw_collection_setup(struct cw_reader *in)
 {
-    self.at_once = cw_read_u32(in);
-    self.part_count = cw_read_count(in, 8, "parts");
-    self.parts = cw_arena_alloc(cw_inject.arena, self.part_count + 1u, sizeof *self.parts);
-    bool good = self.parts && self.part_count && self.part_count < MOST_PARTS;
-    for (uint32_t i = 0; good && i < self.part_count; i++)
-        good = read_part(in, &self.parts[i]);
+    self->at_once = cw_read_u32(in);
+    self->part_count = cw_read_count(in, 8, "parts");
+    self->parts = cw_arena_alloc(cw_inject->arena, self->part_count + 1u, sizeof *self->parts);
+    bool good = self->parts && self->part_count && self->part_count < MOST_PARTS;
+    for (uint32_t i = 0; good && i < self->part_count; i++)
+        good = read_part(in, &self->parts[i]);
     for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
-        good = read_config(in, &self.configs[scope]);
-    good = good && read_part(in, &self.parts[self.part_count]);
+        good = read_config(in, &self->configs[scope]);
+    good = good && read_part(in, &self->parts[self->part_count]);
     for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
-        good = read_config(in, &self.once[scope]);
-    return good && self.at_once && self.at_once <= MOST_AT_ONCE;
+        good = read_config(in, &self->once[scope]);
+    return good && self->at_once && self->at_once <= MOST_AT_ONCE;
 }
 
 uint32_t cw_collection_parts(void)
 {
-    return self.part_count;
+    return self->part_count;
 }
 
 bool cw_collection_can_count_once(void)
 {
-    return self.once[CW_SCOPE_CONTEXT].size || self.once[CW_SCOPE_DEVICE].size;
+    return self->once[CW_SCOPE_CONTEXT].size || self->once[CW_SCOPE_DEVICE].size;
 }
 
 uint32_t cw_collection_at_once(void)
 {
-    return self.at_once;
+    return self->at_once;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
 
 struct cw_collection *cw_collection_find(CUcontext context)
 {
-    for (uint32_t i = 0; context && i < self.slot_count; i++)
-        if (self.slots[i].context == context)
-            return &self.slots[i];
+    for (uint32_t i = 0; context && i < self->slot_count; i++)
+        if (self->slots[i].context == context)
+            return &self->slots[i];
     return NULL;
 }
 
 /* Another context of its device, also without a profiler's object. */
 static struct cw_collection *find_neighbour(const struct cw_collection *c, bool with_object)
 {
-    for (uint32_t i = 0; i < self.slot_count; i++) {
-        struct cw_collection *other = &self.slots[i];
+    for (uint32_t i = 0; i < self->slot_count; i++) {
+        struct cw_collection *other = &self->slots[i];
         if (other != c && other->context && other->device == c->device && (other->object || !with_object))
             return other;
     }
@@ -112,17 +95,17 @@ struct cw_collection *cw_collection_beside(const struct cw_collection *c)
 struct cw_collection *cw_collection_only(void)
 {
     struct cw_collection *only = NULL;
-    for (uint32_t i = 0, used = 0; i < self.slot_count; i++)
-        if (self.slots[i].context)
-            only = used++ ? NULL : &self.slots[i];
+    for (uint32_t i = 0, used = 0; i < self->slot_count; i++)
+        if (self->slots[i].context)
+            only = used++ ? NULL : &self->slots[i];
     return only;
 }
 
 bool cw_collection_noted_all(void)
 {
     uint32_t pending = 0;
-    for (uint32_t i = 0; i < self.slot_count; i++)
-        pending += self.slots[i].pending;
+    for (uint32_t i = 0; i < self->slot_count; i++)
+        pending += self->slots[i].pending;
     return cw_in_flight_launches() == pending;
 }
 
@@ -136,9 +119,9 @@ void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns)
 
 struct cw_collection *cw_collection_with_range(uint64_t range)
 {
-    for (uint32_t i = 0; i < self.slot_count; i++)
-        if (self.slots[i].context && self.slots[i].open_range == range)
-            return &self.slots[i];
+    for (uint32_t i = 0; i < self->slot_count; i++)
+        if (self->slots[i].context && self->slots[i].open_range == range)
+            return &self->slots[i];
     return NULL;
 }
 
@@ -147,10 +130,10 @@ static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
 {
     PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, ask);
     ask.pRangeProfilerObject = c->object;
-    ask.pMetricNames = self.parts[part].metrics;
-    ask.numMetrics = self.parts[part].metric_count;
-    ask.maxNumOfRanges = self.at_once;
-    ask.maxNumRangeTreeNodes = self.at_once;
+    ask.pMetricNames = self->parts[part].metrics;
+    ask.numMetrics = self->parts[part].metric_count;
+    ask.maxNumOfRanges = self->at_once;
+    ask.maxNumRangeTreeNodes = self->at_once;
     if (!CALL(cuptiRangeProfilerGetCounterDataSize, ask))
         return false;
     *size = ask.counterDataSize;
@@ -173,15 +156,15 @@ static bool enable(struct cw_collection *c)
 static bool place_images(struct cw_collection *c)
 {
     size_t before = 0;
-    c->images = calloc(self.part_count + 1u, sizeof *c->images);
-    c->launches = calloc(self.at_once, sizeof *c->launches);
+    c->images = calloc(self->part_count + 1u, sizeof *c->images);
+    c->launches = calloc(self->at_once, sizeof *c->launches);
     bool good = c->images && c->launches;
     if (!good)
         cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-    for (uint32_t i = 0; good && i < self.part_count + cw_collection_can_count_once(); i++) {
+    for (uint32_t i = 0; good && i < self->part_count + cw_collection_can_count_once(); i++) {
         struct cw_collection_image *image = &c->images[i];
         good = choose_metrics(c, i, &image->size);
-        image->offset = i < self.part_count ? before : 0; /* what is counted once is alone in its memory */
+        image->offset = i < self->part_count ? before : 0; /* what is counted once is alone in its memory */
         before = image->offset + (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
         c->memory_size = before > c->memory_size ? before : c->memory_size;
     }
@@ -227,14 +210,14 @@ static bool take_turns(struct cw_collection *c)
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
 {
     uint32_t slot = 0;
-    while (slot < self.slot_count && self.slots[slot].context)
+    while (slot < self->slot_count && self->slots[slot].context)
         slot++;
-    if (!context || cw_collection_find(context) || slot == MOST_CONTEXTS)
+    if (!context || cw_collection_find(context) || slot == CW_MOST_CONTEXTS)
         return NULL;
-    self.slot_count += slot == self.slot_count;
-    struct cw_collection *c = &self.slots[slot];
+    self->slot_count += slot == self->slot_count;
+    struct cw_collection *c = &self->slots[slot];
     *c = (struct cw_collection){.context = context, .device = device};
-    if (cw_inject.api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
+    if (cw_inject->api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
         c->pci[0] = 0;
     /* not while another context's is between start and stop */
     return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
@@ -245,7 +228,7 @@ static void free_memories(struct cw_collection *c)
 {
     for (int i = 0; i < 2; i++) {
         struct cw_collection_memory *m = &c->memories[i];
-        if (m->bytes && !cw_inject.over)
+        if (m->bytes && !cw_inject->over)
             cw_inject_wait_taken(m->handed_over);
         if (m->bytes) {
             munmap(m->bytes, c->memory_size);
@@ -260,7 +243,7 @@ static void disable(struct cw_collection *c)
     PARAMS(CUpti_RangeProfiler_Disable_Params, params);
     params.pRangeProfilerObject = c->object;
     if (c->object)
-        cw_inject.api.cuptiRangeProfilerDisable(&params);
+        cw_inject->api.cuptiRangeProfilerDisable(&params);
     c->object = NULL;
 }
 
@@ -283,22 +266,22 @@ void cw_collection_close(struct cw_collection *c)
 
 bool cw_collection_is_due(const struct cw_collection *c)
 {
-    return c->running && (c->count == self.at_once || cw_inject_now_ns() - c->armed_ns > longest_ns);
+    return c->running && (c->count == self->at_once || cw_inject_now_ns() - c->armed_ns > longest_ns);
 }
 
 bool cw_collection_any_runs(void)
 {
-    for (uint32_t i = 0; i < self.slot_count; i++)
-        if (self.slots[i].context && self.slots[i].running)
+    for (uint32_t i = 0; i < self->slot_count; i++)
+        if (self->slots[i].context && self->slots[i].running)
             return true;
     return false;
 }
 
 void cw_collection_each(void (*each)(struct cw_collection *c))
 {
-    for (uint32_t i = 0; i < self.slot_count && !cw_inject.over; i++)
-        if (self.slots[i].context)
-            each(&self.slots[i]);
+    for (uint32_t i = 0; i < self->slot_count && !cw_inject->over; i++)
+        if (self->slots[i].context)
+            each(&self->slots[i]);
 }
 
 /* ---- whose work counts ------------------------------------------------------------------------------------------ */
@@ -311,14 +294,15 @@ static void look_around(struct cw_collection *c)
 }
 
 /* The config images for both scopes. */
-static const struct config *configs_of(const struct cw_collection *c)
+static const struct cw_collection_config *configs_of(const struct cw_collection *c)
 {
-    return c->once ? self.once : self.configs;
+    return c->once ? self->once : self->configs;
 }
 
 static void choose_scope(struct cw_collection *c)
 {
-    const struct config *context = &configs_of(c)[CW_SCOPE_CONTEXT], *device = &configs_of(c)[CW_SCOPE_DEVICE];
+    const struct cw_collection_config *context = &configs_of(c)[CW_SCOPE_CONTEXT],
+                                      *device = &configs_of(c)[CW_SCOPE_DEVICE];
     if (device->size)
         look_around(c);
     c->scope = context->size && (!device->size || c->company) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
@@ -364,7 +348,7 @@ static bool configure(struct cw_collection *c)
     config.pCounterDataImage = bytes;
     config.range = c->range;
     config.replayMode = c->replay;
-    config.maxRangesPerPass = self.at_once;
+    config.maxRangesPerPass = self->at_once;
     config.numNestingLevels = 1;
     config.minNestingLevel = 1;
     config.targetNestingLevel = 1;
@@ -373,7 +357,7 @@ static bool configure(struct cw_collection *c)
     c->configured_range = c->range;
     c->configured_scope = c->scope;
     c->configured_once = c->once;
-    c->part_end = c->pass + self.parts[c->part].pass_count;
+    c->part_end = c->pass + self->parts[c->part].pass_count;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
 }
 
@@ -391,7 +375,7 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
     *more = ++c->pass < c->part_end;
-    bool last = !*more && c->part + 1 >= self.part_count, done = params.isAllPassSubmitted;
+    bool last = !*more && c->part + 1 >= self->part_count, done = params.isAllPassSubmitted;
     if (c->replay == CUPTI_UserReplay && last != done) {
         cw_inject_fail(CW_ERR_DEVICE,
                        done ? "CUPTI was done after %u passes of the plan, which has more"
@@ -421,7 +405,7 @@ bool cw_collection_pop(struct cw_collection *c)
 
 void cw_collection_enter(struct cw_collection *c, uint32_t number)
 {
-    c->inside = c->pushed && !cw_inject.over && cw_inject_synchronize(c->context) && cw_collection_push(c, number);
+    c->inside = c->pushed && !cw_inject->over && cw_inject_synchronize(c->context) && cw_collection_push(c, number);
 }
 
 void cw_collection_leave(struct cw_collection *c)
@@ -435,18 +419,18 @@ void cw_collection_leave(struct cw_collection *c)
 bool cw_collection_sees_launches(void)
 {
     uint32_t version = 0;
-    return cw_inject.api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
+    return cw_inject->api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
 }
 
 static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
 {
-    c->part = c->once ? self.part_count : 0;
+    c->part = c->once ? self->part_count : 0;
     c->pass = 0;
     c->dropped = 0;
     c->range = range;
     c->replay = replay;
     choose_scope(c);
-    c->running = !cw_inject.over && prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
+    c->running = !cw_inject->over && prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -488,7 +472,7 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     cw_write_u8(&out, c->once);
     cw_write_u32(&out, parts);
     for (uint32_t i = 0; i < parts; i++)
-        cw_write_u32(&out, (uint32_t)c->images[c->once ? self.part_count : i].size);
+        cw_write_u32(&out, (uint32_t)c->images[c->once ? self->part_count : i].size);
     struct cw_collection_memory *m = &c->memories[c->turn];
     if (parts)
         m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, cw_descriptor_number(&m->file));
@@ -512,7 +496,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerDecodeData, decode))
         return false;
     c->dropped = decode.numOfRangeDropped > c->dropped ? decode.numOfRangeDropped : c->dropped;
-    *more = c->part + 1 < self.part_count;
+    *more = c->part + 1 < self->part_count;
     if (!*more)
         return true;
     c->part++;
@@ -522,7 +506,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
 void cw_collection_deliver(struct cw_collection *c)
 {
     if (c->count)
-        send(c, c->dropped, c->once ? 1 : self.part_count);
+        send(c, c->dropped, c->once ? 1 : self->part_count);
     cw_collection_forget(c);
 }
 
@@ -541,7 +525,7 @@ void cw_collection_flush(struct cw_collection *c)
         return;
     c->running = false;
     bool more, stopped = cw_collection_stop_pass(c, &more);
-    more = c->replay == CUPTI_UserReplay && (more || c->part + 1 < self.part_count);
+    more = c->replay == CUPTI_UserReplay && (more || c->part + 1 < self->part_count);
     if (stopped && more)
         give_up(c);
     else if (stopped && cw_collection_next_part(c, &more))
@@ -552,13 +536,13 @@ void cw_collection_flush(struct cw_collection *c)
 
 void cw_collection_stop_all(void)
 {
-    for (uint32_t i = 0; i < self.slot_count; i++) {
+    for (uint32_t i = 0; i < self->slot_count; i++) {
         PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-        stop.pRangeProfilerObject = self.slots[i].object;
-        bool kernel_runs = self.slots[i].inside || self.slots[i].pending; /* which CUPTI would wait for */
-        if (self.slots[i].running && !kernel_runs)
-            cw_inject.api.cuptiRangeProfilerStop(&stop);
-        self.slots[i].running = false;
-        cw_collection_forget(&self.slots[i]);
+        stop.pRangeProfilerObject = self->slots[i].object;
+        bool kernel_runs = self->slots[i].inside || self->slots[i].pending; /* which CUPTI would wait for */
+        if (self->slots[i].running && !kernel_runs)
+            cw_inject->api.cuptiRangeProfilerStop(&stop);
+        self->slots[i].running = false;
+        cw_collection_forget(&self->slots[i]);
     }
 }

@@ -3,6 +3,7 @@
 #define CW_INJECT_COLLECTION_H
 
 #include "agent/common/nesting.h"
+#include "agent/inject/driver/alone.h"
 #include "agent/inject/driver/descriptor.h"
 #include "agent/inject/driver/inject.h"
 
@@ -59,6 +60,26 @@ struct cw_collection {
     const char *why;                 /* the first of them was skipped */
     struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
 };
+
+struct cw_collection_part { /* of the plan */
+    uint32_t metric_count, pass_count;
+    const char **metrics;
+};
+
+struct cw_collection_config { /* the passes of all parts, one part's after the other's */
+    uint8_t *bytes;
+    size_t size; /* 0: not to be used */
+};
+
+struct cw_collections {
+    /* from SETUP */
+    uint32_t at_once, part_count;
+    struct cw_collection_part *parts; /* behind them the one that is counted once */
+    struct cw_collection_config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
+    uint32_t slot_count;                          /* that have ever been used */
+    struct cw_collection slots[CW_MOST_CONTEXTS]; /* one that nothing uses has no context */
+};
+extern struct cw_collections *const cw_collections;
 
 /* Reads SETUP's payload; false when it makes no sense. */
 bool cw_collection_setup(struct cw_reader *in);

@@ -7,11 +7,7 @@
 #include "agent/inject/ranges/mode.h"
 #include "base/utf8.h"
 
-static struct {
-    struct cw_nesting open;
-    bool (*wanted)(const void *user, const char *name); /* NULL until the agent has said what it wants */
-    const void *user;
-} self;
+#define self cw_user_ranges
 
 enum { LONGEST_NAME = 1000 };
 
@@ -29,17 +25,17 @@ static void clean(char *to, const char *from)
 
 static const struct cw_inject_mode *mode(void)
 {
-    return cw_inject.over ? NULL : cw_inject.mode;
+    return cw_inject->over ? NULL : cw_inject->mode;
 }
 
 static uint64_t open_range(uint64_t domain, const char *name, bool process_wide)
 {
     char text[LONGEST_NAME + 1];
     clean(text, name);
-    const struct cw_open_range *range = cw_nesting_open(&self.open, cw_inject_thread(), domain, process_wide,
-                                                        !self.wanted || self.wanted(self.user, text), text);
-    if (!range && cw_nesting_warning(&self.open))
-        cw_say("%s", cw_nesting_warning(&self.open));
+    const struct cw_open_range *range = cw_nesting_open(&self->open, cw_inject_thread(), domain, process_wide,
+                                                        !self->wanted || self->wanted(self->user, text), text);
+    if (!range && cw_nesting_warning(&self->open))
+        cw_say("%s", cw_nesting_warning(&self->open));
     if (!range)
         return 0;
     const struct cw_open_range opened = *range; /* while the mode waits, other threads' come and go */
@@ -53,7 +49,7 @@ static void end_range(const struct cw_open_range *range)
     const struct cw_open_range closing = *range;
     if (mode() && mode()->range_closing)
         mode()->range_closing(&closing);
-    cw_nesting_close(&self.open, closing.id);
+    cw_nesting_close(&self->open, closing.id);
 }
 
 uint64_t cw_user_range_start(uint64_t domain, const char *name)
@@ -69,9 +65,9 @@ void cw_user_range_end(uint64_t id)
 {
     if (!cw_inject_lock())
         return;
-    for (uint32_t i = 0; i < self.open.count; i++)
-        if (self.open.open[i].id == id && self.open.open[i].process_wide) {
-            end_range(&self.open.open[i]);
+    for (uint32_t i = 0; i < self->open.count; i++)
+        if (self->open.open[i].id == id && self->open.open[i].process_wide) {
+            end_range(&self->open.open[i]);
             break;
         }
     cw_inject_unlock();
@@ -81,7 +77,7 @@ int cw_user_range_push(uint64_t domain, const char *name)
 {
     if (!cw_inject_lock())
         return -1;
-    int depth = (int)cw_nesting_depth(&self.open, cw_inject_thread(), domain);
+    int depth = (int)cw_nesting_depth(&self->open, cw_inject_thread(), domain);
     if (!open_range(domain, name, false))
         depth = -1;
     cw_inject_unlock();
@@ -92,8 +88,8 @@ int cw_user_range_pop(uint64_t domain)
 {
     if (!cw_inject_lock())
         return -1;
-    const struct cw_open_range *range = cw_nesting_innermost(&self.open, cw_inject_thread(), domain);
-    int depth = (int)cw_nesting_depth(&self.open, cw_inject_thread(), domain) - 1;
+    const struct cw_open_range *range = cw_nesting_innermost(&self->open, cw_inject_thread(), domain);
+    int depth = (int)cw_nesting_depth(&self->open, cw_inject_thread(), domain) - 1;
     if (range)
         end_range(range);
     cw_inject_unlock();
@@ -104,7 +100,7 @@ char *cw_user_ranges_path(uint64_t id)
 {
     struct cw_writer path;
     cw_writer_init(&path);
-    cw_nesting_path(&self.open, cw_inject_thread(), id, &path);
+    cw_nesting_path(&self->open, cw_inject_thread(), id, &path);
     cw_write_u8(&path, 0);
     char *text = path.status == CW_OK ? strdup((const char *)path.data) : NULL;
     cw_writer_free(&path);
@@ -113,30 +109,30 @@ char *cw_user_ranges_path(uint64_t id)
 
 bool cw_user_ranges_wanted(void)
 {
-    return cw_nesting_wanted(&self.open, cw_inject_thread());
+    return cw_nesting_wanted(&self->open, cw_inject_thread());
 }
 
 uint32_t cw_user_ranges_wanted_count(void)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < self.open.count; i++)
-        count += self.open.open[i].wanted;
+    for (uint32_t i = 0; i < self->open.count; i++)
+        count += self->open.open[i].wanted;
     return count;
 }
 
 const struct cw_open_range *cw_user_ranges_at_level(uint32_t level)
 {
-    return cw_nesting_at_level(&self.open, level);
+    return cw_nesting_at_level(&self->open, level);
 }
 
 void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), const void *user)
 {
-    self.wanted = wanted;
-    self.user = user;
-    cw_nesting_review(&self.open, wanted, user);
+    self->wanted = wanted;
+    self->user = user;
+    cw_nesting_review(&self->open, wanted, user);
 }
 
 void cw_user_ranges_forget(void)
 {
-    self.open.count = 0; /* their names may be freed already */
+    self->open.count = 0; /* their names may be freed already */
 }

@@ -4,6 +4,13 @@
 
 #include "agent/common/nesting.h"
 
+struct cw_user_ranges {
+    struct cw_nesting open;
+    bool (*wanted)(const void *user, const char *name); /* NULL until the agent has said what it wants */
+    const void *user;
+};
+extern struct cw_user_ranges *const cw_user_ranges;
+
 /* These take the lock themselves. Opening gives the range's number, 0 when it is not followed; popping and pushing give
  * the depth, from 0, or -1. */
 uint64_t cw_user_range_start(uint64_t domain, const char *name);

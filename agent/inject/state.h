@@ -1,0 +1,65 @@
+/* All that the library keeps in its process, a part for each of its modules, whose header says what is in it. A module
+ * knows its own part, by a pointer (cw_idle, cw_pc), and those of the layers below. What a child that was forked
+ * begins anew is in one place as well: `forked` in entry.c. */
+#ifndef CW_INJECT_STATE_H
+#define CW_INJECT_STATE_H
+
+#include "agent/inject/driver/alone.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/module.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/driver/say.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/wire.h"
+#include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/record.h"
+#include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/pc.h"
+#include "agent/inject/modes/range.h"
+#include "agent/inject/modes/replay.h"
+#include "agent/inject/modes/sass.h"
+#include "agent/inject/modes/trace.h"
+#include "agent/inject/nvtx_names.h"
+#include "agent/inject/ranges/user_ranges.h"
+
+struct cw_inject_state { /* all zeros when the library is loaded, mutexes and conditions too */
+    struct cw_inject inject;
+    struct cw_clock clock;
+    struct cw_descriptor standard_error;
+    struct cw_wire wire;
+    struct cw_sent_modules sent_modules;
+    struct cw_nvml nvml;
+    struct cw_in_flight in_flight;
+    struct cw_stream_captures stream_captures;
+    struct cw_idle idle;
+    struct cw_reach reach;
+
+    struct cw_checkpoint_library checkpoint_library;
+    struct cw_kernels kernels;
+    struct cw_effects effects;
+    struct cw_graphs graphs;
+
+    struct cw_user_ranges user_ranges;
+    struct cw_collections collections;
+
+    struct cw_range_settings range_settings;
+    struct cw_batches batches;
+    struct cw_user_replay user_replay;
+    struct cw_pc pc;
+    struct cw_sass sass;
+    struct cw_trace trace;
+
+    struct cw_nvtx_names nvtx_names;
+    struct { /* of entry.c */
+        pthread_mutex_t one_at_a_time;
+        bool begun;     /* CUPTI's profiler */
+        bool installed; /* what is to happen at exit */
+        bool abandoned; /* what was armed when the capture ended has been stopped */
+    } entry;
+};
+extern struct cw_inject_state cw_inject_state;
+
+#endif
