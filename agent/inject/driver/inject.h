@@ -93,12 +93,19 @@ static inline bool cw_inject_refused(const CUpti_CallbackData *call)
 {
     return call->functionReturnValue && *(const CUresult *)call->functionReturnValue != CUDA_SUCCESS;
 }
-/* Grid, block and stream (or the graph) of a launch; false for another call. */
-bool cw_inject_launch_shape(struct cw_launch *launch, CUpti_CallbackId id, const void *params);
-/* What a launch launches: a kernel or a library's handle of one; NULL for a graph. */
-CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params);
-/* The same with its arguments: a list of them, or packed into one buffer as the driver takes them; else NULL. */
-CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, void ***parameters, void ***packed);
+/* The name of a call of the driver, "" where it has none. */
+const char *cw_inject_call_name(CUpti_CallbackId id);
+
+struct cw_driver_launch {
+    CUlaunchConfig config;       /* of a graph only the stream */
+    CUfunction function;         /* a kernel or a library's handle of one; NULL for a graph */
+    void **parameters, **packed; /* arguments: a list, or packed into one buffer as the driver takes them; else NULL */
+    bool graph;
+};
+/* False for a call that does not launch. */
+bool cw_inject_launch(struct cw_driver_launch *launch, CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Its function. */
+CUfunction cw_inject_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The buffer that arguments are packed into, NULL for none. False for a list that is not understood. */
 bool cw_inject_packed(void **packed, const void **buffer, size_t *size);
 /* True for a launch of a graph. */

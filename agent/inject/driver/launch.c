@@ -1,57 +1,52 @@
 /* The driver's ways to launch. */
 #include "agent/inject/driver/inject.h"
 
-bool cw_inject_launch_shape(struct cw_launch *l, CUpti_CallbackId id, const void *params)
+bool cw_inject_launch(struct cw_driver_launch *l, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    static const CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+    *l = (struct cw_driver_launch){0};
     switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+        l->config = (CUlaunchConfig){.attrs = (CUlaunchAttribute *)&cooperative, .numAttrs = 1};
+        break;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
-        const cuLaunchKernel_params *p = params; /* the others begin alike */
-        *l = (struct cw_launch){.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
-                                .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-                                .stream = (uint64_t)(uintptr_t)p->hStream};
-        return true;
-    }
+        l->packed = ((const cuLaunchKernel_params *)call->functionParams)->extra;
+        break;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: {
-        const CUlaunchConfig *c = ((const cuLaunchKernelEx_params *)params)->config;
-        *l = (struct cw_launch){.grid = {c->gridDimX, c->gridDimY, c->gridDimZ},
-                                .block = {c->blockDimX, c->blockDimY, c->blockDimZ},
-                                .stream = (uint64_t)(uintptr_t)c->hStream};
+        const cuLaunchKernelEx_params *p = call->functionParams;
+        *l = (struct cw_driver_launch){*p->config, p->f, p->kernelParams, p->extra, false};
         return true;
     }
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-        *l = (struct cw_launch){.graphs = 1,
-                                .stream = (uint64_t)(uintptr_t)((const cuGraphLaunch_params *)params)->hStream};
+        l->config.hStream = ((const cuGraphLaunch_params *)call->functionParams)->hStream;
+        l->graph = true;
         return true;
     default:
         return false;
     }
+    const cuLaunchKernel_params *p = call->functionParams; /* the cooperative ones begin alike */
+    l->function = p->f;
+    l->parameters = p->kernelParams;
+    l->config.gridDimX = p->gridDimX;
+    l->config.gridDimY = p->gridDimY;
+    l->config.gridDimZ = p->gridDimZ;
+    l->config.blockDimX = p->blockDimX;
+    l->config.blockDimY = p->blockDimY;
+    l->config.blockDimZ = p->blockDimZ;
+    l->config.sharedMemBytes = p->sharedMemBytes;
+    l->config.hStream = p->hStream;
+    return true;
 }
 
-CUfunction cw_inject_launch_arguments(CUpti_CallbackId id, const void *params, void ***parameters, void ***packed)
+CUfunction cw_inject_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    *parameters = *packed = NULL;
-    switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-        *packed = ((const cuLaunchKernel_params *)params)->extra;
-        /* fallthrough */
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel: /* begins alike and has no packed arguments */
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-        *parameters = ((const cuLaunchKernel_params *)params)->kernelParams;
-        return ((const cuLaunchKernel_params *)params)->f;
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-        *packed = ((const cuLaunchKernelEx_params *)params)->extra;
-        *parameters = ((const cuLaunchKernelEx_params *)params)->kernelParams;
-        return ((const cuLaunchKernelEx_params *)params)->f;
-    default:
-        return NULL;
-    }
+    struct cw_driver_launch launch;
+    cw_inject_launch(&launch, id, call);
+    return launch.function;
 }
 
 bool cw_inject_packed(void **packed, const void **buffer, size_t *size)
@@ -69,12 +64,6 @@ bool cw_inject_packed(void **packed, const void **buffer, size_t *size)
     return true;
 }
 
-CUfunction cw_inject_launch_function(CUpti_CallbackId id, const void *params)
-{
-    void **parameters, **packed;
-    return cw_inject_launch_arguments(id, params, &parameters, &packed);
-}
-
 bool cw_inject_launches_graph(CUpti_CallbackId id)
 {
     return id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
@@ -88,14 +77,17 @@ bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size)
             cw_inject->api.cuKernelGetParamInfo((CUkernel)function, index, &offset, size) == CUDA_SUCCESS);
 }
 
-CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
+const char *cw_inject_call_name(CUpti_CallbackId id)
 {
     const char *name = NULL;
-    size_t n =
-        !stream && cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name
-            ? strlen(name)
-            : 0;
-    bool of_thread = n > 5 && (strcmp(name + n - 5, "_ptsz") == 0 || strcmp(name + n - 5, "_ptds") == 0);
+    return cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name ? name
+                                                                                                               : "";
+}
+
+CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
+{
+    const char *name = stream ? "" : cw_inject_call_name(id), *kind = strrchr(name, '_');
+    bool of_thread = kind && kind > name && (strcmp(kind, "_ptsz") == 0 || strcmp(kind, "_ptds") == 0);
     return of_thread ? CU_STREAM_PER_THREAD : stream;
 }
 

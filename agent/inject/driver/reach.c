@@ -71,12 +71,8 @@ void cw_reach_init(void)
 {
     self->why[0] = 0;
     self->reached = false;
-    for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
-        const char *name = NULL;
-        bool known =
-            cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name;
-        self->kinds[id] = known ? kind_of(name) : NOTHING;
-    }
+    for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
+        self->kinds[id] = kind_of(cw_inject_call_name(id));
 }
 
 bool cw_reach_follows(CUpti_CallbackId id)
@@ -224,12 +220,11 @@ static bool is_of_several_devices(const char *kernel)
 
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_launch shape;
+    struct cw_driver_launch launch;
     if (self->reached || call->callbackSite != CUPTI_API_ENTER)
         return false;
     bool reaching = cw_reach_follows(id) && reaches((enum kind)self->kinds[id], call->functionParams);
-    bool collective = !reaching && cw_inject_launch_shape(&shape, id, call->functionParams) &&
-                      is_of_several_devices(call->symbolName);
+    bool collective = !reaching && cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
     if (reaching)
         snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since %.60s",
                  call->functionName ? call->functionName : "a call of the driver");

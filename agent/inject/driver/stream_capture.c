@@ -97,7 +97,7 @@ bool cw_stream_capture_is_under_way(void)
 
 bool cw_stream_runs_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_launch launch;
-    return cw_inject_launch_shape(&launch, id, call->functionParams) &&
-           (!self->count || !is_captured(cw_inject_stream(id, (CUstream)(uintptr_t)launch.stream)));
+    struct cw_driver_launch launch;
+    return cw_inject_launch(&launch, id, call) &&
+           (!self->count || !is_captured(cw_inject_stream(id, launch.config.hStream)));
 }

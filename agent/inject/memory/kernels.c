@@ -35,8 +35,8 @@ enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
 
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_launch_function(id, call->functionParams));
-    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call->functionParams));
+    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_kernel(id, call));
+    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call));
 }
 
 void cw_kernel_forget(void)

@@ -1,5 +1,7 @@
 #include "agent/inject/memory/record.h"
 
+#include <stddef.h>
+
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
@@ -49,36 +51,52 @@ static const char *const harmless[] = {
     "cuThreadExchange",
 };
 
-static const CUpti_CallbackId recorded[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2,        CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds,
-    CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,      CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2,       CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2_ptds,
-    CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,     CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,      CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2,      CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2_ptds,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2_ptsz,
+/* Those beside launches. */
+enum memory_call { SETS_8, SETS_32, COPIES_FROM_HOST, COPIES_ON_DEVICE };
+static const struct recorded {
+    CUpti_CallbackId id;
+    enum memory_call does;
+    size_t stream; /* where its parameters have the stream, behind those that all of the kind begin with; 0: none */
+} recorded[] = {
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, SETS_8, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds, SETS_8, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, SETS_8, offsetof(cuMemsetD8Async_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz, SETS_8, offsetof(cuMemsetD8Async_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2, SETS_32, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2_ptds, SETS_32, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, SETS_32, offsetof(cuMemsetD32Async_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz, SETS_32, offsetof(cuMemsetD32Async_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, COPIES_FROM_HOST, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds, COPIES_FROM_HOST, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, COPIES_FROM_HOST, offsetof(cuMemcpyHtoDAsync_v2_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz, COPIES_FROM_HOST,
+     offsetof(cuMemcpyHtoDAsync_v2_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, COPIES_ON_DEVICE, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2_ptds, COPIES_ON_DEVICE, 0},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, COPIES_ON_DEVICE, offsetof(cuMemcpyDtoDAsync_v2_params, hStream)},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2_ptsz, COPIES_ON_DEVICE,
+     offsetof(cuMemcpyDtoDAsync_v2_params, hStream)},
 };
+enum { RECORDED = sizeof recorded / sizeof *recorded };
+
+static enum cw_effect effect_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
+            return CW_EFFECT_NONE;
+    if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
+        return CW_EFFECT_NONE;
+    if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
+        return CW_EFFECT_READ;
+    return strncmp(name, "cuCtxSynchronize", 16) == 0 ? CW_EFFECT_WAIT : CW_EFFECT_END;
+}
 
 bool cw_record_init(void)
 {
-    for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
-        const char *name = NULL;
-        cw_effects->of[id] = CW_EFFECT_END;
-        if (cw_inject->api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || !name)
-            continue;
-        for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-            if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
-                cw_effects->of[id] = CW_EFFECT_NONE;
-        if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
-            cw_effects->of[id] = CW_EFFECT_NONE;
-        if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
-            cw_effects->of[id] = CW_EFFECT_READ;
-        if (strncmp(name, "cuCtxSynchronize", 16) == 0)
-            cw_effects->of[id] = CW_EFFECT_WAIT;
-    }
-    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        cw_effects->of[recorded[i]] = CW_EFFECT_RECORD;
+    for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
+        cw_effects->of[id] = effect_of(cw_inject_call_name(id));
+    for (size_t i = 0; i < RECORDED; i++)
+        cw_effects->of[recorded[i].id] = CW_EFFECT_RECORD;
     for (size_t i = 0; i < cw_inject_launch_count; i++)
         cw_effects->of[cw_inject_launches[i]] = CW_EFFECT_RECORD;
     return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
@@ -136,52 +154,19 @@ static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **ext
     return op->packed != NULL;
 }
 
-static bool keep_arguments(struct cw_record *r, struct cw_operation *op, void **parameters, void **extra)
+static bool keep_launch(struct cw_record *r, struct cw_operation *op, const struct cw_driver_launch *l)
 {
-    op->stream = op->config.hStream;
-    return extra ? keep_packed(r, op, extra) : keep_parameters(r, op, parameters);
-}
-
-static bool keep_config(struct cw_record *r, struct cw_operation *op, const CUlaunchConfig *config)
-{
-    op->config = *config;
-    op->config.attrs = cw_arena_alloc(r->shared.arena, config->numAttrs + 1u, sizeof *config->attrs);
-    if (op->config.attrs && config->numAttrs)
-        memcpy(op->config.attrs, config->attrs, config->numAttrs * sizeof *config->attrs);
-    return op->config.attrs != NULL;
-}
-
-static bool keep_launch(struct cw_record *r, struct cw_operation *op, CUpti_CallbackId id, const void *params)
-{
-    CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
-    void **parameters, **packed;
-    op->function = cw_inject_launch_arguments(id, params, &parameters, &packed);
-    switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
-        const cuLaunchKernel_params *p = params; /* the cooperative ones begin alike */
-        bool plain = id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz;
-        CUlaunchConfig config = {.gridDimX = p->gridDimX,
-                                 .gridDimY = p->gridDimY,
-                                 .gridDimZ = p->gridDimZ,
-                                 .blockDimX = p->blockDimX,
-                                 .blockDimY = p->blockDimY,
-                                 .blockDimZ = p->blockDimZ,
-                                 .sharedMemBytes = p->sharedMemBytes,
-                                 .hStream = p->hStream,
-                                 .attrs = &cooperative,
-                                 .numAttrs = !plain};
-        return keep_config(r, op, &config) && keep_arguments(r, op, parameters, packed);
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-        return keep_config(r, op, ((const cuLaunchKernelEx_params *)params)->config) &&
-               keep_arguments(r, op, parameters, packed);
-    default:
-        return false; /* a graph */
-    }
+    if (l->graph)
+        return false;
+    op->function = l->function;
+    op->config = l->config;
+    op->config.attrs = cw_arena_alloc(r->shared.arena, l->config.numAttrs + 1u, sizeof *l->config.attrs);
+    if (!op->config.attrs)
+        return false;
+    if (l->config.numAttrs)
+        memcpy(op->config.attrs, l->config.attrs, l->config.numAttrs * sizeof *l->config.attrs);
+    op->stream = l->config.hStream;
+    return l->packed ? keep_packed(r, op, l->packed) : keep_parameters(r, op, l->parameters);
 }
 
 /* ---- sets and copies -------------------------------------------------------------------------------------------- */
@@ -216,38 +201,26 @@ static bool keep_copy(struct cw_operation *op, CUdeviceptr to, CUdeviceptr from,
 
 static bool keep_memory(struct cw_record *r, struct cw_operation *op, CUpti_CallbackId id, const void *params)
 {
-    switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz:
-        op->stream = ((const cuMemsetD8Async_params *)params)->hStream;
-        /* fallthrough */
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds: {
-        const cuMemsetD8_v2_params *p = params; /* the asynchronous ones begin alike */
+    const struct recorded *call = recorded;
+    while (call < recorded + RECORDED && call->id != id)
+        call++;
+    if (call == recorded + RECORDED)
+        return false;
+    if (call->stream)
+        memcpy(&op->stream, (const uint8_t *)params + call->stream, sizeof op->stream);
+    switch (call->does) {
+    case SETS_8: {
+        const cuMemsetD8_v2_params *p = params;
         return keep_set(op, p->dstDevice, p->uc, 1, p->N);
     }
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz:
-        op->stream = ((const cuMemsetD32Async_params *)params)->hStream;
-        /* fallthrough */
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2_ptds: {
+    case SETS_32: {
         const cuMemsetD32_v2_params *p = params;
         return keep_set(op, p->dstDevice, p->ui, 4, p->N);
     }
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz:
-        op->stream = ((const cuMemcpyHtoDAsync_v2_params *)params)->hStream;
-        /* fallthrough */
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds: {
+    case COPIES_FROM_HOST: {
         const cuMemcpyHtoD_v2_params *p = params;
         return keep_bytes(r, op, p->dstDevice, p->srcHost, p->ByteCount);
     }
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2:
-    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2_ptsz:
-        op->stream = ((const cuMemcpyDtoDAsync_v2_params *)params)->hStream;
-        /* fallthrough */
     default: {
         const cuMemcpyDtoD_v2_params *p = params;
         return keep_copy(op, p->dstDevice, p->srcDevice, p->ByteCount);
@@ -259,7 +232,7 @@ static bool keep_memory(struct cw_record *r, struct cw_operation *op, CUpti_Call
 
 bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests)
 {
-    struct cw_launch shape;
+    struct cw_driver_launch launch;
     if (!r->shared.arena) {
         *r = (struct cw_record){.shared = {.arena = cw_arena_create()}};
         r->next = &r->first;
@@ -269,9 +242,8 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
         return false;
     *op = (struct cw_operation){.kind = LAUNCH};
     r->rests = rests;
-    bool kept = cw_inject_launch_shape(&shape, id, call->functionParams) ? keep_launch(r, op, id, call->functionParams)
-                                                                         : keep_memory(r, op, id, call->functionParams);
-    if (!kept)
+    if (!(cw_inject_launch(&launch, id, call) ? keep_launch(r, op, &launch)
+                                              : keep_memory(r, op, id, call->functionParams)))
         return false;
     op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
     r->launch = op->kind == LAUNCH ? op : r->launch;

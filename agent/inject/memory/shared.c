@@ -47,18 +47,17 @@ static bool has_pinned(const void *parameter, size_t size)
     return false;
 }
 
-bool cw_shared_given(CUpti_CallbackId id, const void *params)
+bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    void **parameters, **extra;
-    CUfunction kernel = cw_inject_launch_arguments(id, params, &parameters, &extra);
+    struct cw_driver_launch launch;
     const void *buffer;
     size_t size;
-    if (!kernel || !cw_inject->api.cuFuncGetParamInfo)
+    if (!cw_inject_launch(&launch, id, call) || !launch.function || !cw_inject->api.cuFuncGetParamInfo)
         return false;
-    if (extra)
-        return cw_inject_packed(extra, &buffer, &size) && buffer && has_pinned(buffer, size);
-    for (size_t i = 0; parameters && cw_inject_parameter_size(kernel, i, &size); i++)
-        if (has_pinned(parameters[i], size))
+    if (launch.packed)
+        return cw_inject_packed(launch.packed, &buffer, &size) && buffer && has_pinned(buffer, size);
+    for (size_t i = 0; launch.parameters && cw_inject_parameter_size(launch.function, i, &size); i++)
+        if (has_pinned(launch.parameters[i], size))
             return true;
     return false;
 }

@@ -20,7 +20,7 @@ struct cw_shared {
 /* True for an address of memory that the host sees too: managed, or pinned. */
 bool cw_shared_with_host(uint64_t address);
 /* True for a launch that is given memory of the host's which does not move to the GPU: a kernel may wait there. */
-bool cw_shared_given(CUpti_CallbackId id, const void *params);
+bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* A copy of bytes of the host's; NULL where they would be too many. */
 void *cw_shared_copy(struct cw_shared *shared, const void *from, size_t size);
 /* Each is true on success. Keeps the whole allocation that such an address is in, or some bytes there. What is managed

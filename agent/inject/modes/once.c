@@ -115,7 +115,7 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     launch->replay = CW_REPLAY_ONCE;
     launch->once = why;
     if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
-        cw_inject->api.cuFuncLoad(cw_inject_launch_function(id, call->functionParams));
+        cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;
     c->inside = cw_collection_push(c, c->count);
 }
@@ -137,12 +137,12 @@ static bool end_range(struct cw_collection *c, uint32_t launch, CUstream stream)
 
 void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_launch shape;
-    if (!c->running || !cw_collection_launched(c, call) || !cw_inject_launch_shape(&shape, id, call->functionParams))
+    struct cw_driver_launch launch;
+    if (!c->running || !cw_collection_launched(c, call) || !cw_inject_launch(&launch, id, call))
         return;
-    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    CUfunction kernel = launch.function;
     bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
-    if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, (CUstream)(uintptr_t)shape.stream)) &&
-        kernel && !cw_stream_capture_is_under_way())
+    if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream)) && kernel &&
+        !cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
 }

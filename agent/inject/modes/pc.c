@@ -487,7 +487,7 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_s
 {
     s->watched = 0;
     bool rests = step_back(call->context, patience_ns);
-    cw_kernel_seen(cw_inject_launch_function(id, call->functionParams), rests);
+    cw_kernel_seen(cw_inject_kernel(id, call), rests);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -498,8 +498,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (self->late)
         settle(cw_user_ranges_wanted_count());
     if (self->mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
-        step_aside(call->context, call->correlationId,
-                   cw_kernel_habit(cw_inject_launch_function(id, call->functionParams)) == CW_KERNEL_WAITS);
+        step_aside(call->context, call->correlationId, cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS);
 }
 
 static bool is_due(const struct cw_sampled *s)

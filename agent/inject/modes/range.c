@@ -286,7 +286,7 @@ static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
 static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
 {
     bool rests = cw_idle_wait(c->context, patience_ns);
-    cw_kernel_seen(cw_inject_launch_function(id, call->functionParams), rests);
+    cw_kernel_seen(cw_inject_kernel(id, call), rests);
     c->watched = 0;
 }
 

@@ -24,7 +24,7 @@ static bool has_neighbour_device(const struct cw_collection *c)
 const char *cw_trial_begin(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                            const CUpti_CallbackData *call)
 {
-    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    CUfunction kernel = cw_inject_kernel(id, call);
     bool waits = !cw_batch_at_rest();
     if (waits)
         cw_batch_wait_for_others(c);
@@ -65,7 +65,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         if (cw_batch_replay(c, b, true))
             cw_collection_deliver(c);
         else if (!cw_inject->over)
-            cw_kernel_note(cw_inject_launch_function(id, call->functionParams), CW_KERNEL_WAITS);
+            cw_kernel_note(cw_inject_kernel(id, call), CW_KERNEL_WAITS);
         cw_shared_put_after(&b->record.shared);
     }
     cw_range_spend(end_ns);
@@ -75,7 +75,7 @@ void cw_trial_end(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Call
 {
     struct cw_batch *b = self->trial;
     bool refused = cw_inject_refused(call), rests = cw_idle_wait(c->context, patience_ns);
-    CUfunction kernel = cw_inject_launch_function(id, call->functionParams);
+    CUfunction kernel = cw_inject_kernel(id, call);
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
     bool alone = !self->disturbed && !self->in_flight[CW_BATCH_CHANGES] && !self->in_flight[CW_BATCH_READS] &&

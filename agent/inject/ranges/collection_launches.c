@@ -42,9 +42,15 @@ bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *ra
 
 bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
 {
-    struct cw_seen_launch l = {.correlation = call->correlationId};
-    if (c->count == cw_collection_at_once() || !cw_inject_launch_shape(&l.data, id, call->functionParams))
+    struct cw_driver_launch launch;
+    if (c->count == cw_collection_at_once() || !cw_inject_launch(&launch, id, call))
         return false;
+    const CUlaunchConfig *config = &launch.config;
+    struct cw_seen_launch l = {.correlation = call->correlationId,
+                               .data = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                        .stream = (uint64_t)(uintptr_t)config->hStream,
+                                        .graphs = launch.graph}};
     note(c, &l, name ? name : "", 0);
     return true;
 }
