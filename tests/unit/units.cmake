@@ -86,7 +86,7 @@ if(CUPTI_INCLUDE_DIR)
   set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
   add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/state.c ${inject}/driver/launch.c
               ${inject}/driver/stream_capture.c ${inject}/driver/in_flight.c ${inject}/driver/reach.c ${inject}/memory/room.c ${inject}/memory/shared.c
-              ${inject}/memory/kernels.c ${inject}/memory/graph_nodes.c ${inject}/memory/graph.c)
+              ${inject}/memory/kernels.c ${inject}/memory/graph.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
   add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/driver/descriptor.c ${inject}/driver/say.c

@@ -2,6 +2,203 @@
 
 #include <stdlib.h>
 
+enum { MOST_DEPTH = 64 };
+static const char unknown[] = "a CUDA graph whose contents are not known";
+
+struct cw_graph_node {
+    struct cw_graph_node *next;
+    CUgraphNode handle;
+    uint32_t count, room;
+    uint64_t *words; /* that may be addresses: a kernel's parameters, or where a set writes */
+    uint64_t to;     /* where a copy writes, unless in an array */
+    size_t size;
+};
+
+/* ---- reading nodes ---------------------------------------------------------------------------------------------- */
+
+static void hinder(struct cw_graph *g, const char *obstacle)
+{
+    if (!g->obstacle)
+        g->obstacle = obstacle;
+}
+
+static void add_word(struct cw_graph *g, struct cw_graph_node *n, uint64_t word)
+{
+    if (word < CW_LOWEST_ADDRESS)
+        return;
+    if (n->count == n->room) {
+        uint32_t room = n->room ? 2 * n->room : 8;
+        uint64_t *words = cw_arena_alloc(g->arena, room, sizeof *words);
+        if (!words) {
+            hinder(g, unknown);
+            return;
+        }
+        if (n->count)
+            memcpy(words, n->words, n->count * sizeof *words);
+        n->words = words;
+        n->room = room;
+    }
+    n->words[n->count++] = word;
+}
+
+static void add_words(struct cw_graph *g, struct cw_graph_node *n, const void *parameter, size_t size)
+{
+    for (size_t at = 0; at + 8 <= size; at += 8) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
+        add_word(g, n, word);
+    }
+}
+
+/* Arguments that are packed into one buffer. */
+static void add_packed(struct cw_graph *g, struct cw_graph_node *n, void **extra)
+{
+    const void *buffer;
+    size_t size;
+    if (!cw_inject_packed(extra, &buffer, &size))
+        return hinder(g, unknown);
+    if (buffer)
+        add_words(g, n, buffer, size);
+}
+
+static void set_kernel(struct cw_graph *g, struct cw_graph_node *n, const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+    CUfunction function = kernel->func ? kernel->func : (CUfunction)kernel->kern;
+    size_t count = 0, size;
+    for (; !kernel->extra && cw_inject_parameter_size(function, count, &size); count++) {
+        if (!kernel->kernelParams)
+            return hinder(g, unknown);
+        add_words(g, n, kernel->kernelParams[count], size);
+    }
+    if (kernel->extra)
+        add_packed(g, n, kernel->extra);
+}
+
+static void set_copy(struct cw_graph_node *n, const CUDA_MEMCPY3D *copy)
+{
+    bool writes = copy->dstMemoryType != CU_MEMORYTYPE_ARRAY && copy->Height && copy->Depth;
+    uint64_t start = copy->dstMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)copy->dstHost : copy->dstDevice;
+    n->to = start + (copy->dstZ * copy->dstHeight + copy->dstY) * copy->dstPitch + copy->dstXInBytes;
+    n->size =
+        writes ? ((copy->Depth - 1) * copy->dstHeight + copy->Height - 1) * copy->dstPitch + copy->WidthInBytes : 0;
+}
+
+static struct cw_graph_node *add_node(struct cw_graph *g, CUgraphNode handle)
+{
+    struct cw_graph_node *n = cw_arena_alloc(g->arena, 1, sizeof *n);
+    if (!n) {
+        hinder(g, unknown);
+        return NULL;
+    }
+    *n = (struct cw_graph_node){.next = g->nodes, .handle = handle};
+    g->nodes = n;
+    return n;
+}
+
+static bool read_kernel(struct cw_graph *g, CUgraphNode handle)
+{
+    CUDA_KERNEL_NODE_PARAMS p = {0};
+    CUkernelNodeAttrValue value = {0};
+    struct cw_graph_node *n = add_node(g, handle);
+    if (!n || cw_inject->api.cuGraphKernelNodeGetParams_v2(handle, &p) != CUDA_SUCCESS)
+        return false;
+    g->kernels++;
+    set_kernel(g, n, &p);
+    if (cw_inject->api.cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+                                                     &value) == CUDA_SUCCESS &&
+        value.deviceUpdatableKernelNode.deviceUpdatable)
+        hinder(g, "a CUDA graph that kernels may change");
+    return true;
+}
+
+static bool read_copy(struct cw_graph *g, CUgraphNode handle)
+{
+    CUDA_MEMCPY3D copy = {0};
+    struct cw_graph_node *n = add_node(g, handle);
+    if (!n || cw_inject->api.cuGraphMemcpyNodeGetParams(handle, &copy) != CUDA_SUCCESS)
+        return false;
+    set_copy(n, &copy);
+    return true;
+}
+
+static bool read_set(struct cw_graph *g, CUgraphNode handle)
+{
+    CUDA_MEMSET_NODE_PARAMS set = {0};
+    struct cw_graph_node *n = add_node(g, handle);
+    if (!n || cw_inject->api.cuGraphMemsetNodeGetParams(handle, &set) != CUDA_SUCCESS)
+        return false;
+    add_word(g, n, set.dst);
+    return true;
+}
+
+static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth);
+
+static bool read_child(struct cw_graph *g, CUgraphNode handle, int depth)
+{
+    CUgraph child = NULL;
+    return depth < MOST_DEPTH && cw_inject->api.cuGraphChildGraphNodeGetGraph(handle, &child) == CUDA_SUCCESS &&
+           read_nodes(g, child, depth + 1);
+}
+
+static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
+{
+    CUgraphNodeType type;
+    if (cw_inject->api.cuGraphNodeGetType(handle, &type) != CUDA_SUCCESS)
+        return false;
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return read_kernel(g, handle);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return read_copy(g, handle);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return read_set(g, handle);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return read_child(g, handle, depth);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return true;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        hinder(g, "a CUDA graph with a host node, whose function would run again in each pass");
+        return true;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        hinder(g, "a CUDA graph that allocates or frees memory");
+        return true;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        hinder(g, "a CUDA graph with a conditional node");
+        return true;
+    default: /* semaphores, and operations on memory that others wait for */
+        hinder(g, "a CUDA graph with nodes that cannot run twice");
+        return true;
+    }
+}
+
+static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
+{
+    size_t count = 0;
+    if (cw_inject->api.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS)
+        return false;
+    CUgraphNode *handles = cw_arena_alloc(g->arena, count, sizeof(CUgraphNode));
+    bool good = handles && (!count || cw_inject->api.cuGraphGetNodes(graph, handles, &count) == CUDA_SUCCESS);
+    for (size_t i = 0; i < count && good; i++)
+        good = read_node(g, handles[i], depth);
+    return good;
+}
+
+/* Reads all nodes of the graph that an executable graph, which has none yet, was made from. */
+static void read_graph(struct cw_graph *g, CUgraph graph)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    bool can = api->cuGraphGetNodes && api->cuGraphNodeGetType && api->cuGraphChildGraphNodeGetGraph &&
+               api->cuGraphKernelNodeGetParams_v2 && api->cuGraphKernelNodeGetAttribute &&
+               api->cuGraphMemcpyNodeGetParams && api->cuGraphMemsetNodeGetParams && api->cuFuncGetParamInfo;
+    if (!can || !read_nodes(g, graph, 0)) {
+        g->kernels = 0;
+        g->obstacle = unknown;
+    }
+}
+
 /* ---- graphs ----------------------------------------------------------------------------------------------------- */
 
 static struct cw_graph **place_of(CUgraphExec exec)
@@ -35,23 +232,38 @@ static void remember(CUgraphExec exec, CUgraph graph)
     }
     *g = (struct cw_graph){.next = cw_graphs->first, .exec = exec, .arena = arena};
     cw_graphs->first = g;
-    cw_graph_read(g, graph);
+    read_graph(g, graph);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* A node of an executable graph. Of child graphs it is not known which of their nodes take the place of which. */
-static void change(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, const void *params)
+/* The node that a call changes. */
+static struct cw_graph_node *node_of(struct cw_graph *g, CUgraphNode handle)
 {
+    struct cw_graph_node *n = g->nodes;
+    while (n && n->handle != handle)
+        n = n->next;
+    n = n ? n : add_node(g, handle);
+    if (n)
+        n->count = 0;
+    return n;
+}
+
+/* Changes a node. Of child graphs it is not known which of their nodes take the place of which. */
+static void change(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, const void *params)
+{
+    bool read =
+        type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
     struct cw_graph *g = *place_of(exec);
-    if (g && type == CU_GRAPH_NODE_TYPE_KERNEL)
-        cw_graph_set_kernel(g, node, params);
-    else if (g && type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        cw_graph_set_copy(g, node, params);
-    else if (g && type == CU_GRAPH_NODE_TYPE_MEMSET)
-        cw_graph_set_memory(g, node, params);
-    else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+    struct cw_graph_node *n = g && read ? node_of(g, handle) : NULL;
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH)
         forget(exec);
+    else if (n && type == CU_GRAPH_NODE_TYPE_KERNEL)
+        set_kernel(g, n, params);
+    else if (n && type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        set_copy(n, params);
+    else if (n)
+        add_word(g, n, ((const CUDA_MEMSET_NODE_PARAMS *)params)->dst);
 }
 
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
@@ -86,11 +298,6 @@ static enum kind kind_of(CUpti_CallbackId id)
     default:
         return NOTHING;
     }
-}
-
-bool cw_graph_follows(CUpti_CallbackId id)
-{
-    return kind_of(id) != NOTHING;
 }
 
 bool cw_graph_makes(CUpti_CallbackId id)
@@ -140,7 +347,7 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 const struct cw_graph *cw_graph_find(CUgraphExec exec)
 {
-    static const struct cw_graph none = {.obstacle = cw_graph_unknown};
+    static const struct cw_graph none = {.obstacle = unknown};
     const struct cw_graph *g = *place_of(exec);
     return g ? g : &none;
 }
@@ -149,4 +356,44 @@ void cw_graph_launch_name(const CUpti_CallbackData *call, char *name, size_t siz
 {
     const cuGraphLaunch_params *launch = call->functionParams;
     cw_graph_name(cw_graph_find(launch->hGraph)->kernels, name, size);
+}
+
+/* ---- for launching again ---------------------------------------------------------------------------------------- */
+
+/* Device memory of another device than the one whose memory is put back. */
+static bool is_elsewhere(uint64_t address, uint32_t device)
+{
+    int owner = 0;
+    return cw_inject->api.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
+           owner >= 0 && (uint32_t)owner != device;
+}
+
+static bool keep_words(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < n->count && good; i++)
+        good =
+            cw_shared_with_host(n->words[i]) ? cw_shared_keep(shared, n->words[i]) : !is_elsewhere(n->words[i], device);
+    return good;
+}
+
+/* Memory of a copy that the driver knows nothing of is the host's. */
+static bool keep_destination(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)
+{
+    unsigned type = 0;
+    if (!n->size)
+        return true;
+    bool known = cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, n->to) == CUDA_SUCCESS;
+    return known && !cw_shared_with_host(n->to) ? !is_elsewhere(n->to, device)
+                                                : cw_shared_keep_bytes(shared, (void *)(uintptr_t)n->to, n->size);
+}
+
+bool cw_graph_keep(const struct cw_graph *g, uint32_t device, struct cw_shared *shared)
+{
+    bool good = true;
+    for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next) /* whole allocations before pieces of them */
+        good = keep_words(n, device, shared);
+    for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next)
+        good = keep_destination(n, device, shared);
+    return good;
 }

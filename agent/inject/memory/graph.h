@@ -1,24 +1,37 @@
-/* The program's executable graphs, as far as it has to be known whether they can be launched again. The driver tells
- * nothing of an executable graph, so this follows the calls that make and change one. */
+/* The program's executable graphs: whether they can be launched again, and what they write that the host sees. The
+ * driver tells nothing of an executable graph, so this follows the calls that make and change one. */
 #ifndef CW_INJECT_GRAPH_H
 #define CW_INJECT_GRAPH_H
 
-#include "agent/inject/memory/graph_nodes.h"
+#include "agent/inject/memory/shared.h"
 
+struct cw_graph_node;
+
+struct cw_graph {
+    struct cw_graph *next;
+    CUgraphExec exec;
+    struct cw_arena *arena;
+    const char *obstacle; /* why it cannot be launched again; NULL: it can */
+    uint32_t kernels;     /* with those of child graphs */
+    struct cw_graph_node *nodes;
+};
 struct cw_graphs {
     struct cw_graph *first;
 };
 extern struct cw_graphs *const cw_graphs;
 
-/* Whether a call of the driver makes, changes or ends executable graphs. */
-bool cw_graph_follows(CUpti_CallbackId id);
+/* Whether a call of the driver makes executable graphs. */
 bool cw_graph_makes(CUpti_CallbackId id);
-/* Takes note of such a call, when it begins and when it has returned; others are ignored. */
+/* Takes note of a call that makes, changes or ends them, when it begins and when it has returned; others are ignored.
+ */
 void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Never NULL: a graph that nobody saw being made has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);
 /* cw_graph_name of the graph that a call launches. */
 void cw_graph_launch_name(const CUpti_CallbackData *call, char *name, size_t size);
+/* Keeps the memory of the host's that the graph may write. The GPU does nothing. False where that cannot be: there is
+ * too much of it, or the graph writes another device's. */
+bool cw_graph_keep(const struct cw_graph *graph, uint32_t device, struct cw_shared *shared);
 
 #endif
