@@ -1,43 +1,155 @@
 /* NVTX's ranges. The headers that a program includes load the library that NVTX_INJECTION64_PATH names, which is this
  * one, once for each part of the program that uses them, and let it replace the functions it wants. */
 #define _GNU_SOURCE
-#include <stdbool.h>
+#include "agent/inject/nvtx.h"
+
+#include <search.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
 #include "agent/inject/driver/inject.h"
-#include "agent/inject/nvtx_names.h"
+#include "agent/inject/driver/say.h"
 #include "agent/inject/ranges/user_ranges.h"
+
+#define self cw_nvtx_names
+
+/* ---- registered names, with the lock held ----------------------------------------------------------------------- */
+
+/* What a name takes beside its text, with its places in the trees. */
+enum { A_NAME = sizeof(struct cw_nvtx_name) + 2 * 32 };
+static const uint64_t DOMAINS = UINT64_MAX;
+
+static int compare_text(const void *a, const void *b)
+{
+    const struct cw_nvtx_name *x = a, *y = b;
+    if (x->domain != y->domain)
+        return x->domain < y->domain ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static int compare_handle(const void *a, const void *b)
+{
+    const struct cw_nvtx_name *x = a, *y = b;
+    return (x->handle > y->handle) - (x->handle < y->handle);
+}
+
+static struct cw_nvtx_name *find_name(uint64_t handle)
+{
+    struct cw_nvtx_name **found = tfind(&(struct cw_nvtx_name){.handle = handle}, &self->by_handle, compare_handle);
+    return found ? *found : NULL;
+}
+
+static void forget_name(struct cw_nvtx_name *n)
+{
+    self->bytes -= A_NAME + strlen(n->text);
+    tdelete(n, &self->by_text, compare_text);
+    tdelete(n, &self->by_handle, compare_handle);
+    free(n);
+}
+
+static bool has_room(size_t size)
+{
+    if (size <= CW_NVTX_MOST_BYTES - self->bytes)
+        return true;
+    if (!self->said)
+        cw_say("found more than %d MiB of names registered with NVTX; those beyond are not known",
+               CW_NVTX_MOST_BYTES >> 20);
+    self->said = true;
+    return false;
+}
+
+static struct cw_nvtx_name *add_name(uint64_t domain, const char *text)
+{
+    size_t length = strlen(text);
+    struct cw_nvtx_name *n = has_room(A_NAME + length) ? malloc(sizeof *n + length + 1) : NULL;
+    if (!n)
+        return NULL;
+    *n = (struct cw_nvtx_name){.handle = ++self->last, .domain = domain, .text = memcpy(n + 1, text, length + 1)};
+    self->bytes += A_NAME + length;
+    if (tsearch(n, &self->by_text, compare_text) && tsearch(n, &self->by_handle, compare_handle))
+        return n;
+    forget_name(n);
+    return NULL;
+}
+
+static struct cw_nvtx_name *find_text(uint64_t domain, const char *text)
+{
+    struct cw_nvtx_name **found =
+        tfind(&(struct cw_nvtx_name){.domain = domain, .text = text}, &self->by_text, compare_text);
+    return found ? *found : NULL;
+}
+
+/* The handle of a domain, 0 where there is no room. A domain that is made twice is destroyed by the second time. */
+static uint64_t domain_handle(const char *text)
+{
+    struct cw_nvtx_name *n = find_text(DOMAINS, text);
+    n = n ? n : add_name(DOMAINS, text);
+    if (!n)
+        return 0;
+    n->uses++;
+    return n->handle;
+}
+
+static struct cw_nvtx_name *find_domain(uint64_t handle)
+{
+    struct cw_nvtx_name *n = find_name(handle);
+    return n && n->domain == DOMAINS ? n : NULL;
+}
+
+static void destroy_domain(uint64_t handle)
+{
+    struct cw_nvtx_name *domain = find_domain(handle);
+    if (!domain || --domain->uses)
+        return;
+    for (struct cw_nvtx_name *n = domain->strings, *next; n; n = next) {
+        next = n->next;
+        forget_name(n);
+    }
+    forget_name(domain);
+}
+
+/* The handle of a string, until its domain is destroyed; 0 is the default domain, which is always there. */
+static uint64_t string_handle(uint64_t handle, const char *text)
+{
+    struct cw_nvtx_name *domain = handle ? find_domain(handle) : &self->none,
+                        *n = domain ? find_text(handle, text) : NULL;
+    if (n || !domain)
+        return n ? n->handle : 0;
+    n = add_name(handle, text);
+    if (!n)
+        return 0;
+    n->next = domain->strings;
+    domain->strings = n;
+    return n->handle;
+}
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 enum { LONGEST = 1024, FULL_NAME = 2 * LONGEST + 1 };
 
-static void narrow(char *to, const wchar_t *from)
+/* UTF-8 of a character; how many bytes. */
+static size_t encode(char *to, uint32_t c)
+{
+    static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+    size_t more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+    to[0] = (char)(first[more] | (c >> 6 * more & (more == 3 ? 7 : 0xff)));
+    for (size_t i = 1; i <= more; i++)
+        to[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3f));
+    return 1 + more;
+}
+
+/* In LONGEST bytes, which are given back. */
+static const char *narrow(char *to, const wchar_t *from)
 {
     size_t n = 0;
-    for (; from && *from && n + 4 < LONGEST; from++) {
-        uint32_t c = (uint32_t)*from;
-        if (c < 0x80) {
-            to[n++] = (char)c;
-        } else if (c < 0x800) {
-            to[n++] = (char)(0xc0 | c >> 6);
-            to[n++] = (char)(0x80 | (c & 0x3f));
-        } else if (c < 0x10000) {
-            to[n++] = (char)(0xe0 | c >> 12);
-            to[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-            to[n++] = (char)(0x80 | (c & 0x3f));
-        } else {
-            to[n++] = (char)(0xf0 | (c >> 18 & 7));
-            to[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-            to[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-            to[n++] = (char)(0x80 | (c & 0x3f));
-        }
-    }
+    for (; from && *from && n + 4 < LONGEST; from++)
+        n += encode(to + n, (uint32_t)*from);
     to[n] = 0;
+    return to;
 }
 
 static uint64_t number(const void *handle)
@@ -51,7 +163,8 @@ static void name_of(char *to, const void *handle)
     *to = 0;
     if (!handle || !cw_inject_lock())
         return;
-    snprintf(to, LONGEST, "%s", cw_nvtx_text(number(handle)));
+    const struct cw_nvtx_name *name = find_name(number(handle));
+    snprintf(to, LONGEST, "%s", name ? name->text : "");
     cw_inject_unlock();
 }
 
@@ -102,7 +215,7 @@ static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
 {
     if (!cw_inject_lock())
         return NULL;
-    uint64_t handle = cw_nvtx_domain(name ? name : "");
+    uint64_t handle = domain_handle(name ? name : "");
     cw_inject_unlock();
     return (nvtxDomainHandle_t)(uintptr_t)handle;
 }
@@ -110,15 +223,14 @@ static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
 static nvtxDomainHandle_t NVTX_API domain_create_wide(const wchar_t *name)
 {
     char narrowed[LONGEST];
-    narrow(narrowed, name);
-    return domain_create(narrowed);
+    return domain_create(narrow(narrowed, name));
 }
 
 static void NVTX_API domain_destroy(nvtxDomainHandle_t domain)
 {
     if (!cw_inject_lock())
         return;
-    cw_nvtx_destroy(number(domain));
+    destroy_domain(number(domain));
     cw_inject_unlock();
 }
 
@@ -126,7 +238,7 @@ static nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t domain, co
 {
     if (!cw_inject_lock())
         return NULL;
-    uint64_t handle = cw_nvtx_string(number(domain), text ? text : "");
+    uint64_t handle = string_handle(number(domain), text ? text : "");
     cw_inject_unlock();
     return (nvtxStringHandle_t)(uintptr_t)handle;
 }
@@ -134,8 +246,7 @@ static nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t domain, co
 static nvtxStringHandle_t NVTX_API register_string_wide(nvtxDomainHandle_t domain, const wchar_t *text)
 {
     char narrowed[LONGEST];
-    narrow(narrowed, text);
-    return register_string(domain, narrowed);
+    return register_string(domain, narrow(narrowed, text));
 }
 
 static nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t *event)
@@ -150,9 +261,8 @@ static nvtxRangeId_t NVTX_API start(const char *name)
 
 static nvtxRangeId_t NVTX_API start_wide(const wchar_t *name)
 {
-    char text[LONGEST];
-    narrow(text, name);
-    return start(text);
+    char narrowed[LONGEST];
+    return start(narrow(narrowed, name));
 }
 
 static void NVTX_API end(nvtxRangeId_t id)
@@ -172,9 +282,8 @@ static int NVTX_API push(const char *name)
 
 static int NVTX_API push_wide(const wchar_t *name)
 {
-    char text[LONGEST];
-    narrow(text, name);
-    return push(text);
+    char narrowed[LONGEST];
+    return push(narrow(narrowed, name));
 }
 
 static int NVTX_API pop(void)

@@ -22,7 +22,7 @@
 #include "agent/inject/modes/replay.h"
 #include "agent/inject/modes/sass.h"
 #include "agent/inject/modes/trace.h"
-#include "agent/inject/nvtx_names.h"
+#include "agent/inject/nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 struct cw_inject_state { /* all zeros when the library is loaded, mutexes and conditions too */
