@@ -195,7 +195,8 @@ static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId i
 static void launch_left(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     cw_in_flight_launch_left();
-    mode->launch_left(id, call);
+    if (mode->launch_left)
+        mode->launch_left(id, call);
 }
 
 /* While waits do no harm. Each lets other threads go on, which may begin again. */
@@ -271,7 +272,7 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
     if (loaded && mode && mode->module_loaded && !cw_inject->over)
-        mode->module_loaded(data->context, data->resourceDescriptor);
+        mode->module_loaded(data->resourceDescriptor);
     if (unloaded)
         cw_kernel_forget();
     return loaded || (unloaded && mode && !mode->module_unloading);

@@ -259,14 +259,14 @@ enum cw_company cw_inject_company(const char *pci)
     return fake_profiler.alone ? CW_COMPANY_NONE : CW_COMPANY_OTHERS;
 }
 
-bool cw_inject_synchronize(CUcontext context)
+bool cw_idle_synchronize(CUcontext context)
 {
     return context != NULL;
 }
 
-void cw_inject_send_module(const CUpti_ModuleResourceData *module)
+void cw_module_send(const CUpti_ModuleResourceData *module)
 {
-    fake_profiler.others += module != NULL;
+    fake_profiler.others += cw_sent_modules->wanted && module;
 }
 
 uint64_t cw_inject_now_ns(void)

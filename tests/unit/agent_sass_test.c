@@ -57,7 +57,6 @@ static void kernel(const char *name)
 {
     const CUpti_CallbackData call = {.context = context, .symbolName = name};
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
 static void begin(void)

@@ -9,7 +9,7 @@ static const uint64_t capture_patience_ns = 10000000000;
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
 
-static bool wait_in_driver(CUcontext context)
+bool cw_idle_synchronize(CUcontext context)
 {
     CUcontext popped;
     if (cw_inject->api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
@@ -29,7 +29,7 @@ static void *serve(void *user)
             pthread_cond_wait(&self->changed, &self->work);
         uint64_t number = w->asked;
         pthread_mutex_unlock(&self->work);
-        bool good = wait_in_driver(w->context);
+        bool good = cw_idle_synchronize(w->context);
         pthread_mutex_lock(&self->work);
         w->good = good;
         w->done = number;

@@ -28,6 +28,8 @@ struct cw_idle {
 };
 extern struct cw_idle *const cw_idle;
 
+/* Waits for a context's work, however long it takes; false where the context is no longer usable. */
+bool cw_idle_synchronize(CUcontext context);
 /* Waits until a context has nothing left to do, at most so long; other threads go on meanwhile. False where it still
  * works, where it is no longer usable, and while a stream is being captured, which a wait would spoil. */
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns);

@@ -161,7 +161,7 @@ static bool send_and_free(enum cw_message_type type, struct cw_writer *out, int 
 {
     bool sent = out->status == CW_OK && cw_wire_send(type, out, memory);
     if (out->status != CW_OK)
-        cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+        cw_inject_fail_memory();
     cw_inject->over = cw_inject->over || !sent;
     cw_writer_free(out);
     return sent;

@@ -70,6 +70,12 @@ void cw_inject_renew(void);
 
 /* Ends the capture and tells the agent why. Needs no lock. */
 void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same where there is no memory. Always false. */
+static inline bool cw_inject_fail_memory(void)
+{
+    cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+    return false;
+}
 /* True when `result` is success; otherwise the capture is over and the agent knows why. Needs no lock. */
 bool cw_inject_good(CUptiResult result, const char *call);
 /* Sends what was written and frees the writer. Needs no lock. */
@@ -80,13 +86,7 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
 bool cw_inject_wait_taken(uint64_t number);
 
 #define CALL(name, params) cw_inject_good(cw_inject->api.name(&(params)), #name)
-#define PARAMS(type, variable)                                                                                         \
-    type variable;                                                                                                     \
-    memset(&variable, 0, sizeof variable);                                                                             \
-    variable.structSize = type##_STRUCT_SIZE
-
-/* Waits for the context's work; false where the context is no longer usable. */
-bool cw_inject_synchronize(CUcontext context);
+#define PARAMS(type, variable, ...) type variable = {.structSize = type##_STRUCT_SIZE, __VA_ARGS__}
 
 /* Whether the driver refused a call that has returned. */
 static inline bool cw_inject_refused(const CUpti_CallbackData *call)

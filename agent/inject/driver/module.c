@@ -21,9 +21,9 @@ static bool is_new(uint64_t crc)
     return true;
 }
 
-void cw_inject_send_module(const CUpti_ModuleResourceData *module)
+void cw_module_send(const CUpti_ModuleResourceData *module)
 {
-    if (!module || !module->pCubin || !module->cubinSize || module->cubinSize > CW_MESSAGE_MAX - 8)
+    if (!self->wanted || !module || !module->pCubin || !module->cubinSize || module->cubinSize > CW_MESSAGE_MAX - 8)
         return;
     CUpti_GetCubinCrcParams params = {
         .size = CUpti_GetCubinCrcParamsSize, .cubin = module->pCubin, .cubinSize = module->cubinSize};
@@ -39,14 +39,4 @@ void cw_inject_send_module(const CUpti_ModuleResourceData *module)
     cw_write_u64(&out, params.cubinCrc);
     cw_write_bytes(&out, module->pCubin, module->cubinSize);
     cw_inject_send(CW_MESSAGE_MODULE, &out);
-}
-
-bool cw_inject_synchronize(CUcontext context)
-{
-    CUcontext popped;
-    if (cw_inject->api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
-        return false;
-    bool good = cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
-    cw_inject->api.cuCtxPopCurrent_v2(&popped);
-    return good;
 }

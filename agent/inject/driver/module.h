@@ -4,14 +4,15 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_sent_modules { /* by CRC */
-    pthread_mutex_t lock;
+struct cw_sent_modules {  /* by CRC */
+    bool wanted;          /* by the agent */
+    pthread_mutex_t lock; /* of what follows */
     uint64_t *crcs;
     size_t count, capacity;
 };
 extern struct cw_sent_modules *const cw_sent_modules;
 
-/* Sends the code of a module, once for each content. Needs no lock. */
-void cw_inject_send_module(const CUpti_ModuleResourceData *module);
+/* Sends the code of a module where it is wanted, once for each content. Needs no lock. */
+void cw_module_send(const CUpti_ModuleResourceData *module);
 
 #endif

@@ -20,20 +20,24 @@ static bool is_managed(uint64_t address)
            managed;
 }
 
-static bool is_pinned(uint64_t address)
+/* CUmemorytype; -1 where the driver knows nothing of an address. */
+static int type_of(uint64_t address)
 {
     unsigned type = 0;
-    return address >= CW_LOWEST_ADDRESS &&
-           cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_HOST && !is_managed(address);
+    bool known = address >= CW_LOWEST_ADDRESS &&
+                 cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS;
+    return known ? (int)type : -1;
+}
+
+static bool is_pinned(uint64_t address)
+{
+    return type_of(address) == CU_MEMORYTYPE_HOST && !is_managed(address);
 }
 
 bool cw_shared_with_host(uint64_t address)
 {
-    unsigned type = 0;
-    return address >= CW_LOWEST_ADDRESS &&
-           cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
-           (type == CU_MEMORYTYPE_HOST || is_managed(address));
+    int type = type_of(address);
+    return type == CU_MEMORYTYPE_HOST || (type >= 0 && is_managed(address));
 }
 
 static bool has_pinned(const void *parameter, size_t size)
@@ -123,26 +127,28 @@ bool cw_shared_keep(struct cw_shared *s, uint64_t address)
     return cw_shared_keep_bytes(s, (uint8_t *)host - (address - start), size);
 }
 
-bool cw_shared_restore(const struct cw_shared *s)
+/* Between the memory and what is kept of it. */
+static bool copy_all(const struct cw_shared *s, bool back)
 {
     bool good = true;
-    for (const struct cw_shared_piece *piece = s->first; piece; piece = piece->next)
+    for (const struct cw_shared_piece *piece = s->first; piece; piece = piece->next) {
+        CUdeviceptr memory = (uintptr_t)piece->memory, kept = piece->on_device;
         if (piece->bytes)
-            memcpy(piece->memory, piece->bytes, piece->size);
+            memcpy(back ? piece->memory : piece->bytes, back ? piece->bytes : piece->memory, piece->size);
         else
-            good = copy_on_device((uintptr_t)piece->memory, piece->on_device, piece->size) && good;
+            good = copy_on_device(back ? memory : kept, back ? kept : memory, piece->size) && good;
+    }
     return good;
+}
+
+bool cw_shared_restore(const struct cw_shared *s)
+{
+    return copy_all(s, true);
 }
 
 bool cw_shared_renew(const struct cw_shared *s)
 {
-    bool good = true;
-    for (const struct cw_shared_piece *piece = s->first; piece; piece = piece->next)
-        if (piece->bytes)
-            memcpy(piece->bytes, piece->memory, piece->size);
-        else
-            good = copy_on_device(piece->on_device, (uintptr_t)piece->memory, piece->size) && good;
-    return good;
+    return copy_all(s, false);
 }
 
 bool cw_shared_keep_after(struct cw_shared *s)

@@ -121,8 +121,7 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 /* What its launches computed is there. */
 static void drop_batch(struct cw_collection *c, const char *why)
 {
-    PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-    stop.pRangeProfilerObject = c->object;
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
     cw_inject->api.cuptiRangeProfilerStop(&stop);
     for (uint32_t i = 0; i < c->count; i++)
         if (!c->launches[i].data.unwanted)

@@ -4,6 +4,7 @@
  */
 #include "agent/inject/modes/graph_range.h"
 
+#include "agent/inject/driver/idle.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/graph.h"
 
@@ -15,7 +16,7 @@ struct memory {
 static const char *save(struct memory *m, const struct cw_collection *c, const struct cw_graph *g)
 {
     *m = (struct memory){.host = {.arena = cw_arena_create()}};
-    if (m->host.arena && cw_inject_synchronize(c->context) && cw_graph_keep(g, c->device, &m->host) &&
+    if (m->host.arena && cw_idle_synchronize(c->context) && cw_graph_keep(g, c->device, &m->host) &&
         cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context))
         return NULL;
     cw_shared_release(&m->host);
@@ -38,8 +39,7 @@ static void release(struct memory *m)
 static bool run(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more)
 {
     bool pushed = cw_collection_push(c, c->count);
-    bool ran =
-        pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_inject_synchronize(c->context);
+    bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_idle_synchronize(c->context);
     uint64_t end_ns = cw_inject_now_ns();
     bool popped = pushed && cw_collection_pop(c), stopped = cw_collection_stop_pass(c, more);
     if (pushed && !ran)

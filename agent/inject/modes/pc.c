@@ -20,11 +20,6 @@ enum { PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
 #define self cw_pc
 
-static bool range_wanted(const void *user, const char *name)
-{
-    return cw_filter_range(user, name);
-}
-
 static bool by_range(void)
 {
     return self->options.range != NULL;
@@ -36,7 +31,7 @@ static bool setup(struct cw_reader *in)
     self->mode = (enum cw_pc_mode)cw_read_u8(in);
     self->period = cw_read_u8(in);
     self->buffer_bytes = cw_read_u64(in);
-    self->code = cw_read_u8(in);
+    cw_sent_modules->wanted = cw_read_u8(in);
     self->wanted_count = cw_read_count(in, 4, "stall reasons");
     self->wanted = cw_arena_alloc(cw_inject->arena, self->wanted_count, sizeof *self->wanted);
     for (uint32_t i = 0; self->wanted && i < self->wanted_count; i++)
@@ -45,14 +40,8 @@ static bool setup(struct cw_reader *in)
     if (!self->wanted || in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     if (by_range())
-        cw_user_ranges_filter(range_wanted, &self->filter);
+        cw_user_ranges_filter(&self->filter);
     return true;
-}
-
-static bool out_of_memory(void)
-{
-    cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-    return false;
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -70,7 +59,7 @@ static bool list_reasons(struct cw_sampled *s)
     char *texts = calloc(s->reason_count + 1, CUPTI_STALL_REASON_STRING_SIZE);
     if (!s->reason_numbers || !s->reasons || !texts) {
         free(texts);
-        return out_of_memory();
+        return cw_inject_fail_memory();
     }
     for (size_t i = 0; i <= s->reason_count; i++)
         s->reasons[i] = texts + i * CUPTI_STALL_REASON_STRING_SIZE; /* reasons[0] owns them all */
@@ -107,7 +96,7 @@ static bool make_buffer(struct cw_pc_buffer *b, size_t pcs, size_t reasons)
     b->data.pPcData = calloc(pcs, sizeof *b->data.pPcData);
     b->stalls = calloc(pcs * (reasons + 1), sizeof *b->stalls);
     if (!b->data.pPcData || !b->stalls)
-        return out_of_memory();
+        return cw_inject_fail_memory();
     for (size_t i = 0; i < pcs; i++) {
         b->data.pPcData[i].size = sizeof *b->data.pPcData;
         b->data.pPcData[i].stallReason = b->stalls + i * reasons;
@@ -293,7 +282,7 @@ static void send_samples(struct cw_sampled *s, struct cw_pc_buffer *b)
         cw_pc_batch_write(&batch, &out);
         cw_inject_send(CW_MESSAGE_PC, &out);
     } else {
-        out_of_memory();
+        cw_inject_fail_memory();
     }
     free(records);
     free(stalls);
@@ -544,13 +533,6 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         settle(cw_user_ranges_wanted_count());
 }
 
-static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
-{
-    (void)context;
-    if (self->code)
-        cw_inject_send_module(module);
-}
-
 static void module_unloading(CUcontext context)
 {
     const struct cw_sampled *s = find(context);
@@ -586,5 +568,5 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .call_left = call_left,
                                             .range_opened = range_opened,
                                             .range_closing = range_closing,
-                                            .module_loaded = module_loaded,
+                                            .module_loaded = cw_module_send,
                                             .module_unloading = module_unloading};

@@ -33,7 +33,6 @@ struct cw_pc {
     uint64_t flush_ns, buffer_bytes;
     enum cw_pc_mode mode;
     uint8_t period;
-    bool code;
     uint32_t wanted_count;
     const char **wanted;
     struct cw_filter_options options;

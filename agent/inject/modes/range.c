@@ -22,11 +22,6 @@ static const uint64_t replay_patience_ns = 60000000000;
 
 #define self cw_range_settings
 
-static bool range_wanted(const void *user, const char *name)
-{
-    return cw_filter_range(user, name);
-}
-
 void cw_range_load(void)
 {
     cw_checkpoint_load();
@@ -52,7 +47,7 @@ bool cw_range_setup(struct cw_reader *in)
     }
     if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
-    cw_user_ranges_filter(range_wanted, &self->filter);
+    cw_user_ranges_filter(&self->filter);
     return true;
 }
 
@@ -152,7 +147,7 @@ static bool arm(struct cw_collection *c)
     if (c->running) /* meanwhile */
         return true;
     if (c->met_graph) /* what runs of it must not count */
-        cw_inject_synchronize(c->context);
+        cw_idle_synchronize(c->context);
     c->met_graph = false;
     bool armed = self->user
                      ? cw_collection_arm_user(c)
@@ -386,7 +381,7 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 
 void cw_range_end(struct cw_collection *c)
 {
-    cw_inject_synchronize(c->context); /* what was launched in it must count */
+    cw_idle_synchronize(c->context); /* what was launched in it must count */
     c->open_range = 0;
     if (c->running && cw_collection_pop(c))
         c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
@@ -401,7 +396,7 @@ static void range_opened(const struct cw_open_range *range)
         cw_collection_skip(c, CW_WHY_CAPTURED);
         return;
     }
-    cw_inject_synchronize(c->context); /* and what was launched before must not */
+    cw_idle_synchronize(c->context); /* and what was launched before must not */
     cw_range_begin(c, range);
 }
 

@@ -2,6 +2,7 @@
  * work once for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is
  * found. */
 #define _GNU_SOURCE
+#include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
@@ -128,7 +129,7 @@ static bool begin(const char *name)
                                   : NULL;
     if (!c || cw_stream_capture_is_under_way() || !cw_filter_range(&cw_range_settings->filter, name))
         return false;
-    cw_inject_synchronize(c->context);
+    cw_idle_synchronize(c->context);
     save_memory(c);
     self->level = cw_range_settings->level;
     self->launches = cw_range_settings->filter.launches;
@@ -148,7 +149,7 @@ static bool again(void)
     CUcontext popped;
     bool more = false;
     if (c && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
-        cw_inject_synchronize(c->context);
+        cw_idle_synchronize(c->context);
         more = !cw_inject->over && next(c);
         cw_inject->api.cuCtxPopCurrent_v2(&popped);
     }

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
@@ -20,7 +21,7 @@ enum { MOST_KERNELS = 1 << 16 };
 
 static bool setup(struct cw_reader *in)
 {
-    self->code = cw_read_u8(in);
+    cw_sent_modules->wanted = cw_read_u8(in);
     self->metric_count = cw_read_count(in, 5, "metrics");
     if (self->metric_count > CW_SASS_MOST_METRICS)
         return false;
@@ -39,9 +40,7 @@ static bool setup(struct cw_reader *in)
 
 static bool find_metric(const char *chip, const char *name, uint64_t *id)
 {
-    PARAMS(CUpti_SassMetrics_GetProperties_Params, properties);
-    properties.pChipName = chip;
-    properties.pMetricName = name;
+    PARAMS(CUpti_SassMetrics_GetProperties_Params, properties, .pChipName = chip, .pMetricName = name);
     if (cw_inject->api.cuptiSassMetricsGetProperties(&properties) == CUPTI_SUCCESS) {
         *id = properties.metric.metricId;
         return true;
@@ -62,8 +61,7 @@ static bool configure(uint32_t device)
     uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
     if (self->configured & bit)
         return true;
-    PARAMS(CUpti_Device_GetChipName_Params, chip);
-    chip.deviceIndex = device;
+    PARAMS(CUpti_Device_GetChipName_Params, chip, .deviceIndex = device);
     if (!CALL(cuptiDeviceGetChipName, chip))
         return false;
     for (uint32_t i = 0; i < self->metric_count; i++) {
@@ -72,10 +70,8 @@ static bool configure(uint32_t device)
         configs[i] = (CUpti_SassMetrics_Config){.metricId = self->ids[i],
                                                 .outputGranularity = (uint8_t)levels[self->metrics[i].level]};
     }
-    PARAMS(CUpti_SassMetricsSetConfig_Params, set);
-    set.numOfMetricConfig = self->metric_count;
-    set.pConfigs = configs;
-    set.deviceIndex = device;
+    PARAMS(CUpti_SassMetricsSetConfig_Params, set, .numOfMetricConfig = self->metric_count, .pConfigs = configs,
+           .deviceIndex = device);
     if (!CALL(cuptiSassMetricsSetConfig, set))
         return false;
     self->configured |= bit;
@@ -99,9 +95,7 @@ static bool may_enable(void)
 
 static void enable(struct cw_patched *p)
 {
-    PARAMS(CUpti_SassMetricsEnable_Params, enable);
-    enable.ctx = p->context;
-    enable.enableLazyPatching = 1;
+    PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context, .enableLazyPatching = 1);
     p->running = may_enable() && configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
 }
 
@@ -159,12 +153,6 @@ static uint32_t take_uncounted(CUcontext context, char **first)
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
-static bool out_of_memory(void)
-{
-    cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
-    return false;
-}
-
 struct harvest {             /* what CUPTI fills, and the same in our form */
     size_t records, entries; /* entries of each record: its values, of all metrics */
     CUpti_SassMetrics_Data *data;
@@ -185,7 +173,7 @@ static bool make_harvest(struct harvest *h)
     h->lists = calloc(h->records * metrics + 1, sizeof *h->lists);
     h->values = calloc(h->records * h->entries + 1, sizeof *h->values);
     if (!h->data || !h->room || !h->own || !h->counts || !h->lists || !h->values)
-        return out_of_memory();
+        return cw_inject_fail_memory();
     for (size_t i = 0; i < h->records; i++)
         h->data[i] = (CUpti_SassMetrics_Data){.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
                                               .pInstanceValues = h->room + i * h->entries};
@@ -227,8 +215,7 @@ static void take_record(struct harvest *h, size_t i)
 
 static bool fetch(const struct cw_patched *p, struct harvest *h)
 {
-    PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties);
-    properties.ctx = p->context;
+    PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties, .ctx = p->context);
     if (!CALL(cuptiSassMetricsGetDataProperties, properties))
         return false;
     h->records = properties.numOfPatchedInstructionRecords;
@@ -239,11 +226,8 @@ static bool fetch(const struct cw_patched *p, struct harvest *h)
     }
     if (!make_harvest(h))
         return false;
-    PARAMS(CUpti_SassMetricsFlushData_Params, flush_data);
-    flush_data.ctx = p->context;
-    flush_data.numOfPatchedInstructionRecords = h->records;
-    flush_data.numOfInstances = h->entries;
-    flush_data.pMetricsData = h->data;
+    PARAMS(CUpti_SassMetricsFlushData_Params, flush_data, .ctx = p->context,
+           .numOfPatchedInstructionRecords = h->records, .numOfInstances = h->entries, .pMetricsData = h->data);
     return CALL(cuptiSassMetricsFlushData, flush_data);
 }
 
@@ -281,8 +265,7 @@ static void send_records(const struct cw_patched *p, struct harvest *h, size_t d
 static void stop(struct cw_patched *p)
 {
     struct harvest h = {0};
-    PARAMS(CUpti_SassMetricsDisable_Params, disable);
-    disable.ctx = p->context;
+    PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
     bool good = p->launched && (!p->running || fetch(p, &h));
     if (p->running && good)
         cw_inject->api.cuptiSassMetricsDisable(&disable);
@@ -307,7 +290,7 @@ static void context_destroyed(CUcontext context)
     struct cw_patched *p = find(context);
     if (!p)
         return;
-    cw_inject_synchronize(context);
+    cw_idle_synchronize(context);
     stop(p);
     *p = self->contexts[--self->context_count];
 }
@@ -325,12 +308,6 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         enable(p);
     p->launched = true;
     note_launch(p->context, call->symbolName);
-}
-
-static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    (void)id;
-    (void)call;
 }
 
 static bool wants(CUpti_CallbackId id)
@@ -353,22 +330,15 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
                        "SASS metrics to end before it");
     for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++) {
         if (self->contexts[i].running)
-            cw_inject_synchronize(self->contexts[i].context);
+            cw_idle_synchronize(self->contexts[i].context);
         stop(&self->contexts[i]);
     }
-}
-
-static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *module)
-{
-    (void)context;
-    if (self->code)
-        cw_inject_send_module(module);
 }
 
 static void finish(void)
 {
     for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++) {
-        cw_inject_synchronize(self->contexts[i].context);
+        cw_idle_synchronize(self->contexts[i].context);
         stop(&self->contexts[i]);
     }
 }
@@ -377,8 +347,7 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .context_created = context_created,
                                               .context_destroyed = context_destroyed,
                                               .launch_entered = launch_entered,
-                                              .launch_left = launch_left,
                                               .finish = finish,
                                               .wants = wants,
                                               .call_entered = call_entered,
-                                              .module_loaded = module_loaded};
+                                              .module_loaded = cw_module_send};

@@ -23,7 +23,6 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
 
 struct cw_sass {
     /* from SETUP */
-    bool code;
     uint32_t metric_count;
     struct cw_sass_metric *metrics;
     uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's, of the metrics */

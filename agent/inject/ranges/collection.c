@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/ranges/collection.h"
 
@@ -128,12 +129,9 @@ struct cw_collection *cw_collection_with_range(uint64_t range)
 /* The size of a part's counter data. CUPTI makes counter data for the metrics whose size it was asked for last. */
 static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
 {
-    PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, ask);
-    ask.pRangeProfilerObject = c->object;
-    ask.pMetricNames = self->parts[part].metrics;
-    ask.numMetrics = self->parts[part].metric_count;
-    ask.maxNumOfRanges = self->at_once;
-    ask.maxNumRangeTreeNodes = self->at_once;
+    PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, ask, .pRangeProfilerObject = c->object,
+           .pMetricNames = self->parts[part].metrics, .numMetrics = self->parts[part].metric_count,
+           .maxNumOfRanges = self->at_once, .maxNumRangeTreeNodes = self->at_once);
     if (!CALL(cuptiRangeProfilerGetCounterDataSize, ask))
         return false;
     *size = ask.counterDataSize;
@@ -143,8 +141,7 @@ static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
 
 static bool enable(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
-    enable.ctx = c->context;
+    PARAMS(CUpti_RangeProfiler_Enable_Params, enable, .ctx = c->context);
     if (!CALL(cuptiRangeProfilerEnable, enable))
         return false;
     c->object = enable.pRangeProfilerObject;
@@ -160,7 +157,7 @@ static bool place_images(struct cw_collection *c)
     c->launches = calloc(self->at_once, sizeof *c->launches);
     bool good = c->images && c->launches;
     if (!good)
-        cw_inject_fail(CW_ERR_NOMEM, "out of memory in the profiled program");
+        cw_inject_fail_memory();
     for (uint32_t i = 0; good && i < self->part_count + cw_collection_can_count_once(); i++) {
         struct cw_collection_image *image = &c->images[i];
         good = choose_metrics(c, i, &image->size);
@@ -240,8 +237,7 @@ static void free_memories(struct cw_collection *c)
 
 static void disable(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_Disable_Params, params);
-    params.pRangeProfilerObject = c->object;
+    PARAMS(CUpti_RangeProfiler_Disable_Params, params, .pRangeProfilerObject = c->object);
     if (c->object)
         cw_inject->api.cuptiRangeProfilerDisable(&params);
     c->object = NULL;
@@ -336,23 +332,13 @@ static bool configure(struct cw_collection *c)
         return false;
     const struct cw_collection_image *image = &c->images[c->part];
     uint8_t *bytes = c->memories[c->turn].bytes + image->offset;
-    PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
-    init.pRangeProfilerObject = c->object;
-    init.counterDataSize = image->size;
-    init.pCounterData = bytes;
-    PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
-    config.pRangeProfilerObject = c->object;
-    config.configSize = configs_of(c)[c->scope].size;
-    config.pConfig = configs_of(c)[c->scope].bytes;
-    config.counterDataImageSize = image->size;
-    config.pCounterDataImage = bytes;
-    config.range = c->range;
-    config.replayMode = c->replay;
-    config.maxRangesPerPass = self->at_once;
-    config.numNestingLevels = 1;
-    config.minNestingLevel = 1;
-    config.targetNestingLevel = 1;
-    config.passIndex = c->pass;
+    PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init, .pRangeProfilerObject = c->object,
+           .counterDataSize = image->size, .pCounterData = bytes);
+    PARAMS(CUpti_RangeProfiler_SetConfig_Params, config, .pRangeProfilerObject = c->object,
+           .configSize = configs_of(c)[c->scope].size, .pConfig = configs_of(c)[c->scope].bytes,
+           .counterDataImageSize = image->size, .pCounterDataImage = bytes, .range = c->range, .replayMode = c->replay,
+           .maxRangesPerPass = self->at_once, .numNestingLevels = 1, .minNestingLevel = 1, .targetNestingLevel = 1,
+           .passIndex = c->pass);
     c->configured = true;
     c->configured_range = c->range;
     c->configured_scope = c->scope;
@@ -363,15 +349,13 @@ static bool configure(struct cw_collection *c)
 
 bool cw_collection_start_pass(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_Start_Params, params);
-    params.pRangeProfilerObject = c->object;
+    PARAMS(CUpti_RangeProfiler_Start_Params, params, .pRangeProfilerObject = c->object);
     return CALL(cuptiRangeProfilerStart, params);
 }
 
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
 {
-    PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-    params.pRangeProfilerObject = c->object;
+    PARAMS(CUpti_RangeProfiler_Stop_Params, params, .pRangeProfilerObject = c->object);
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
     *more = ++c->pass < c->part_end;
@@ -390,27 +374,24 @@ bool cw_collection_push(struct cw_collection *c, uint32_t number)
 {
     char name[32];
     snprintf(name, sizeof name, "%" PRIu32, number);
-    PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
-    push.pRangeProfilerObject = c->object;
-    push.pRangeName = name;
+    PARAMS(CUpti_RangeProfiler_PushRange_Params, push, .pRangeProfilerObject = c->object, .pRangeName = name);
     return CALL(cuptiRangeProfilerPushRange, push);
 }
 
 bool cw_collection_pop(struct cw_collection *c)
 {
-    PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
-    pop.pRangeProfilerObject = c->object;
+    PARAMS(CUpti_RangeProfiler_PopRange_Params, pop, .pRangeProfilerObject = c->object);
     return CALL(cuptiRangeProfilerPopRange, pop);
 }
 
 void cw_collection_enter(struct cw_collection *c, uint32_t number)
 {
-    c->inside = c->pushed && !cw_inject->over && cw_inject_synchronize(c->context) && cw_collection_push(c, number);
+    c->inside = c->pushed && !cw_inject->over && cw_idle_synchronize(c->context) && cw_collection_push(c, number);
 }
 
 void cw_collection_leave(struct cw_collection *c)
 {
-    if (c->inside && cw_inject_synchronize(c->context))
+    if (c->inside && cw_idle_synchronize(c->context))
         cw_collection_pop(c);
     c->inside = false;
 }
@@ -490,8 +471,7 @@ void cw_collection_report_skipped(struct cw_collection *c)
 
 bool cw_collection_next_part(struct cw_collection *c, bool *more)
 {
-    PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
-    decode.pRangeProfilerObject = c->object;
+    PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode, .pRangeProfilerObject = c->object);
     *more = false;
     if (!CALL(cuptiRangeProfilerDecodeData, decode))
         return false;
@@ -537,8 +517,7 @@ void cw_collection_flush(struct cw_collection *c)
 void cw_collection_stop_all(void)
 {
     for (uint32_t i = 0; i < self->slot_count; i++) {
-        PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-        stop.pRangeProfilerObject = self->slots[i].object;
+        PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = self->slots[i].object);
         bool kernel_runs = self->slots[i].inside || self->slots[i].pending; /* which CUPTI would wait for */
         if (self->slots[i].running && !kernel_runs)
             cw_inject->api.cuptiRangeProfilerStop(&stop);

@@ -13,11 +13,11 @@ struct cw_inject_mode {
     bool (*setup)(struct cw_reader *in); /* the rest of SETUP, once; false ends the capture */
     void (*context_created)(CUcontext context, uint32_t device);
     void (*context_destroyed)(CUcontext context);
-    /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business */
-    void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-    void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*finish)(void); /* the program ends */
-    /* the rest may be NULL; the other calls of the driver that it wants: */
+    /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business, nor are their returns */
+    void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    /* the rest may be NULL: the return of a launch, and the other calls of the driver that it wants */
+    void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     bool (*wants)(CUpti_CallbackId id);
     void (*call_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     void (*call_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
@@ -29,7 +29,7 @@ struct cw_inject_mode {
     bool (*rest)(void); /* false where something goes on that cannot be ended */
     /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
      * calls of ours take as well. */
-    void (*module_loaded)(CUcontext context, const CUpti_ModuleResourceData *module);
+    void (*module_loaded)(const CUpti_ModuleResourceData *module);
     void (*module_unloading)(CUcontext context);
 };
 

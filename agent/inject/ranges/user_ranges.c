@@ -33,7 +33,7 @@ static uint64_t open_range(uint64_t domain, const char *name, bool process_wide)
     char text[LONGEST_NAME + 1];
     clean(text, name);
     const struct cw_open_range *range = cw_nesting_open(&self->open, cw_inject_thread(), domain, process_wide,
-                                                        !self->wanted || self->wanted(self->user, text), text);
+                                                        !self->filter || cw_filter_range(self->filter, text), text);
     if (!range && cw_nesting_warning(&self->open))
         cw_say("%s", cw_nesting_warning(&self->open));
     if (!range)
@@ -125,11 +125,15 @@ const struct cw_open_range *cw_user_ranges_at_level(uint32_t level)
     return cw_nesting_at_level(&self->open, level);
 }
 
-void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), const void *user)
+static bool is_wanted(const void *user, const char *name)
 {
-    self->wanted = wanted;
-    self->user = user;
-    cw_nesting_review(&self->open, wanted, user);
+    return cw_filter_range(user, name);
+}
+
+void cw_user_ranges_filter(const struct cw_filter *filter)
+{
+    self->filter = filter;
+    cw_nesting_review(&self->open, is_wanted, filter);
 }
 
 void cw_user_ranges_forget(void)

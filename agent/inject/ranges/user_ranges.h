@@ -2,12 +2,12 @@
 #ifndef CW_INJECT_USER_RANGES_H
 #define CW_INJECT_USER_RANGES_H
 
+#include "agent/common/filter.h"
 #include "agent/common/nesting.h"
 
 struct cw_user_ranges {
     struct cw_nesting open;
-    bool (*wanted)(const void *user, const char *name); /* NULL until the agent has said what it wants */
-    const void *user;
+    const struct cw_filter *filter; /* NULL until the agent has said what it wants */
 };
 extern struct cw_user_ranges *const cw_user_ranges;
 
@@ -25,8 +25,8 @@ bool cw_user_ranges_wanted(void);
 const struct cw_open_range *cw_user_ranges_at_level(uint32_t level);
 /* The same: how many wanted ranges are open, of whatever thread. */
 uint32_t cw_user_ranges_wanted_count(void);
-/* Asks `wanted` of every range, those that are open too. */
-void cw_user_ranges_filter(bool (*wanted)(const void *user, const char *name), const void *user);
+/* Which are wanted, also of those that are open. */
+void cw_user_ranges_filter(const struct cw_filter *filter);
 
 /* In a child that was forked, also in the middle of a change by another thread. */
 void cw_user_ranges_forget(void);
