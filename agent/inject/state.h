@@ -25,34 +25,35 @@
 #include "agent/inject/nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 
+#define CW_INJECT_PARTS(X)                                                                                             \
+    X(struct cw_inject, inject)                                                                                        \
+    X(struct cw_clock, clock)                                                                                          \
+    X(struct cw_descriptor, standard_error)                                                                            \
+    X(struct cw_wire, wire)                                                                                            \
+    X(struct cw_sent_modules, sent_modules)                                                                            \
+    X(struct cw_nvml, nvml)                                                                                            \
+    X(struct cw_in_flight, in_flight)                                                                                  \
+    X(struct cw_stream_captures, stream_captures)                                                                      \
+    X(struct cw_idle, idle)                                                                                            \
+    X(struct cw_reach, reach)                                                                                          \
+    X(struct cw_checkpoint_library, checkpoint_library)                                                                \
+    X(struct cw_kernels, kernels)                                                                                      \
+    X(struct cw_effects, effects)                                                                                      \
+    X(struct cw_graphs, graphs)                                                                                        \
+    X(struct cw_user_ranges, user_ranges)                                                                              \
+    X(struct cw_collections, collections)                                                                              \
+    X(struct cw_range_settings, range_settings)                                                                        \
+    X(struct cw_batches, batches)                                                                                      \
+    X(struct cw_user_replay, user_replay)                                                                              \
+    X(struct cw_pc, pc)                                                                                                \
+    X(struct cw_sass, sass)                                                                                            \
+    X(struct cw_trace, trace)                                                                                          \
+    X(struct cw_nvtx_names, nvtx_names)
+
 struct cw_inject_state { /* all zeros when the library is loaded, mutexes and conditions too */
-    struct cw_inject inject;
-    struct cw_clock clock;
-    struct cw_descriptor standard_error;
-    struct cw_wire wire;
-    struct cw_sent_modules sent_modules;
-    struct cw_nvml nvml;
-    struct cw_in_flight in_flight;
-    struct cw_stream_captures stream_captures;
-    struct cw_idle idle;
-    struct cw_reach reach;
-
-    struct cw_checkpoint_library checkpoint_library;
-    struct cw_kernels kernels;
-    struct cw_effects effects;
-    struct cw_graphs graphs;
-
-    struct cw_user_ranges user_ranges;
-    struct cw_collections collections;
-
-    struct cw_range_settings range_settings;
-    struct cw_batches batches;
-    struct cw_user_replay user_replay;
-    struct cw_pc pc;
-    struct cw_sass sass;
-    struct cw_trace trace;
-
-    struct cw_nvtx_names nvtx_names;
+#define X(type, name) type name;
+    CW_INJECT_PARTS(X)
+#undef X
     struct { /* of entry.c */
         pthread_mutex_t one_at_a_time;
         bool begun;     /* CUPTI's profiler */

@@ -194,15 +194,6 @@ static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
     return CUPTI_SUCCESS;
 }
 
-void cw_checkpoint_load(void)
-{
-}
-
-bool cw_checkpoint_init(void)
-{
-    return true;
-}
-
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
 {
     void (*beside)(void) = fake_profiler.beside;
@@ -229,24 +220,25 @@ bool cw_idle_watch_end(void)
     return fake_profiler.was_late;
 }
 
-bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context)
+static CUptiResult save(struct cw_checkpoint *checkpoint)
 {
-    checkpoint->context = context;
+    cr_expect_not_null(checkpoint->context);
     fake_profiler.saved = fake_profiler.device;
-    return true;
+    return CUPTI_SUCCESS;
 }
 
-bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint)
+static CUptiResult restore(struct cw_checkpoint *checkpoint)
 {
-    (void)checkpoint;
+    cr_expect_not_null(checkpoint->context);
     fake_profiler.device = fake_profiler.saved;
     fake_profiler.restored++;
-    return true;
+    return CUPTI_SUCCESS;
 }
 
-void cw_checkpoint_free(struct cw_checkpoint *checkpoint)
+static CUptiResult release(struct cw_checkpoint *checkpoint)
 {
     checkpoint->context = NULL;
+    return CUPTI_SUCCESS;
 }
 
 void cw_inject_load_company(void)
@@ -411,6 +403,7 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     api->cuptiRangeProfilerPushRange = push;
     api->cuptiRangeProfilerPopRange = pop;
     api->cuptiRangeProfilerDecodeData = decode;
+    *cw_checkpoint_library = (struct cw_checkpoint_library){save, restore, release};
     if (!setup)
         return;
     cw_writer_init(setup);

@@ -5,8 +5,8 @@
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/kernels.h"
-#include "agent/inject/memory/room.h"
 #include "agent/inject/memory/shared.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/range.h"
@@ -459,19 +459,23 @@ Test(once, an_abandoned_capture_waits_for_no_kernel)
 Test(once, there_is_room_for_less_than_half_a_device)
 {
     const size_t gb = (size_t)1 << 30;
-    fake_driver();
+    struct cw_checkpoint saved;
+    fake_profiler_begin(NULL, 1, 1);
     fake_unused = 50 * gb;
-    cr_expect(cw_room_to_save(0));
-    cr_expect(cw_room_to_save(19 * gb));
-    cr_expect(!cw_room_to_save(20 * gb));
+    cr_expect(cw_checkpoint_has_room(0));
+    cr_expect(cw_checkpoint_has_room(19 * gb));
+    cr_expect(!cw_checkpoint_has_room(20 * gb));
     fake_unused = 16 * gb;
-    cr_expect(!cw_room_to_save(0), "64 GB are held");
-    cr_expect_eq(cw_room_kept_free(), 2 * gb);
+    cr_expect(!cw_checkpoint_has_room(0), "64 GB are held");
+    cr_expect(cw_checkpoint_save(&saved, context));
+    cr_expect_eq(saved.reserve_device_mb, 2048);
     fake_total = 8 * gb;
     fake_unused = 4 * gb;
-    cr_expect(cw_room_to_save(0));
-    cr_expect(!cw_room_to_save((size_t)-1));
-    cr_expect_eq(cw_room_kept_free(), gb / 2);
+    cr_expect(cw_checkpoint_has_room(0));
+    cr_expect(!cw_checkpoint_has_room((size_t)-1));
+    cr_expect(cw_checkpoint_save(&saved, context));
+    cr_expect_eq(saved.reserve_device_mb, 512);
+    fake_profiler_end();
 }
 
 Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)

@@ -85,7 +85,7 @@ endif()
 if(CUPTI_INCLUDE_DIR)
   set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
   add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/state.c ${inject}/driver/launch.c
-              ${inject}/driver/stream_capture.c ${inject}/driver/in_flight.c ${inject}/driver/reach.c ${inject}/memory/room.c ${inject}/memory/shared.c
+              ${inject}/driver/stream_capture.c ${inject}/driver/in_flight.c ${inject}/driver/reach.c ${inject}/memory/checkpoint.c ${inject}/memory/shared.c
               ${inject}/memory/kernels.c ${inject}/memory/graph.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
@@ -96,10 +96,10 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_graph_test cw_test_inject)
   cw_unit(agent_graph_range_test cw_test_profiler)
   cw_unit(agent_batch_test cw_test_profiler)
-  target_sources(agent_batch_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c ${inject}/modes/trial.c
+  target_sources(agent_batch_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)
   cw_unit(agent_once_test cw_test_profiler)
-  target_sources(agent_once_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c ${inject}/modes/trial.c
+  target_sources(agent_once_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)
   cw_unit(agent_reach_test cw_test_inject)
   cw_unit(agent_idle_test cw_test_inject)

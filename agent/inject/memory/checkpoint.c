@@ -1,11 +1,15 @@
 #define _GNU_SOURCE
 #include "agent/inject/memory/checkpoint.h"
-#include "agent/inject/memory/room.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 
 #define self cw_checkpoint_library
+
+/* Saving on the host takes a second for each GB, and as long again for each pass. CUPTI fails to start where it finds
+ * no memory (seen: with 64 GB to save and 16 GB free, all of which the checkpoint took). */
+static const size_t most_on_host = (size_t)1 << 30, reserve = (size_t)2 << 30;
+enum { SHARE = 16 }; /* of a small device, instead of the reserve */
 
 void cw_checkpoint_load(void)
 {
@@ -29,9 +33,27 @@ bool cw_checkpoint_init(void)
     return self->save && self->restore && self->release;
 }
 
+static size_t kept_free(size_t total)
+{
+    return total / SHARE < reserve ? total / SHARE : reserve;
+}
+
+/* What others hold on the device is taken for the context's: no more is known of it. */
+bool cw_checkpoint_has_room(size_t besides)
+{
+    size_t unused, total;
+    if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
+        return false;
+    size_t held = total - unused, most = unused + most_on_host;
+    return besides <= most && held + kept_free(total) <= most - besides;
+}
+
 bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 {
-    *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = cw_room_kept_free() >> 20};
+    size_t unused, total, reserve_mb = 0;
+    if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
+        reserve_mb = kept_free(total) >> 20;
+    *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = reserve_mb};
     return self->save(c) == CUPTI_SUCCESS;
 }
 

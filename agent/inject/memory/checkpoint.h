@@ -22,6 +22,9 @@ extern struct cw_checkpoint_library *const cw_checkpoint_library;
 void cw_checkpoint_load(void);
 /* False where there is none. */
 bool cw_checkpoint_init(void);
+/* Whether there is memory to save what the current context holds, nearly all of it on the device itself, and so many
+ * bytes besides, so that CUPTI still finds the memory that it needs. */
+bool cw_checkpoint_has_room(size_t besides);
 
 /* Each is true on success. A saved checkpoint is to be freed. */
 bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context);

@@ -1,6 +1,6 @@
 #include "agent/inject/memory/shared.h"
 
-#include "agent/inject/memory/room.h"
+#include "agent/inject/memory/checkpoint.h"
 
 static const size_t most_bytes = (size_t)256 << 20;
 
@@ -97,7 +97,7 @@ static bool copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t size)
 static bool keep_on_device(struct cw_shared *s, CUdeviceptr memory, size_t size)
 {
     struct cw_shared_piece *piece = cw_arena_alloc(s->arena, 1, sizeof *piece);
-    if (!piece || !cw_room_to_save(size))
+    if (!piece || !cw_checkpoint_has_room(size))
         return false;
     *piece = (struct cw_shared_piece){.next = s->first, .memory = (uint8_t *)(uintptr_t)memory, .size = size};
     if (cw_inject->api.cuMemAlloc_v2(&piece->on_device, size) != CUDA_SUCCESS)

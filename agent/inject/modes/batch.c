@@ -13,12 +13,10 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
-#include "agent/inject/memory/room.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/graph_range.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
-#include "agent/inject/modes/trial.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
@@ -179,7 +177,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     if (!why && !added)
         why = "a launch that cannot be done again";
     else if (!why && b->record.shared.first)
-        why = cw_trial_begin(c, b, id, call);
+        why = cw_batch_begin_trial(c, b, id, call);
     else if (!why)
         why = b->open ? NULL : open_batch(c, b);
     if (!why && (self->trial == b || cw_collection_launch(c, id, call)))
@@ -203,7 +201,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
              cw_inject_now_ns() < until);
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
-    if (!why && !cw_room_to_save(0)) {
+    if (!why && !cw_checkpoint_has_room(0)) {
         cw_batch_find(c->context)->short_ns = cw_inject_now_ns();
         cw_once_enter(c, id, call, true, cw_batch_no_room);
         return;
@@ -292,7 +290,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_find(c->context) : NULL;
     if (b && b == self->trial && b->correlation == call->correlationId)
-        cw_trial_end(c, id, call);
+        cw_batch_end_trial(c, id, call);
     else if (c && c->once)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call)) {

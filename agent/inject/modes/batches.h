@@ -1,5 +1,5 @@
 /* Launches that are replayed together: a batch for each context, what it saved, and whether what runs beside it lets it
- * be done again. batch.c and trial.c fill and end them. */
+ * be done again. batch.c says when. */
 #ifndef CW_INJECT_BATCHES_H
 #define CW_INJECT_BATCHES_H
 
@@ -25,8 +25,8 @@ enum { CW_BATCH_NEITHER, CW_BATCH_CHANGES, CW_BATCH_READS };
 struct cw_batches {
     struct cw_batch items[CW_MOST_CONTEXTS];
     uint32_t in_flight[CW_BATCH_READS + 1];
-    /* a launch that is given memory of the host's, between the program's call and its return (trial.h); others were in
-     * the way */
+    /* a launch that is given memory of the host's, between the program's call and its return (cw_batch_begin_trial);
+     * others were in the way */
     struct cw_batch *trial;
     bool disturbed;
 };
@@ -55,5 +55,12 @@ void cw_batch_forget(struct cw_batch *b);
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
 /* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. */
 void cw_batch_end(struct cw_collection *c);
+
+/* A launch that is given memory of the host's: its kernel may wait there for what the host does next, so it runs by
+ * itself first, and all passes come behind it. One that is recorded is about to run so; why not, or NULL. */
+const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
+                                 const CUpti_CallbackData *call);
+/* It has returned: replays it and sends its range, or counts it as skipped. */
+void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 #endif
