@@ -311,8 +311,8 @@ static void forked(void)
     cw_inject_renew();
     cw_wire_leave();
     cw_user_ranges_forget();
-    cw_inject->over = cw_inject->over || cw_wire_was_tried();
-    cw_inject->process = cw_wire_was_tried() ? 0 : getpid();
+    cw_inject->over = cw_inject->over || cw_wire->tried;
+    cw_inject->process = cw_wire->tried ? 0 : getpid();
 }
 
 /* User ranges may come before CUDA does. */
@@ -326,7 +326,7 @@ __attribute__((constructor)) static void begin(void)
 static void initialize(void)
 {
     const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
-    if (!path || cw_wire_was_tried())
+    if (!path || cw_wire->tried)
         return;
     cw_inject->process = getpid();
     cw_inject->arena = cw_arena_create();

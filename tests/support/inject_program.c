@@ -8,5 +8,5 @@
 int main(void)
 {
     InitializeInjection();
-    return cw_wire_was_tried() ? (getauxval(AT_SECURE) ? 2 : 1) : 0;
+    return cw_wire->tried ? (getauxval(AT_SECURE) ? 2 : 1) : 0;
 }

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "agent/inject/memory/graph.h"
-#include "agent/inject/modes/graph_range.h"
+#include "agent/inject/modes/batches.h"
 #include "tests/support/fake_profiler.h"
 
 static CUgraphExec exec = (CUgraphExec)0x1000;
@@ -56,7 +56,7 @@ static const char *collect(void)
     const cuGraphLaunch_params params = {.hGraph = exec, .hStream = (CUstream)0x20};
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = &params};
     fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &made, CUDA_SUCCESS);
-    return cw_graph_collect(collection, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call, CW_REPLAY_BATCH);
+    return cw_batch_collect_graph(collection, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call);
 }
 
 Test(graph_range, goes_through_all_passes_of_all_parts_and_leaves_memory_as_it_was)

@@ -91,10 +91,12 @@ if(CUPTI_INCLUDE_DIR)
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
   add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/driver/descriptor.c ${inject}/driver/say.c
               ${inject}/ranges/user_ranges.c ${inject}/ranges/collection.c ${inject}/ranges/collection_launches.c
-              ${inject}/modes/once.c ${inject}/modes/graph_range.c)
+              ${inject}/modes/once.c)
   target_link_libraries(cw_test_profiler PUBLIC cw_test_inject PkgConfig::CRITERION)
   cw_unit(agent_graph_test cw_test_inject)
   cw_unit(agent_graph_range_test cw_test_profiler)
+  target_sources(agent_graph_range_test PRIVATE ${inject}/modes/batches.c ${inject}/memory/record.c
+                 ${inject}/modes/range.c)
   cw_unit(agent_batch_test cw_test_profiler)
   target_sources(agent_batch_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)

@@ -30,11 +30,6 @@ void cw_in_flight_launch_left(void)
     self->launches -= self->launches > 0;
 }
 
-uint32_t cw_in_flight_launches(void)
-{
-    return self->launches;
-}
-
 bool cw_in_flight_no_launch(void)
 {
     return self->launches == 0;

@@ -9,7 +9,7 @@
 enum { CW_IN_FLIGHT_MOST_CONDITIONS = 4 };
 
 struct cw_in_flight {
-    uint32_t launches, holding; /* holding: threads */
+    uint32_t launches, holding; /* launches: that have entered and not left; holding: threads */
     struct cw_in_vain {         /* waits that were in vain, and what they waited for has not been since */
         bool (*condition)(void);
         uint64_t since_ns;
@@ -25,8 +25,7 @@ void cw_in_flight_release(void);
 /* Behind what a mode does at a launch's entry, and before what it does at its return. */
 void cw_in_flight_launch_entered(void);
 void cw_in_flight_launch_left(void);
-/* Launches that have entered and not left, and whether there are none: a condition to wait for. */
-uint32_t cw_in_flight_launches(void);
+/* Whether there are no launches that have entered and not left: a condition to wait for. */
 bool cw_in_flight_no_launch(void);
 
 /* Waits until the condition holds, with the lock let go and others held up meanwhile; false where it does not come to

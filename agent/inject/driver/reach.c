@@ -225,11 +225,9 @@ bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return false;
     bool reaching = cw_reach_follows(id) && reaches((enum kind)self->kinds[id], call->functionParams);
     bool collective = !reaching && cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
-    if (reaching)
-        snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since %.60s",
-                 call->functionName ? call->functionName : "a call of the driver");
-    else if (collective)
-        snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since the kernel %.60s",
-                 call->symbolName);
+    const char *name = collective ? call->symbolName : call->functionName ? call->functionName : "a call of the driver";
+    if (reaching || collective)
+        snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since %s%.60s",
+                 collective ? "the kernel " : "", name);
     return reaching || collective;
 }

@@ -41,11 +41,6 @@ static bool limit(struct timeval most)
            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most) == 0;
 }
 
-bool cw_wire_was_tried(void)
-{
-    return self->tried;
-}
-
 void cw_wire_leave(void)
 {
     self->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* another thread may have held it */

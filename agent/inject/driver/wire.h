@@ -15,7 +15,7 @@
 struct cw_wire {
     pthread_mutex_t lock; /* taken last */
     struct cw_descriptor agent;
-    bool tried;
+    bool tried;     /* to connect, whatever has become of it */
     uint64_t taken; /* pieces of memory that the agent has read */
     struct timeval patience;
     char late[80]; /* that it has not answered for so long */
@@ -24,8 +24,6 @@ extern struct cw_wire *const cw_wire;
 
 /* Once in a process, to the agent that listens at `path`. */
 bool cw_wire_connect(const char *path);
-/* Whether that was tried, whatever has become of it. */
-bool cw_wire_was_tried(void);
 
 /* In a child that was forked: what the parent has is the parent's. */
 void cw_wire_leave(void);

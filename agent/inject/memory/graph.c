@@ -269,6 +269,10 @@ static void change(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, c
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
  * structure. */
 enum kind { NOTHING, MAKES, UPDATES, SETS_KERNEL, SETS_COPY, SETS_MEMORY, SETS_CHILD, SETS_NODE, ENDS };
+static const CUgraphNodeType types[] = {[SETS_KERNEL] = CU_GRAPH_NODE_TYPE_KERNEL,
+                                        [SETS_COPY] = CU_GRAPH_NODE_TYPE_MEMCPY,
+                                        [SETS_MEMORY] = CU_GRAPH_NODE_TYPE_MEMSET,
+                                        [SETS_CHILD] = CU_GRAPH_NODE_TYPE_GRAPH};
 
 static enum kind kind_of(CUpti_CallbackId id)
 {
@@ -316,13 +320,10 @@ static void returned(enum kind kind, const void *params)
     case UPDATES:
         return remember(updated->hGraphExec, updated->hGraph);
     case SETS_KERNEL:
-        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_KERNEL, set->nodeParams);
     case SETS_COPY:
-        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_MEMCPY, set->nodeParams);
     case SETS_MEMORY:
-        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_MEMSET, set->nodeParams);
     case SETS_CHILD:
-        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_GRAPH, set->nodeParams);
+        return change(set->hGraphExec, set->hNode, types[kind], set->nodeParams);
     case SETS_NODE:
         return change(set->hGraphExec, set->hNode, set->nodeParams->type,
                       set->nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY ? &set->nodeParams->memcpy.copyParams

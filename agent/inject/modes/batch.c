@@ -14,7 +14,6 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/batches.h"
-#include "agent/inject/modes/graph_range.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
 
@@ -29,7 +28,7 @@ static bool setup(struct cw_reader *in)
         return false;
     if (cw_record_init() && cw_checkpoint_init())
         return true;
-    if (cw_collection_parts() > 1 || !cw_collection_sees_launches())
+    if (cw_collections->part_count > 1 || !cw_collection_sees_launches())
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
                        "CUDA before 12.4): --replay %s",
@@ -79,19 +78,6 @@ static void end_batch(struct cw_collection *c)
         cw_batch_end(c);
 }
 
-static void end_and_report(struct cw_collection *c)
-{
-    cw_batch_end(c);
-    cw_collection_report_skipped(c);
-}
-
-static void finish_collection(struct cw_collection *c)
-{
-    end_and_report(c);
-    if (!c->running) /* again, by another thread */
-        cw_collection_release(c);
-}
-
 /* ---- what happens ----------------------------------------------------------------------------------------------- */
 
 static void context_created(CUcontext context, uint32_t device)
@@ -108,7 +94,8 @@ static void context_destroyed(CUcontext context)
     if (!c)
         return;
     struct cw_batch *b = cw_batch_find(context);
-    end_and_report(c);
+    cw_batch_end(c);
+    cw_collection_report_skipped(c);
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
@@ -165,14 +152,15 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
 static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                               const CUpti_CallbackData *call)
 {
-    const char *why = make_room(c, b);
-    why = why ? why : once_reason(b); /* by now */
-    bool added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
-    while (!why && !added && b->open && !cw_inject->over) { /* perhaps behind nothing else */
-        cw_batch_end(c);
+    const char *why = NULL;
+    bool added = false;
+    for (bool tries = true; tries;) {
         why = make_room(c, b);
-        why = why ? why : once_reason(b);
+        why = why ? why : once_reason(b); /* by now */
         added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
+        tries = !why && !added && b->open && !cw_inject->over; /* perhaps behind nothing else */
+        if (tries)
+            cw_batch_end(c);
     }
     if (!why && !added)
         why = "a launch that cannot be done again";
@@ -207,7 +195,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         return;
     }
     if (!why && !cw_inject->over)
-        why = cw_graph_collect(c, id, call, CW_REPLAY_BATCH);
+        why = cw_batch_collect_graph(c, id, call);
     if (why)
         cw_collection_skip(c, why);
 }
@@ -348,7 +336,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 static void finish(void)
 {
-    cw_collection_each(finish_collection);
+    cw_collection_finish(cw_batch_end);
 }
 
 static void abandon(void)

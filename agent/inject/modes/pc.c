@@ -54,15 +54,16 @@ static bool list_reasons(struct cw_sampled *s)
         return false;
     if (s->reason_count > MOST_REASONS)
         s->reason_count = MOST_REASONS;
-    s->reason_numbers = calloc(s->reason_count + 1, sizeof *s->reason_numbers);
-    s->reasons = calloc(s->reason_count + 1, sizeof *s->reasons);
-    char *texts = calloc(s->reason_count + 1, CUPTI_STALL_REASON_STRING_SIZE);
-    if (!s->reason_numbers || !s->reasons || !texts) {
-        free(texts);
+    s->arena = cw_arena_create();
+    if (!s->arena)
         return cw_inject_fail_memory();
-    }
-    for (size_t i = 0; i <= s->reason_count; i++)
-        s->reasons[i] = texts + i * CUPTI_STALL_REASON_STRING_SIZE; /* reasons[0] owns them all */
+    s->reason_numbers = cw_arena_alloc(s->arena, s->reason_count, sizeof *s->reason_numbers);
+    s->reasons = cw_arena_alloc(s->arena, s->reason_count, sizeof *s->reasons);
+    char *texts = cw_arena_alloc(s->arena, s->reason_count, CUPTI_STALL_REASON_STRING_SIZE);
+    if (!s->reason_numbers || !s->reasons || !texts)
+        return cw_inject_fail_memory();
+    for (size_t i = 0; i < s->reason_count; i++)
+        s->reasons[i] = texts + i * CUPTI_STALL_REASON_STRING_SIZE;
     CUpti_PCSamplingGetStallReasonsParams names = {.size = CUpti_PCSamplingGetStallReasonsParamsSize,
                                                    .ctx = s->context,
                                                    .numStallReasons = s->reason_count,
@@ -404,10 +405,7 @@ static void context_destroyed(CUcontext context)
     else
         lose("a context");
     free_buffer(&s->asked);
-    if (s->reasons)
-        free(s->reasons[0]);
-    free(s->reasons);
-    free(s->reason_numbers);
+    cw_arena_destroy(s->arena);
     uint32_t i = 0;
     while (self->contexts[i] != s)
         i++;

@@ -21,6 +21,7 @@ struct cw_sampled { /* a context under PC sampling */
     uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
     uint8_t period;
     uint64_t since_ns;
+    struct cw_arena *arena; /* of the reasons: */
     size_t reason_count;
     uint32_t *reason_numbers; /* CUPTI's, in ascending order or not */
     char **reasons;

@@ -194,7 +194,7 @@ static void come_to_rest(struct cw_collection *c)
         flush(c);
 }
 
-/* A graph of the program's runs while nothing is collected (graph_range.c says why). Kernel replay ends there, for what
+/* A graph of the program's runs while nothing is collected (batches.c says why). Kernel replay ends there, for what
  * it would do behind a graph is not known; under application replay CUPTI fails to decode the pass of a graph that
  * follows several collections of launches. */
 static void met_graph(struct cw_collection *c, bool wanted)
@@ -412,7 +412,8 @@ static void range_closing(const struct cw_open_range *range)
 static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
-    const struct cw_open_range *range = c && self->user ? cw_user_ranges_at_level(self->level) : NULL;
+    const struct cw_open_range *range =
+        c && self->user ? cw_nesting_at_level(&cw_user_ranges->open, self->level) : NULL;
     if (range && cw_filter_launch(&self->filter, "", true))
         cw_range_begin(c, range);
 }
@@ -422,7 +423,6 @@ static void deliver(struct cw_collection *c)
     if (c->open_range)
         cw_range_end(c);
     flush(c);
-    cw_collection_report_skipped(c);
 }
 
 static void context_destroyed(CUcontext context)
@@ -431,19 +431,13 @@ static void context_destroyed(CUcontext context)
     if (!c)
         return;
     deliver(c);
+    cw_collection_report_skipped(c);
     cw_collection_close(c);
-}
-
-static void finish_collection(struct cw_collection *c)
-{
-    deliver(c);
-    if (!c->running) /* again, by another thread */
-        cw_collection_release(c);
 }
 
 static void finish(void)
 {
-    cw_collection_each(finish_collection);
+    cw_collection_finish(deliver);
 }
 
 /* User ranges and user replay repeat nothing that the program does not repeat itself. */

@@ -153,7 +153,8 @@ static uint32_t take_uncounted(CUcontext context, char **first)
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
-struct harvest {             /* what CUPTI fills, and the same in our form */
+struct harvest { /* what CUPTI fills, and the same in our form */
+    struct cw_arena *arena;
     size_t records, entries; /* entries of each record: its values, of all metrics */
     CUpti_SassMetrics_Data *data;
     CUpti_SassMetrics_InstanceValue *room;
@@ -166,28 +167,21 @@ struct harvest {             /* what CUPTI fills, and the same in our form */
 static bool make_harvest(struct harvest *h)
 {
     size_t metrics = self->metric_count;
-    h->data = calloc(h->records, sizeof *h->data);
-    h->room = calloc(h->records * h->entries + 1, sizeof *h->room);
-    h->own = calloc(h->records, sizeof *h->own);
-    h->counts = calloc(h->records * metrics + 1, sizeof *h->counts);
-    h->lists = calloc(h->records * metrics + 1, sizeof *h->lists);
-    h->values = calloc(h->records * h->entries + 1, sizeof *h->values);
+    h->arena = cw_arena_create();
+    if (!h->arena)
+        return cw_inject_fail_memory();
+    h->data = cw_arena_alloc(h->arena, h->records, sizeof *h->data);
+    h->room = cw_arena_alloc(h->arena, h->records * h->entries, sizeof *h->room);
+    h->own = cw_arena_alloc(h->arena, h->records, sizeof *h->own);
+    h->counts = cw_arena_alloc(h->arena, h->records * metrics, sizeof *h->counts);
+    h->lists = cw_arena_alloc(h->arena, h->records * metrics, sizeof *h->lists);
+    h->values = cw_arena_alloc(h->arena, h->records * h->entries, sizeof *h->values);
     if (!h->data || !h->room || !h->own || !h->counts || !h->lists || !h->values)
         return cw_inject_fail_memory();
     for (size_t i = 0; i < h->records; i++)
         h->data[i] = (CUpti_SassMetrics_Data){.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
                                               .pInstanceValues = h->room + i * h->entries};
     return true;
-}
-
-static void free_harvest(struct harvest *h)
-{
-    free(h->data);
-    free(h->room);
-    free(h->own);
-    free(h->counts);
-    free(h->lists);
-    free(h->values);
 }
 
 /* CUPTI's values of a record name their metric; ours are a list for each metric. */
@@ -272,7 +266,7 @@ static void stop(struct cw_patched *p)
     p->running = false;
     if (good)
         send_records(p, &h, disable.numOfDroppedRecords);
-    free_harvest(&h);
+    cw_arena_destroy(h.arena);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */

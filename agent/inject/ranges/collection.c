@@ -52,19 +52,9 @@ bool cw_collection_setup(struct cw_reader *in)
     return good && self->at_once && self->at_once <= MOST_AT_ONCE;
 }
 
-uint32_t cw_collection_parts(void)
-{
-    return self->part_count;
-}
-
 bool cw_collection_can_count_once(void)
 {
     return self->once[CW_SCOPE_CONTEXT].size || self->once[CW_SCOPE_DEVICE].size;
-}
-
-uint32_t cw_collection_at_once(void)
-{
-    return self->at_once;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
@@ -107,7 +97,7 @@ bool cw_collection_noted_all(void)
     uint32_t pending = 0;
     for (uint32_t i = 0; i < self->slot_count; i++)
         pending += self->slots[i].pending;
-    return cw_in_flight_launches() == pending;
+    return cw_in_flight->launches == pending;
 }
 
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns)
@@ -278,6 +268,19 @@ void cw_collection_each(void (*each)(struct cw_collection *c))
     for (uint32_t i = 0; i < self->slot_count && !cw_inject->over; i++)
         if (self->slots[i].context)
             each(&self->slots[i]);
+}
+
+void cw_collection_finish(void (*end)(struct cw_collection *c))
+{
+    for (uint32_t i = 0; i < self->slot_count && !cw_inject->over; i++) {
+        struct cw_collection *c = &self->slots[i];
+        if (!c->context)
+            continue;
+        end(c);
+        cw_collection_report_skipped(c);
+        if (!c->running) /* again, by another thread */
+            cw_collection_release(c);
+    }
 }
 
 /* ---- whose work counts ------------------------------------------------------------------------------------------ */

@@ -58,7 +58,7 @@ struct cw_collection {
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
     uint32_t skipped;                /* launches that could not be collected, not yet reported */
     const char *why;                 /* the first of them was skipped */
-    struct cw_seen_launch *launches; /* room for cw_collection_at_once() */
+    struct cw_seen_launch *launches; /* room for `at_once` */
 };
 
 struct cw_collection_part { /* of the plan */
@@ -73,7 +73,7 @@ struct cw_collection_config { /* the passes of all parts, one part's after the o
 
 struct cw_collections {
     /* from SETUP */
-    uint32_t at_once, part_count;
+    uint32_t at_once, part_count;     /* at_once: ranges of a collection */
     struct cw_collection_part *parts; /* behind them the one that is counted once */
     struct cw_collection_config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
     uint32_t slot_count;                          /* that have ever been used */
@@ -83,9 +83,6 @@ extern struct cw_collections *const cw_collections;
 
 /* Reads SETUP's payload; false when it makes no sense. */
 bool cw_collection_setup(struct cw_reader *in);
-uint32_t cw_collection_at_once(void);
-/* How many parts the plan has. */
-uint32_t cw_collection_parts(void);
 
 /* Enables the profiler on a new context. NULL where that fails or the context is known. */
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device);
@@ -107,6 +104,8 @@ bool cw_collection_any_runs(void);
 /* Whether what is being collected is to end: there is no more room, or a program that is killed would take too much
  * with it. */
 bool cw_collection_is_due(const struct cw_collection *c);
+/* The program ends: ends every collection by `end`, and gives counters back. */
+void cw_collection_finish(void (*end)(struct cw_collection *c));
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 

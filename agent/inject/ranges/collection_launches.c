@@ -34,7 +34,7 @@ static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *
 bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range)
 {
     struct cw_seen_launch l = {.data.user = true};
-    if (c->count == cw_collection_at_once())
+    if (c->count == cw_collections->at_once)
         return false;
     note(c, &l, "", range->id);
     return true;
@@ -43,7 +43,7 @@ bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *ra
 bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
 {
     struct cw_driver_launch launch;
-    if (c->count == cw_collection_at_once() || !cw_inject_launch(&launch, id, call))
+    if (c->count == cw_collections->at_once || !cw_inject_launch(&launch, id, call))
         return false;
     const CUlaunchConfig *config = &launch.config;
     struct cw_seen_launch l = {.correlation = call->correlationId,

@@ -120,11 +120,6 @@ uint32_t cw_user_ranges_wanted_count(void)
     return count;
 }
 
-const struct cw_open_range *cw_user_ranges_at_level(uint32_t level)
-{
-    return cw_nesting_at_level(&self->open, level);
-}
-
 static bool is_wanted(const void *user, const char *name)
 {
     return cw_filter_range(user, name);

@@ -22,7 +22,6 @@ int cw_user_range_pop(uint64_t domain);
 char *cw_user_ranges_path(uint64_t id);
 /* The same: whether a wanted range is open. */
 bool cw_user_ranges_wanted(void);
-const struct cw_open_range *cw_user_ranges_at_level(uint32_t level);
 /* The same: how many wanted ranges are open, of whatever thread. */
 uint32_t cw_user_ranges_wanted_count(void);
 /* Which are wanted, also of those that are open. */
