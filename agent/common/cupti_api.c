@@ -44,6 +44,9 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
         wanted = #name;
     CW_CUDA_FUNCTIONS(X)
 #undef X
+#define X(name) *(void **)&api->name = dlsym(cupti, #name);
+    CW_CUPTI_OPTIONAL_FUNCTIONS(X)
+#undef X
 #define X(name) *(void **)&api->name = dlsym(cuda, #name);
     CW_CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X

@@ -54,6 +54,16 @@
     X(cuptiSassMetricsGetDataProperties)                                                                               \
     X(cuptiSassMetricsFlushData)
 
+/* Those that may be missing, and are NULL then. */
+#define CW_CUPTI_OPTIONAL_FUNCTIONS(X)                                                                                 \
+    X(cuptiActivityRegisterTimestampCallback)                                                                          \
+    X(cuptiActivityRegisterCallbacks)                                                                                  \
+    X(cuptiActivityFlushPeriod)                                                                                        \
+    X(cuptiActivityEnable)                                                                                             \
+    X(cuptiActivityFlushAll)                                                                                           \
+    X(cuptiActivityGetNextRecord)                                                                                      \
+    X(cuptiActivityGetNumDroppedRecords)
+
 #define CW_CUDA_FUNCTIONS(X)                                                                                           \
     X(cuCtxGetCurrent)                                                                                                 \
     X(cuCtxGetDevice)                                                                                                  \
@@ -93,6 +103,7 @@
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;
     CW_CUPTI_FUNCTIONS(X)
+    CW_CUPTI_OPTIONAL_FUNCTIONS(X)
     CW_CUDA_FUNCTIONS(X)
     CW_CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X

@@ -205,6 +205,15 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
     return received;
 }
 
+void cw_message_write_failure(struct cw_writer *out, enum cw_status status, const char *format, va_list args)
+{
+    char text[700];
+    vsnprintf(text, sizeof text, format, args);
+    cw_writer_init(out);
+    cw_write_u32(out, status);
+    cw_write_string(out, text);
+}
+
 enum cw_status cw_message_failure(struct cw_reader *in, struct cw_arena *arena, const char *of, struct cw_error *err)
 {
     uint32_t number = cw_read_u32(in);

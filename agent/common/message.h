@@ -6,6 +6,8 @@
 #ifndef CW_AGENT_MESSAGE_H
 #define CW_AGENT_MESSAGE_H
 
+#include <stdarg.h>
+
 #include "base/bytes.h"
 #include "image/counter_data.h"
 
@@ -139,6 +141,8 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
 /* The same, but it is left to the caller to close: *memory, or -1. */
 bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory);
 
+/* Begins `out` with the payload of FAIL. */
+void cw_message_write_failure(struct cw_writer *out, enum cw_status status, const char *format, va_list args);
 /* What a FAIL message tells, after `of`, as an error; a status that is none of ours is CW_ERR_DEVICE. */
 enum cw_status cw_message_failure(struct cw_reader *in, struct cw_arena *arena, const char *of, struct cw_error *err);
 

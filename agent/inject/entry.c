@@ -21,25 +21,21 @@ enum { MODES = sizeof modes / sizeof *modes };
 
 /* ---- what the agent wants --------------------------------------------------------------------------------------- */
 
-static bool enable(CUpti_CallbackDomain domain, const CUpti_CallbackId *ids, size_t count)
+static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
-    bool ok = true;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = cw_inject_good(cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, domain, ids[i]),
-                            "cuptiEnableCallback");
-    return ok;
+    return (mode->launch_entered && (cw_inject_launches(id) || cw_stream_capture_follows(id))) ||
+           (mode->rest && cw_reach_follows(id)) || (mode->wants && mode->wants(id));
 }
 
-/* Calls that do not launch. One by one: CUPTI crashes in calls of our own from inside a callback where those are
- * enabled too. An older CUPTI does not know the newest calls, nor does the program that runs under it make them. */
+/* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
+ * not know the newest calls, nor does the program that runs under it make them. */
 static bool enable_wanted(void)
 {
+    CUptiResult result = CUPTI_SUCCESS;
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
-        if ((cw_inject->mode->launch_entered && cw_stream_capture_follows(id)) ||
-            (cw_inject->mode->rest && cw_reach_follows(id)) || (cw_inject->mode->wants && cw_inject->mode->wants(id))) {
-            CUptiResult result =
-                cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        if (is_wanted(cw_inject->mode, id)) {
+            result = cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
             ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
         }
     return ok;
@@ -58,10 +54,7 @@ static bool take_setup(const uint8_t *payload, size_t size)
     struct cw_reader in;
     cw_inject->mode = read_mode(&in, payload, size);
     cw_reach_init();
-    return cw_inject->mode && cw_inject->mode->setup(&in) &&
-           (!cw_inject->mode->launch_entered ||
-            enable(CUPTI_CB_DOMAIN_DRIVER_API, cw_inject_launches, cw_inject_launch_count)) &&
-           enable_wanted();
+    return cw_inject->mode && cw_inject->mode->setup(&in) && enable_wanted();
 }
 
 /* Writes the HELLO of the current context's device; false after a failure. */
@@ -178,14 +171,6 @@ static void context_created(CUcontext context)
 
 /* ---- what happens in the program -------------------------------------------------------------------------------- */
 
-static bool is_launch(CUpti_CallbackId id)
-{
-    for (size_t i = 0; i < cw_inject_launch_count; i++)
-        if (cw_inject_launches[i] == id)
-            return true;
-    return false;
-}
-
 static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     mode->launch_entered(id, call);
@@ -228,7 +213,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_reach_begin();
         mode->rest(); /* what began while the first rest let others go on */
     }
-    if (is_launch(id))
+    if (cw_inject_launches(id))
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
         other(id, call);
@@ -300,9 +285,12 @@ static void subscribe(void)
     static const CUpti_CallbackId resources[] = {
         CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
-    if (cw_inject_good(cw_inject->api.cuptiSubscribe(&cw_inject->subscriber, (CUpti_CallbackFunc)callback, NULL),
-                       "cuptiSubscribe"))
-        enable(CUPTI_CB_DOMAIN_RESOURCE, resources, sizeof resources / sizeof *resources);
+    bool ok = cw_inject_good(cw_inject->api.cuptiSubscribe(&cw_inject->subscriber, (CUpti_CallbackFunc)callback, NULL),
+                             "cuptiSubscribe");
+    for (size_t i = 0; i < sizeof resources / sizeof *resources && ok; i++)
+        ok = cw_inject_good(
+            cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE, resources[i]),
+            "cuptiEnableCallback");
 }
 
 /* A child has none of the threads that may have held a lock. It can be profiled where its parent was not. */

@@ -37,15 +37,11 @@ static void send_message(enum cw_message_type type, const void *payload, size_t 
 
 void cw_pm_give_up(enum cw_status status, const char *format, ...)
 {
-    char text[700];
+    struct cw_writer out;
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    cw_message_write_failure(&out, status, format, args);
     va_end(args);
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_write_u32(&out, status);
-    cw_write_string(&out, text);
     send_message(CW_MESSAGE_FAIL, out.data, out.size);
     _exit(1);
 }

@@ -132,15 +132,11 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
 
 void cw_inject_fail(enum cw_status status, const char *format, ...)
 {
-    char text[700];
+    struct cw_writer out;
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    cw_message_write_failure(&out, status, format, args);
     va_end(args);
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_write_u32(&out, status);
-    cw_write_string(&out, text);
     if (out.status == CW_OK)
         cw_wire_send(CW_MESSAGE_FAIL, &out, -1);
     cw_writer_free(&out);

@@ -108,14 +108,12 @@ bool cw_inject_launch(struct cw_driver_launch *launch, CUpti_CallbackId id, cons
 CUfunction cw_inject_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The buffer that arguments are packed into, NULL for none. False for a list that is not understood. */
 bool cw_inject_packed(void **packed, const void **buffer, size_t *size);
-/* True for a launch of a graph. */
+/* Whether a call launches, and whether it launches a graph. */
+bool cw_inject_launches(CUpti_CallbackId id);
 bool cw_inject_launches_graph(CUpti_CallbackId id);
 /* The size of a kernel's parameter; false behind the last. */
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
 /* The stream that a call means: some mean the calling thread's own by 0. */
 CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream);
-/* The calls that launch. */
-extern const CUpti_CallbackId cw_inject_launches[];
-extern const size_t cw_inject_launch_count;
 
 #endif

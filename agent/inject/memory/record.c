@@ -94,11 +94,9 @@ static enum cw_effect effect_of(const char *name)
 bool cw_record_init(void)
 {
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-        cw_effects->of[id] = effect_of(cw_inject_call_name(id));
+        cw_effects->of[id] = cw_inject_launches(id) ? CW_EFFECT_RECORD : effect_of(cw_inject_call_name(id));
     for (size_t i = 0; i < RECORDED; i++)
         cw_effects->of[recorded[i].id] = CW_EFFECT_RECORD;
-    for (size_t i = 0; i < cw_inject_launch_count; i++)
-        cw_effects->of[cw_inject_launches[i]] = CW_EFFECT_RECORD;
     return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
 }
 

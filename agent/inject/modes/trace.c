@@ -3,10 +3,8 @@
  *
  * The times are the GPU's own timer, as those of samples are: on an H100 with CUPTI 13.0 a kernel's record and the
  * samples in which the SMs were busy agreed to a few microseconds, while the wall's clock was 0.7 to 0.9 ms off. */
-#define _GNU_SOURCE
 #include "agent/inject/modes/trace.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 /* Records are handed over when a buffer is full, which some hundreds of launches make it, and about this often, so that
@@ -18,22 +16,15 @@ enum { BUFFER_SIZE = 1 << 17, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
 /* Every version of the record begins alike; this one is in the headers of all toolkits from 12.0 on. */
 typedef CUpti_ActivityKernel8 kernel_record;
 
-static void load(void)
-{
-#define X(name) *(void **)&self->name = dlsym(cw_inject->api.cupti_library, #name);
-    CW_TRACE_FUNCTIONS(X)
-#undef X
-}
-
 static bool setup(struct cw_reader *in)
 {
     (void)in;
 #define X(name)                                                                                                        \
-    if (!self->name) {                                                                                                 \
+    if (!cw_inject->api.name) {                                                                                        \
         cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name ", so kernel launches cannot be traced");         \
         return false;                                                                                                  \
     }
-    CW_TRACE_FUNCTIONS(X)
+    CW_CUPTI_OPTIONAL_FUNCTIONS(X)
 #undef X
     return true;
 }
@@ -111,10 +102,10 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     size_t dropped = 0;
     if (b) {
         cw_writer_init(&b->rows);
-        while (valid && self->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
+        while (valid && cw_inject->api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
             if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
                 add(b, (const kernel_record *)record);
-        self->cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
+        cw_inject->api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
         send_batch(b, dropped);
     }
     free(b);
@@ -124,7 +115,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */
 
-#define TRY(name, ...) cw_inject_good(self->name(__VA_ARGS__), #name)
+#define TRY(name, ...) cw_inject_good(cw_inject->api.name(__VA_ARGS__), #name)
 
 static void context_created(CUcontext context, uint32_t device)
 {
@@ -143,17 +134,14 @@ static void context_destroyed(CUcontext context)
 {
     (void)context;
     if (self->started)
-        self->cuptiActivityFlushAll(0);
+        cw_inject->api.cuptiActivityFlushAll(0);
 }
 
 static void finish(void)
 {
     if (self->started)
-        self->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+        cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-const struct cw_inject_mode cw_inject_trace = {.load = load,
-                                               .setup = setup,
-                                               .context_created = context_created,
-                                               .context_destroyed = context_destroyed,
-                                               .finish = finish};
+const struct cw_inject_mode cw_inject_trace = {
+    .setup = setup, .context_created = context_created, .context_destroyed = context_destroyed, .finish = finish};

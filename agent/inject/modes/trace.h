@@ -4,19 +4,7 @@
 
 #include "agent/inject/ranges/mode.h"
 
-#define CW_TRACE_FUNCTIONS(X)                                                                                          \
-    X(cuptiActivityRegisterTimestampCallback)                                                                          \
-    X(cuptiActivityRegisterCallbacks)                                                                                  \
-    X(cuptiActivityFlushPeriod)                                                                                        \
-    X(cuptiActivityEnable)                                                                                             \
-    X(cuptiActivityFlushAll)                                                                                           \
-    X(cuptiActivityGetNextRecord)                                                                                      \
-    X(cuptiActivityGetNumDroppedRecords)
-
 struct cw_trace {
-#define X(name) __typeof__(&name) name;
-    CW_TRACE_FUNCTIONS(X)
-#undef X
     bool started;
 };
 extern struct cw_trace *const cw_trace;
