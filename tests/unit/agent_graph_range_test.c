@@ -77,13 +77,13 @@ Test(graph_range, another_kind_of_range_takes_another_object)
 {
     int objects = fake_profiler.objects;
     bool more;
-    cr_assert(cw_collection_arm(collection, CUPTI_UserReplay));
+    cr_assert(cw_collection_arm(collection, CW_COLLECT_LAUNCHES));
     cr_expect_eq(fake_profiler.objects, objects, "the first is as good as new");
     cr_expect(cw_collection_stop_pass(collection, &more));
     collection->running = false;
     cr_expect_null(collect());
     cr_expect_eq(fake_profiler.objects, objects + 1);
-    cr_assert(cw_collection_arm(collection, CUPTI_UserReplay));
+    cr_assert(cw_collection_arm(collection, CW_COLLECT_LAUNCHES));
     cr_expect_eq(fake_profiler.objects, objects + 2);
     cr_expect_eq(fake_profiler.range, CUPTI_AutoRange);
     cr_expect(cw_collection_stop_pass(collection, &more));
@@ -92,12 +92,12 @@ Test(graph_range, another_kind_of_range_takes_another_object)
 Test(graph_range, a_loop_that_is_left_early_has_no_ranges)
 {
     const struct cw_open_range range = {.id = 1};
-    cr_assert(cw_collection_arm_user(collection));
+    cr_assert(cw_collection_arm(collection, CW_COLLECT_USER));
     cr_assert(cw_collection_range(collection, &range) && cw_collection_push(collection, 1));
     cr_assert(cw_collection_pop(collection));
     cw_collection_flush(collection);
     cr_expect_eq(fake_profiler.sent_count, 0);
-    cr_assert(cw_collection_arm_user(collection)); /* one without a range */
+    cr_assert(cw_collection_arm(collection, CW_COLLECT_USER)); /* one without a range */
     cw_collection_flush(collection);
     cr_expect_null(collect(), "what follows is collected from the first pass on");
     cr_expect_eq(fake_profiler.sent_count, 1);

@@ -95,39 +95,44 @@ static struct cw_graph_node *add_node(struct cw_graph *g, CUgraphNode handle)
     return n;
 }
 
-static bool read_kernel(struct cw_graph *g, CUgraphNode handle)
+/* What a kernel, a copy or a set is given; `params`: as the driver has them for the type. */
+static void set_node(struct cw_graph *g, struct cw_graph_node *n, CUgraphNodeType type, const void *params)
 {
-    CUDA_KERNEL_NODE_PARAMS p = {0};
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+        set_kernel(g, n, params);
+    else if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        set_copy(n, params);
+    else
+        add_word(g, n, ((const CUDA_MEMSET_NODE_PARAMS *)params)->dst);
+}
+
+static bool is_updatable(CUgraphNode kernel)
+{
     CUkernelNodeAttrValue value = {0};
+    return cw_inject->api.cuGraphKernelNodeGetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+                                                        &value) == CUDA_SUCCESS &&
+           value.deviceUpdatableKernelNode.deviceUpdatable;
+}
+
+static bool read_work(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType type)
+{
+    union {
+        CUDA_KERNEL_NODE_PARAMS kernel;
+        CUDA_MEMCPY3D copy;
+        CUDA_MEMSET_NODE_PARAMS set;
+    } p;
+    memset(&p, 0, sizeof p);
+    const struct cw_cupti *api = &cw_inject->api;
     struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject->api.cuGraphKernelNodeGetParams_v2(handle, &p) != CUDA_SUCCESS)
+    CUresult result = type == CU_GRAPH_NODE_TYPE_KERNEL   ? api->cuGraphKernelNodeGetParams_v2(handle, &p.kernel)
+                      : type == CU_GRAPH_NODE_TYPE_MEMCPY ? api->cuGraphMemcpyNodeGetParams(handle, &p.copy)
+                                                          : api->cuGraphMemsetNodeGetParams(handle, &p.set);
+    if (!n || result != CUDA_SUCCESS)
         return false;
-    g->kernels++;
-    set_kernel(g, n, &p);
-    if (cw_inject->api.cuGraphKernelNodeGetAttribute(handle, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
-                                                     &value) == CUDA_SUCCESS &&
-        value.deviceUpdatableKernelNode.deviceUpdatable)
+    set_node(g, n, type, &p);
+    g->kernels += type == CU_GRAPH_NODE_TYPE_KERNEL;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL && is_updatable(handle))
         hinder(g, "a CUDA graph that kernels may change");
-    return true;
-}
-
-static bool read_copy(struct cw_graph *g, CUgraphNode handle)
-{
-    CUDA_MEMCPY3D copy = {0};
-    struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject->api.cuGraphMemcpyNodeGetParams(handle, &copy) != CUDA_SUCCESS)
-        return false;
-    set_copy(n, &copy);
-    return true;
-}
-
-static bool read_set(struct cw_graph *g, CUgraphNode handle)
-{
-    CUDA_MEMSET_NODE_PARAMS set = {0};
-    struct cw_graph_node *n = add_node(g, handle);
-    if (!n || cw_inject->api.cuGraphMemsetNodeGetParams(handle, &set) != CUDA_SUCCESS)
-        return false;
-    add_word(g, n, set.dst);
     return true;
 }
 
@@ -147,11 +152,9 @@ static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
         return false;
     switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        return read_kernel(g, handle);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return read_copy(g, handle);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        return read_set(g, handle);
+        return read_work(g, handle, type);
     case CU_GRAPH_NODE_TYPE_GRAPH:
         return read_child(g, handle, depth);
     case CU_GRAPH_NODE_TYPE_EMPTY:
@@ -258,12 +261,8 @@ static void change(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, c
     struct cw_graph_node *n = g && read ? node_of(g, handle) : NULL;
     if (type == CU_GRAPH_NODE_TYPE_GRAPH)
         forget(exec);
-    else if (n && type == CU_GRAPH_NODE_TYPE_KERNEL)
-        set_kernel(g, n, params);
-    else if (n && type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        set_copy(n, params);
     else if (n)
-        add_word(g, n, ((const CUDA_MEMSET_NODE_PARAMS *)params)->dst);
+        set_node(g, n, type, params);
 }
 
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
@@ -353,10 +352,13 @@ const struct cw_graph *cw_graph_find(CUgraphExec exec)
     return g ? g : &none;
 }
 
-void cw_graph_launch_name(const CUpti_CallbackData *call, char *name, size_t size)
+const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *call, char graph[CW_GRAPH_NAME])
 {
+    if (!cw_inject_launches_graph(id))
+        return call->symbolName ? call->symbolName : "";
     const cuGraphLaunch_params *launch = call->functionParams;
-    cw_graph_name(cw_graph_find(launch->hGraph)->kernels, name, size);
+    cw_graph_name(cw_graph_find(launch->hGraph)->kernels, graph, CW_GRAPH_NAME);
+    return graph;
 }
 
 /* ---- for launching again ---------------------------------------------------------------------------------------- */

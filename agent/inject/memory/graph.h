@@ -28,8 +28,9 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Never NULL: a graph that nobody saw being made has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);
-/* cw_graph_name of the graph that a call launches. */
-void cw_graph_launch_name(const CUpti_CallbackData *call, char *name, size_t size);
+/* The name of what a call launches: a kernel's, "" where it has none, or cw_graph_name of a graph, in `graph`. */
+enum { CW_GRAPH_NAME = 64 };
+const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *call, char graph[CW_GRAPH_NAME]);
 /* Keeps the memory of the host's that the graph may write. The GPU does nothing. False where that cannot be: there is
  * too much of it, or the graph writes another device's. */
 bool cw_graph_keep(const struct cw_graph *graph, uint32_t device, struct cw_shared *shared);

@@ -65,7 +65,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
     if (why)
         return why;
     c->met_graph = false;
-    b->open = cw_collection_arm(c, CUPTI_UserReplay);
+    b->open = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     if (!b->open)
         cw_batch_forget(b);
     return b->open ? NULL : "a launch that could not be counted";
@@ -168,7 +168,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
         why = cw_batch_begin_trial(c, b, id, call);
     else if (!why)
         why = b->open ? NULL : open_batch(c, b);
-    if (!why && (self->trial == b || cw_collection_launch(c, id, call)))
+    if (!why && (self->trial == b || cw_collection_launch(c, id, call, call->symbolName)))
         return NULL;
     if (why && !b->spoilt) /* the launch goes ahead, and not among those that are done again */
         cw_batch_end(c);

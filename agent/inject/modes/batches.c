@@ -220,7 +220,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         cw_collection_skip(c, CW_WHY_TOO_MUCH_SHARED);
         return;
     }
-    bool armed = cw_collection_arm(c, CUPTI_UserReplay);
+    bool armed = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     c->running = false; /* nobody else is to end it */
     if (armed && cw_collection_graph(c, id, call, call->symbolName)) {
         c->launches[0].data.start_ns = b->began_ns;
@@ -327,12 +327,12 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     const cuGraphLaunch_params *p = call->functionParams;
     const struct cw_graph *g = cw_graph_find(p->hGraph);
     struct graph_memory memory;
-    char name[64];
+    char name[CW_GRAPH_NAME];
     const char *obstacle = g->obstacle ? g->obstacle : save_graph(&memory, c, g);
     if (obstacle)
         return obstacle;
-    cw_graph_launch_name(call, name, sizeof name);
-    if (cw_collection_arm_user(c) && cw_collection_graph(c, id, call, name)) {
+    if (cw_collection_arm(c, CW_COLLECT_USER) &&
+        cw_collection_graph(c, id, call, cw_graph_launch_name(id, call, name))) {
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
         collect_graph(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);
     }

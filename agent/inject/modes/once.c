@@ -81,19 +81,8 @@ static const char *make_ready(struct cw_collection *c)
     if (cw_stream_capture_is_under_way()) /* meanwhile */
         return CW_WHY_CAPTURED;
     if (!c->running && !c->pending && !cw_inject->over)
-        cw_collection_arm_once(c);
+        cw_collection_arm(c, CW_COLLECT_ONCE);
     return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
-}
-
-static bool note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    char name[64] = "";
-    if (!cw_inject_launches_graph(id))
-        return cw_collection_launch(c, id, call);
-    cw_graph_launch_name(call, name, sizeof name);
-    bool noted = cw_collection_graph(c, id, call, name);
-    c->pending += noted;
-    return noted;
 }
 
 void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
@@ -107,7 +96,8 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     const char *obstacle = cw_collection_can_count_once() ? make_ready(c) : why;
     if (cw_inject->over)
         return;
-    if (obstacle || !note(c, id, call)) {
+    char graph[CW_GRAPH_NAME];
+    if (obstacle || !cw_collection_launch(c, id, call, cw_graph_launch_name(id, call, graph))) {
         cw_collection_skip(c, obstacle ? obstacle : CW_WHY_BESIDE);
         return;
     }

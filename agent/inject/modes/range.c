@@ -53,11 +53,8 @@ bool cw_range_setup(struct cw_reader *in)
 
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    char graph[64] = "";
-    if (cw_inject_launches_graph(id))
-        cw_graph_launch_name(call, graph, sizeof graph);
-    return cw_filter_launch(&self->filter, !*graph && call->symbolName ? call->symbolName : graph,
-                            cw_user_ranges_wanted());
+    char graph[CW_GRAPH_NAME];
+    return cw_filter_launch(&self->filter, cw_graph_launch_name(id, call, graph), cw_user_ranges_wanted());
 }
 
 void cw_range_spend(uint64_t begin_ns)
@@ -149,9 +146,9 @@ static bool arm(struct cw_collection *c)
     if (c->met_graph) /* what runs of it must not count */
         cw_idle_synchronize(c->context);
     c->met_graph = false;
-    bool armed = self->user
-                     ? cw_collection_arm_user(c)
-                     : cw_collection_arm(c, self->replay == CW_REPLAY_KERNEL ? CUPTI_KernelReplay : CUPTI_UserReplay);
+    bool armed = cw_collection_arm(c, self->user                         ? CW_COLLECT_USER
+                                      : self->replay == CW_REPLAY_KERNEL ? CW_COLLECT_KERNELS
+                                                                         : CW_COLLECT_LAUNCHES);
     cw_range_spend(begin);
     return armed;
 }
@@ -337,7 +334,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool ready = make_ready(c, wanted);
     if (wanted && self->replay != CW_REPLAY_USER && cw_reach_why() && count_once(c, id, call, wanted)) /* meanwhile */
         return;
-    if (ready && !c->once && cw_collection_launch(c, id, call)) {
+    if (ready && !c->once && cw_collection_launch(c, id, call, call->symbolName)) {
         c->launches[c->count - 1].data.replay = self->replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
         cw_collection_enter(c, c->count);

@@ -406,36 +406,19 @@ bool cw_collection_sees_launches(void)
     return cw_inject->api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
 }
 
-static bool start(struct cw_collection *c, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay)
+bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
 {
+    c->once = kind == CW_COLLECT_ONCE;
+    c->pushed = c->once || (kind != CW_COLLECT_USER && !cw_collection_sees_launches());
+    c->range = c->pushed || kind == CW_COLLECT_USER ? CUPTI_UserRange : CUPTI_AutoRange;
+    c->replay = kind == CW_COLLECT_KERNELS ? CUPTI_KernelReplay : CUPTI_UserReplay;
     c->part = c->once ? self->part_count : 0;
     c->pass = 0;
     c->dropped = 0;
-    c->range = range;
-    c->replay = replay;
     choose_scope(c);
     c->running = !cw_inject->over && prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
-}
-
-bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay)
-{
-    c->once = false;
-    c->pushed = !cw_collection_sees_launches();
-    return start(c, c->pushed ? CUPTI_UserRange : CUPTI_AutoRange, replay);
-}
-
-bool cw_collection_arm_user(struct cw_collection *c)
-{
-    c->once = c->pushed = false;
-    return start(c, CUPTI_UserRange, CUPTI_UserReplay);
-}
-
-bool cw_collection_arm_once(struct cw_collection *c)
-{
-    c->once = c->pushed = true;
-    return start(c, CUPTI_UserRange, CUPTI_UserReplay);
 }
 
 /* Sends the launches with the counter data of `parts` parts, all or none; without it only how many there are none of.

@@ -109,12 +109,14 @@ void cw_collection_finish(void (*end)(struct cw_collection *c));
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 
+enum cw_collection_kind {
+    CW_COLLECT_LAUNCHES, /* each launch is a range */
+    CW_COLLECT_KERNELS,  /* the same by CUPTI's kernel replay; others by user replay */
+    CW_COLLECT_USER,     /* user ranges */
+    CW_COLLECT_ONCE,     /* launches that are pushed as ranges and counted in one pass only */
+};
 /* Configures a part of the plan with an empty image and starts it, its first pass with user replay. */
-bool cw_collection_arm(struct cw_collection *c, CUpti_ProfilerReplayMode replay);
-/* The same for user ranges. */
-bool cw_collection_arm_user(struct cw_collection *c);
-/* The same for launches that are pushed as ranges and counted in one pass only. */
-bool cw_collection_arm_once(struct cw_collection *c);
+bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind);
 /* Whether the plan has a pass for that. */
 bool cw_collection_can_count_once(void);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
@@ -153,9 +155,11 @@ void cw_collection_skip(struct cw_collection *c, const char *why);
 /* Tells the agent of skipped launches that no ranges came after. */
 void cw_collection_report_skipped(struct cw_collection *c);
 
-/* Notes a launch that is about to start and makes a range (cw_stream_runs_launch). False where there is no room. */
-bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* The same for a graph of this name that is collected before the program launches it. */
+/* Notes a launch of this name that is about to start and makes a range (cw_stream_runs_launch). False where there is no
+ * room. */
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                          const char *name);
+/* The same for one whose return is not waited for. */
 bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
                          const char *name);
 /* Notes its return; a launch that the driver refused is forgotten or, where its range was pushed, not wanted. False for

@@ -55,9 +55,10 @@ bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUp
     return true;
 }
 
-bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                          const char *name)
 {
-    bool noted = cw_collection_graph(c, id, call, call->symbolName);
+    bool noted = cw_collection_graph(c, id, call, name);
     c->pending += noted;
     return noted;
 }
