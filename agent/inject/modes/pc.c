@@ -91,16 +91,17 @@ static bool choose_reasons(const struct cw_sampled *s, uint32_t *numbers, size_t
     return true;
 }
 
-static bool make_buffer(struct cw_pc_buffer *b, size_t pcs, size_t reasons)
+/* What CUPTI fills. */
+static bool make_buffer(struct cw_sampled *s, CUpti_PCSamplingData *b, size_t pcs)
 {
-    b->data = (CUpti_PCSamplingData){.size = sizeof b->data, .collectNumPcs = pcs};
-    b->data.pPcData = calloc(pcs, sizeof *b->data.pPcData);
-    b->stalls = calloc(pcs * (reasons + 1), sizeof *b->stalls);
-    if (!b->data.pPcData || !b->stalls)
+    *b = (CUpti_PCSamplingData){.size = sizeof *b, .collectNumPcs = pcs};
+    b->pPcData = cw_arena_alloc(s->arena, pcs, sizeof *b->pPcData);
+    CUpti_PCSamplingStallReason *stalls = cw_arena_alloc(s->arena, pcs * s->reason_count, sizeof *stalls);
+    if (!b->pPcData || !stalls)
         return cw_inject_fail_memory();
     for (size_t i = 0; i < pcs; i++) {
-        b->data.pPcData[i].size = sizeof *b->data.pPcData;
-        b->data.pPcData[i].stallReason = b->stalls + i * reasons;
+        b->pPcData[i].size = sizeof *b->pPcData;
+        b->pPcData[i].stallReason = stalls + i * s->reason_count;
     }
     return true;
 }
@@ -126,7 +127,7 @@ static bool configure(struct cw_sampled *s)
         self->mode == CW_PC_SERIALIZED ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
                                        : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
     list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-    list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept.data;
+    list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept;
     if (by_range()) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
         list[n++].attributeData.enableStartStopControlData.enableStartStopControl = 1;
@@ -191,8 +192,8 @@ static void enable(struct cw_sampled *s)
     CUpti_PCSamplingEnableParams params = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
     s->held = CALL(cuptiPCSamplingEnable, params);
     s->running = s->held &&
-                 (s->reasons || (list_reasons(s) && make_buffer(&s->kept, PCS_AT_END, s->reason_count) &&
-                                 make_buffer(&s->asked, PCS_AT_ONCE, s->reason_count))) &&
+                 (s->reasons || (list_reasons(s) && make_buffer(s, &s->kept, PCS_AT_END) &&
+                                 make_buffer(s, &s->asked, PCS_AT_ONCE))) &&
                  configure(s);
     s->period = ask_period(s);
     s->since_ns = cw_inject_now_ns();
@@ -232,12 +233,12 @@ static uint32_t find_reason(const struct cw_sampled *s, uint32_t number)
 }
 
 /* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. */
-static uint32_t take_records(const struct cw_sampled *s, const struct cw_pc_buffer *b, struct cw_pc_record *records,
+static uint32_t take_records(const struct cw_sampled *s, const CUpti_PCSamplingData *b, struct cw_pc_record *records,
                              struct cw_stall *stalls)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < b->data.totalNumPcs && i < b->data.collectNumPcs; i++) {
-        const CUpti_PCSamplingPCData *pc = &b->data.pPcData[i];
+    for (size_t i = 0; i < b->totalNumPcs && i < b->collectNumPcs; i++) {
+        const CUpti_PCSamplingPCData *pc = &b->pPcData[i];
         struct cw_stall *own = stalls + i * s->reason_count;
         uint32_t count = 0;
         for (size_t k = 0; k < pc->stallReasonCount && k < s->reason_count; k++) {
@@ -257,12 +258,12 @@ static uint32_t take_records(const struct cw_sampled *s, const struct cw_pc_buff
 }
 
 /* Sends what the buffer holds and empties it. */
-static void send_samples(struct cw_sampled *s, struct cw_pc_buffer *b)
+static void send_samples(struct cw_sampled *s, CUpti_PCSamplingData *b)
 {
-    if (!b->data.totalNumPcs && !b->data.totalSamples && !b->data.hardwareBufferFull)
+    if (!b->totalNumPcs && !b->totalSamples && !b->hardwareBufferFull)
         return;
-    struct cw_pc_record *records = calloc(b->data.totalNumPcs + 1, sizeof *records);
-    struct cw_stall *stalls = calloc((b->data.totalNumPcs + 1) * (s->reason_count + 1), sizeof *stalls);
+    struct cw_pc_record *records = calloc(b->totalNumPcs + 1, sizeof *records);
+    struct cw_stall *stalls = calloc((b->totalNumPcs + 1) * (s->reason_count + 1), sizeof *stalls);
     if (records && stalls) {
         struct cw_pc_batch batch = {.device = s->device,
                                     .process = (uint32_t)cw_inject->process,
@@ -270,10 +271,10 @@ static void send_samples(struct cw_sampled *s, struct cw_pc_buffer *b)
                                     .end_ns = cw_inject_now_ns(),
                                     .mode = self->mode,
                                     .period = s->period,
-                                    .buffer_full = b->data.hardwareBufferFull,
-                                    .total = b->data.totalSamples,
-                                    .dropped = b->data.droppedSamples,
-                                    .other = b->data.nonUsrKernelsTotalSamples,
+                                    .buffer_full = b->hardwareBufferFull,
+                                    .total = b->totalSamples,
+                                    .dropped = b->droppedSamples,
+                                    .other = b->nonUsrKernelsTotalSamples,
                                     .reason_count = (uint32_t)s->reason_count,
                                     .reasons = (const char *const *)s->reasons,
                                     .record_count = take_records(s, b, records, stalls),
@@ -287,9 +288,9 @@ static void send_samples(struct cw_sampled *s, struct cw_pc_buffer *b)
     }
     free(records);
     free(stalls);
-    b->data.totalNumPcs = 0;
-    b->data.totalSamples = b->data.droppedSamples = b->data.nonUsrKernelsTotalSamples = 0;
-    b->data.hardwareBufferFull = 0;
+    b->totalNumPcs = 0;
+    b->totalSamples = b->droppedSamples = b->nonUsrKernelsTotalSamples = 0;
+    b->hardwareBufferFull = 0;
 }
 
 static void flush(struct cw_sampled *s)
@@ -297,16 +298,16 @@ static void flush(struct cw_sampled *s)
     if (!s->running)
         return;
     do {
-        s->asked.data.remainingNumPcs = 0;
+        s->asked.remainingNumPcs = 0;
         CUpti_PCSamplingGetDataParams get = {
-            .size = CUpti_PCSamplingGetDataParamsSize, .ctx = s->context, .pcSamplingData = &s->asked.data};
+            .size = CUpti_PCSamplingGetDataParamsSize, .ctx = s->context, .pcSamplingData = &s->asked};
         CUptiResult result = cw_inject->api.cuptiPCSamplingGetData(&get);
         if (result == CUPTI_ERROR_OUT_OF_MEMORY)
-            s->asked.data.hardwareBufferFull = 1;
+            s->asked.hardwareBufferFull = 1;
         else if (!cw_inject_good(result, "cuptiPCSamplingGetData"))
             break;
         send_samples(s, &s->asked);
-    } while (s->asked.data.remainingNumPcs && !cw_inject->over);
+    } while (s->asked.remainingNumPcs && !cw_inject->over);
     s->since_ns = cw_inject_now_ns();
 }
 
@@ -334,8 +335,8 @@ static void stop(struct cw_sampled *s)
     if (cw_inject->over || !CALL(cuptiPCSamplingDisable, disable))
         return;
     s->held = false;
-    if (s->kept.data.remainingNumPcs)
-        s->kept.data.hardwareBufferFull = 1;
+    if (s->kept.remainingNumPcs)
+        s->kept.hardwareBufferFull = 1;
     send_samples(s, &s->kept);
 }
 
@@ -380,12 +381,6 @@ static void settle(uint32_t ranges)
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-static void free_buffer(struct cw_pc_buffer *b)
-{
-    free(b->data.pPcData);
-    free(b->stalls);
-}
-
 static void lose(const char *what)
 {
     cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end where %s does; the last samples are lost", what);
@@ -404,15 +399,13 @@ static void context_destroyed(CUcontext context)
         stop(s);
     else
         lose("a context");
-    free_buffer(&s->asked);
-    cw_arena_destroy(s->arena);
     uint32_t i = 0;
     while (self->contexts[i] != s)
         i++;
     self->contexts[i] = self->contexts[--self->context_count];
     if (s->held) /* CUPTI may still write there */
         return;
-    free_buffer(&s->kept);
+    cw_arena_destroy(s->arena);
     free(s);
 }
 

@@ -6,11 +6,6 @@
 #include "agent/inject/ranges/mode.h"
 #include "image/pc_data.h"
 
-struct cw_pc_buffer { /* what CUPTI fills */
-    CUpti_PCSamplingData data;
-    CUpti_PCSamplingStallReason *stalls; /* [PC][reasons of the context] */
-};
-
 struct cw_sampled { /* a context under PC sampling */
     CUcontext context;
     uint32_t device;
@@ -21,12 +16,12 @@ struct cw_sampled { /* a context under PC sampling */
     uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
     uint8_t period;
     uint64_t since_ns;
-    struct cw_arena *arena; /* of the reasons: */
+    struct cw_arena *arena; /* of what follows */
     size_t reason_count;
     uint32_t *reason_numbers; /* CUPTI's, in ascending order or not */
     char **reasons;
     /* CUPTI keeps the first for what it has to hand over by itself, when sampling is disabled */
-    struct cw_pc_buffer kept, asked;
+    CUpti_PCSamplingData kept, asked;
 };
 
 struct cw_pc {
