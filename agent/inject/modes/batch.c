@@ -82,10 +82,9 @@ static void end_batch(struct cw_collection *c)
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    struct cw_batch *b = cw_batch_find(NULL);
-    struct cw_collection *c = b ? cw_collection_open(context, device) : NULL;
+    struct cw_collection *c = cw_collection_open(context, device);
     if (c)
-        *b = (struct cw_batch){.context = context};
+        *cw_batch_of(c) = (struct cw_batch){0};
 }
 
 static void context_destroyed(CUcontext context)
@@ -93,13 +92,12 @@ static void context_destroyed(CUcontext context)
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
         return;
-    struct cw_batch *b = cw_batch_find(context);
+    struct cw_batch *b = cw_batch_of(c);
     cw_batch_end(c);
     cw_collection_report_skipped(c);
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
-    b->context = NULL;
     cw_collection_close(c);
 }
 
@@ -190,7 +188,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
     if (!why && !cw_checkpoint_has_room(0)) {
-        cw_batch_find(c->context)->short_ns = cw_inject_now_ns();
+        cw_batch_of(c)->short_ns = cw_inject_now_ns();
         cw_once_enter(c, id, call, true, cw_batch_no_room);
         return;
     }
@@ -203,16 +201,16 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
 /* What another context of the device does may be to memory of this one. */
 static void end_neighbours(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
-        struct cw_collection *other = self->items[i].open ? cw_collection_find(self->items[i].context) : NULL;
-        if (other && other != c && other->device == c->device)
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
+        struct cw_collection *other = &cw_collections->slots[i];
+        if (self->items[i].open && other != c && other->device == c->device)
             cw_batch_end(other);
     }
 }
 
 static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_batch *b = cw_batch_find(c->context);
+    struct cw_batch *b = cw_batch_of(c);
     const char *why = add_launch(c, b, id, call);
     if (why && (why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_waits_for_host ||
                 why == cw_reach_why()))
@@ -229,18 +227,16 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
  * not undone with any batch of its device, either. */
 static void goes_ahead(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
-        const struct cw_collection *other = self->items[i].open ? cw_collection_find(self->items[i].context) : NULL;
-        if (c && other && other->device == c->device)
+    for (uint32_t i = 0; c && i < cw_collections->slot_count; i++)
+        if (self->items[i].open && cw_collections->slots[i].device == c->device)
             self->items[i].spoilt = true;
-    }
     self->disturbed = true;
 }
 
 /* Whether a launch is in its context's batch, or is the one that is tried. */
 static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData *call)
 {
-    const struct cw_batch *b = cw_batch_find(c->context);
+    const struct cw_batch *b = cw_batch_of(c);
     bool last = b->open && c->count && c->launches[c->count - 1].correlation == call->correlationId;
     return last || (self->trial == b && b->correlation == call->correlationId);
 }
@@ -251,7 +247,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || !cw_stream_runs_launch(id, call))
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
-    const char *once = once_reason(cw_batch_find(c->context));
+    const char *once = once_reason(cw_batch_of(c));
     c->met_graph = c->met_graph || graph;
     if (self->trial && wanted)
         cw_collection_skip(c, CW_WHY_BESIDE);
@@ -276,7 +272,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    struct cw_batch *b = c ? cw_batch_find(c->context) : NULL;
+    struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     if (b && b == self->trial && b->correlation == call->correlationId)
         cw_batch_end_trial(c, id, call);
     else if (c && c->once)
@@ -302,7 +298,7 @@ static bool wants(CUpti_CallbackId id)
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    struct cw_batch *b = c ? cw_batch_find(c->context) : NULL;
+    struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     cw_graph_follow(id, call);
     enum cw_effect effect = cw_record_effect(id);
     if (cw_stream_capture_begins(id))
@@ -341,10 +337,10 @@ static void finish(void)
 
 static void abandon(void)
 {
-    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
         struct cw_batch *b = &self->items[i];
-        const struct cw_collection *c = b->context ? cw_collection_find(b->context) : NULL;
-        bool kernel_runs = (b->saved && !b->open) || (c && c->pending); /* which giving memory back would wait for */
+        /* which giving memory back would wait for */
+        bool kernel_runs = (b->saved && !b->open) || cw_collections->slots[i].pending;
         if (!kernel_runs)
             cw_batch_forget(b);
         b->open = false;

@@ -18,12 +18,9 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
            cw_batch_waits_for_host[] = "its kernel waits for what the host or another device does";
 
-struct cw_batch *cw_batch_find(CUcontext context)
+struct cw_batch *cw_batch_of(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_CONTEXTS; i++)
-        if (self->items[i].context == context)
-            return &self->items[i];
-    return NULL;
+    return &self->items[c - cw_collections->slots];
 }
 
 bool cw_batch_quiet(void)
@@ -155,7 +152,7 @@ void cw_batch_end(struct cw_collection *c)
         cw_batch_wait_for_others(c);
     if (!c->running || c->once)
         return;
-    struct cw_batch *b = cw_batch_find(c->context);
+    struct cw_batch *b = cw_batch_of(c);
     if (c->pending) { /* CUPTI cannot stop behind it, and what comes now is not recorded */
         b->spoilt = b->open;
         return;
@@ -177,11 +174,9 @@ void cw_batch_end(struct cw_collection *c)
 /* Whether several devices are used, which may write the same memory of the host's. */
 static bool has_neighbour_device(const struct cw_collection *c)
 {
-    for (int i = 0; i < CW_MOST_CONTEXTS; i++) {
-        const struct cw_collection *other = self->items[i].context ? cw_collection_find(self->items[i].context) : NULL;
-        if (other && other->device != c->device)
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (cw_collections->slots[i].context && cw_collections->slots[i].device != c->device)
             return true;
-    }
     return false;
 }
 
@@ -192,7 +187,7 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
     bool waits = !cw_batch_at_rest();
     if (waits)
         cw_batch_wait_for_others(c);
-    bool clear = cw_batch_at_rest() && !c->running && b->context && !cw_collection_beside(c);
+    bool clear = cw_batch_at_rest() && !c->running && c->context && !cw_collection_beside(c);
     const char *why = cw_reach_why()                               ? cw_reach_why()
                       : has_neighbour_device(c)                    ? cw_batch_several_devices
                       : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? cw_batch_waits_for_host

@@ -9,7 +9,6 @@
 #include "agent/inject/ranges/mode.h"
 
 struct cw_batch {
-    CUcontext context;           /* NULL: unused */
     bool open;                   /* the first pass is running */
     bool saved;                  /* there is a checkpoint */
     bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
@@ -23,7 +22,7 @@ struct cw_batch {
 enum { CW_BATCH_NEITHER, CW_BATCH_CHANGES, CW_BATCH_READS };
 
 struct cw_batches {
-    struct cw_batch items[CW_MOST_CONTEXTS];
+    struct cw_batch items[CW_MOST_CONTEXTS]; /* of the collections in these slots */
     uint32_t in_flight[CW_BATCH_READS + 1];
     /* a launch that is given memory of the host's, between the program's call and its return (cw_batch_begin_trial);
      * others were in the way */
@@ -37,8 +36,8 @@ extern const struct cw_inject_mode cw_inject_batch;
 /* Why launches are counted once. */
 extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_waits_for_host[];
 
-/* NULL where the context has none. */
-struct cw_batch *cw_batch_find(CUcontext context);
+/* That of a collection. */
+struct cw_batch *cw_batch_of(const struct cw_collection *c);
 /* Whether nothing is under way that would be undone with a batch that began now. */
 bool cw_batch_quiet(void);
 /* The same, and nothing that reads or waits. */
