@@ -1,23 +1,13 @@
 #include "agent/inject/driver/module.h"
 
-#include <stdlib.h>
-
 #define self cw_sent_modules
 
 static bool is_new(uint64_t crc)
 {
-    for (size_t i = 0; i < self->count; i++)
-        if (self->crcs[i] == crc)
+    for (size_t at = 0; at < self->crcs.size; at += sizeof crc)
+        if (memcmp(self->crcs.data + at, &crc, sizeof crc) == 0)
             return false;
-    if (self->count == self->capacity) {
-        size_t capacity = self->capacity ? 2 * self->capacity : 64;
-        uint64_t *grown = realloc(self->crcs, capacity * sizeof *grown);
-        if (!grown)
-            return true; /* sent twice, then */
-        self->crcs = grown;
-        self->capacity = capacity;
-    }
-    self->crcs[self->count++] = crc;
+    cw_write_bytes(&self->crcs, &crc, sizeof crc); /* where there is no memory, it is sent twice */
     return true;
 }
 

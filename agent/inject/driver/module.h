@@ -4,11 +4,10 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_sent_modules {  /* by CRC */
-    bool wanted;          /* by the agent */
-    pthread_mutex_t lock; /* of what follows */
-    uint64_t *crcs;
-    size_t count, capacity;
+struct cw_sent_modules {
+    bool wanted; /* by the agent */
+    pthread_mutex_t lock;
+    struct cw_writer crcs; /* of those that were sent; with the lock */
 };
 extern struct cw_sent_modules *const cw_sent_modules;
 
