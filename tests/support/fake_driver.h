@@ -38,7 +38,7 @@ extern size_t fake_total, fake_unused;
 /* A stream that is being captured, or NULL. */
 extern CUstream fake_captured;
 
-/* Fills in cw_inject->api. */
+/* Begins with a state of its own, in which the driver is this one. */
 void fake_driver(void);
 
 /* Nodes of a graph. The parameters must outlive it. */

@@ -68,3 +68,17 @@ Test(in_flight, others_are_held_up_for_a_while)
     cr_expect_eq(seconds(), 3);
     fake_profiler_end();
 }
+
+Test(in_flight, all_is_anew_where_the_state_is)
+{
+    begin();
+    cw_in_flight_hold();
+    cw_in_flight_launch_entered();
+    cr_expect_not(cw_in_flight_wait(cw_in_flight_no_launch));
+    fake_profiler_end();
+    begin();
+    cr_expect(cw_in_flight_wait(cw_in_flight_no_launch), "no launch, nor a wait in vain for there to be none");
+    cw_in_flight_gate();
+    cr_expect_eq(seconds(), 0, "nobody holds others up");
+    fake_profiler_end();
+}
