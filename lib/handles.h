@@ -37,6 +37,8 @@ struct counterworks_plan {
     struct cw_arena *arena;
     struct cw_lib_share *chip;
     struct cw_plan plan;
+    struct cw_plan_options options; /* that it was made with in the end */
+    struct cw_writer native;        /* of NVIDIA's library, in the plan's image */
 };
 
 struct counterworks_capture {

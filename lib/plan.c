@@ -1,17 +1,181 @@
 /* Plans. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "host/nvperf/lower.h"
 #include "lib/handles.h"
 
-/* Of options that a program of an earlier library has, the rest are the usual ones. */
-static struct cw_plan_options options_of(const struct counterworks_plan_options *from)
+enum { MOST_NAMED = 8 };
+
+/* Names in the plan's arena. */
+static const char *const *copy_names(struct cw_arena *arena, const struct counterworks_names *from)
 {
-    struct counterworks_plan_options o = COUNTERWORKS_PLAN_OPTIONS;
-    if (from)
-        memcpy(&o, from, from->size < sizeof o ? from->size : sizeof o);
-    return (struct cw_plan_options){.profiler = (enum cw_profiler)o.profiler,
-                                    .quick = o.prefer == COUNTERWORKS_TIME,
-                                    .whole = o.prefer == COUNTERWORKS_WHOLE};
+    const char **names = cw_arena_alloc(arena, from->count, sizeof *names);
+    for (size_t i = 0; names && i < from->count; i++)
+        if (!(names[i] = cw_arena_strdup(arena, from->names[i])))
+            return NULL;
+    return names;
+}
+
+static enum cw_status take_options(struct counterworks_plan *plan, const struct counterworks_plan_options *o,
+                                   struct cw_error *err)
+{
+    struct cw_names *together = cw_arena_alloc(plan->arena, o->together_count, sizeof *together);
+    if ((unsigned)o->profiler >= CW_PROFILER__PLANNED)
+        return cw_error_set(err, CW_ERR_USAGE, "found the profiler %d, expected ranges or samples", (int)o->profiler);
+    plan->options = (struct cw_plan_options){.profiler = (enum cw_profiler)o->profiler,
+                                             .quick = o->prefer == COUNTERWORKS_TIME,
+                                             .whole = o->prefer == COUNTERWORKS_WHOLE,
+                                             .together_count = o->together_count,
+                                             .together = together};
+    for (size_t i = 0; together && i < o->together_count; i++) {
+        together[i] = (struct cw_names){o->together[i].count, copy_names(plan->arena, &o->together[i])};
+        if (!together[i].items)
+            together = NULL;
+    }
+    return together ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- a plan of few passes ---------------------------------------------------------------------------------------- */
+
+/* "2 of 5 metrics: a, b" */
+static void name_dropped(const struct counterworks_names *metrics, const bool *kept, char *text, size_t size)
+{
+    size_t dropped = 0, used = 0;
+    for (size_t i = 0; i < metrics->count; i++)
+        dropped += !kept[i];
+    used = (size_t)snprintf(text, size, "%zu of %zu metrics:", dropped, metrics->count);
+    for (size_t i = 0, named = 0; i < metrics->count && named <= MOST_NAMED && used < size; i++)
+        if (!kept[i]) {
+            used += (size_t)snprintf(text + used, size - used, "%s %s", named ? "," : "",
+                                     named < MOST_NAMED ? metrics->names[i] : "...");
+            named++;
+        }
+}
+
+static enum cw_status make_of(struct counterworks_plan *plan, const struct counterworks_chip *chip,
+                              const struct counterworks_names *metrics, struct cw_error *err)
+{
+    return cw_plan_make(&plan->plan, chip->chip, metrics->names, metrics->count, &plan->options, plan->arena, err);
+}
+
+/* Makes a plan of those metrics that fit `most` passes, or refuses to, and says which do not. */
+static enum cw_status make_shorter(struct counterworks_plan *plan, const struct counterworks_chip *chip,
+                                   const struct counterworks_names *metrics, uint32_t most, bool drop,
+                                   struct cw_error *err)
+{
+    char text[700];
+    size_t n = 0;
+    bool *kept = cw_arena_alloc(plan->arena, metrics->count, sizeof *kept);
+    const char **names = cw_arena_alloc(plan->arena, metrics->count, sizeof *names);
+    enum cw_status status =
+        kept && names ? cw_plan_choose(kept, chip->chip, metrics->names, metrics->count, most, &plan->options, err)
+                      : cw_error_nomem(err);
+    if (status != CW_OK)
+        return status;
+    name_dropped(metrics, kept, text, sizeof text);
+    if (!drop)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "found %" PRIu32 " passes, expected at most %" PRIu32 "; --drop would leave out %s",
+                            plan->plan.image.pass_count, most, text);
+    for (size_t i = 0; i < metrics->count; i++)
+        if (kept[i])
+            names[n++] = metrics->names[i];
+    if (!n)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found no metric that fits %" PRIu32 " pass%s", most,
+                            most == 1 ? "" : "es");
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "left out %s", text);
+    cw_lib_tell(chip, &line);
+    return make_of(plan, chip, &(struct counterworks_names){n, names}, err);
+}
+
+/* Values give way first. */
+static enum cw_status make_within(struct counterworks_plan *plan, const struct counterworks_chip *chip,
+                                  const struct counterworks_names *metrics, uint32_t most, bool drop,
+                                  struct cw_error *err)
+{
+    enum cw_status status = make_of(plan, chip, metrics, err);
+    if (status == CW_OK && plan->options.whole && plan->plan.image.pass_count > most) {
+        plan->options.whole = false;
+        status = make_of(plan, chip, metrics, err);
+    }
+    bool fits = status != CW_OK || plan->plan.image.pass_count <= most;
+    return fits ? status : make_shorter(plan, chip, metrics, most, drop, err);
+}
+
+/* ---- NVIDIA's host library --------------------------------------------------------------------------------------- */
+
+/* The library proves each pass; one that it would split is split here, and a config image of theirs for the very same
+ * passes goes into ours. */
+static enum cw_status prove_by(const struct cw_nvperf *library, struct counterworks_plan *plan, uint32_t *splits,
+                               struct cw_error *err)
+{
+    struct cw_config_image *image = &plan->plan.image;
+    enum cw_status status = cw_nvperf_repair(library, image, splits, plan->arena, err);
+    if (status == CW_OK && *splits)
+        status = cw_plan_explain(&plan->plan, plan->arena, err);
+    if (status == CW_OK)
+        status = cw_nvperf_lower(library, image, 0, &plan->native, err);
+    image->native_library = "libnvperf_host";
+    image->native = plan->native.data;
+    image->native_size = plan->native.size;
+    return status;
+}
+
+/* It is the only one of the process, so one thread uses it at a time. */
+static enum cw_status prove(struct counterworks_plan *plan, const struct counterworks_chip *chip, const char *path,
+                            struct cw_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const struct cw_nvperf *library;
+    struct cw_writer line;
+    uint32_t splits = 0;
+    pthread_mutex_lock(&lock);
+    enum cw_status status = cw_nvperf_open(&library, path, path ? err : NULL);
+    if (status == CW_OK)
+        status = prove_by(library, plan, &splits, err);
+    else if (!path)
+        status = CW_OK;
+    pthread_mutex_unlock(&lock);
+    cw_writer_init(&line);
+    cw_write_format(&line, "NVIDIA's library split %" PRIu32 " pass%s that the database's limits allow", splits,
+                    splits == 1 ? "" : "es");
+    if (splits)
+        cw_lib_tell(chip, &line);
+    cw_writer_free(&line);
+    return status;
+}
+
+/* ---- plans ------------------------------------------------------------------------------------------------------- */
+
+static void tell_no_limits(const struct counterworks_chip *chip)
+{
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "found no limits of sampling over time for this chip; planned by those of range profiling, "
+                           "which never allow more");
+    cw_lib_tell(chip, &line);
+}
+
+static enum cw_status make(struct counterworks_plan *plan, const struct counterworks_chip *chip,
+                           const struct counterworks_names *metrics, const struct counterworks_plan_options *o,
+                           struct cw_error *err)
+{
+    bool samples = o->profiler == COUNTERWORKS_SAMPLES;
+    enum cw_status status = take_options(plan, o, err);
+    if (status == CW_OK && samples && chip->chip->pm_limits == chip->chip->limits)
+        tell_no_limits(chip);
+    if (status == CW_OK)
+        status = samples          ? make_within(plan, chip, metrics, 1, o->drop, err)
+                 : o->most_passes ? make_within(plan, chip, metrics, o->most_passes, o->drop, err)
+                                  : make_of(plan, chip, metrics, err);
+    if (status == CW_ERR_USAGE)
+        cw_lib_hint(err, chip, metrics->names, metrics->count);
+    return status == CW_OK && o->native ? prove(plan, chip, o->native_library, err) : status;
 }
 
 enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan, const struct counterworks_chip *chip,
@@ -20,32 +184,26 @@ enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan,
                                                 struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    struct cw_plan_options o = options_of(options);
+    struct counterworks_plan_options o = COUNTERWORKS_PLAN_OPTIONS;
     struct counterworks_plan *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? CW_OK : CW_ERR_NOMEM;
-    if (status == CW_OK && o.profiler >= CW_PROFILER__PLANNED)
-        status =
-            cw_error_set(&call.err, CW_ERR_USAGE, "found the profiler %d, expected ranges or samples", (int)o.profiler);
+    if (options) /* those of a program of an earlier library have no more */
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    enum cw_status status =
+        made ? make(made, chip, &(struct counterworks_names){count, names}, &o, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        status = cw_plan_make(&made->plan, chip->chip, names, count, &o, made->arena, &call.err);
-    if (status == CW_ERR_USAGE)
-        cw_lib_hint(&call.err, chip, names, count);
-    if (status == CW_OK && o.profiler == CW_PROFILER_PM && made->plan.image.pass_count > 1)
-        status = cw_error_set(&call.err, CW_ERR_UNSUPPORTED,
-                              "found metrics that need %u passes, expected the one of samples",
-                              (unsigned)made->plan.image.pass_count);
-    if (status != CW_OK)
-        cw_lib_drop(made);
-    else
         atomic_fetch_add(&(made->chip = chip->share)->users, 1); /* names of the chip's stand in the plan */
+    else
+        counterworks_plan_free(made);
     *plan = status == CW_OK ? made : NULL;
     return cw_lib_finish(&call, status, error);
 }
 
 void counterworks_plan_free(struct counterworks_plan *plan)
 {
-    if (plan)
+    if (plan) {
         cw_lib_leave(plan->chip);
+        cw_writer_free(&plan->native);
+    }
     cw_lib_drop(plan);
 }
 
@@ -74,6 +232,17 @@ uint32_t counterworks_plan_metric(const struct counterworks_plan *plan, size_t i
     return m->pass_count;
 }
 
+/* What a reader would refuse is not written. */
+static enum cw_status check(const struct cw_writer *out, const char *path, struct cw_error *err)
+{
+    struct cw_config_image image;
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status =
+        arena ? cw_config_image_read(&image, out->data, out->size, path, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    return status;
+}
+
 enum counterworks_status counterworks_plan_save(const struct counterworks_plan *plan, const char *path,
                                                 struct counterworks_error *error)
 {
@@ -81,8 +250,9 @@ enum counterworks_status counterworks_plan_save(const struct counterworks_plan *
     struct cw_writer out;
     cw_writer_init(&out);
     cw_config_image_write(&plan->plan.image, &out);
-    enum cw_status status =
-        out.status == CW_OK ? cw_file_write(path, out.data, out.size, &call.err) : cw_error_nomem(&call.err);
+    enum cw_status status = out.status == CW_OK ? check(&out, path, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = cw_file_write(path, out.data, out.size, &call.err);
     cw_writer_free(&out);
     return cw_lib_finish(&call, status, error);
 }

@@ -4,27 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/text.h"
 #include "base/usage.h"
+#include "cli/common/chip.h"
 #include "cli/common/cli.h"
 #include "cli/common/metric_list.h"
-#include "cli/common/chip.h"
 #include "cli/config/plan_explain.h"
-#include "host/nvperf/lower.h"
-#include "host/plan.h"
 
 enum { MOST_TOGETHER = 64 };
 
 struct options {
-    const char *output, *library;
+    const char *output;
     struct cw_metric_sources sources;
     struct cw_cli_chip chip;
-    struct cw_plan_options plan;
+    struct counterworks_plan_options plan;
     const char *together_texts[MOST_TOGETHER];
-    struct cw_names together[MOST_TOGETHER];
-    uint32_t most_passes; /* 0: any number */
-    bool all, drop, explain, json, no_native;
+    struct cw_metric_list together_lists[MOST_TOGETHER];
+    struct counterworks_names together[MOST_TOGETHER];
+    bool all, explain, json;
 };
 
 enum {
@@ -81,16 +77,17 @@ static uint32_t count_of_passes(struct argp_state *state, const char *text)
 
 static void choose_profiler(struct options *o, const char *name, struct argp_state *state)
 {
-    o->plan.profiler = strcmp(name, "pm") == 0 ? CW_PROFILER_PM : CW_PROFILER_RANGE;
+    o->plan.profiler = strcmp(name, "pm") == 0 ? COUNTERWORKS_SAMPLES : COUNTERWORKS_RANGES;
     if (strcmp(name, "range") != 0 && strcmp(name, "pm") != 0)
         cw_usage_error(state, "found the profiler '%s', expected range or pm", name);
 }
 
 static void choose_preference(struct options *o, const char *name, struct argp_state *state)
 {
-    o->plan.quick = strcmp(name, "time") == 0;
-    o->plan.whole = strcmp(name, "whole") == 0;
-    if (!o->plan.quick && !o->plan.whole && strcmp(name, "passes") != 0)
+    o->plan.prefer = strcmp(name, "time") == 0     ? COUNTERWORKS_TIME
+                     : strcmp(name, "passes") == 0 ? COUNTERWORKS_PASSES
+                                                   : COUNTERWORKS_WHOLE;
+    if (o->plan.prefer == COUNTERWORKS_WHOLE && strcmp(name, "whole") != 0)
         cw_usage_error(state, "found --prefer '%s', expected whole, passes or time", name);
 }
 
@@ -109,12 +106,10 @@ static void check_arguments(struct options *o, struct argp_state *state)
 {
     if (!o->sources.count && !o->all)
         cw_usage_error(state, "no metrics: give -m, --metrics-file, --set or --all");
-    if (o->drop && !o->most_passes && o->plan.profiler != CW_PROFILER_PM)
+    if (o->plan.drop && !o->plan.most_passes && o->plan.profiler != COUNTERWORKS_SAMPLES)
         cw_usage_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
-    if (o->plan.profiler == CW_PROFILER_PM && o->most_passes > 1)
-        cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->most_passes);
-    if (o->plan.profiler == CW_PROFILER_PM)
-        o->most_passes = 1;
+    if (o->plan.profiler == COUNTERWORKS_SAMPLES && o->plan.most_passes > 1)
+        cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->plan.most_passes);
     if (!o->output && !o->explain)
         cw_usage_error(state, "nothing to do: give -o FILE, --explain or both");
 }
@@ -134,13 +129,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         choose_profiler(o, arg, state);
         return 0;
     case KEY_MAX_PASSES:
-        o->most_passes = count_of_passes(state, arg);
+        o->plan.most_passes = count_of_passes(state, arg);
         return 0;
     case KEY_SINGLE_PASS:
-        o->most_passes = 1;
+        o->plan.most_passes = 1;
         return 0;
     case KEY_DROP:
-        o->drop = true;
+        o->plan.drop = true;
         return 0;
     case KEY_TOGETHER:
         keep_together(o, arg, state);
@@ -160,10 +155,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             cw_usage_error(state, "found the format '%s', expected text or json", arg);
         return 0;
     case KEY_LIBRARY:
-        o->library = arg;
+        o->plan.native_library = arg;
         return 0;
     case KEY_NO_NATIVE:
-        o->no_native = true;
+        o->plan.native = false;
         return 0;
     case ARGP_KEY_END:
         check_arguments(o, state);
@@ -173,166 +168,53 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Where NVIDIA's host library is found, it proves each pass; one that it would split is split here, and a config image
- * of theirs for the very same passes goes into `native`, so that the node needs no host library to collect. */
-static enum cw_status prove(const struct options *o, struct cw_plan *plan, struct cw_writer *native,
-                            struct cw_arena *arena, struct cw_error *err)
-{
-    const struct cw_nvperf *library;
-    struct cw_config_image *image = &plan->image;
-    uint32_t splits;
-    if (o->no_native || cw_nvperf_open(&library, o->library, o->library ? err : NULL) != CW_OK)
-        return o->library && !o->no_native ? err->code : CW_OK;
-    enum cw_status status = cw_nvperf_repair(library, image, &splits, arena, err);
-    if (status == CW_OK && splits) {
-        cw_text_print(stderr,
-                      "metric-config: NVIDIA's library split %" PRIu32 " pass%s that the database's limits allow\n",
-                      splits, splits == 1 ? "" : "es");
-        status = cw_plan_explain(plan, arena, err);
-    }
-    if (status == CW_OK)
-        status = cw_nvperf_lower(library, image, 0, native, err);
-    image->native_library = "libnvperf_host";
-    image->native = native->data;
-    image->native_size = native->size;
-    return status;
-}
-
-static enum cw_status write_image(const struct options *o, const struct cw_plan *plan, struct cw_arena *arena,
-                                  struct cw_error *err)
-{
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_config_image_write(&plan->image, &out);
-    enum cw_status status = out.status == CW_OK ? CW_OK : cw_error_nomem(err);
-    /* what a reader would refuse must not be written */
-    struct cw_config_image check;
-    if (status == CW_OK)
-        status = cw_config_image_read(&check, out.data, out.size, o->output, arena, err);
-    if (status == CW_OK)
-        status = cw_file_write(o->output, out.data, out.size, err);
-    cw_writer_free(&out);
-    return status;
-}
-
 static enum cw_status read_together(struct options *o, const struct counterworks_chip *chip, struct cw_arena *arena,
                                     struct cw_error *err)
 {
     enum cw_status status = CW_OK;
     for (size_t i = 0; status == CW_OK && i < o->plan.together_count; i++) {
-        struct cw_metric_list list = {0};
-        struct cw_metric_sources one = {.count = 1};
-        one.items[0].key = 'm';
-        one.items[0].text = o->together_texts[i];
-        status = cw_metric_list_gather(&list, &one, chip, arena, err);
-        const char **names = status == CW_OK ? cw_arena_alloc(arena, list.count, sizeof *names) : NULL;
-        if (status == CW_OK && !names)
-            status = cw_error_nomem(err);
-        if (names && list.count)
-            memcpy(names, list.names, list.count * sizeof *names);
-        o->together[i] = (struct cw_names){list.count, names};
-        cw_metric_list_free(&list);
+        const struct cw_metric_sources one = {.count = 1, .items = {{'m', o->together_texts[i]}}};
+        status = cw_metric_list_gather(&o->together_lists[i], &one, chip, arena, err);
+        o->together[i] = (struct counterworks_names){o->together_lists[i].count, o->together_lists[i].names};
     }
     o->plan.together = o->together;
     return status;
 }
 
-enum { MOST_NAMED = 8 };
-
-/* "2 of 5 metrics: a, b" */
-static void name_dropped(const struct cw_metric_list *list, const bool *kept, char *text, size_t size)
+static enum cw_status gather(struct options *o, struct cw_metric_list *list, struct counterworks_chip *chip,
+                             struct cw_arena *arena, struct cw_error *err)
 {
-    size_t dropped = 0, used = 0;
-    for (size_t i = 0; i < list->count; i++)
-        dropped += !kept[i];
-    used = (size_t)snprintf(text, size, "%zu of %zu metrics:", dropped, list->count);
-    for (size_t i = 0, named = 0; i < list->count && named <= MOST_NAMED && used < size; i++)
-        if (!kept[i]) {
-            used += (size_t)snprintf(text + used, size - used, "%s %s", named ? "," : "",
-                                     named < MOST_NAMED ? list->names[i] : "...");
-            named++;
-        }
-}
-
-/* Refuses metrics that need more passes than allowed, or leaves some out, and says which. Values give way first. */
-static enum cw_status limit_passes(struct options *o, const struct cw_chip *chip, struct cw_metric_list *list,
-                                   struct cw_error *err)
-{
-    uint32_t passes;
-    char text[700];
-    enum cw_status status = cw_plan_passes(&passes, chip, list->names, list->count, &o->plan, err);
-    if (status == CW_OK && o->plan.whole && passes > o->most_passes) {
-        o->plan.whole = false;
-        status = cw_plan_passes(&passes, chip, list->names, list->count, &o->plan, err);
-    }
-    if (status != CW_OK || passes <= o->most_passes)
+    struct counterworks_error error;
+    enum cw_status status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
+    if (status == CW_OK && o->all)
+        status = cw_metric_list_add_all(list, chip, arena, err);
+    if (status != CW_OK)
         return status;
-    bool *kept = calloc(list->count, sizeof *kept);
-    status = kept ? cw_plan_choose(kept, chip, list->names, list->count, o->most_passes, &o->plan, err)
-                  : cw_error_nomem(err);
-    if (status == CW_OK)
-        name_dropped(list, kept, text, sizeof text);
-    if (status == CW_OK && !o->drop)
-        status = cw_error_set(err, CW_ERR_UNSUPPORTED,
-                              "found %" PRIu32 " passes, expected at most %" PRIu32 "; --drop would leave out %s",
-                              passes, o->most_passes, text);
-    size_t n = 0;
-    for (size_t i = 0; status == CW_OK && i < list->count; i++)
-        if (kept[i])
-            list->names[n++] = list->names[i];
-    if (status == CW_OK && !n)
-        status = cw_error_set(err, CW_ERR_UNSUPPORTED, "found no metric that fits %" PRIu32 " pass%s", o->most_passes,
-                              o->most_passes == 1 ? "" : "es");
-    if (status == CW_OK) {
-        list->count = n;
-        cw_text_print(stderr, "metric-config: left out %s\n", text);
-    }
-    free(kept);
-    return status;
-}
-
-static enum cw_status plan(struct options *o, const struct counterworks_chip *handle, struct cw_metric_list *list,
-                           struct cw_plan *out, struct cw_arena *arena, struct cw_error *err)
-{
-    const struct cw_chip *chip = handle->chip;
-    enum cw_status status = read_together(o, handle, arena, err);
-    if (status == CW_OK && o->most_passes)
-        status = limit_passes(o, chip, list, err);
-    return status == CW_OK ? cw_plan_make(out, chip, list->names, list->count, &o->plan, arena, err) : status;
+    counterworks_chip_add_legacy(chip, list->names, list->count, &error);
+    status = cw_cli_take(&error, err);
+    return status == CW_OK ? read_together(o, chip, arena, err) : status;
 }
 
 static enum cw_status run(struct options *o, struct cw_metric_list *list, struct cw_arena *arena, struct cw_error *err)
 {
-    struct counterworks_chip *handle = NULL;
+    struct counterworks_chip *chip = NULL;
+    struct counterworks_plan *plan = NULL;
     struct counterworks_error error;
-    struct cw_plan p;
-    struct cw_writer native;
-    cw_writer_init(&native);
-    enum cw_status status = cw_cli_chip_open(&handle, &o->chip, err);
+    enum cw_status status = cw_cli_chip_open(&chip, &o->chip, err);
     if (status == CW_OK)
-        status = cw_metric_list_gather(list, &o->sources, handle, arena, err);
-    if (status == CW_OK && o->all)
-        status = cw_metric_list_add_all(list, handle, arena, err);
+        status = gather(o, list, chip, arena, err);
     if (status == CW_OK) {
-        counterworks_chip_add_legacy(handle, list->names, list->count, &error);
+        counterworks_plan_make(&plan, chip, list->names, list->count, &o->plan, &error);
         status = cw_cli_take(&error, err);
     }
-    const struct cw_chip *chip = handle ? handle->chip : NULL;
-    if (status == CW_OK && o->plan.profiler == CW_PROFILER_PM && chip->pm_limits == chip->limits)
-        cw_text_print(stderr, "metric-config: found no limits of sampling over time for this chip; planned by those of "
-                              "range profiling, which never allow more\n");
-    if (status == CW_OK) {
-        status = plan(o, handle, list, &p, arena, err);
-        cw_lib_hint(err, handle, list->names, list->count);
+    if (status == CW_OK && o->output) {
+        counterworks_plan_save(plan, o->output, &error);
+        status = cw_cli_take(&error, err);
     }
-    if (status == CW_OK)
-        status = prove(o, &p, &native, arena, err);
-    if (status == CW_OK && o->output)
-        status = write_image(o, &p, arena, err);
     if (status == CW_OK && o->explain)
-        status = cw_plan_print(&p, chip, &o->plan, o->json, arena, err);
-    cw_writer_free(&native);
-    counterworks_chip_close(handle);
+        status = cw_plan_print(plan, chip, o->json, arena, err);
+    counterworks_plan_free(plan);
+    counterworks_chip_close(chip);
     return status;
 }
 
@@ -351,7 +233,8 @@ int main(int argc, char **argv)
         children,
         NULL,
         NULL};
-    struct options options = {.plan.whole = true};
+    struct options options = {.plan = COUNTERWORKS_PLAN_OPTIONS};
+    options.plan.native = true;
     cw_cli_init();
     cw_usage_parse(&argp, argc, argv, 0, &options);
     struct cw_error err = CW_ERROR_INIT;
@@ -359,6 +242,8 @@ int main(int argc, char **argv)
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? run(&options, &list, arena, &err) : cw_error_nomem(&err);
     cw_metric_list_free(&list);
+    for (size_t i = 0; i < options.plan.together_count; i++)
+        cw_metric_list_free(&options.together_lists[i]);
     cw_arena_destroy(arena);
     return cw_cli_finish(status, &err);
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "host/plan.h"
 #include "json/json_tree.h"
+#include "lib/handles.h"
 #include "passes/parts.h"
 
 enum {
@@ -298,9 +300,9 @@ static enum cw_status print_json(const struct explained *e, const struct cw_chip
     return status;
 }
 
-enum cw_status cw_plan_print(const struct cw_plan *plan, const struct cw_chip *chip,
-                             const struct cw_plan_options *options, bool json, struct cw_arena *arena,
-                             struct cw_error *err)
+static enum cw_status print(const struct cw_plan *plan, const struct cw_chip *chip,
+                            const struct cw_plan_options *options, bool json, struct cw_arena *arena,
+                            struct cw_error *err)
 {
     struct explained e = {.plan = plan, .loads = cw_arena_alloc(arena, plan->image.domain_count, sizeof *e.loads)};
     enum cw_status status = e.loads ? cw_plan_loads(e.loads, plan, chip, arena, err) : cw_error_nomem(err);
@@ -320,4 +322,10 @@ enum cw_status cw_plan_print(const struct cw_plan *plan, const struct cw_chip *c
     print_savings(&e);
     cw_text_print(stdout, "\n");
     return print_metrics(&e, chip, options, err);
+}
+
+enum cw_status cw_plan_print(const struct counterworks_plan *plan, const struct counterworks_chip *chip, bool json,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    return print(&plan->plan, chip->chip, &plan->options, json, arena, err);
 }

@@ -7,8 +7,9 @@
  *     counterworks_evaluate         values and statuses of metrics, in arrays of the caller's
  *
  * Functions return a status. They fill in the error that they are given, unless that is NULL, and where they fail they
- * set what they were to make to NULL. Nothing is printed, and nothing ends the program. There is no global state:
- * different handles may be used by several threads at a time. So may one handle, by functions that take it as const.
+ * set what they were to make to NULL. Nothing is printed, and nothing ends the program. There is no global state
+ * (but NVIDIA's host library, which a plan may ask for): different handles may be used by several threads at a time. So
+ * may one handle, by functions that take it as const.
  *
  * Numbers have a decimal point, whatever the program's locale. A call takes up to 200 KB of the thread's stack.
  *
@@ -146,18 +147,36 @@ enum counterworks_preference {
     COUNTERWORKS_TIME    /* the least time to set passes up and to read them */
 };
 
-struct counterworks_plan_options {
+struct counterworks_names {
+    size_t count;
+    const char *const *names;
+};
+
+struct counterworks_plan_options { /* used during the call alone, with all that they point to */
     size_t size;
     enum counterworks_profiler profiler; /* COUNTERWORKS_RANGES or COUNTERWORKS_SAMPLES */
     enum counterworks_preference prefer;
+    uint32_t most_passes; /* 0: any number; for samples always 1. COUNTERWORKS_WHOLE gives way to COUNTERWORKS_PASSES
+                             where that keeps to it */
+    bool drop;            /* what to do with a plan that is longer. false: COUNTERWORKS_UNSUPPORTED. true: metrics are
+                             taken in the order given, each that needs a pass too many is left out, and the chip's
+                             listener is told */
+    bool native;          /* NVIDIA's host library checks each pass, and one that it refuses is split. Its config image
+                             for these passes is kept in the plan, so that the GPU's machine needs no such library. It
+                             is loaded once for the process. false: the plan is the same wherever it is made */
+    const char *native_library;                /* its path. NULL: its usual places; where it is not found, as without */
+    size_t together_count;                     /* of groups of metrics */
+    const struct counterworks_names *together; /* metrics of the plan; all counters of a group share a pass */
 };
 #define COUNTERWORKS_PLAN_OPTIONS                                                                                      \
     {                                                                                                                  \
-        sizeof(struct counterworks_plan_options), COUNTERWORKS_RANGES, COUNTERWORKS_WHOLE                              \
+        sizeof(struct counterworks_plan_options), COUNTERWORKS_RANGES, COUNTERWORKS_WHOLE, 0, false, false, NULL, 0,   \
+            NULL                                                                                                       \
     }
 
 /* Plans metrics by their full names; one that stands twice counts once. NULL options are the usual ones.
- * COUNTERWORKS_USAGE for an unknown name or none, COUNTERWORKS_UNSUPPORTED for what cannot be collected. */
+ * COUNTERWORKS_USAGE for an unknown name or none, COUNTERWORKS_UNSUPPORTED for what cannot be collected or kept
+ * together. */
 enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan, const struct counterworks_chip *chip,
                                                 const char *const *names, size_t count,
                                                 const struct counterworks_plan_options *options,
@@ -171,7 +190,7 @@ uint32_t counterworks_plan_passes(const struct counterworks_plan *plan, uint32_t
 size_t counterworks_plan_metric_count(const struct counterworks_plan *plan);
 uint32_t counterworks_plan_metric(const struct counterworks_plan *plan, size_t index, const char **name,
                                   const uint32_t **passes, bool *whole);
-/* The config image, for capture-agent. */
+/* Writes the config image, for capture-agent. */
 enum counterworks_status counterworks_plan_save(const struct counterworks_plan *plan, const char *path,
                                                 struct counterworks_error *error);
 

@@ -130,6 +130,141 @@ Test(library, a_plan_is_that_of_the_command)
     counterworks_plan_free(plan);
 }
 
+static const char *const few[] = {"lts__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct", "dram__bytes_read.sum",
+                                  "sm__inst_executed.avg.per_cycle_active"};
+enum { FEW = sizeof few / sizeof *few };
+
+/* Ends the plan. The command has to write the same file. */
+static void expect_plan_of(struct counterworks_plan *plan, const char *options)
+{
+    char path[64], command[1024];
+    snprintf(path, sizeof path, "/tmp/library_test_few.%d", (int)getpid());
+    GOOD(counterworks_plan_save(plan, path, &error));
+    counterworks_plan_free(plan);
+    snprintf(command, sizeof command,
+             CW_METRIC_CONFIG " --chip GH100 -m %s,%s,%s,%s %s -o /dev/stdout 2>/dev/null | cmp %s -", few[0], few[1],
+             few[2], few[3], options, path);
+    cr_expect_eq(system(command), 0, "%s", options);
+    unlink(path);
+}
+
+static void note(void *user, const char *line)
+{
+    size_t used = strlen(user);
+    snprintf((char *)user + used, 1000 - used, "%s\n", line);
+}
+
+Test(library, a_plan_keeps_to_the_most_passes)
+{
+    struct counterworks_plan *plan;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    char told[1000] = "";
+    counterworks_chip_tell(gh100, note, told);
+    options.most_passes = 2;
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    cr_expect_eq(counterworks_plan_passes(plan, NULL), 2);
+    expect_plan_of(plan, "--no-native");
+    options.most_passes = 1;
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect(!plan && strstr(error.message, "found 2 passes") && strstr(error.message, few[0]), "%s", error.message);
+    cr_expect_str_empty(told);
+    options.drop = true;
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    cr_expect_eq(counterworks_plan_metric_count(plan), FEW - 1);
+    cr_expect_str_eq(told, "left out 1 of 4 metrics: lts__t_sector_hit_rate.pct\n");
+    expect_plan_of(plan, "--no-native --single-pass --drop");
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, 1, &options, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect_str_eq(error.message, "found no metric that fits 1 pass");
+}
+
+Test(library, samples_have_one_pass)
+{
+    struct counterworks_plan *plan;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    char told[1000] = "";
+    options.profiler = COUNTERWORKS_SAMPLES;
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
+    options.drop = true;
+    counterworks_chip_tell(gh100, note, told);
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    cr_expect(strstr(told, "found no limits of sampling") == told && strstr(told, "\nleft out 1 of 4"), "%s", told);
+    expect_plan_of(plan, "--no-native --profiler pm --drop");
+}
+
+struct list {
+    size_t count;
+    char names[64][128];
+    const char *items[64];
+};
+
+static bool keep(void *user, const char *name)
+{
+    struct list *list = user;
+    snprintf(list->names[list->count], sizeof *list->names, "%s", name);
+    list->items[list->count] = list->names[list->count];
+    return ++list->count < sizeof list->items / sizeof *list->items;
+}
+
+Test(library, whole_values_give_way_to_the_most_passes)
+{
+    static struct list set;
+    struct counterworks_plan *plan;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    bool whole, all = true;
+    GOOD(counterworks_set_metrics(gh100, "warp-state", keep, &set, &error));
+    GOOD(counterworks_plan_make(&plan, gh100, set.items, set.count, &options, &error));
+    options.most_passes = counterworks_plan_passes(plan, NULL) - 1;
+    counterworks_plan_free(plan);
+    GOOD(counterworks_plan_make(&plan, gh100, set.items, set.count, &options, &error));
+    cr_expect_eq(counterworks_plan_passes(plan, NULL), options.most_passes);
+    for (size_t i = 0; i < counterworks_plan_metric_count(plan); i++) {
+        counterworks_plan_metric(plan, i, NULL, NULL, &whole);
+        all &= whole;
+    }
+    cr_expect_not(all);
+    counterworks_plan_free(plan);
+}
+
+Test(library, metrics_are_kept_together)
+{
+    struct counterworks_plan *plan;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    struct counterworks_names together = {2, &few[1]};
+    const uint32_t *first, *second;
+    options.together = &together;
+    options.together_count = 1;
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    cr_expect_eq(counterworks_plan_metric(plan, 1, NULL, &first, NULL), 1);
+    cr_expect_eq(counterworks_plan_metric(plan, 2, NULL, &second, NULL), 1);
+    cr_expect_eq(*first, *second);
+    expect_plan_of(plan, "--no-native --keep-together l1tex__t_sector_hit_rate.pct,dram__bytes_read.sum");
+    together.names = few; /* no pass holds the first */
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect(strstr(error.message, "kept together"), "%s", error.message);
+}
+
+/* Where the host library is not found the plans are the same as without. */
+Test(library, the_host_library_proves_a_plan)
+{
+    struct counterworks_plan *plan;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    options.native = true;
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    expect_plan_of(plan, "");
+}
+
+Test(library, the_host_library_is_where_it_is_said_to_be)
+{
+    struct counterworks_plan *plan;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    options.native_library = "/nowhere/libnvperf_host.so";
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    expect_plan_of(plan, "--no-native");
+    options.native = true;
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect(!plan && strstr(error.message, "NVIDIA's host library"), "%s", error.message);
+}
+
 Test(library, ranges_are_evaluated)
 {
     static const char *const names[] = {"l1tex__average_t_sectors_per_request.pct", "gpu__time_duration.sum",
