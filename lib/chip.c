@@ -65,9 +65,11 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
 static enum cw_status load(struct counterworks_chip *made, const struct counterworks *data, const char *name,
                            const char *path, struct cw_error *err)
 {
-    made->share = malloc(sizeof *made->share);
+    made->words = cw_arena_alloc(made->arena, 1, sizeof *made->words);
+    made->share = made->words ? malloc(sizeof *made->share) : NULL;
     if (!made->share)
         return cw_error_nomem(err);
+    made->words->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
     if (data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
@@ -110,6 +112,7 @@ enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip 
 void counterworks_chip_close(struct counterworks_chip *chip)
 {
     if (chip && chip->share) {
+        cw_arena_destroy(chip->words->arena);
         cw_lib_leave(chip->share);
         chip->arena = NULL;
     }

@@ -2,6 +2,7 @@
 #ifndef CW_LIB_HANDLES_H
 #define CW_LIB_HANDLES_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/bytes.h"
@@ -24,11 +25,20 @@ struct cw_lib_share {
     struct cw_arena *arena;
 };
 
+/* What was read of the glossary, also by functions that take the chip as const. */
+struct cw_lib_words {
+    pthread_mutex_t lock;
+    bool asked; /* for a metric */
+    struct cw_arena *arena;
+    const struct cw_glossary *glossary; /* all of it; NULL: not read */
+};
+
 struct counterworks_chip {
     struct cw_arena *arena;
     struct cw_lib_share *share; /* with what else needs the arena */
     const char *folder;
     const struct cw_chip *chip;
+    struct cw_lib_words *words;
     void (*tell)(void *user, const char *line); /* NULL: nobody listens */
     void *user;
 };

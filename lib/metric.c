@@ -1,8 +1,10 @@
 /* What is known of metrics. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/handles.h"
+#include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
 #include "metricdb/term_text.h"
@@ -140,20 +142,59 @@ struct described { /* a metric, which comes first, and where its texts are */
     struct cw_arena *arena;
 };
 
-static enum cw_status describe(struct described *d, const struct counterworks_chip *chip, const struct cw_metric *m,
-                               const char *name, struct cw_error *err)
+/* The whole glossary is read once, for the second metric that is asked for. One alone needs few of its words. */
+static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_lib_words *words, const char *folder,
+                                 const char *name, struct cw_arena *arena, struct cw_error *err)
 {
-    char text[CW_DESCRIPTION_MAX];
+    if (words->glossary) {
+        *glossary = words->glossary;
+        return CW_OK;
+    }
+    if (!words->asked) {
+        words->asked = true;
+        return cw_glossary_load_about(glossary, folder, name, arena, err);
+    }
+    struct cw_arena *own = cw_arena_create();
+    enum cw_status status = own ? cw_glossary_load_about(glossary, folder, NULL, own, err) : cw_error_nomem(err);
+    if (status == CW_OK) {
+        words->arena = own;
+        words->glossary = *glossary;
+    } else {
+        cw_arena_destroy(own);
+    }
+    return status;
+}
+
+/* What is said of a metric, or of its base name. */
+static enum cw_status say(char *text, size_t size, const struct counterworks_chip *chip, const struct cw_metric *m,
+                          const char *name, bool base, struct cw_arena *arena, struct cw_error *err)
+{
     const struct cw_glossary *glossary;
+    if (m->type == CW_FORMULA) {
+        snprintf(text, size, "%s", chip->chip->formulas->items[m->base].description);
+        return CW_OK;
+    }
+    pthread_mutex_lock(&chip->words->lock);
+    enum cw_status status = read_words(&glossary, chip->words, chip->folder, name, arena, err);
+    pthread_mutex_unlock(&chip->words->lock);
+    if (status == CW_OK && base)
+        cw_describe(glossary, chip->chip, m->type, m->base, text, size);
+    else if (status == CW_OK)
+        cw_describe_metric(glossary, chip->chip, m, text, size);
+    return status == CW_ERR_IO ? CW_OK : status;
+}
+
+static enum cw_status describe(struct described *d, const struct counterworks_chip *chip, const struct cw_metric *m,
+                               const char *name, bool base, struct cw_error *err)
+{
+    char unit[128], text[CW_DESCRIPTION_MAX + 256] = "";
+    enum cw_status status = say(text, sizeof text, chip, m, name, base, d->arena, err);
     d->metric.type = (enum counterworks_metric_type)m->type;
-    d->metric.unit = cw_arena_strdup(d->arena, cw_metric_dimension(chip->chip, m, text, sizeof text));
+    d->metric.unit = cw_arena_strdup(d->arena, cw_metric_dimension(chip->chip, m, unit, sizeof unit));
     d->metric.formula = cw_metric_formula(chip->chip, m, d->arena);
-    enum cw_status status = cw_glossary_load_about(&glossary, chip->folder, name, d->arena, NULL);
-    bool known = status == CW_OK;
-    d->metric.description =
-        cw_arena_strdup(d->arena, known ? cw_describe_metric(glossary, chip->chip, m, text, sizeof text) : "");
-    bool good = status != CW_ERR_NOMEM && d->metric.unit && d->metric.formula && d->metric.description;
-    return good ? CW_OK : cw_error_nomem(err);
+    d->metric.description = cw_arena_strdup(d->arena, text);
+    bool good = d->metric.unit && d->metric.formula && d->metric.description;
+    return good || status != CW_OK ? status : cw_error_nomem(err);
 }
 
 enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,
@@ -162,18 +203,20 @@ enum counterworks_status counterworks_metric_find(struct counterworks_metric **m
 {
     struct cw_lib_call call = cw_lib_enter();
     struct cw_metric m;
-    struct described *d = NULL;
-    *metric = NULL;
-    enum cw_status status = cw_metric_parse(&m, chip->chip, name, &call.err);
-    if (status != CW_OK)
-        cw_lib_hint(&call.err, chip, &name, 1);
-    if (status == CW_OK && (!(d = calloc(1, sizeof *d)) || !(d->arena = cw_arena_create())))
+    struct described *d = calloc(1, sizeof *d);
+    enum cw_metric_type type;
+    uint32_t index;
+    bool base = cw_chip_find(chip->chip, name, strlen(name), &type, &index);
+    if (base)
+        m = cw_metric_usual(chip->chip, type, index);
+    enum cw_status status = base ? CW_OK : cw_metric_parse(&m, chip->chip, name, &call.err);
+    cw_lib_hint(&call.err, chip, &name, 1);
+    if (status == CW_OK && (!d || !(d->arena = cw_arena_create())))
         status = cw_error_nomem(&call.err);
     if (status == CW_OK)
-        status = describe(d, chip, &m, name, &call.err);
-    if (status == CW_OK)
-        *metric = &d->metric;
-    else if (d)
+        status = describe(d, chip, &m, name, base, &call.err);
+    *metric = status == CW_OK ? &d->metric : NULL;
+    if (d && status != CW_OK)
         counterworks_metric_free(&d->metric);
     return cw_lib_finish(&call, status, error);
 }

@@ -9,13 +9,8 @@
 
 #include "base/usage.h"
 #include "cli/common/cli.h"
-#include "cli/common/cli.h"
-#include "host/plan.h"
-#include "image/counter_data.h"
 #include "json/json_tree.h"
-#include "metricdb/term_text.h"
 #include "metricdb/formula.h"
-#include "metricdb/glossary.h"
 #include "metricdb/term.h"
 
 enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
@@ -29,13 +24,13 @@ struct options {
 
 /* What there is to say about one argument. */
 struct facts {
-    const char *name;   /* as given */
+    const char *name; /* as given */
+    struct counterworks_metric *found;
     bool full;          /* a full name, not a base name */
     bool legacy;        /* a name of CUPTI's, if it is a formula */
-    struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `dimension` */
-    char meaning[CW_DESCRIPTION_MAX + 256], dimension[128];
+    struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `found` */
     const char *type, *unit, *evidence;
-    char *formula;       /* lines */
+    const char *formula; /* lines */
     const char *derived; /* how a counter follows from recorded ones, or NULL */
     uint32_t instances, passes, confirmed;
     double peak;
@@ -76,22 +71,23 @@ static const struct argp_option option_list[] = {
 
 /* ---- gathering -------------------------------------------------------------------------------------------------- */
 
-static enum cw_status resolve(struct facts *f, const struct cw_chip *chip, struct cw_error *err)
+static enum cw_status find(struct facts *f, const struct counterworks_chip *chip, struct cw_error *err)
 {
+    struct counterworks_error error;
     enum cw_metric_type type;
     uint32_t base;
-    if (!cw_chip_find(chip, f->name, strlen(f->name), &type, &base)) {
-        f->full = true;
-        return cw_metric_parse(&f->m, chip, f->name, err);
-    }
-    f->m = cw_metric_usual(chip, type, base);
-    return CW_OK;
+    counterworks_metric_find(&f->found, chip, f->name, &error);
+    f->full = !cw_chip_find(chip->chip, f->name, strlen(f->name), &type, &base);
+    if (f->full && f->found)
+        cw_metric_parse(&f->m, chip->chip, f->name, NULL);
+    else if (f->found)
+        f->m = cw_metric_usual(chip->chip, type, base);
+    return cw_cli_take(&error, err);
 }
 
 static void describe_formula(struct facts *f, const struct cw_formula *formula, struct cw_arena *arena)
 {
     const char *where = cw_arena_printf(arena, "a metric of yours: %s:%u", formula->path, formula->line);
-    snprintf(f->meaning, sizeof f->meaning, "%s", formula->description);
     f->unit = "";
     f->evidence = f->legacy ? "a name of CUPTI's, by formula; metric-query legacy says more"
                   : where   ? where
@@ -250,51 +246,44 @@ static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chi
     return list_marked(&f->raws, raws, chip->raw_count, arena, err);
 }
 
-static enum cw_status count_passes(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
+static enum cw_status count_passes(struct facts *f, const struct counterworks_chip *chip, struct cw_arena *arena,
                                    struct cw_error *err)
 {
     char name[CW_METRIC_NAME_MAX];
-    const char *names[] = {cw_metric_name(chip, &f->m, name)};
-    struct cw_plan plan;
-    struct cw_error why = CW_ERROR_INIT;
-    const struct cw_plan_options options = {.profiler = CW_PROFILER_RANGE};
-    enum cw_status status = cw_plan_make(&plan, chip, names, 1, &options, arena, &why);
-    if (status == CW_OK)
-        f->passes = plan.image.pass_count;
+    const char *names[] = {cw_metric_name(chip->chip, &f->m, name)};
+    struct counterworks_plan *plan;
+    struct counterworks_error why;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    options.prefer = COUNTERWORKS_PASSES;
+    if (counterworks_plan_make(&plan, chip, names, 1, &options, &why) == COUNTERWORKS_OK)
+        f->passes = counterworks_plan_passes(plan, NULL);
     else
         f->not_collected = cw_arena_strdup(arena, why.message);
-    return status == CW_ERR_NOMEM || (status != CW_OK && !f->not_collected) ? cw_error_nomem(err) : CW_OK;
+    counterworks_plan_free(plan);
+    bool good = why.status != COUNTERWORKS_NOMEM && (f->not_collected || why.status == COUNTERWORKS_OK);
+    return good ? CW_OK : cw_error_nomem(err);
 }
 
 /* What may follow the base name, and the formula of a ratio or throughput. */
-static char *base_formula(const struct cw_chip *chip, const struct cw_metric *m, struct cw_arena *arena)
+static const char *base_formula(const struct facts *f, struct cw_arena *arena)
 {
+    const struct cw_metric *m = &f->m;
     if (m->type == CW_COUNTER)
-        return cw_arena_strdup(arena, "with .sum, .avg, .min or .max, and perhaps .per_second, .per_cycle_active, "
-                                      ".pct_of_peak_sustained_elapsed ...");
-    const char *formula = cw_metric_formula(chip, m, arena), *after = cw_submetric_text(m->sub);
-    if (!formula)
-        return NULL;
+        return "with .sum, .avg, .min or .max, and perhaps .per_second, .per_cycle_active, "
+               ".pct_of_peak_sustained_elapsed ...";
     return cw_arena_printf(arena, "with .%s%s%s: %s", m->type == CW_RATIO ? "" : cw_rollup_text(m->rollup),
-                           m->type == CW_RATIO ? "" : ".", after, formula);
+                           m->type == CW_RATIO ? "" : ".", cw_submetric_text(m->sub), f->found->formula);
 }
 
-static enum cw_status gather(struct facts *f, const struct cw_chip *chip, const struct cw_glossary *glossary,
-                             struct cw_arena *arena, struct cw_error *err)
+static enum cw_status gather(struct facts *f, const struct counterworks_chip *chip, struct cw_arena *arena,
+                             struct cw_error *err)
 {
-    enum cw_status status = resolve(f, chip, err);
+    enum cw_status status = find(f, chip, err);
     if (status != CW_OK)
         return status;
-    describe_base(f, chip, arena);
-    if (f->full && f->m.type != CW_FORMULA)
-        cw_describe_metric(glossary, chip, &f->m, f->meaning, sizeof f->meaning);
-    else if (!f->full)
-        cw_describe(glossary, chip, f->m.type, f->m.base, f->meaning, sizeof f->meaning);
-    cw_metric_dimension(chip, &f->m, f->dimension, sizeof f->dimension);
-    f->formula = f->full ? cw_metric_formula(chip, &f->m, arena) : base_formula(chip, &f->m, arena);
-    if (!f->formula)
-        return cw_error_nomem(err);
-    status = gather_counters(f, chip, arena, err);
+    describe_base(f, chip->chip, arena);
+    f->formula = f->full ? f->found->formula : base_formula(f, arena);
+    status = f->formula ? gather_counters(f, chip->chip, arena, err) : cw_error_nomem(err);
     return status == CW_OK ? count_passes(f, chip, arena, err) : status;
 }
 
@@ -340,11 +329,11 @@ static void print_unit(const struct facts *f, const struct cw_chip *chip)
 static void print_text(const struct facts *f, const struct cw_chip *chip)
 {
     cw_text_print(stdout, "%s\n", f->name);
-    print_line("meaning", f->meaning);
+    print_line("meaning", f->found->description);
     print_line("type", f->type);
     if (*f->unit)
         print_unit(f, chip);
-    print_line("measured in", f->dimension);
+    print_line("measured in", f->found->unit);
     (f->m.type == CW_THROUGHPUT ? print_lines : print_line)("formula", f->formula);
     if (f->derived)
         print_line("derived as", f->derived);
@@ -404,8 +393,8 @@ static json_t *json_of_counters(const struct facts *f, const struct cw_chip *chi
 static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
-                     "description", f->meaning, "type", f->type, "hardware_unit", f->unit, "instances",
-                     (json_int_t)f->instances, "unit", f->dimension, "formula", f->formula, "derived_as", f->derived,
+                     "description", f->found->description, "type", f->type, "hardware_unit", f->unit, "instances",
+                     (json_int_t)f->instances, "unit", f->found->unit, "formula", f->formula, "derived_as", f->derived,
                      "counters", json_of_counters(f, chip), "raw_counters", json_of_raws(f, chip), "peak",
                      isnan(f->peak) ? json_null() : json_real(f->peak), "evidence", f->evidence, "confirmed",
                      (json_int_t)f->confirmed, "passes", f->not_collected ? json_null() : json_integer(f->passes));
@@ -423,37 +412,36 @@ static enum cw_status print_json(const struct facts *facts, size_t count, const 
     return status;
 }
 
-static enum cw_status run(const void *options, struct counterworks_chip *handle, struct cw_arena *arena,
+static enum cw_status describe(const struct options *o, struct counterworks_chip *chip, struct facts *facts,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    struct counterworks_error error;
+    uint32_t own = chip->chip->formulas ? chip->chip->formulas->count : 0;
+    counterworks_chip_add_legacy(chip, o->metrics, o->count, &error);
+    enum cw_status status = cw_cli_take(&error, err);
+    for (size_t i = 0; status == CW_OK && i < o->count; i++) {
+        facts[i].name = o->metrics[i];
+        facts[i].legacy = cw_formulas_find(chip->chip, o->metrics[i]) >= own;
+        status = gather(&facts[i], chip, arena, err);
+    }
+    if (status == CW_OK && o->format == CW_QUERY_JSON)
+        return print_json(facts, o->count, chip->chip, err);
+    for (size_t i = 0; status == CW_OK && i < o->count; i++) {
+        fputs(i ? "\n" : "", stdout);
+        print_text(&facts[i], chip->chip);
+    }
+    return status;
+}
+
+static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                           struct cw_error *err)
 {
     const struct options *o = options;
-    const struct cw_glossary *glossary;
-    struct counterworks_error error;
-    uint32_t own = handle->chip->formulas ? handle->chip->formulas->count : 0;
-    counterworks_chip_add_legacy(handle, o->metrics, o->count, &error);
-    enum cw_status status = cw_cli_take(&error, err);
-    const struct cw_chip *chip = handle->chip;
-    if (status == CW_OK)
-        status = cw_glossary_load_about(&glossary, NULL, o->count == 1 ? o->metrics[0] : NULL, arena, err);
-    struct facts *facts = status == CW_OK ? cw_arena_alloc(arena, o->count, sizeof *facts) : NULL;
-    if (status == CW_OK && !facts)
-        status = cw_error_nomem(err);
-    for (size_t i = 0; status == CW_OK && i < o->count; i++) {
-        facts[i].name = o->metrics[i];
-        facts[i].legacy = cw_formulas_find(chip, o->metrics[i]) >= own;
-        status = gather(&facts[i], chip, glossary, arena, err);
-        if (status != CW_OK)
-            cw_lib_hint(err, handle, &o->metrics[i], 1);
-    }
-    if (status != CW_OK)
-        return status;
-    if (o->format == CW_QUERY_JSON)
-        return print_json(facts, o->count, chip, err);
-    for (size_t i = 0; i < o->count; i++) {
-        fputs(i ? "\n" : "", stdout);
-        print_text(&facts[i], chip);
-    }
-    return CW_OK;
+    struct facts *facts = cw_arena_alloc(arena, o->count, sizeof *facts);
+    enum cw_status status = facts ? describe(o, chip, facts, arena, err) : cw_error_nomem(err);
+    for (size_t i = 0; facts && i < o->count; i++)
+        counterworks_metric_free(facts[i].found);
+    return status;
 }
 
 int cw_query_describe(int argc, char **argv)

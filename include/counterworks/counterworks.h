@@ -105,7 +105,7 @@ struct counterworks_metric {
     const char *unit; /* of measurement: "bytes/s", "%", "1" for a plain number */
     /* What the value is computed from, a line for each term: the largest of them where there are several. */
     const char *formula;
-    const char *description; /* one or two sentences, "" where the folder has no glossary */
+    const char *description; /* one or two sentences; "" where the folder has no glossary, or the formula none */
 };
 
 enum counterworks_selection {
@@ -123,8 +123,9 @@ enum counterworks_status counterworks_metric_each(const struct counterworks_chip
 enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *set,
                                                   bool (*take)(void *user, const char *name), void *user,
                                                   struct counterworks_error *error);
-/* Describes a metric by its full name. *metric lives in memory that counterworks_metric_free() gives back.
- * COUNTERWORKS_USAGE for a name that the chip does not have; the message names the nearest that it has. */
+/* Describes a metric by its full name, or what a base name counts: unit and formula are then those of its usual metric.
+ * *metric lives in memory that counterworks_metric_free() gives back. COUNTERWORKS_USAGE for a name that the chip does
+ * not have; the message names the nearest that it has. */
 enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,
                                                   const struct counterworks_chip *chip, const char *name,
                                                   struct counterworks_error *error);

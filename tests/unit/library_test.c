@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,47 @@ Test(library, metrics_are_listed_and_described)
     cr_expect(strstr(m->description, "sectors"), "%s", m->description);
     counterworks_metric_free(m);
     counterworks_metric_free(NULL);
+    GOOD(counterworks_metric_find(&m, gh100, "lts__t_sector_hit_rate", &error));
+    cr_expect(m->type == COUNTERWORKS_RATIO && strcmp(m->unit, "%") == 0 && strstr(m->formula, "100 * "), "%s",
+              m->formula);
+    cr_expect(strstr(m->description, "sectors") && !strstr(m->description, "percent"), "%s", m->description);
+    counterworks_metric_free(m);
     cr_expect_eq(counterworks_metric_find(&m, gh100, "sm__cycles_activ.avg", &error), COUNTERWORKS_USAGE);
     cr_expect(!m && strstr(error.message, "sm__cycles_active"), "%s", error.message);
+}
+
+/* The user is the base name's description, which has to begin that of each thread. */
+static void *find_often(void *user)
+{
+    static const char *const names[] = {"sm__cycles_active.avg", "sm__cycles_active.sum", "sm__cycles_active"};
+    void *wrong = NULL;
+    for (int i = 0; i < 60; i++) {
+        struct counterworks_metric *m;
+        if (counterworks_metric_find(&m, gh100, names[i % 3], NULL) != COUNTERWORKS_OK ||
+            strncmp(m->description, user, strlen(user)) != 0)
+            wrong = user;
+        counterworks_metric_free(m);
+    }
+    return wrong;
+}
+
+Test(library, threads_describe_metrics_of_one_chip)
+{
+    pthread_t threads[4];
+    struct counterworks_metric *m;
+    struct counterworks_chip *other;
+    GOOD(counterworks_chip_open(&other, data, "GH100", &error));
+    GOOD(counterworks_metric_find(&m, other, "sm__cycles_active", &error));
+    cr_assert(*m->description);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, find_often, (void *)m->description), 0);
+    for (int i = 0; i < 4; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        cr_expect_null(wrong);
+    }
+    counterworks_metric_free(m);
+    counterworks_chip_close(other);
 }
 
 Test(library, users_metrics_are_added)
@@ -91,6 +131,7 @@ Test(library, users_metrics_are_added)
     struct counterworks_metric *m;
     GOOD(counterworks_metric_find(&m, gh100, "ipc", &error));
     cr_expect_eq(m->type, COUNTERWORKS_FORMULA);
+    cr_expect_str_empty(m->description);
     counterworks_metric_free(m);
     unlink(path);
 }
