@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/usage.h"
+#include "cli/common/cli.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/set.h"
@@ -61,16 +62,16 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static enum cw_status complete_chips(const char *prefix, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status complete_chips(const char *prefix, struct cw_error *err)
 {
-    const struct cw_chip_file *files;
-    size_t count;
-    enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
-    for (size_t i = 0; status == CW_OK && i < count; i++)
-        for (uint32_t k = 0; k < files[i].name_count; k++)
-            if (begins(files[i].names[k], prefix))
-                offer(files[i].names[k]);
-    return status;
+    struct counterworks *data;
+    struct counterworks_error error;
+    counterworks_open(&data, NULL, &error);
+    for (size_t i = 0; data && i < counterworks_chip_count(data); i++)
+        if (begins(counterworks_chip_name(data, i), prefix))
+            offer(counterworks_chip_name(data, i));
+    counterworks_close(data);
+    return cw_cli_take(&error, err);
 }
 
 static enum cw_status complete_sets(const char *prefix, struct cw_arena *arena, struct cw_error *err)
@@ -84,14 +85,11 @@ static enum cw_status complete_sets(const char *prefix, struct cw_arena *arena, 
     return status;
 }
 
-static enum cw_status load_chips(struct chips *chips, const char *name, struct cw_arena *arena, struct cw_error *err)
+/* By file: most have several names. */
+static enum cw_status load_chips(struct chips *chips, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip_file *files;
     size_t count;
-    if (name) {
-        chips->count = 1;
-        return cw_chip_load(&chips->items[0], NULL, name, arena, err);
-    }
     enum cw_status status = cw_chip_files(&files, &count, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < count && i < MOST_CHIPS; i++)
         status = cw_chip_load_file(&chips->items[chips->count++], files[i].path, arena, err);
@@ -152,10 +150,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
                           struct cw_error *err)
 {
     const struct options *o = options;
+    struct counterworks_chip *named = NULL;
     (void)handle;
     const char *prefix = o->prefix ? o->prefix : "";
     if (strcmp(o->what, "chips") == 0)
-        return complete_chips(prefix, arena, err);
+        return complete_chips(prefix, err);
     if (strcmp(o->what, "sets") == 0)
         return complete_sets(prefix, arena, err);
     bool units = strcmp(o->what, "units") == 0;
@@ -163,11 +162,15 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
         return cw_error_set(err, CW_ERR_USAGE, "found '%.40s' to complete, expected chips, sets, units or metrics",
                             o->what);
     struct chips chips = {0};
-    enum cw_status status = load_chips(&chips, o->chip, arena, err);
+    enum cw_status status = o->chip ? cw_cli_chip_open(&named, &(struct cw_cli_chip){.name = o->chip}, err)
+                                    : load_chips(&chips, arena, err);
+    if (named)
+        chips = (struct chips){1, {named->chip}};
     if (status == CW_OK && units)
         complete_units(&chips, prefix);
     else if (status == CW_OK)
         complete_metrics(&chips, prefix);
+    counterworks_chip_close(named);
     return status;
 }
 
