@@ -4,7 +4,8 @@
 
 #include <argp.h>
 
-#include "lib/handles.h"
+#include "base/error.h"
+#include "include/counterworks/counterworks.h"
 
 enum { CW_CLI_METRICS_DB_MAX = 64 };
 

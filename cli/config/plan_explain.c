@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/common/cli.h"
 #include "host/plan.h"
 #include "json/json_tree.h"
 #include "lib/handles.h"
@@ -21,6 +22,8 @@ struct saving { /* what the plan would be without a metric */
 };
 
 struct explained {
+    const struct counterworks_chip *chip;
+    const struct cw_plan_options *options;
     const struct cw_plan *plan;
     uint32_t *loads; /* by domain: the passes that its counters alone need */
     uint32_t most;   /* the largest of them */
@@ -40,8 +43,7 @@ static int by_saving(const void *a, const void *b)
     return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-static enum cw_status weigh(struct explained *e, const struct cw_chip *chip, const struct cw_plan_options *options,
-                            struct cw_arena *arena, struct cw_error *err)
+static enum cw_status weigh(struct explained *e, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_config_image *image = &e->plan->image;
     const char **names = cw_arena_alloc(arena, image->metric_count, sizeof *names);
@@ -55,7 +57,7 @@ static enum cw_status weigh(struct explained *e, const struct cw_chip *chip, con
         for (uint32_t k = 0; k < image->metric_count; k++)
             if (k != i)
                 names[n++] = image->metrics[k];
-        status = cw_plan_passes(&passes, chip, names, n, options, err);
+        status = cw_plan_passes(&passes, e->chip->chip, names, n, e->options, err);
         if (passes < image->pass_count)
             e->savings[e->saving_count++] = (struct saving){i, passes};
     }
@@ -95,18 +97,21 @@ static struct slots slots_of(const struct cw_config_image *image, uint32_t pass,
 }
 
 /* Why a metric that mixes passes is not whole: whether it would be, planned alone. */
-static enum cw_status find_reason(const char **reason, const struct cw_plan_metric *m, const struct cw_chip *chip,
-                                  const struct cw_plan_options *options, struct cw_error *err)
+static enum cw_status find_reason(const char **reason, const struct explained *e, const struct cw_plan_metric *m,
+                                  struct cw_error *err)
 {
-    struct cw_plan alone;
-    struct cw_arena *arena = cw_arena_create();
-    const struct cw_plan_options whole = {.profiler = options->profiler, .whole = true};
-    enum cw_status status = arena ? cw_plan_make(&alone, chip, &m->name, 1, &whole, arena, err) : cw_error_nomem(err);
-    *reason = status != CW_OK || !alone.metrics[0].whole ? "no pass can hold all counters of one of its values"
-              : options->whole ? "no pass of this plan holds all counters of one of its values"
-                               : "other metrics need its counters in other passes";
-    cw_arena_destroy(arena);
-    return status;
+    struct counterworks_plan *alone;
+    struct counterworks_error error;
+    struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
+    bool whole = false;
+    options.profiler = (enum counterworks_profiler)e->options->profiler;
+    if (counterworks_plan_make(&alone, e->chip, &m->name, 1, &options, &error) == COUNTERWORKS_OK)
+        counterworks_plan_metric(alone, 0, NULL, NULL, &whole);
+    *reason = !whole              ? "no pass can hold all counters of one of its values"
+              : e->options->whole ? "no pass of this plan holds all counters of one of its values"
+                                  : "other metrics need its counters in other passes";
+    counterworks_plan_free(alone);
+    return cw_cli_take(&error, err);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -176,15 +181,14 @@ static void print_savings(const struct explained *e)
         cw_text_print(stdout, "leaving out any one metric saves no pass\n");
 }
 
-static enum cw_status print_metrics(const struct explained *e, const struct cw_chip *chip,
-                                    const struct cw_plan_options *options, struct cw_error *err)
+static enum cw_status print_metrics(const struct explained *e, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; i < e->plan->metric_count && status == CW_OK; i++) {
         const struct cw_plan_metric *m = &e->plan->metrics[i];
         const char *reason = "";
         if (m->pass_count && !m->whole)
-            status = find_reason(&reason, m, chip, options, err);
+            status = find_reason(&reason, e, m, err);
         cw_text_print(stdout, "%-70s %s", m->name,
                       !m->pass_count ? "no pass, a fact of the device"
                       : m->whole     ? "pass "
@@ -270,8 +274,7 @@ static json_t *json_of_metric(const struct cw_plan_metric *m, const char *reason
 }
 
 /* NULL after a failure, of which *status tells more than that memory did not do. */
-static json_t *json_of_metrics(const struct explained *e, const struct cw_chip *chip,
-                               const struct cw_plan_options *options, enum cw_status *status, struct cw_error *err)
+static json_t *json_of_metrics(const struct explained *e, enum cw_status *status, struct cw_error *err)
 {
     json_t *list = json_array();
     bool good = list != NULL;
@@ -279,17 +282,16 @@ static json_t *json_of_metrics(const struct explained *e, const struct cw_chip *
         const struct cw_plan_metric *m = &e->plan->metrics[i];
         const char *reason = NULL;
         if (m->pass_count && !m->whole)
-            *status = find_reason(&reason, m, chip, options, err);
+            *status = find_reason(&reason, e, m, err);
         good = *status == CW_OK && json_array_append_new(list, json_of_metric(m, reason)) == 0;
     }
     return cw_json_whole(list, good);
 }
 
-static enum cw_status print_json(const struct explained *e, const struct cw_chip *chip,
-                                 const struct cw_plan_options *options, struct cw_error *err)
+static enum cw_status print_json(const struct explained *e, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
-    json_t *metrics = json_of_metrics(e, chip, options, &status, err);
+    json_t *metrics = json_of_metrics(e, &status, err);
     if (status != CW_OK)
         return status;
     json_t *root = json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "chip", e->plan->image.chip, "fewest",
@@ -300,32 +302,27 @@ static enum cw_status print_json(const struct explained *e, const struct cw_chip
     return status;
 }
 
-static enum cw_status print(const struct cw_plan *plan, const struct cw_chip *chip,
-                            const struct cw_plan_options *options, bool json, struct cw_arena *arena,
-                            struct cw_error *err)
+enum cw_status cw_plan_print(const struct counterworks_plan *of, const struct counterworks_chip *chip, bool json,
+                             struct cw_arena *arena, struct cw_error *err)
 {
-    struct explained e = {.plan = plan, .loads = cw_arena_alloc(arena, plan->image.domain_count, sizeof *e.loads)};
-    enum cw_status status = e.loads ? cw_plan_loads(e.loads, plan, chip, arena, err) : cw_error_nomem(err);
+    const struct cw_plan *plan = &of->plan;
+    struct explained e = {.chip = chip, .options = &of->options, .plan = plan};
+    e.loads = cw_arena_alloc(arena, plan->image.domain_count, sizeof *e.loads);
+    enum cw_status status = e.loads ? cw_plan_loads(e.loads, plan, chip->chip, arena, err) : cw_error_nomem(err);
     for (uint32_t d = 0; status == CW_OK && d < plan->image.domain_count; d++)
         e.most = e.loads[d] > e.most ? e.loads[d] : e.most;
     if (status == CW_OK)
-        status = weigh(&e, chip, options, arena, err);
+        status = weigh(&e, arena, err);
     const struct cw_parts_rules rules = {.how = CW_PARTS_FEW, .fits = cw_parts_fit_limits};
-    if (status == CW_OK && options->profiler == CW_PROFILER_RANGE)
+    if (status == CW_OK && e.options->profiler == CW_PROFILER_RANGE)
         status = cw_parts_make(&e.parts, &plan->image, &rules, arena, err);
     if (status != CW_OK)
         return status;
     if (json)
-        return print_json(&e, chip, options, err);
+        return print_json(&e, err);
     print_passes(&e);
     print_added(&e);
     print_savings(&e);
     cw_text_print(stdout, "\n");
-    return print_metrics(&e, chip, options, err);
-}
-
-enum cw_status cw_plan_print(const struct counterworks_plan *plan, const struct counterworks_chip *chip, bool json,
-                             struct cw_arena *arena, struct cw_error *err)
-{
-    return print(&plan->plan, chip->chip, &plan->options, json, arena, err);
+    return print_metrics(&e, err);
 }

@@ -5,6 +5,7 @@
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
 #include "eval/output/output.h"
+#include "lib/handles.h"
 
 struct cw_eval_request {
     const char *capture, *range, *hdf5, *csv, *json, *check, *native, *explained;

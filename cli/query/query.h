@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/common/chip.h"
+#include "lib/handles.h"
 #include "metricdb/metric.h"
 
 /* The chip's unit of a base name, and the unit as the name says it ("gcc" of the unit gpc): `length` bytes of the name,

@@ -1,2 +1,6 @@
-#include "eval/value.h"
 #include "base/bytes.h"
+
+int main(void)
+{
+    return cw_value_make() + cw_value_free();
+}

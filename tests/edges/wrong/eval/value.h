@@ -1,0 +1,2 @@
+/* Not cw_value_free(), which is in a comment. */
+int cw_value_make(void);
