@@ -135,29 +135,22 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
 
 /* ---- sets ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status each_set(const struct counterworks *data,
-                               bool (*take)(void *, const char *, const char *, size_t), void *user,
-                               struct cw_arena *arena, struct cw_error *err)
-{
-    const char *const *names;
-    size_t count;
-    enum cw_status status = cw_set_list(&names, &count, data->folder, arena, err);
-    for (size_t i = 0; status == CW_OK && i < count; i++) {
-        struct cw_set set;
-        status = cw_set_load(&set, data->folder, names[i], NULL, arena, err);
-        if (status == CW_OK && !take(user, set.name, set.title, set.metric_count))
-            break;
-    }
-    return status;
-}
-
 enum counterworks_status counterworks_set_each(const struct counterworks *data,
                                                bool (*take)(void *, const char *, const char *, size_t), void *user,
                                                struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? each_set(data, take, user, arena, &call.err) : cw_error_nomem(&call.err);
+    const char *const *names;
+    size_t count;
+    bool more = true;
+    enum cw_status status =
+        arena ? cw_set_list(&names, &count, data->folder, arena, &call.err) : cw_error_nomem(&call.err);
+    for (size_t i = 0; status == CW_OK && more && i < count; i++) {
+        struct cw_set set;
+        status = cw_set_load(&set, data->folder, names[i], NULL, arena, &call.err);
+        more = status == CW_OK && take(user, set.name, set.title, set.metric_count);
+    }
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }
@@ -174,26 +167,19 @@ static void tell_missing(const struct counterworks_chip *chip, const struct cw_s
     cw_lib_tell(chip, &line);
 }
 
-static enum cw_status set_metrics(const struct counterworks_chip *chip, const char *name,
-                                  bool (*take)(void *, const char *), void *user, struct cw_arena *arena,
-                                  struct cw_error *err)
-{
-    struct cw_set set;
-    enum cw_status status = cw_set_load(&set, chip->folder, name, chip->chip, arena, err);
-    if (status == CW_OK && set.missing_count)
-        tell_missing(chip, &set);
-    for (size_t i = 0; status == CW_OK && i < set.metric_count && take(user, set.metrics[i]); i++)
-        continue;
-    return status;
-}
-
-enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *set,
+enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *name,
                                                   bool (*take)(void *, const char *), void *user,
                                                   struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? set_metrics(chip, set, take, user, arena, &call.err) : cw_error_nomem(&call.err);
+    struct cw_set set;
+    enum cw_status status =
+        arena ? cw_set_load(&set, chip->folder, name, chip->chip, arena, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK && set.missing_count)
+        tell_missing(chip, &set);
+    for (size_t i = 0; status == CW_OK && i < set.metric_count && take(user, set.metrics[i]); i++)
+        continue;
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }

@@ -166,13 +166,12 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
                            struct cw_error *err)
 {
     bool samples = o->profiler == COUNTERWORKS_SAMPLES;
+    uint32_t most = samples ? 1 : o->most_passes ? o->most_passes : UINT32_MAX;
     enum cw_status status = take_options(plan, o, err);
     if (status == CW_OK && samples && chip->chip->pm_limits == chip->chip->limits)
         tell_no_limits(chip);
     if (status == CW_OK)
-        status = samples          ? make_within(plan, chip, metrics, 1, o->drop, err)
-                 : o->most_passes ? make_within(plan, chip, metrics, o->most_passes, o->drop, err)
-                                  : make_of(plan, chip, metrics, err);
+        status = make_within(plan, chip, metrics, most, o->drop, err);
     if (status == CW_ERR_USAGE)
         cw_lib_hint(err, chip, metrics->names, metrics->count);
     return status == CW_OK && o->native ? prove(plan, chip, o->native_library, err) : status;
@@ -232,27 +231,21 @@ uint32_t counterworks_plan_metric(const struct counterworks_plan *plan, size_t i
     return m->pass_count;
 }
 
-/* What a reader would refuse is not written. */
-static enum cw_status check(const struct cw_writer *out, const char *path, struct cw_error *err)
-{
-    struct cw_config_image image;
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status =
-        arena ? cw_config_image_read(&image, out->data, out->size, path, arena, err) : cw_error_nomem(err);
-    cw_arena_destroy(arena);
-    return status;
-}
-
 enum counterworks_status counterworks_plan_save(const struct counterworks_plan *plan, const char *path,
                                                 struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_config_image check;
     struct cw_writer out;
     cw_writer_init(&out);
     cw_config_image_write(&plan->plan.image, &out);
-    enum cw_status status = out.status == CW_OK ? check(&out, path, &call.err) : cw_error_nomem(&call.err);
+    enum cw_status status = arena && out.status == CW_OK ? CW_OK : cw_error_nomem(&call.err);
+    if (status == CW_OK) /* what a reader would refuse must not be written */
+        status = cw_config_image_read(&check, out.data, out.size, path, arena, &call.err);
     if (status == CW_OK)
         status = cw_file_write(path, out.data, out.size, &call.err);
     cw_writer_free(&out);
+    cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }

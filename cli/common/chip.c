@@ -59,6 +59,7 @@ static const struct argp_option chip_options[] = {
 };
 static const struct argp_child chip_children[] = {{&cw_cli_metrics_db_argp, 0, NULL, 0}, {0}};
 const struct argp cw_cli_chip_argp = {chip_options, parse_chip, NULL, NULL, chip_children, NULL, NULL};
+const struct argp_child cw_cli_chip_child[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
 
 void cw_cli_tell(void *user, const char *line)
 {
@@ -81,4 +82,22 @@ enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw
     if (status == COUNTERWORKS_OK)
         counterworks_chip_tell(*chip, cw_cli_tell, NULL);
     return cw_cli_take(&error, err);
+}
+
+int cw_cli_run(const struct argp *argp, int argc, char **argv, void *options, const struct cw_cli_chip *from,
+               enum cw_status (*run)(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                                     struct cw_error *err))
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct counterworks_chip *chip = NULL;
+    cw_usage_parse(argp, argc, argv, 0, options);
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? CW_OK : cw_error_nomem(&err);
+    if (status == CW_OK && from)
+        status = cw_cli_chip_open(&chip, from, &err);
+    if (status == CW_OK)
+        status = run(options, chip, arena, &err);
+    counterworks_chip_close(chip);
+    cw_arena_destroy(arena);
+    return cw_cli_finish(status, &err);
 }

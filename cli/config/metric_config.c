@@ -17,9 +17,7 @@ struct options {
     struct cw_metric_sources sources;
     struct cw_cli_chip chip;
     struct counterworks_plan_options plan;
-    const char *together_texts[MOST_TOGETHER];
-    struct cw_metric_list together_lists[MOST_TOGETHER];
-    struct counterworks_names together[MOST_TOGETHER];
+    const char *together[MOST_TOGETHER];
     bool all, explain, json;
 };
 
@@ -97,7 +95,7 @@ static void keep_together(struct options *o, const char *names, struct argp_stat
         cw_usage_error(state, "found more than %d times --keep-together", MOST_TOGETHER);
     if (o->sources.count == CW_METRIC_SOURCES_MAX)
         cw_usage_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
-    o->together_texts[o->plan.together_count++] = names;
+    o->together[o->plan.together_count++] = names;
     o->sources.items[o->sources.count].key = 'm';
     o->sources.items[o->sources.count++].text = names;
 }
@@ -168,53 +166,53 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static enum cw_status read_together(struct options *o, const struct counterworks_chip *chip, struct cw_arena *arena,
-                                    struct cw_error *err)
-{
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; status == CW_OK && i < o->plan.together_count; i++) {
-        const struct cw_metric_sources one = {.count = 1, .items = {{'m', o->together_texts[i]}}};
-        status = cw_metric_list_gather(&o->together_lists[i], &one, chip, arena, err);
-        o->together[i] = (struct counterworks_names){o->together_lists[i].count, o->together_lists[i].names};
-    }
-    o->plan.together = o->together;
-    return status;
-}
-
-static enum cw_status gather(struct options *o, struct cw_metric_list *list, struct counterworks_chip *chip,
+/* All names that were asked for, and in the lists after the first those to be kept together. */
+static enum cw_status gather(struct cw_metric_list *lists, const struct options *o, struct counterworks_chip *chip,
                              struct cw_arena *arena, struct cw_error *err)
 {
     struct counterworks_error error;
-    enum cw_status status = cw_metric_list_gather(list, &o->sources, chip, arena, err);
+    enum cw_status status = cw_metric_list_gather(lists, &o->sources, chip, arena, err);
     if (status == CW_OK && o->all)
-        status = cw_metric_list_add_all(list, chip, arena, err);
+        status = cw_metric_list_add_all(lists, chip, arena, err);
+    for (size_t i = 0; status == CW_OK && i < o->plan.together_count; i++) {
+        const struct cw_metric_sources one = {.count = 1, .items = {{'m', o->together[i]}}};
+        status = cw_metric_list_gather(&lists[1 + i], &one, chip, arena, err);
+    }
     if (status != CW_OK)
         return status;
-    counterworks_chip_add_legacy(chip, list->names, list->count, &error);
-    status = cw_cli_take(&error, err);
-    return status == CW_OK ? read_together(o, chip, arena, err) : status;
+    counterworks_chip_add_legacy(chip, lists->names, lists->count, &error);
+    return cw_cli_take(&error, err);
 }
 
-static enum cw_status run(struct options *o, struct cw_metric_list *list, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status make_plan(const struct options *o, const struct counterworks_chip *chip,
+                                const struct cw_metric_list *lists, struct cw_arena *arena, struct cw_error *err)
 {
-    struct counterworks_chip *chip = NULL;
-    struct counterworks_plan *plan = NULL;
+    struct counterworks_names together[MOST_TOGETHER];
+    struct counterworks_plan_options options = o->plan;
+    struct counterworks_plan *plan;
     struct counterworks_error error;
-    enum cw_status status = cw_cli_chip_open(&chip, &o->chip, err);
-    if (status == CW_OK)
-        status = gather(o, list, chip, arena, err);
-    if (status == CW_OK) {
-        counterworks_plan_make(&plan, chip, list->names, list->count, &o->plan, &error);
-        status = cw_cli_take(&error, err);
-    }
-    if (status == CW_OK && o->output) {
+    options.together = together;
+    for (size_t i = 0; i < options.together_count; i++)
+        together[i] = (struct counterworks_names){lists[1 + i].count, lists[1 + i].names};
+    counterworks_plan_make(&plan, chip, lists->names, lists->count, &options, &error);
+    if (plan && o->output)
         counterworks_plan_save(plan, o->output, &error);
-        status = cw_cli_take(&error, err);
-    }
+    enum cw_status status = cw_cli_take(&error, err);
     if (status == CW_OK && o->explain)
         status = cw_plan_print(plan, chip, o->json, arena, err);
     counterworks_plan_free(plan);
-    counterworks_chip_close(chip);
+    return status;
+}
+
+static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                          struct cw_error *err)
+{
+    struct cw_metric_list lists[1 + MOST_TOGETHER] = {0};
+    enum cw_status status = gather(lists, options, chip, arena, err);
+    if (status == CW_OK)
+        status = make_plan(options, chip, lists, arena, err);
+    for (size_t i = 0; i < 1 + MOST_TOGETHER; i++)
+        cw_metric_list_free(&lists[i]);
     return status;
 }
 
@@ -223,27 +221,16 @@ int main(int argc, char **argv)
     static const struct argp_child children[] = {
         {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        option_list,
-        parse,
-        "",
-        "Plans which counters to collect in which passes, and writes the plan as a config image for capture-agent. "
-        "Needs no GPU and no NVIDIA software.\v"
-        "Example:\n  metric-config --chip GH100 --set speed-of-light -o plan.cwc\n"
-        "  metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain",
-        children,
-        NULL,
-        NULL};
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "",
+        .doc = "Plans which counters to collect in which passes, and writes the plan as a config image for "
+               "capture-agent. Needs no GPU and no NVIDIA software.\v"
+               "Example:\n  metric-config --chip GH100 --set speed-of-light -o plan.cwc\n"
+               "  metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain",
+        .children = children};
     struct options options = {.plan = COUNTERWORKS_PLAN_OPTIONS};
     options.plan.native = true;
     cw_cli_init();
-    cw_usage_parse(&argp, argc, argv, 0, &options);
-    struct cw_error err = CW_ERROR_INIT;
-    struct cw_metric_list list = {0};
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, &list, arena, &err) : cw_error_nomem(&err);
-    cw_metric_list_free(&list);
-    for (size_t i = 0; i < options.plan.together_count; i++)
-        cw_metric_list_free(&options.together_lists[i]);
-    cw_arena_destroy(arena);
-    return cw_cli_finish(status, &err);
+    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
 }

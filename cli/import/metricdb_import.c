@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/usage.h"
+#include "cli/common/chip.h"
 #include "cli/common/cli.h"
 #include "import/chips.h"
 #include "import/fit.h"
@@ -250,17 +251,12 @@ static enum cw_status write_chip(const struct job *j, struct draft *d, struct cw
     enum cw_status status = formulas(j, d);
     if (status == CW_OK)
         status = limits(j, d);
-    const char *source[] = {
+    const char *source[6] = {
         d->facts->chip.domain_count
             ? "names, units, dimensions, raw counters, domains, throughputs: imported from NVIDIA's host library"
             : "names, units, dimensions, raw counters, throughputs: imported from NVIDIA's host library, which makes "
-              "no "
-              "passes for this chip",
-        d->formulas,
-        *range->source ? range->source : "limits: none",
-        NULL,
-        NULL,
-        NULL};
+              "no passes for this chip",
+        d->formulas, *range->source ? range->source : "limits: none"};
     size_t n = 3;
     if (*pm->source)
         source[n++] = pm->source;
@@ -402,8 +398,11 @@ static enum cw_status run_all(struct job *j)
 
 /* ---- main ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status run(const struct options *o, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                          struct cw_error *err)
 {
+    const struct options *o = options;
+    (void)chip;
     struct job j = {.o = o, .arena = arena, .err = err};
     enum cw_status status = cw_nvperf_open(&j.library, o->library, err);
     if (status == CW_OK && o->formulas_from)
@@ -416,21 +415,13 @@ static enum cw_status run(const struct options *o, struct cw_arena *arena, struc
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
-        option_list,
-        parse,
-        "",
-        "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
-        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
-        "  metricdb-import --all -o chips",
-        NULL,
-        NULL,
-        NULL};
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "",
+        .doc = "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
+               "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
+               "  metricdb-import --all -o chips"};
     struct options options = {0};
     cw_cli_init();
-    cw_usage_parse(&argp, argc, argv, 0, &options);
-    struct cw_error err = CW_ERROR_INIT;
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_cli_finish(status, &err);
+    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
 }

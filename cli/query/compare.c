@@ -12,10 +12,7 @@ enum { KEY_CHIP_FILE = 512, KEY_FORMAT, KEY_UNIT };
 
 struct options {
     size_t count;
-    struct {
-        bool is_file;
-        const char *text;
-    } chips[2];
+    struct cw_cli_chip chips[2];
     const char *unit;
     enum cw_query_format format;
 };
@@ -34,8 +31,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CHIP_FILE:
         if (o->count == 2)
             cw_usage_error(state, "found a third chip, expected two");
-        o->chips[o->count].is_file = key == KEY_CHIP_FILE;
-        o->chips[o->count++].text = arg;
+        *(key == 'c' ? &o->chips[o->count].name : &o->chips[o->count].file) = arg;
+        o->count++;
         return 0;
     case KEY_UNIT:
         o->unit = arg;
@@ -321,14 +318,6 @@ static void print_all(struct compared *c)
                       c->a->name, c->b->name, c->came, c->went, c->changed, c->same);
 }
 
-static enum cw_status open_chip(struct counterworks_chip **chip, const struct options *o, size_t i,
-                                struct cw_error *err)
-{
-    const struct cw_cli_chip from = {.name = o->chips[i].is_file ? NULL : o->chips[i].text,
-                                     .file = o->chips[i].is_file ? o->chips[i].text : NULL};
-    return cw_cli_chip_open(chip, &from, err);
-}
-
 static enum cw_status compare(const struct options *o, const struct cw_chip *a, const struct cw_chip *b,
                               struct cw_error *err)
 {
@@ -347,9 +336,9 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
     const struct options *o = options;
     struct counterworks_chip *chips[2] = {NULL};
     (void)handle, (void)arena;
-    enum cw_status status = open_chip(&chips[0], o, 0, err);
+    enum cw_status status = cw_cli_chip_open(&chips[0], &o->chips[0], err);
     if (status == CW_OK)
-        status = open_chip(&chips[1], o, 1, err);
+        status = cw_cli_chip_open(&chips[1], &o->chips[1], err);
     if (status == CW_OK)
         status = compare(o, chips[0]->chip, chips[1]->chip, err);
     counterworks_chip_close(chips[0]);
@@ -359,15 +348,13 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_compare(int argc, char **argv)
 {
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "",
-                                     "Compares the metrics of two chips: + only the second has it, - only the first "
-                                     "has it, ~ it changed (what only the first has -> what only the second has).\v"
-                                     "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts",
-                                     NULL,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "",
+        .doc = "Compares the metrics of two chips: + only the second has it, - only the first has it, ~ it changed "
+               "(what only the first has -> what only the second has).\v"
+               "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts"};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, NULL, run);
+    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
 }

@@ -118,15 +118,12 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 int cw_query_compile(int argc, char **argv)
 {
     static const struct argp argp = {
-        option_list,
-        parse,
-        "[FILE...]",
-        "Compiles chip files into a form that loads faster; without FILE, all of the database. The commands load that "
-        "form as long as the YAML text stays the same. The build does this for the chips that ship.\v"
-        "Example:\n  metric-query compile",
-        NULL,
-        NULL,
-        NULL};
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "[FILE...]",
+        .doc = "Compiles chip files into a form that loads faster; without FILE, all of the database. The commands "
+               "load that form as long as the YAML text stays the same. The build does this for the chips that ship.\v"
+               "Example:\n  metric-query compile"};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, NULL, run);
+    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
 }

@@ -176,15 +176,13 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_complete(int argc, char **argv)
 {
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "chips|sets|units|metrics [WORD]",
-                                     "Prints what WORD may become, one a line, for the completion of shells. A metric "
-                                     "is completed to its base name first, and then to full names.\v"
-                                     "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit",
-                                     NULL,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "chips|sets|units|metrics [WORD]",
+        .doc = "Prints what WORD may become, one a line, for the completion of shells. A metric is completed to "
+               "its base name first, and then to full names.\v"
+               "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit"};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, NULL, run);
+    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
 }

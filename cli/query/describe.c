@@ -446,16 +446,14 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
 
 int cw_query_describe(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "METRIC...",
-                                     "Says what is known of metrics. Each is given by its full name "
-                                     "(sm__inst_executed.sum) or its base name (sm__inst_executed).\v"
-                                     "Example:\n  metric-query describe --chip GH100 lts__t_sector_hit_rate.pct",
-                                     children,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "METRIC...",
+        .doc = "Says what is known of metrics. Each is given by its full name (sm__inst_executed.sum) or its base "
+               "name (sm__inst_executed).\v"
+               "Example:\n  metric-query describe --chip GH100 lts__t_sector_hit_rate.pct",
+        .children = cw_cli_chip_child};
     static struct options options;
-    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
 }

@@ -263,17 +263,14 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_legacy(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "[NAME...]",
-                                     "Lists the metrics and events of CUPTI (compute capability 1.x to 7.0) with the "
-                                     "formula that gives their value on this chip, or what comes closest. With names, "
-                                     "says all that is known of them.\v"
-                                     "Example:\n  metric-query legacy --chip GH100 achieved_occupancy gld_efficiency",
-                                     children,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "[NAME...]",
+        .doc = "Lists the metrics and events of CUPTI (compute capability 1.x to 7.0) with the formula that gives "
+               "their value on this chip, or what comes closest. With names, says all that is known of them.\v"
+               "Example:\n  metric-query legacy --chip GH100 achieved_occupancy gld_efficiency",
+        .children = cw_cli_chip_child};
     static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
-    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
 }

@@ -9,7 +9,6 @@
 
 #include "base/usage.h"
 #include "cli/query/search.h"
-#include "cli/query/search_hint.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
@@ -196,17 +195,13 @@ static int by_score(const void *a, const void *b)
 
 static enum cw_status choose(struct list *l, struct cw_error *err)
 {
-    const struct cw_formulas *formulas = l->chip->formulas;
     bool ok = true;
     for (int t = 0; t <= CW_FORMULA; t++) {
         enum cw_metric_type type = (enum cw_metric_type)t;
         list_suffixes(l, type);
-        uint32_t count = type != CW_FORMULA        ? cw_chip_base_count(l->chip, type)
-                         : formulas && !l->o->unit ? formulas->count
-                                                   : 0;
-        if (l->o->type >= 0 && l->o->type != t)
+        if ((l->o->type >= 0 && l->o->type != t) || (type == CW_FORMULA && l->o->unit))
             continue;
-        for (uint32_t i = 0; ok && i < count; i++)
+        for (uint32_t i = 0; ok && i < cw_metric_base_count(l->chip, type); i++)
             if (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit))
                 ok = choose_base(l, type, i);
     }
@@ -334,16 +329,14 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_list(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "",
-                                     "Lists the metrics of a chip: full name, type, unit of measure and meaning. "
-                                     "Columns are separated by tabs where the list is not shown on a terminal.\v"
-                                     "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\"",
-                                     children,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "",
+        .doc = "Lists the metrics of a chip: full name, type, unit of measure and meaning. Columns are separated "
+               "by tabs where the list is not shown on a terminal.\v"
+               "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\"",
+        .children = cw_cli_chip_child};
     struct options options = {.type = -1};
-    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
 }

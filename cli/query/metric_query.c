@@ -1,11 +1,13 @@
 /* metric-query: what can be measured on a chip. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
+#include "base/suggest.h"
 #include "base/usage.h"
 #include "cli/common/cli.h"
 #include "cli/query/query.h"
-#include "cli/query/subcommand.h"
 #include "metricdb/lint.h"
 
 static error_t no_arguments(int key, char *arg, struct argp_state *state)
@@ -45,11 +47,14 @@ static enum counterworks_status print_sets(const struct counterworks *data, stru
     return counterworks_set_each(data, print_set, NULL, error);
 }
 
-static int of_data(enum counterworks_status (*print)(const struct counterworks *, struct counterworks_error *))
+static int run_of_data(int argc, char **argv, const char *doc,
+                       enum counterworks_status (*print)(const struct counterworks *, struct counterworks_error *))
 {
+    const struct argp argp = {.parser = no_arguments, .args_doc = "", .doc = doc};
     struct counterworks *data;
     struct counterworks_error error;
     struct cw_error err = CW_ERROR_INIT;
+    cw_usage_parse(&argp, argc, argv, 0, NULL);
     if (counterworks_open(&data, NULL, &error) == COUNTERWORKS_OK)
         print(data, &error);
     counterworks_close(data);
@@ -58,30 +63,15 @@ static int of_data(enum counterworks_status (*print)(const struct counterworks *
 
 static int run_chips(int argc, char **argv)
 {
-    static const struct argp argp = {NULL,
-                                     no_arguments,
-                                     "",
-                                     "Lists the chips of the database.\v"
-                                     "Example:\n  metric-query chips",
-                                     NULL,
-                                     NULL,
-                                     NULL};
-    cw_usage_parse(&argp, argc, argv, 0, NULL);
-    return of_data(print_chips);
+    return run_of_data(argc, argv, "Lists the chips of the database.\vExample:\n  metric-query chips", print_chips);
 }
 
 static int run_sets(int argc, char **argv)
 {
-    static const struct argp argp = {NULL,
-                                     no_arguments,
-                                     "",
-                                     "Lists the metric sets, for --set of metric-config and metric-eval.\v"
-                                     "Example:\n  metric-query sets",
-                                     NULL,
-                                     NULL,
-                                     NULL};
-    cw_usage_parse(&argp, argc, argv, 0, NULL);
-    return of_data(print_sets);
+    return run_of_data(argc, argv,
+                       "Lists the metric sets, for --set of metric-config and metric-eval.\v"
+                       "Example:\n  metric-query sets",
+                       print_sets);
 }
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
@@ -94,10 +84,12 @@ static void print_finding(void *context, const struct cw_finding *finding)
 }
 
 /* A file is checked even where it cannot be opened as a chip. */
-static enum cw_status lint(const struct cw_cli_chip *from, struct cw_error *err)
+static enum cw_status lint(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                           struct cw_error *err)
 {
+    const struct cw_cli_chip *from = options;
     struct cw_lint_counts counts = {0};
-    struct counterworks_chip *chip = NULL;
+    (void)arena;
     enum cw_status status = from->file ? CW_OK : cw_cli_chip_open(&chip, from, err);
     const char *path = from->file ? from->file : chip ? chip->chip->path : NULL;
     if (status == CW_OK)
@@ -113,38 +105,88 @@ static enum cw_status lint(const struct cw_cli_chip *from, struct cw_error *err)
 
 static int run_lint(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {NULL,
-                                     NULL,
-                                     "",
-                                     "Checks the database of a chip, the glossary and the metric sets against one "
-                                     "another. The exit status is 3 where there are errors.\v"
-                                     "Example:\n  metric-query lint --chip GH100",
-                                     children,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        .args_doc = "",
+        .doc = "Checks the database of a chip, the glossary and the metric sets against one another. The exit "
+               "status is 3 where there are errors.\v"
+               "Example:\n  metric-query lint --chip GH100",
+        .children = cw_cli_chip_child};
     struct cw_cli_chip from = {0};
-    struct cw_error err = CW_ERROR_INIT;
-    cw_usage_parse(&argp, argc, argv, 0, &from);
-    return cw_cli_finish(lint(&from, &err), &err);
+    return cw_cli_run(&argp, argc, argv, &from, NULL, lint);
+}
+
+/* ---- sub-commands ----------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *summary;        /* the summary is one line of --help */
+    int (*run)(int argc, char **argv); /* argv[0] is "command sub-command"; returns the exit code */
+} table[] = {
+    {"chips", "the chips of the database", run_chips},
+    {"list", "the metrics of a chip", cw_query_list},
+    {"describe", "all that is known of a metric", cw_query_describe},
+    {"units", "the units of a chip", cw_query_units},
+    {"compare", "what is different between two chips", cw_query_compare},
+    {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
+    {"sets", "the metric sets", run_sets},
+    {"lint", "check a chip's database", run_lint},
+    {"compile", "make chip files load faster", cw_query_compile},
+    {"complete", "what a word may become, for shells", cw_query_complete},
+};
+enum { COUNT = sizeof table / sizeof *table };
+
+static void print_help(void)
+{
+    const char *name = program_invocation_short_name;
+    cw_text_print(stdout,
+                  "Usage: %s COMMAND [OPTION...]\n"
+                  "Says what can be measured on a chip. No GPU and no NVIDIA software is needed.\n\nCommands:\n",
+                  name);
+    for (size_t i = 0; i < COUNT; i++)
+        cw_text_print(stdout, "  %-10s %s\n", table[i].name, table[i].summary);
+    cw_text_print(stdout,
+                  "\nExample:\n  metric-query list --chip GH100 --search hit_rate\n\n"
+                  "\"%s COMMAND --help\" explains a command.\n",
+                  name);
+}
+
+static int unknown(const char *wanted)
+{
+    struct cw_suggest near;
+    char text[256], all[512] = "";
+    size_t used = 0;
+    cw_suggest_init(&near, wanted);
+    for (size_t i = 0; i < COUNT; i++) {
+        cw_suggest_offer(&near, table[i].name);
+        if (used < sizeof all)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? i + 1 == COUNT ? " or " : ", " : "",
+                                     table[i].name);
+    }
+    return cw_cli_usage("found the command '%.60s', expected %s%s", wanted, all,
+                        cw_suggest_text(&near, text, sizeof text));
 }
 
 int main(int argc, char **argv)
 {
-    static const struct cw_subcommand table[] = {
-        {"chips", "the chips of the database", run_chips},
-        {"list", "the metrics of a chip", cw_query_list},
-        {"describe", "all that is known of a metric", cw_query_describe},
-        {"units", "the units of a chip", cw_query_units},
-        {"compare", "what is different between two chips", cw_query_compare},
-        {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
-        {"sets", "the metric sets", run_sets},
-        {"lint", "check a chip's database", run_lint},
-        {"compile", "make chip files load faster", cw_query_compile},
-        {"complete", "what a word may become, for shells", cw_query_complete},
-    };
     cw_cli_init();
-    return cw_subcommand_main(argc, argv, table, sizeof table / sizeof *table,
-                              "Says what can be measured on a chip. No GPU and no NVIDIA software is needed.",
-                              "metric-query list --chip GH100 --search hit_rate");
+    const char *wanted = argc > 1 ? argv[1] : "";
+    if (!*wanted)
+        return cw_cli_usage("found no command; %s --help lists them", program_invocation_short_name);
+    if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0) {
+        print_help();
+        return cw_cli_finish(CW_OK, NULL);
+    }
+    if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0) {
+        cw_text_print(stdout, "%s\n", argp_program_version);
+        return cw_cli_finish(CW_OK, NULL);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(wanted, table[i].name) == 0) {
+            char name[256]; /* what argp calls the program in its messages */
+            snprintf(name, sizeof name, "%s %s", program_invocation_short_name, table[i].name);
+            argv[1] = name;
+            int code = table[i].run(argc - 1, argv + 1);
+            argv[1] = NULL;
+            return code;
+        }
+    return unknown(wanted);
 }

@@ -68,21 +68,3 @@ void cw_query_put(enum cw_text_kind kind, const char *text, const char *end)
     cw_text_put(stdout, kind, text);
     fputs_unlocked(end, stdout);
 }
-
-int cw_query_main(const struct argp *argp, int argc, char **argv, void *options, const struct cw_cli_chip *from,
-                  enum cw_status (*run)(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
-                                        struct cw_error *err))
-{
-    struct cw_error err = CW_ERROR_INIT;
-    struct counterworks_chip *chip = NULL;
-    cw_usage_parse(argp, argc, argv, 0, options);
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? CW_OK : cw_error_nomem(&err);
-    if (status == CW_OK && from)
-        status = cw_cli_chip_open(&chip, from, &err);
-    if (status == CW_OK)
-        status = run(options, chip, arena, &err);
-    counterworks_chip_close(chip);
-    cw_arena_destroy(arena);
-    return cw_cli_finish(status, &err);
-}

@@ -27,12 +27,7 @@ enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
  */
 void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 
-/* A sub-command: parses its command line into `options`, opens the chip `from` where that is not NULL, runs it and
- * returns the exit code. */
-int cw_query_main(const struct argp *argp, int argc, char **argv, void *options, const struct cw_cli_chip *from,
-                  enum cw_status (*run)(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
-                                        struct cw_error *err));
-/* The sub-commands with a file of their own (cli/query/subcommand.h). */
+/* The sub-commands with a file of their own. */
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);
 int cw_query_legacy(int argc, char **argv);

@@ -49,4 +49,8 @@ void cw_search_raise(const struct cw_search *search, const struct cw_search_scor
 /* 0 where a word is not met, else the sum. */
 uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_score *score);
 
+/* Says on stderr which of the words no metric of the chip has, with the nearest words that there are; where each is
+ * found, that no metric has all of them. Says nothing of a regular expression. */
+void cw_search_hint(const struct cw_search *search, const struct cw_chip *chip, const struct cw_glossary *glossary);
+
 #endif

@@ -123,18 +123,14 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_units(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cw_cli_chip_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        option_list,
-        parse,
-        "",
-        "Lists the units of a chip: the name in metrics and that of the hardware unit, the "
-        "instances expected, how many counters, ratios and throughputs there are, and what "
-        "the unit is.\v"
-        "Example:\n  metric-query units --chip GH100",
-        children,
-        NULL,
-        NULL};
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "",
+        .doc = "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances "
+               "expected, how many counters, ratios and throughputs there are, and what the unit is.\v"
+               "Example:\n  metric-query units --chip GH100",
+        .children = cw_cli_chip_child};
     struct options options = {0};
-    return cw_query_main(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
 }
