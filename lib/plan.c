@@ -38,7 +38,7 @@ static enum cw_status take_options(struct counterworks_plan *plan, const struct 
     return together ? CW_OK : cw_error_nomem(err);
 }
 
-/* ---- a plan of few passes ---------------------------------------------------------------------------------------- */
+/* ---- a plan of few passes --------------------------------------------------------------------------------------- */
 
 /* "2 of 5 metrics: a, b" */
 static void name_dropped(const struct counterworks_names *metrics, const bool *kept, char *text, size_t size)
@@ -107,7 +107,7 @@ static enum cw_status make_within(struct counterworks_plan *plan, const struct c
     return fits ? status : make_shorter(plan, chip, metrics, most, drop, err);
 }
 
-/* ---- NVIDIA's host library --------------------------------------------------------------------------------------- */
+/* ---- NVIDIA's host library -------------------------------------------------------------------------------------- */
 
 /* The library proves each pass; one that it would split is split here, and a config image of theirs for the very same
  * passes goes into ours. */
@@ -150,7 +150,7 @@ static enum cw_status prove(struct counterworks_plan *plan, const struct counter
     return status;
 }
 
-/* ---- plans ------------------------------------------------------------------------------------------------------- */
+/* ---- plans ------------------------------------------------------------------------------------------------------ */
 
 static void tell_no_limits(const struct counterworks_chip *chip)
 {
