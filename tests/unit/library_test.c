@@ -191,15 +191,15 @@ static void expect_plan_of(struct counterworks_plan *plan, const char *options)
 
 static void note(void *user, const char *line)
 {
-    size_t used = strlen(user);
-    snprintf((char *)user + used, 1000 - used, "%s\n", line);
+    char *lines = user;
+    snprintf(lines + strlen(lines), sizeof text - strlen(lines), "%s\n", line);
 }
 
 Test(library, a_plan_keeps_to_the_most_passes)
 {
     struct counterworks_plan *plan;
     struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
-    char told[1000] = "";
+    char told[sizeof text] = "";
     counterworks_chip_tell(gh100, note, told);
     options.most_passes = 2;
     GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
@@ -222,7 +222,7 @@ Test(library, samples_have_one_pass)
 {
     struct counterworks_plan *plan;
     struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
-    char told[1000] = "";
+    char told[sizeof text] = "";
     options.profiler = COUNTERWORKS_SAMPLES;
     cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
     options.drop = true;
