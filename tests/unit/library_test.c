@@ -484,12 +484,6 @@ Test(library, nothing_is_not_merged)
 
 /* ---- what is told ----------------------------------------------------------------------------------------------- */
 
-static void note(void *user, const char *line)
-{
-    char *lines = user;
-    snprintf(lines + strlen(lines), sizeof text - strlen(lines), "%s\n", line);
-}
-
 /* Evaluates a metric of a capture, and says what was told. */
 static const char *told_of(struct counterworks_chip *chip, const char *path, const char *name)
 {
