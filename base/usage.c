@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "base/usage.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,4 +48,150 @@ void cw_usage_error(const struct argp_state *state, const char *format, ...)
     cw_text_vformat(message, sizeof message, format, args);
     va_end(args);
     argp_error(state, "%s", message);
+}
+
+/* ---- options that are bound to members --------------------------------------------------------------------------- */
+
+enum { FIRST_KEY = 256, MOST_OPTIONS = 64 };
+
+/* The rows of a command and of its groups, each with the struct that it stores to. */
+struct parsing {
+    const struct cw_usage *usage;
+    void *options;
+    struct bound {
+        const struct cw_option *option;
+        unsigned char *base;
+    } bound[MOST_OPTIONS], words;
+    struct argp_option argp[MOST_OPTIONS + 1]; /* of the same place in `bound` */
+    int count;
+};
+
+static void bind_rows(struct parsing *p, const struct cw_option *rows, unsigned char *base)
+{
+    for (const struct cw_option *o = rows; o->kind != CW_OPTION__END; o++)
+        if (o->kind == CW_OPTION__GROUP) {
+            bind_rows(p, o->group, base + o->at);
+        } else if (!o->name) {
+            p->words = (struct bound){o, base};
+        } else {
+            assert(p->count < MOST_OPTIONS);
+            p->bound[p->count] = (struct bound){o, base};
+            p->argp[p->count] = (struct argp_option){.name = o->name,
+                                                     .key = o->letter ? o->letter : FIRST_KEY + p->count,
+                                                     .arg = o->value,
+                                                     .flags = o->optional ? OPTION_ARG_OPTIONAL : 0,
+                                                     .doc = o->help};
+            p->count++;
+        }
+}
+
+static void store_number(const struct bound *b, uint64_t value)
+{
+    void *at = b->base + b->option->at;
+    switch (b->option->size) {
+    case sizeof(uint8_t):
+        *(uint8_t *)at = (uint8_t)value;
+        return;
+    case sizeof(uint32_t):
+        *(uint32_t *)at = (uint32_t)value;
+        return;
+    default:
+        assert(b->option->size == sizeof(uint64_t));
+        *(uint64_t *)at = value;
+    }
+}
+
+static uint64_t read_number(const struct cw_option *o, const char *text, const struct argp_state *state)
+{
+    char *end, from[32] = "up";
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= o->least && value <= o->most)
+        return value * o->unit;
+    if (o->least)
+        snprintf(from, sizeof from, "from %" PRIu64, o->least);
+    cw_usage_error(state, "found --%s '%s', expected a whole number %s to %" PRIu64, o->name, text, from, o->most);
+    return 0;
+}
+
+/* The place of the text among the words that `o->value` lists. */
+static uint64_t read_choice(const struct cw_option *o, const char *text, const struct argp_state *state)
+{
+    char all[128] = "";
+    size_t used = 0, place = 0;
+    for (const char *word = o->value; *word; place++) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && strncmp(word, text, length) == 0)
+            return place;
+        const char *gap = !place ? "" : word[length] ? ", " : " or ";
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%.*s", gap, (int)length, word);
+        assert(used < sizeof all);
+        word += length + (word[length] == '|');
+    }
+    cw_usage_error(state, "found --%s '%s', expected %s", o->name, text, all);
+    return 0;
+}
+
+static void store(const struct bound *b, char *text, struct argp_state *state)
+{
+    const struct cw_option *o = b->option;
+    switch (o->kind) {
+    case CW_OPTION__TEXT:
+        *(const char **)(void *)(b->base + o->at) = text;
+        return;
+    case CW_OPTION__FLAG:
+        *(bool *)(b->base + o->at) = true;
+        return;
+    case CW_OPTION__NUMBER:
+        store_number(b, read_number(o, text, state));
+        return;
+    case CW_OPTION__CHOICE:
+        store_number(b, read_choice(o, text, state));
+        return;
+    default:
+        o->take(b->base, text, state);
+    }
+}
+
+static error_t parse_word(const struct parsing *p, char *text, struct argp_state *state)
+{
+    const struct cw_option *words = p->words.option;
+    if (!words)
+        cw_usage_error(state, "found '%s', expected only options", text);
+    else if (words->kind == CW_OPTION__PROGRAM)
+        return ARGP_ERR_UNKNOWN; /* argp gives all of them with ARGP_KEY_ARGS then */
+    else
+        words->take(p->words.base, text, state);
+    return 0;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct parsing *p = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        return parse_word(p, text, state);
+    case ARGP_KEY_ARGS:
+        *(char *const **)(void *)(p->words.base + p->words.option->at) = state->argv + state->next;
+        return 0;
+    case ARGP_KEY_END:
+        if (p->usage->check)
+            p->usage->check(p->options, state);
+        return 0;
+    }
+    for (int i = 0; i < p->count; i++)
+        if (p->argp[i].key == key) {
+            store(&p->bound[i], text, state);
+            return 0;
+        }
+    return ARGP_ERR_UNKNOWN;
+}
+
+void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options)
+{
+    struct parsing p = {.usage = usage, .options = options};
+    const struct argp argp = {p.argp, parse, usage->words, usage->help, NULL, NULL, NULL};
+    bind_rows(&p, usage->options, options);
+    bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
+    cw_usage_parse(&argp, argc, argv, program ? ARGP_IN_ORDER : 0, &p);
 }

@@ -3,6 +3,66 @@
 #define CW_BASE_USAGE_H
 
 #include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an option stores in the options of its command. Rows are written with the macros below. */
+enum cw_option_kind {
+    CW_OPTION__END, /* after the last row */
+    CW_OPTION__TEXT,
+    CW_OPTION__FLAG,
+    CW_OPTION__NUMBER,
+    CW_OPTION__CHOICE,
+    CW_OPTION__TAKE,
+    CW_OPTION__WORDS,
+    CW_OPTION__PROGRAM,
+    CW_OPTION__GROUP
+};
+
+/* A row of a command's options: {"name", letter or 0, "VALUE" or NULL, "help", macro}. Rows without a name are
+ * {CW_OPTION_WORDS(..)} and the like: what stands on the command line beside options. */
+struct cw_option {
+    const char *name;
+    int letter;
+    const char *value, *help;
+    enum cw_option_kind kind;
+    size_t at, size; /* the member, in the command's options */
+    uint64_t least, most, unit;
+    void (*take)(void *options, char *text, struct argp_state *state);
+    const struct cw_option *group;
+    bool optional; /* --name without a value is allowed: the text is NULL */
+};
+
+#define CW_OPTION__AT(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
+/* A const char *: borrowed from the command line. */
+#define CW_OPTION_TEXT(type, member) .kind = CW_OPTION__TEXT, CW_OPTION__AT(type, member)
+/* A bool that becomes true. */
+#define CW_OPTION_FLAG(type, member) .kind = CW_OPTION__FLAG, CW_OPTION__AT(type, member)
+/* An unsigned integer: a whole number from `min` to `max`, times `one`. */
+#define CW_OPTION_NUMBER(type, member, min, max) CW_OPTION_UNITS(type, member, min, max, 1)
+#define CW_OPTION_UNITS(type, member, min, max, one)                                                                   \
+    .kind = CW_OPTION__NUMBER, CW_OPTION__AT(type, member), .least = (min), .most = (max), .unit = (one)
+/* An enum, an unsigned integer or a bool: the place, from 0, of the text among the words of "VALUE", as "yes|no". */
+#define CW_OPTION_CHOICE(type, member) .kind = CW_OPTION__CHOICE, CW_OPTION__AT(type, member)
+/* Whatever the function makes of the text. */
+#define CW_OPTION_TAKE(function) .kind = CW_OPTION__TAKE, .take = (function)
+/* The options of a struct inside the command's options. */
+#define CW_OPTION_GROUP(type, member, rows) .kind = CW_OPTION__GROUP, CW_OPTION__AT(type, member), .group = (rows)
+/* Each word that is no option goes to the function; commands without such a row take none. */
+#define CW_OPTION_WORDS(function) .kind = CW_OPTION__WORDS, .take = (function)
+/* A char *const *: options end at the first word that is none; this and what follows is a program and its arguments. */
+#define CW_OPTION_PROGRAM(type, member) .kind = CW_OPTION__PROGRAM, CW_OPTION__AT(type, member)
+
+struct cw_usage {
+    const struct cw_option *options;
+    const char *words; /* what may stand beside options, a line for each way, as "-- PROGRAM" */
+    const char *help;  /* what the command does, "\v" and what --help shows after the options */
+    void (*check)(void *options, struct argp_state *state); /* NULL, or called after the last word */
+};
+
+/* Stores what the command line says in `options`. A mistake ends the program with a usage error. */
+void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
 
 /* argp_parse, for options whose names are plain text: another one ends the program with a usage error. */
 void cw_usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);

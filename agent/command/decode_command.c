@@ -1,6 +1,5 @@
 /* NVIDIA's native counter data as our counter data, on any machine with their host library. */
 #define _GNU_SOURCE
-#include <argp.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 #include "base/usage.h"
 #include "host/nvperf/lower.h"
 
-enum { KEY_NATIVE = 256, KEY_CHIP };
 enum { LARGEST_IMAGE = 1 << 30 };
 
 struct decode_options {
@@ -194,56 +192,32 @@ static enum cw_status decode_in_child(const struct decode_options *options, stru
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-static const struct argp_option decode_arguments[] = {
-    {"native", KEY_NATIVE, "FILE", 0, "NVIDIA's counter data (range --keep-native)", 0},
-    {"metrics", 'm', "A,B,...", 0, "the counters to take (default: every one)", 0},
-    {"chip", KEY_CHIP, "NAME", 0, "the chip it is from (default: GH100)", 0},
-    {"output", 'o', "RUN.cwd", 0, "where to write the counter data", 0},
+static const struct cw_option decode_arguments[] = {
+    {"native", 0, "FILE", "NVIDIA's counter data (range --keep-native)", CW_OPTION_TEXT(struct decode_options, native)},
+    {"metrics", 'm', "A,B,...", "the counters to take (default: every one)",
+     CW_OPTION_TEXT(struct decode_options, metrics)},
+    {"chip", 0, "NAME", "the chip it is from (default: GH100)", CW_OPTION_TEXT(struct decode_options, chip)},
+    {"output", 'o', "RUN.cwd", "where to write the counter data", CW_OPTION_TEXT(struct decode_options, output)},
     {0},
 };
 
-static error_t parse_decode(int key, char *arg, struct argp_state *state)
+static void check_arguments(void *options, struct argp_state *state)
 {
-    struct decode_options *o = state->input;
-    switch (key) {
-    case KEY_NATIVE:
-        o->native = arg;
-        return 0;
-    case 'm':
-        o->metrics = arg;
-        return 0;
-    case KEY_CHIP:
-        o->chip = arg;
-        return 0;
-    case 'o':
-        o->output = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        cw_usage_error(state, "found '%s', expected only options", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->native || !o->output)
-            cw_usage_error(state, "--native FILE and -o RUN.cwd are required");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    const struct decode_options *o = options;
+    if (!o->native || !o->output)
+        cw_usage_error(state, "--native FILE and -o RUN.cwd are required");
 }
 
 int cw_decode_command(int argc, char **argv)
 {
-    static const struct argp argp = {
-        decode_arguments,
-        parse_decode,
-        "",
+    static const struct cw_usage usage = {
+        decode_arguments, "",
         "Turns NVIDIA's counter data into counter data that metric-eval reads. Needs their "
         "host library, but no GPU.\v"
         "Example:\n  capture-agent decode --native run.cd -o run.cwd",
-        NULL,
-        NULL,
-        NULL};
+        check_arguments};
     struct decode_options options = {.chip = "GH100"};
-    cw_usage_parse(&argp, argc, argv, 0, &options);
+    cw_usage_read(&usage, argc, argv, &options);
     struct cw_error err = CW_ERROR_INIT;
     return decode_in_child(&options, &err) == CW_OK ? 0 : cw_command_fail(&err);
 }

@@ -1,20 +1,15 @@
-#include <argp.h>
-
 #include "agent/command/command.h"
 #include "base/usage.h"
 
 int cw_doctor_command(int argc, char **argv)
 {
-    static const struct argp argp = {NULL,
-                                     NULL,
-                                     "",
-                                     "Says what on this node would stop a capture, and how to mend it: a line for each "
-                                     "check, ok, note or FAIL.\v"
-                                     "Example:\n  capture-agent doctor",
-                                     NULL,
-                                     NULL,
-                                     NULL};
-    cw_usage_parse(&argp, argc, argv, 0, NULL);
+    static const struct cw_option none[] = {{0}};
+    static const struct cw_usage usage = {none, "",
+                                          "Says what on this node would stop a capture, and how to mend it: a line for "
+                                          "each check, ok, note or FAIL.\v"
+                                          "Example:\n  capture-agent doctor",
+                                          NULL};
+    cw_usage_read(&usage, argc, argv, NULL);
     struct cw_error err = CW_ERROR_INIT;
     const struct cw_node_needs everything = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
     enum cw_status status = cw_command_real_backend()->check(&everything, &err);

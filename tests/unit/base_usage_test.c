@@ -1,0 +1,158 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/usage.h"
+
+enum colour { RED, GREEN, BLUE };
+
+struct inner {
+    const char *name;
+    uint64_t bytes;
+};
+
+struct options {
+    const char *output;
+    bool all, known;
+    enum colour colour;
+    uint8_t small;
+    uint32_t middle;
+    int words;
+    bool learned;
+    struct inner inner;
+    char *const *program;
+    bool checked;
+};
+
+static void count_word(void *options, char *text, struct argp_state *state)
+{
+    (void)text;
+    (void)state;
+    ((struct options *)options)->words++;
+}
+
+static void learn(void *options, char *text, struct argp_state *state)
+{
+    (void)state;
+    ((struct options *)options)->learned = !text;
+}
+
+static void name_inner(void *options, char *text, struct argp_state *state)
+{
+    (void)state;
+    ((struct inner *)options)->name = text;
+}
+
+static void check(void *options, struct argp_state *state)
+{
+    (void)state;
+    ((struct options *)options)->checked = true;
+}
+
+static const struct cw_option inner_rows[] = {
+    {"name", 0, "TEXT", "", CW_OPTION_TAKE(name_inner)},
+    {"bytes", 0, "MIB", "", CW_OPTION_UNITS(struct inner, bytes, 0, 4096, 1 << 20)},
+    {0},
+};
+
+#define ROWS                                                                                                           \
+    {"output", 'o', "FILE", "", CW_OPTION_TEXT(struct options, output)},                                               \
+        {"all", 'a', NULL, "", CW_OPTION_FLAG(struct options, all)},                                                   \
+        {"known", 0, "no|yes", "", CW_OPTION_CHOICE(struct options, known)},                                           \
+        {"colour", 0, "red|green|blue", "", CW_OPTION_CHOICE(struct options, colour)},                                 \
+        {"small", 0, "N", "", CW_OPTION_NUMBER(struct options, small, 5, 31)},                                         \
+        {"middle", 0, "N", "", CW_OPTION_NUMBER(struct options, middle, 0, UINT32_MAX)},                               \
+        {"learn", 'L', "WHAT", "", CW_OPTION_TAKE(learn), .optional = true},                                           \
+    {                                                                                                                  \
+        CW_OPTION_GROUP(struct options, inner, inner_rows)                                                             \
+    }
+
+static const struct cw_option plain_rows[] = {ROWS, {0}};
+static const struct cw_option word_rows[] = {ROWS, {CW_OPTION_WORDS(count_word)}, {0}};
+static const struct cw_option program_rows[] = {ROWS, {CW_OPTION_PROGRAM(struct options, program)}, {0}};
+
+static struct options read_line(const struct cw_option *rows, const char *const *words)
+{
+    struct options options = {0};
+    const struct cw_usage usage = {rows, "", "", check};
+    static char texts[16][32];
+    char name[] = "tool", *argv[17] = {name};
+    int argc = 1;
+    for (; *words; words++) {
+        argv[argc] = strcpy(texts[argc - 1], *words);
+        argc++;
+    }
+    argp_err_exit_status = 2;
+    cw_usage_read(&usage, argc, argv, &options);
+    return options;
+}
+#define READ(rows, ...) read_line(rows, (const char *const[]){__VA_ARGS__, NULL})
+
+Test(usage, each_kind_is_stored_in_its_member)
+{
+    struct options o = READ(plain_rows, "-o", "x", "--all", "--known", "yes", "--colour=blue", "--small", "31",
+                            "--middle", "4294967295", "--bytes", "3", "--name", "n", "-L");
+    cr_expect_str_eq(o.output, "x");
+    cr_expect(o.all && o.known && o.colour == BLUE && o.small == 31 && o.middle == UINT32_MAX && o.learned);
+    cr_expect(o.inner.bytes == UINT64_C(3) << 20 && o.checked);
+    cr_expect_str_eq(o.inner.name, "n");
+}
+
+Test(usage, what_is_not_given_stays)
+{
+    struct options o = READ(word_rows, "one", "-a", "two");
+    cr_expect(o.words == 2 && o.all && !o.output && !o.colour && !o.small && !o.learned);
+}
+
+Test(usage, a_program_ends_the_options)
+{
+    struct options o = READ(program_rows, "-o", "x", "ls", "-a");
+    cr_assert(o.program && o.checked && !o.all);
+    cr_expect_str_eq(o.program[0], "ls");
+    cr_expect_str_eq(o.program[1], "-a");
+    o = READ(program_rows, "--", "--all");
+    cr_expect_str_eq(o.program[0], "--all");
+}
+
+/* The first line that the command line is refused with. */
+static void expect_refused(const char *const *words, const char *expected)
+{
+    int ends[2], how = 0;
+    char text[4096] = "";
+    cr_assert(pipe(ends) == 0);
+    pid_t pid = fork();
+    cr_assert(pid >= 0);
+    if (pid == 0) {
+        dup2(ends[1], 2);
+        read_line(plain_rows, words);
+        _exit(0);
+    }
+    close(ends[1]);
+    for (size_t used = 0; used + 1 < sizeof text;) {
+        ssize_t n = read(ends[0], text + used, sizeof text - 1 - used);
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+    }
+    close(ends[0]);
+    cr_assert(waitpid(pid, &how, 0) == pid);
+    text[strcspn(text, "\n")] = 0;
+    cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 2);
+    cr_expect_str_eq(text, expected);
+}
+#define REFUSES(expected, ...) expect_refused((const char *const[]){__VA_ARGS__, NULL}, "tool: " expected)
+
+Test(usage, mistakes_are_said_in_one_way)
+{
+    REFUSES("found --colour 'pink', expected red, green or blue", "--colour", "pink");
+    REFUSES("found --colour 'red|green', expected red, green or blue", "--colour", "red|green");
+    REFUSES("found --known '', expected no or yes", "--known=");
+    REFUSES("found --small '4', expected a whole number from 5 to 31", "--small", "4");
+    REFUSES("found --small '32', expected a whole number from 5 to 31", "--small", "32");
+    REFUSES("found --middle '-1', expected a whole number up to 4294967295", "--middle=-1");
+    REFUSES("found --middle '', expected a whole number up to 4294967295", "--middle=");
+    REFUSES("found --bytes '1k', expected a whole number up to 4096", "--bytes", "1k");
+    REFUSES("found 'word', expected only options", "word");
+}
