@@ -149,7 +149,7 @@ static void store(const struct bound *b, char *text, struct argp_state *state)
         store_number(b, read_choice(o, text, state));
         return;
     default:
-        o->take(b->base, text, state);
+        o->take(b->base + o->at, text, state);
     }
 }
 
@@ -161,7 +161,7 @@ static error_t parse_word(const struct parsing *p, char *text, struct argp_state
     else if (words->kind == CW_OPTION__PROGRAM)
         return ARGP_ERR_UNKNOWN; /* argp gives all of them with ARGP_KEY_ARGS then */
     else
-        words->take(p->words.base, text, state);
+        words->take(p->words.base + words->at, text, state);
     return 0;
 }
 

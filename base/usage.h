@@ -29,7 +29,7 @@ struct cw_option {
     enum cw_option_kind kind;
     size_t at, size; /* the member, in the command's options */
     uint64_t least, most, unit;
-    void (*take)(void *options, char *text, struct argp_state *state);
+    void (*take)(void *to, char *text, struct argp_state *state);
     const struct cw_option *group;
     bool optional; /* --name without a value is allowed: the text is NULL */
 };
@@ -45,10 +45,12 @@ struct cw_option {
     .kind = CW_OPTION__NUMBER, CW_OPTION__AT(type, member), .least = (min), .most = (max), .unit = (one)
 /* An enum, an unsigned integer or a bool: the place, from 0, of the text among the words of "VALUE", as "yes|no". */
 #define CW_OPTION_CHOICE(type, member) .kind = CW_OPTION__CHOICE, CW_OPTION__AT(type, member)
-/* Whatever the function makes of the text. */
+/* Whatever the function makes of the text: it is given the member, or the command's options. */
+#define CW_OPTION_READ(type, member, function) .kind = CW_OPTION__TAKE, CW_OPTION__AT(type, member), .take = (function)
 #define CW_OPTION_TAKE(function) .kind = CW_OPTION__TAKE, .take = (function)
-/* The options of a struct inside the command's options. */
+/* The rows of a struct inside the command's options, or more rows of these. */
 #define CW_OPTION_GROUP(type, member, rows) .kind = CW_OPTION__GROUP, CW_OPTION__AT(type, member), .group = (rows)
+#define CW_OPTION_ROWS(rows) .kind = CW_OPTION__GROUP, .group = (rows)
 /* Each word that is no option goes to the function; commands without such a row take none. */
 #define CW_OPTION_WORDS(function) .kind = CW_OPTION__WORDS, .take = (function)
 /* A char *const *: options end at the first word that is none; this and what follows is a program and its arguments. */

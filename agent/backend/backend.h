@@ -9,27 +9,32 @@
 #include "image/config_image.h"
 #include "image/pc_data.h"
 
+/* What every capture is told. */
+struct cw_capture_options {
+    const struct cw_config_image *plan; /* NULL: of single instructions */
+    const char *output;
+    char *const *argv; /* the program and its arguments; NULL, where samples are taken: the device alone */
+    uint64_t sim_seed;
+};
+
 /* Counters of each kernel launch, or of the program's own ranges. */
 struct cw_range_options {
-    const struct cw_config_image *plan;
-    const char *output, *keep_native;
-    char *const *argv; /* the program and its arguments */
+    struct cw_capture_options capture;
+    const char *keep_native;
     struct cw_filter_options filter;
     enum cw_replay_kind replay;
     bool user;                    /* user ranges rather than launches */
     bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;              /* of nested user ranges */
-    uint64_t sim_seed;
     uint32_t sim_kernels, sim_drop;
 };
 
 /* Single instructions: PC samples or SASS metrics. */
 struct cw_pc_options {
-    const char *output;
-    char *const *argv; /* the program and its arguments */
-    bool sass;         /* SASS metrics; else PC samples */
-    bool no_code;      /* leave the modules' code out of the file */
-    uint64_t devices;  /* a bit for each device number; 0: all */
+    struct cw_capture_options capture;
+    bool sass;        /* SASS metrics; else PC samples */
+    bool no_code;     /* leave the modules' code out of the file */
+    uint64_t devices; /* a bit for each device number; 0: all */
     /* PC sampling */
     uint64_t flush_ns;
     const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */
@@ -42,22 +47,18 @@ struct cw_pc_options {
     uint32_t metric_count;
     const struct cw_sass_metric *metrics;
     /* the simulated GPU */
-    uint64_t sim_seed;
     uint32_t sim_drop; /* percent of the samples */
 };
 
 /* Samples of whole GPUs at equal intervals. */
 struct cw_pm_options {
-    const struct cw_config_image *plan;
-    const char *output;
-    char *const *argv; /* the program and its arguments, or NULL: the device alone */
-    uint64_t devices;  /* a bit for each GPU to sample; 0: all of the plan's chip */
+    struct cw_capture_options capture;
+    uint64_t devices; /* a bit for each GPU to sample; 0: all of the plan's chip */
     uint64_t interval;
     bool cycles;       /* the interval is in cycles of the system clock, else in ns */
     double duration_s; /* 0: as long as the program runs */
     uint64_t buffer_bytes;
-    bool trace; /* the program's kernel launches beside the samples */
-    uint64_t sim_seed;
+    bool no_trace;                  /* leave out the program's kernel launches */
     uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */
     bool sim_overflow;              /* the loss is an overflow */
 };
@@ -77,11 +78,10 @@ struct cw_node_needs {
     /* SASS metrics that the chip must offer */
     uint32_t metric_count;
     const struct cw_sass_metric *metrics;
-    bool list_metrics; /* print the SASS metrics of the chip, with their descriptions */
     /* stall reasons that the GPU must know */
     uint32_t reason_count;
     const char *const *reasons;
-    bool list_reasons;
+    bool list; /* print the stall reasons or SASS metrics that there are, as `need` says */
 };
 
 struct cw_backend {
@@ -94,7 +94,7 @@ struct cw_backend {
     enum cw_status (*range)(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pc)(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pm)(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
-    /* CW_OK, or the first thing that would stop a capture. NULL: nothing on the node would. */
+    /* CW_OK, or the first thing that would stop a capture. */
     enum cw_status (*check)(const struct cw_node_needs *needs, struct cw_error *err);
 };
 

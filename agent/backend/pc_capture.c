@@ -57,8 +57,8 @@ enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
 enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
                              bool full, enum cw_status status, int *exit_status, struct cw_error *err)
 {
-    const char *name = o->argv[0];
-    status = cw_program_verdict(program, name, o->output, status, exit_status, err);
+    const char *name = o->capture.argv[0];
+    status = cw_program_verdict(program, name, o->capture.output, status, exit_status, err);
     if (status != CW_OK || samples || *exit_status)
         return status;
     if (o->sass && o->devices)

@@ -26,10 +26,10 @@ enum cw_status cw_pm_verdict(const struct cw_pm_options *o, const struct cw_prog
                              enum cw_status status, int *exit_status, struct cw_error *err)
 {
     *exit_status = 0;
-    if (o->argv)
-        status = cw_program_verdict(program, o->argv[0], o->output, status, exit_status, err);
+    if (o->capture.argv)
+        status = cw_program_verdict(program, o->capture.argv[0], o->capture.output, status, exit_status, err);
     if (status != CW_OK || any || *exit_status)
         return status;
     return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken%s",
-                        o->argv ? ": the program ended before the first interval was over" : "");
+                        o->capture.argv ? ": the program ended before the first interval was over" : "");
 }

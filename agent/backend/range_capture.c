@@ -6,13 +6,13 @@
 
 enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err)
 {
-    const char *id = cw_config_parameter(options->plan, CW_CONFIG_DEVICE_COUNTER);
+    const char *id = cw_config_parameter(options->capture.plan, CW_CONFIG_DEVICE_COUNTER);
     *raw = 0;
     if (!options->for_context && !id)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
                             "found a plan for %s, for which no way to count the whole device is known, expected "
                             "--scope context",
-                            options->plan->chip);
+                            options->capture.plan->chip);
     if (options->for_device && id)
         *raw = strtoull(id, NULL, 16);
     return CW_OK;
@@ -41,8 +41,8 @@ void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_lau
 enum cw_status cw_range_verdict(const struct cw_range_options *options, const struct cw_program *program,
                                 uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err)
 {
-    const char *name = options->argv[0];
-    status = cw_program_verdict(program, name, options->output, status, exit_status, err);
+    const char *name = options->capture.argv[0];
+    status = cw_program_verdict(program, name, options->capture.output, status, exit_status, err);
     if (status != CW_OK || ranges || *exit_status)
         return status;
     const struct cw_filter_options *f = &options->filter;

@@ -20,34 +20,6 @@ int cw_command_fail(const struct cw_error *err)
     return err->code;
 }
 
-unsigned long cw_command_number(struct argp_state *state, const char *text, unsigned long most)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || value > most)
-        cw_usage_error(state, "found '%s', expected a whole number up to %lu", text, most);
-    return value;
-}
-
-uint64_t cw_command_devices(struct argp_state *state, const char *text)
-{
-    uint64_t devices = 0;
-    if (strcmp(text, "all") == 0)
-        return 0;
-    if (!*text)
-        cw_usage_error(state, "found --device '', expected numbers below 64 as 0,2, or all");
-    for (const char *at = text; *at; at += *at == ',') {
-        char *end = NULL;
-        unsigned long number = strtoul(at, &end, 10);
-        if (*at < '0' || *at > '9' || number >= 64 || (*end && *end != ','))
-            cw_usage_error(state, "found --device '%s', expected numbers below 64 as 0,2, or all", text);
-        devices |= UINT64_C(1) << number;
-        at = end;
-    }
-    return devices;
-}
-
 /* Another backend gets a line here, and its name in --help. */
 static const struct cw_backend *const backends[] = {
 #ifdef CW_HAS_CUPTI
@@ -57,71 +29,111 @@ static const struct cw_backend *const backends[] = {
 #endif
     &cw_backend_sim,
 };
+enum { BACKENDS = sizeof backends / sizeof *backends };
 
 const struct cw_backend *cw_command_real_backend(void)
 {
     return backends[0];
 }
 
-/* NULL for an unknown name. */
-static const struct cw_backend *find_backend(const char *name)
-{
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-        if (strcmp(backends[i]->name, name) == 0)
-            return backends[i];
-    return NULL;
-}
-
-const struct cw_backend *cw_command_backend(struct argp_state *state, const char *name)
-{
-    const struct cw_backend *backend = find_backend(name);
-    if (!backend)
-        cw_usage_error(state, "found the backend '%s', expected cupti or sim", name);
-    return backend;
-}
-
-const struct cw_backend *cw_command_default_backend(void)
+uint32_t cw_command_default_backend(void)
 {
     const char *name = getenv("COUNTERWORKS_BACKEND");
-    const struct cw_backend *backend = name ? find_backend(name) : NULL;
-    return backend ? backend : cw_command_real_backend();
+    uint32_t i = 0;
+    while (name && *name && i < BACKENDS && strcmp(backends[i]->name, name) != 0)
+        i++;
+    return i;
 }
 
-bool cw_command_no_code(struct argp_state *state, const char *word)
+const struct cw_backend *cw_command_backend(const struct cw_command_capture *capture)
 {
-    bool none = strcmp(word, "none") == 0;
-    if (!none && strcmp(word, "all") != 0)
-        cw_usage_error(state, "found --code '%s', expected all or none", word);
-    return none;
+    return capture->backend < BACKENDS ? backends[capture->backend] : NULL;
 }
 
-enum cw_status cw_command_output(char **name, const char *pattern, struct cw_error *err)
+/* ---- options ---------------------------------------------------------------------------------------------------- */
+
+const struct cw_option cw_command_capture_options[] = {
+    {"backend", 0, "cupti|sim", "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)",
+     CW_OPTION_CHOICE(struct cw_command_capture, backend)},
+    {"sim-seed", 0, "N", "sim: the seed that all numbers follow from (default: 0)",
+     CW_OPTION_NUMBER(struct cw_command_capture, options.sim_seed, 0, UINT32_MAX)},
+    {CW_OPTION_PROGRAM(struct cw_command_capture, options.argv)},
+    {0},
+};
+
+const struct cw_option cw_command_file_options[] = {
+    {"output", 'o', "RUN.cwd",
+     "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable",
+     CW_OPTION_TEXT(struct cw_command_capture, options.output)},
+    {CW_OPTION_ROWS(cw_command_capture_options)},
+    {0},
+};
+
+void cw_command_devices(void *devices, char *text, struct argp_state *state)
 {
-    *name = NULL;
+    uint64_t bits = 0;
+    bool good = *text;
+    for (const char *at = text; good && *at && strcmp(text, "all") != 0; at += *at == ',') {
+        char *end;
+        unsigned long number = strtoul(at, &end, 10);
+        good = *at >= '0' && *at <= '9' && number < 64 && (!*end || *end == ',');
+        bits |= UINT64_C(1) << (number & 63);
+        at = end;
+    }
+    if (!good)
+        cw_usage_error(state, "found --device '%s', expected numbers below 64 as 0,2, or all", text);
+    *(uint64_t *)devices = bits;
+}
+
+/* ---- captures --------------------------------------------------------------------------------------------------- */
+
+/* A part of the name that each process would have for itself is a mistake: all go into one file. */
+static enum cw_status name_output(struct cw_command_capture *c, struct cw_error *err)
+{
+    const char *pattern = c->options.output;
     for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
         if (at[1] == 'p')
             return cw_error_set(err, CW_ERR_USAGE,
                                 "found %%p in '%s', expected %%h, %%r or %%q{NAME}: all processes go into one file",
                                 pattern);
-    return cw_file_name(name, pattern, &(struct cw_file_name_parts){0}, err);
-}
-
-enum cw_status cw_plan_file_open(struct cw_plan_file *plan, const char *path, enum cw_profiler profiler,
-                                 struct cw_error *err)
-{
-    static const char *const purpose[] = {"ranges", "PM sampling"};
-    *plan = (struct cw_plan_file){.arena = cw_arena_create()};
-    enum cw_status status = plan->arena ? cw_file_read(&plan->file, path, LARGEST_PLAN, err) : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_config_image_read(&plan->image, plan->file.data, plan->file.size, path, plan->arena, err);
-    if (status == CW_OK && plan->image.profiler != profiler)
-        status = cw_error_set(err, CW_ERR_USAGE, "%s: found a plan for %s, expected one for %s", path,
-                              purpose[plan->image.profiler], purpose[profiler]);
+    enum cw_status status = cw_file_name(&c->output, pattern, &(struct cw_file_name_parts){0}, err);
+    c->options.output = c->output;
     return status;
 }
 
-void cw_plan_file_close(struct cw_plan_file *plan)
+static enum cw_status open_plan(struct cw_command_capture *c, enum cw_profiler profiler, struct cw_error *err)
 {
-    cw_bytes_free(&plan->file);
-    cw_arena_destroy(plan->arena);
+    static const char *const purpose[] = {"ranges", "PM sampling"};
+    c->arena = cw_arena_create();
+    enum cw_status status = c->arena ? cw_file_read(&c->file, c->plan, LARGEST_PLAN, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_config_image_read(&c->image, c->file.data, c->file.size, c->plan, c->arena, err);
+    if (status == CW_OK && c->image.profiler != profiler)
+        status = cw_error_set(err, CW_ERR_USAGE, "%s: found a plan for %s, expected one for %s", c->plan,
+                              purpose[c->image.profiler], purpose[profiler]);
+    c->options.plan = &c->image;
+    return status;
+}
+
+enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler profiler, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    if (!cw_command_backend(c))
+        status = cw_error_set(err, CW_ERR_USAGE, "found COUNTERWORKS_BACKEND '%s', expected cupti or sim",
+                              getenv("COUNTERWORKS_BACKEND"));
+    if (status == CW_OK && c->plan)
+        status = open_plan(c, profiler, err);
+    if (status == CW_OK && c->options.output && profiler != CW_PROFILER_RANGE)
+        status = name_output(c, err);
+    if (status == CW_OK && c->options.argv)
+        status = cw_program_find(c->options.argv[0], err);
+    return status;
+}
+
+int cw_command_end(struct cw_command_capture *c, enum cw_status status, int exit_status, const struct cw_error *err)
+{
+    free(c->output);
+    cw_bytes_free(&c->file);
+    cw_arena_destroy(c->arena);
+    return status == CW_OK ? exit_status : cw_command_fail(err);
 }

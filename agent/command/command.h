@@ -1,12 +1,10 @@
-/* The commands of capture-agent, one file each. Each parses its own arguments and returns the exit status. */
+/* The commands of capture-agent. Each parses its own arguments and returns the exit status. */
 #ifndef CW_AGENT_COMMAND_H
 #define CW_AGENT_COMMAND_H
 
-#include <argp.h>
-
 #include "agent/backend/backend.h"
 #include "base/file.h"
-#include "image/config_image.h"
+#include "base/usage.h"
 
 int cw_range_command(int argc, char **argv);
 int cw_pc_command(int argc, char **argv);
@@ -17,35 +15,41 @@ int cw_doctor_command(int argc, char **argv);
 
 /* Prints the error; returns its exit status. */
 int cw_command_fail(const struct cw_error *err);
-/* The whole number that an option's text means, at most `most`; ends the program with a usage error for another text.
- */
-unsigned long cw_command_number(struct argp_state *state, const char *text, unsigned long most);
-
-/* A bit for each device number of --device, 0 for all. */
-uint64_t cw_command_devices(struct argp_state *state, const char *text);
-/* The backend that --backend names; ends the program for another name. */
-const struct cw_backend *cw_command_backend(struct argp_state *state, const char *name);
-/* The one that COUNTERWORKS_BACKEND names, else that of real GPUs. */
-const struct cw_backend *cw_command_default_backend(void);
 /* The backend of the GPUs that this node has. */
 const struct cw_backend *cw_command_real_backend(void);
-/* Whether --code says none; ends the program for another word than all or none. */
-bool cw_command_no_code(struct argp_state *state, const char *word);
 
-/* The name of the one output file that `pattern` means, in malloc memory. A part that each process would have for
- * itself
- * (%p) is CW_ERR_USAGE. */
-enum cw_status cw_command_output(char **name, const char *pattern, struct cw_error *err);
+/* ---- captures --------------------------------------------------------------------------------------------------- */
 
-/* A config image read from a file; the image points into it. */
-struct cw_plan_file {
-    struct cw_config_image image;
+/* What the commands share that make captures. */
+struct cw_command_capture {
+    uint32_t backend; /* cw_command_default_backend until --backend names another */
+    const char *plan; /* the path; NULL: none */
+    struct cw_capture_options options;
+    /* from cw_command_begin to cw_command_end */
+    struct cw_config_image image; /* of the plan; points into the file */
     struct cw_bytes file;
     struct cw_arena *arena;
+    char *output;
 };
-/* Reads a plan for this profiler. To be closed also after a failure. */
-enum cw_status cw_plan_file_open(struct cw_plan_file *plan, const char *path, enum cw_profiler profiler,
-                                 struct cw_error *err);
-void cw_plan_file_close(struct cw_plan_file *plan);
+
+/* --backend, --sim-seed and the program. */
+extern const struct cw_option cw_command_capture_options[];
+/* The same, and -o for a capture that all processes go into. */
+extern const struct cw_option cw_command_file_options[];
+/* Reads --device: a bit of the uint64_t for each number, 0 for all. */
+void cw_command_devices(void *devices, char *text, struct argp_state *state);
+
+/* What COUNTERWORKS_BACKEND names, else real GPUs. */
+uint32_t cw_command_default_backend(void);
+/* NULL where COUNTERWORKS_BACKEND names none that there is. */
+const struct cw_backend *cw_command_backend(const struct cw_command_capture *capture);
+
+/* Finds the backend and the program, and opens the plan, which has to be for this profiler. The options are complete
+ * then; `output` is the name of one file unless the profiler is for ranges, whose names may depend on the process. To
+ * be ended also after a failure. */
+enum cw_status cw_command_begin(struct cw_command_capture *capture, enum cw_profiler profiler, struct cw_error *err);
+/* Returns the exit status: the program's own after CW_OK, else that of the error, which is printed. */
+int cw_command_end(struct cw_command_capture *capture, enum cw_status status, int exit_status,
+                   const struct cw_error *err);
 
 #endif

@@ -1,188 +1,156 @@
+/* capture-agent pc and sass: captures of single instructions. */
 #define _GNU_SOURCE
-#include <argp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/command/command.h"
-#include "agent/common/filter.h"
-#include "agent/session/program.h"
-#include "base/usage.h"
 
-enum {
-    KEY_BACKEND = 256,
-    KEY_LIST,
-    KEY_MODE,
-    KEY_PERIOD,
-    KEY_REASONS,
-    KEY_RANGE,
-    KEY_DEVICE,
-    KEY_FLUSH,
-    KEY_CODE,
-    KEY_BUFFER,
-    KEY_SEED,
-    KEY_DROP
-};
-enum { MOST_REASONS = 256 };
+enum { MOST_NAMES = 256 }; /* of stall reasons or metrics */
 
 struct pc_arguments {
-    const struct cw_backend *backend;
+    struct cw_command_capture capture;
     bool list;
-    const char *reasons[MOST_REASONS];
     struct cw_pc_options options;
+    const char *reasons[MOST_NAMES];
+    struct cw_sass_metric metrics[MOST_NAMES];
 };
 
-static const struct argp_option pc_options[] = {
-    {"output", 'o', "RUN.cwd", 0,
-     "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable", 0},
-    {"mode", KEY_MODE, "continuous|serialized", 0,
-     "continuous (default): kernels run as they do without the agent; serialized: one after another, so that a sample "
-     "knows its launch",
-     0},
-    {"period", KEY_PERIOD, "5..31", 0, "a sample each 2^N cycles of every SM (default: as CUPTI chooses)", 0},
-    {"stall-reasons", KEY_REASONS, "A,B", 0, "only these stall reasons, such as long_scoreboard (default: all)", 0},
-    {"range", KEY_RANGE, "REGEX", 0,
-     "sample only while a user range (NVTX, counterworks/annotate.h) is open whose name matches (default: all the "
-     "time)",
-     0},
-    {"device", KEY_DEVICE, "LIST", 0, "only these GPUs, by number: 0,2 (default: all)", 0},
-    {"list", KEY_LIST, 0, 0, "print the stall reasons that this node's GPU knows", 0},
-    {"flush", KEY_FLUSH, "SECONDS", 0, "write what was sampled at least this often (default: 1)", 0},
-    {"buffer", KEY_BUFFER, "MIB", 0, "size of the hardware's buffer on the GPU (default: as CUPTI chooses)", 0},
-    {"code", KEY_CODE, "all|none", 0,
-     "all (default): keep the code that runs, so that the file alone gives source lines; none: leave it out", 0},
-    {"backend", KEY_BACKEND, "cupti|sim", 0,
-     "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)", 0},
-    {"sim-seed", KEY_SEED, "N", 0, "sim: the seed that all numbers follow from (default: 0)", 0},
-    {"sim-drop", KEY_DROP, "PERCENT", 0, "sim: how many of the samples to lose (default: 0)", 0},
-    {0},
-};
-
-static void split_reasons(struct pc_arguments *a, char *text, struct argp_state *state)
+static void split_reasons(void *arguments, char *text, struct argp_state *state)
 {
+    struct pc_arguments *a = arguments;
     for (char *rest = NULL, *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
-        if (a->options.reason_count == MOST_REASONS)
-            cw_usage_error(state, "found more than %d stall reasons", MOST_REASONS);
+        if (a->options.reason_count == MOST_NAMES)
+            cw_usage_error(state, "found more than %d stall reasons", MOST_NAMES);
         a->reasons[a->options.reason_count++] = one;
     }
     a->options.reasons = a->reasons;
 }
 
-static enum cw_pc_mode mode_of(const char *text, struct argp_state *state)
+static enum cw_sass_level level_of(const char *text, struct argp_state *state)
 {
-    bool serialized = strcmp(text, "serialized") == 0;
-    if (!serialized && strcmp(text, "continuous") != 0)
-        cw_usage_error(state, "found the mode '%s', expected continuous or serialized", text);
-    return serialized ? CW_PC_SERIALIZED : CW_PC_CONTINUOUS;
+    for (int i = 0; i < CW_SASS_LEVEL__COUNT; i++)
+        if (strcmp(text, cw_sass_level_names[i]) == 0)
+            return (enum cw_sass_level)i;
+    cw_usage_error(state, "found the level '%s', expected gpu, sm or smsp", text);
+    return CW_SASS_GPU;
 }
 
-static void check_arguments(const struct pc_arguments *a, struct argp_state *state)
+static void split_metrics(void *arguments, char *text, struct argp_state *state)
 {
+    struct pc_arguments *a = arguments;
+    for (char *rest = NULL, *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        if (a->options.metric_count == MOST_NAMES)
+            cw_usage_error(state, "found more than %d metrics", MOST_NAMES);
+        char *colon = strchr(one, ':');
+        if (colon)
+            *colon = 0;
+        a->metrics[a->options.metric_count++] =
+            (struct cw_sass_metric){one, colon ? level_of(colon + 1, state) : CW_SASS_GPU};
+    }
+    a->options.metrics = a->metrics;
+}
+
+static const struct cw_option common_options[] = {
+    {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
+     CW_OPTION_READ(struct pc_arguments, options.devices, cw_command_devices)},
+    {"code", 0, "all|none",
+     "all (default): keep the code that runs, so that the file alone gives source lines; none: leave it out",
+     CW_OPTION_CHOICE(struct pc_arguments, options.no_code)},
+    {CW_OPTION_GROUP(struct pc_arguments, capture, cw_command_file_options)},
+    {0},
+};
+
+static const struct cw_option pc_options[] = {
+    {"mode", 0, "continuous|serialized",
+     "continuous (default): kernels run as they do without the agent; serialized: one after another, so that a sample "
+     "knows its launch",
+     CW_OPTION_CHOICE(struct pc_arguments, options.mode)},
+    {"period", 0, "5..31", "a sample each 2^N cycles of every SM (default: as CUPTI chooses)",
+     CW_OPTION_NUMBER(struct pc_arguments, options.period, 5, 31)},
+    {"stall-reasons", 0, "A,B", "only these stall reasons, such as long_scoreboard (default: all)",
+     CW_OPTION_TAKE(split_reasons)},
+    {"range", 0, "REGEX",
+     "sample only while a user range (NVTX, counterworks/annotate.h) is open whose name matches (default: all the "
+     "time)",
+     CW_OPTION_TEXT(struct pc_arguments, options.range)},
+    {"list", 0, NULL, "print the stall reasons that this node's GPU knows", CW_OPTION_FLAG(struct pc_arguments, list)},
+    {"flush", 0, "SECONDS", "write what was sampled at least this often (default: 1)",
+     CW_OPTION_UNITS(struct pc_arguments, options.flush_ns, 0, 1000000, 1000000000)},
+    {"buffer", 0, "MIB", "size of the hardware's buffer on the GPU (default: as CUPTI chooses)",
+     CW_OPTION_UNITS(struct pc_arguments, options.buffer_bytes, 0, 1 << 20, 1 << 20)},
+    {"sim-drop", 0, "PERCENT", "sim: how many of the samples to lose (default: 0)",
+     CW_OPTION_NUMBER(struct pc_arguments, options.sim_drop, 0, 100)},
+    {CW_OPTION_ROWS(common_options)},
+    {0},
+};
+
+static const struct cw_option sass_options[] = {
+    {"metrics", 'm', "A[:LEVEL],B,...",
+     "SASS metrics; LEVEL is gpu (default), sm or smsp: one value for each instruction, or one for each of its SMs or "
+     "sub-partitions",
+     CW_OPTION_TAKE(split_metrics)},
+    {"list", 0, NULL, "print the SASS metrics that this node's GPU offers", CW_OPTION_FLAG(struct pc_arguments, list)},
+    {CW_OPTION_ROWS(common_options)},
+    {0},
+};
+
+static void check_arguments(void *arguments, struct argp_state *state)
+{
+    const struct pc_arguments *a = arguments;
+    bool sass = a->options.sass;
     if (a->list)
         return;
-    if (!a->options.output)
-        cw_usage_error(state, "-o RUN.cwd is required");
-    if (!a->options.argv)
+    if (!a->capture.options.output || (sass && !a->options.metric_count))
+        cw_usage_error(state, "%s", sass ? "-m METRIC and -o RUN.cwd are required" : "-o RUN.cwd is required");
+    if (!a->capture.options.argv)
         cw_usage_error(state, "no program: give one after --");
 }
 
-static error_t parse_pc(int key, char *arg, struct argp_state *state)
+static enum cw_status list(const struct cw_backend *backend, bool sass, struct cw_error *err)
 {
-    struct pc_arguments *a = state->input;
-    struct cw_pc_options *o = &a->options;
-    switch (key) {
-    case 'o':
-        o->output = arg;
-        return 0;
-    case KEY_MODE:
-        o->mode = mode_of(arg, state);
-        return 0;
-    case KEY_PERIOD:
-        o->period = (uint8_t)cw_command_number(state, arg, 31);
-        if (o->period < 5)
-            cw_usage_error(state, "found the period %s, expected 5 to 31", arg);
-        return 0;
-    case KEY_REASONS:
-        split_reasons(a, arg, state);
-        return 0;
-    case KEY_RANGE:
-        o->range = arg;
-        return 0;
-    case KEY_DEVICE:
-        o->devices = cw_command_devices(state, arg);
-        return 0;
-    case KEY_LIST:
-        a->list = true;
-        return 0;
-    case KEY_FLUSH:
-        o->flush_ns = UINT64_C(1000000000) * cw_command_number(state, arg, 1000000);
-        return 0;
-    case KEY_BUFFER:
-        o->buffer_bytes = (uint64_t)cw_command_number(state, arg, 1 << 20) << 20;
-        return 0;
-    case KEY_CODE:
-        a->options.no_code = cw_command_no_code(state, arg);
-        return 0;
-    case KEY_BACKEND:
-        a->backend = cw_command_backend(state, arg);
-        return 0;
-    case KEY_SEED:
-        o->sim_seed = cw_command_number(state, arg, UINT32_MAX);
-        return 0;
-    case KEY_DROP:
-        o->sim_drop = (uint32_t)cw_command_number(state, arg, 100);
-        return 0;
-    case ARGP_KEY_ARGS:
-        o->argv = state->argv + state->next;
-        return 0;
-    case ARGP_KEY_END:
-        check_arguments(a, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    const struct cw_node_needs needs = {.need = sass ? CW_NEED_SASS : CW_NEED_PC, .list = true};
+    enum cw_status status = backend->check(&needs, err);
+    return status == CW_OK ? cw_file_flush(err) : status;
 }
 
-static enum cw_status check_range(const char *range, struct cw_error *err)
+static int run(const struct cw_usage *usage, int argc, char **argv, bool sass)
 {
-    struct cw_filter filter;
-    enum cw_status status = cw_filter_open(&filter, &(struct cw_filter_options){.range = range}, err);
-    cw_filter_close(&filter);
-    return status;
+    static struct pc_arguments a;
+    struct cw_error err = CW_ERROR_INIT;
+    int exit_status = 0;
+    a = (struct pc_arguments){.capture = {.backend = cw_command_default_backend()},
+                              .options = {.sass = sass, .flush_ns = UINT64_C(1000000000)}};
+    cw_usage_read(usage, argc, argv, &a);
+    enum cw_status status = cw_command_begin(&a.capture, sass ? CW_PROFILER_SASS : CW_PROFILER_PC, &err);
+    const struct cw_backend *backend = cw_command_backend(&a.capture);
+    a.options.capture = a.capture.options;
+    if (status == CW_OK)
+        status = a.list ? list(backend, sass, &err) : backend->pc(&a.options, &exit_status, &err);
+    return cw_command_end(&a.capture, status, exit_status, &err);
 }
 
 int cw_pc_command(int argc, char **argv)
 {
-    static const struct argp argp = {
-        pc_options,
-        parse_pc,
-        "-- PROGRAM [ARGUMENT...]\n--list",
+    static const struct cw_usage usage = {
+        pc_options, "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and samples the program counters of its kernels, with what each warp waits for. "
         "The code that samples point into is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
         "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
         "  capture-agent pc -o run.cwd --range '^step' -- python train.py\n"
         "  capture-agent pc -o run.cwd --backend sim -- true",
-        NULL,
-        NULL,
-        NULL};
-    struct pc_arguments a = {.backend = cw_command_default_backend(), .options = {.flush_ns = UINT64_C(1000000000)}};
-    cw_usage_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
-    struct cw_error err = CW_ERROR_INIT;
-    int exit_status = 0;
-    char *output = NULL;
-    enum cw_status status = a.list ? CW_OK : cw_command_output(&output, a.options.output, &err);
-    a.options.output = output;
-    if (status == CW_OK && !a.list)
-        status = cw_program_find(a.options.argv[0], &err);
-    if (status == CW_OK)
-        status = check_range(a.options.range, &err);
-    if (status == CW_OK && a.list)
-        status =
-            cw_command_real_backend()->check(&(struct cw_node_needs){.need = CW_NEED_PC, .list_reasons = true}, &err);
-    if (status == CW_OK && a.list)
-        status = cw_file_flush(&err);
-    if (status == CW_OK && !a.list)
-        status = a.backend->pc(&a.options, &exit_status, &err);
-    free(output);
-    return status == CW_OK ? exit_status : cw_command_fail(&err);
+        check_arguments};
+    return run(&usage, argc, argv, false);
+}
+
+int cw_sass_command(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        sass_options, "-- PROGRAM [ARGUMENT...]\n--list",
+        "Runs an unmodified program and counts for each instruction of its kernels. CUPTI patches the kernels for "
+        "that. Counts are fetched when a context or the program ends, so a program that is killed leaves none. The "
+        "code is kept in the file. The program's exit status is passed on.\v"
+        "Example:\n  capture-agent sass --list\n"
+        "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app",
+        check_arguments};
+    return run(&usage, argc, argv, true);
 }

@@ -171,7 +171,7 @@ static enum cw_status capture(uint64_t devices)
                                                 .native = native,
                                                 .native_size = 1};
     const struct cw_pm_options options = {
-        .plan = &plan, .output = path, .devices = devices, .interval = 1000, .duration_s = 1};
+        .capture = {&plan, path, NULL, 0}, .devices = devices, .interval = 1000, .duration_s = 1};
     int exit_status = 0;
     close(mkstemp(path));
     arena = cw_arena_create();

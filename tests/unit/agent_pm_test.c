@@ -241,7 +241,7 @@ static void begin(void)
     cw_writer_init(&file);
     cw_schema_write_header(&schema, &file);
     cw_schema_write(&schema, &file);
-    options = (struct cw_pm_options){.plan = &plan, .interval = INTERVAL, .buffer_bytes = 1 << 20};
+    options = (struct cw_pm_options){.capture = {.plan = &plan}, .interval = INTERVAL, .buffer_bytes = 1 << 20};
     static struct cw_writer native;
     cw_pm_process.options = &options;
     cw_pm_process.device = 3;

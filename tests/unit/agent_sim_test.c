@@ -59,7 +59,7 @@ static enum cw_status launches(struct cw_error *err)
     program("process 7 app 3\\npush outer\\nlaunch k1\\ngraph 2\\ngraph 2 x\\nlaunch k2\\npop\\nlaunch k3\\n");
     return range_with(
         &(struct cw_range_options){
-            .plan = &plan, .output = pattern, .argv = argv, .filter = filter, .for_context = true, .levels = 1},
+            .capture = {&plan, pattern, argv, 0}, .filter = filter, .for_context = true, .levels = 1},
         err);
 }
 
@@ -67,9 +67,7 @@ static enum cw_status ranges_of_runs(struct cw_error *err)
 {
     const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     program("process 7 app 3\\npush outer\\npush inner\\nlaunch k\\npop\\nstart wide\\nend wide\\npop\\n");
-    return range_with(&(struct cw_range_options){.plan = &plan,
-                                                 .output = pattern,
-                                                 .argv = argv,
+    return range_with(&(struct cw_range_options){.capture = {&plan, pattern, argv, 0},
                                                  .filter = all,
                                                  .replay = CW_REPLAY_APPLICATION,
                                                  .user = true,
@@ -85,10 +83,8 @@ static enum cw_status samples(struct cw_error *err)
     one.pass_count = 1;
     int exit_status = 0;
     program("device 0\\nlaunch a\\nlaunch b\\n");
-    return cw_backend_sim.pm(
-        &(struct cw_pm_options){
-            .plan = &one, .output = path, .argv = argv, .devices = 3, .interval = 1000, .trace = true},
-        &exit_status, err);
+    return cw_backend_sim.pm(&(struct cw_pm_options){.capture = {&one, path, argv, 0}, .devices = 3, .interval = 1000},
+                             &exit_status, err);
 }
 
 static enum cw_status instructions(bool sass, struct cw_error *err)
@@ -98,7 +94,7 @@ static enum cw_status instructions(bool sass, struct cw_error *err)
     program("push outer\\nlaunch a\\nstart x\\nlaunch b\\nend x\\npop\\nlaunch c\\n");
     return cw_backend_sim.pc(
         &(struct cw_pc_options){
-            .output = path, .argv = argv, .sass = sass, .range = "outer", .metric_count = sass, .metrics = metrics},
+            .capture = {NULL, path, argv, 0}, .sass = sass, .range = "outer", .metric_count = sass, .metrics = metrics},
         &exit_status, err);
 }
 
@@ -209,7 +205,7 @@ Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 60)
 Test(agent_sim, a_full_buffer_is_not_a_program_without_kernels)
 {
     char name[] = "app", *own[] = {name, NULL};
-    const struct cw_pc_options options = {.argv = own, .output = "run.cwd"};
+    const struct cw_pc_options options = {.capture = {NULL, "run.cwd", own, 0}};
     const struct cw_program program = {.how = CW_END_EXITED};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;

@@ -33,10 +33,10 @@ static void count_word(void *options, char *text, struct argp_state *state)
     ((struct options *)options)->words++;
 }
 
-static void learn(void *options, char *text, struct argp_state *state)
+static void learn(void *learned, char *text, struct argp_state *state)
 {
     (void)state;
-    ((struct options *)options)->learned = !text;
+    *(bool *)learned = !text;
 }
 
 static void name_inner(void *options, char *text, struct argp_state *state)
@@ -57,21 +57,25 @@ static const struct cw_option inner_rows[] = {
     {0},
 };
 
-#define ROWS                                                                                                           \
-    {"output", 'o', "FILE", "", CW_OPTION_TEXT(struct options, output)},                                               \
-        {"all", 'a', NULL, "", CW_OPTION_FLAG(struct options, all)},                                                   \
-        {"known", 0, "no|yes", "", CW_OPTION_CHOICE(struct options, known)},                                           \
-        {"colour", 0, "red|green|blue", "", CW_OPTION_CHOICE(struct options, colour)},                                 \
-        {"small", 0, "N", "", CW_OPTION_NUMBER(struct options, small, 5, 31)},                                         \
-        {"middle", 0, "N", "", CW_OPTION_NUMBER(struct options, middle, 0, UINT32_MAX)},                               \
-        {"learn", 'L', "WHAT", "", CW_OPTION_TAKE(learn), .optional = true},                                           \
-    {                                                                                                                  \
-        CW_OPTION_GROUP(struct options, inner, inner_rows)                                                             \
-    }
+static const struct cw_option more_rows[] = {
+    {"all", 'a', NULL, "", CW_OPTION_FLAG(struct options, all)},
+    {0},
+};
 
-static const struct cw_option plain_rows[] = {ROWS, {0}};
-static const struct cw_option word_rows[] = {ROWS, {CW_OPTION_WORDS(count_word)}, {0}};
-static const struct cw_option program_rows[] = {ROWS, {CW_OPTION_PROGRAM(struct options, program)}, {0}};
+static const struct cw_option plain_rows[] = {
+    {"output", 'o', "FILE", "", CW_OPTION_TEXT(struct options, output)},
+    {"known", 0, "no|yes", "", CW_OPTION_CHOICE(struct options, known)},
+    {"colour", 0, "red|green|blue", "", CW_OPTION_CHOICE(struct options, colour)},
+    {"small", 0, "N", "", CW_OPTION_NUMBER(struct options, small, 5, 31)},
+    {"middle", 0, "N", "", CW_OPTION_NUMBER(struct options, middle, 0, UINT32_MAX)},
+    {"learn", 'L', "WHAT", "", CW_OPTION_READ(struct options, learned, learn), .optional = true},
+    {CW_OPTION_GROUP(struct options, inner, inner_rows)},
+    {CW_OPTION_ROWS(more_rows)},
+    {0},
+};
+static const struct cw_option word_rows[] = {{CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_WORDS(count_word)}, {0}};
+static const struct cw_option program_rows[] = {
+    {CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_PROGRAM(struct options, program)}, {0}};
 
 static struct options read_line(const struct cw_option *rows, const char *const *words)
 {

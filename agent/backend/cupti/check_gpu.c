@@ -269,7 +269,7 @@ static bool check_permission(const struct node *n, CUdevice device, CUcontext co
 static void use_reasons(const struct node *n, char *const *names, size_t count)
 {
     const struct cw_node_needs *needs = n->needs;
-    for (size_t i = 0; needs->list_reasons && i < count; i++)
+    for (size_t i = 0; needs->list && i < count; i++)
         cw_answer(n->to, CW_ANSWER_METRIC, "%s", names[i]);
     for (uint32_t w = 0; w < needs->reason_count; w++) {
         size_t i = 0;
@@ -343,7 +343,7 @@ static void check_metrics(const struct node *n, CUdevice device)
     chip.deviceIndex = (size_t)device;
     if (n->api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
         return;
-    if (n->needs->list_metrics)
+    if (n->needs->list && n->needs->need == CW_NEED_SASS)
         list_metrics(n, chip.pChipName);
     uint32_t version = 0;
     n->api.cuptiGetVersion(&version);
@@ -376,8 +376,8 @@ static void check_device(const struct node *n, CUdevice device, bool first)
             supported = check_support(n, (enum cw_need)need, device) && supported;
     if (first)
         check_metrics(n, device);
-    CUcontext context = supported && !needs->list_metrics ? make_context(n, device) : NULL;
-    if (context && check_permission(n, device, context) && first && (needs->list_reasons || needs->reason_count))
+    CUcontext context = supported && !(needs->list && needs->need == CW_NEED_SASS) ? make_context(n, device) : NULL;
+    if (context && check_permission(n, device, context) && first && (needs->list || needs->reason_count))
         check_reasons(n, context);
 }
 

@@ -27,7 +27,7 @@ struct capture {
     struct cw_schema schema;
     struct cw_collector out;
     struct cw_session session;
-    struct cw_filter filter; /* of devices */
+    struct cw_filter filter; /* of devices here, of ranges in the program */
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
@@ -212,7 +212,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
         cw_write_u32(setup, o->reason_count);
         for (uint32_t i = 0; i < o->reason_count; i++)
             cw_write_string(setup, o->reasons[i]);
-        cw_filter_write(setup, &(struct cw_filter_options){.range = o->range});
+        cw_filter_write(setup, &c->filter.options);
     }
     return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
@@ -247,13 +247,16 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
-    enum cw_status status = cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
-                                                                  .metric_count = c->options->metric_count,
-                                                                  .metrics = c->options->metrics,
-                                                                  .reason_count = c->options->reason_count,
-                                                                  .reasons = c->options->reasons,
-                                                                  .found_chip = chip},
-                                          err);
+    enum cw_status status = cw_filter_open(
+        &c->filter, &(struct cw_filter_options){.range = c->options->range, .devices = c->options->devices}, err);
+    if (status == CW_OK)
+        status = cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
+                                                       .metric_count = c->options->metric_count,
+                                                       .metrics = c->options->metrics,
+                                                       .reason_count = c->options->reason_count,
+                                                       .reasons = c->options->reasons,
+                                                       .found_chip = chip},
+                               err);
     s->chip = chip;
     s->filter = &c->filter;
     /* CUPTI fails, at times, to hand out samples where it samples a GPU without a stop for two processes */
@@ -261,18 +264,16 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->take = take;
     s->user = c;
     if (status == CW_OK)
-        status = cw_filter_open(&c->filter, &(struct cw_filter_options){.devices = c->options->devices}, err);
-    if (status == CW_OK)
         status = cw_pc_schema(&c->schema, chip, c->options, c->arena, err);
     if (status == CW_OK)
         status = make_setup(c, err);
     if (status == CW_OK)
-        status = cw_collector_open(&c->out, c->options->output, &c->schema, err);
+        status = cw_collector_open(&c->out, c->options->capture.output, &c->schema, err);
     /* CUPTI patches the kernels that are loaded at the first launch, and a lazy program has loaded one by then */
     if (status == CW_OK && c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
         status = cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_session_start(s, c->options->argv, err);
+        status = cw_session_start(s, c->options->capture.argv, err);
     if (status != CW_OK)
         return status;
     cw_session_serve(s);

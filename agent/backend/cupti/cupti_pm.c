@@ -248,7 +248,7 @@ static void choose_gpus(struct capture *c, uint64_t devices)
 
 static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
-    const struct cw_config_image *plan = c->options->plan;
+    const struct cw_config_image *plan = c->options->capture.plan;
     const struct cw_nvperf *library;
     uint64_t devices = 0;
     enum cw_status status = CW_OK;
@@ -272,7 +272,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status == CW_ERR_NOMEM || (status == CW_OK && c->native.status != CW_OK))
         status = cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_collector_open(&c->out, c->options->output, &c->schema, err);
+        status = cw_collector_open(&c->out, c->options->capture.output, &c->schema, err);
     return status;
 }
 
@@ -288,8 +288,8 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     static char *none[] = {NULL};
     struct cw_session *s = &c->session;
     enum cw_status status;
-    if (!c->options->trace) {
-        status = cw_program_start(&s->program, c->options->argv, none, err);
+    if (c->options->no_trace) {
+        status = cw_program_start(&s->program, c->options->capture.argv, none, err);
         if (status == CW_OK)
             cw_program_wait(&s->program, true);
         return status;
@@ -298,7 +298,7 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->take = take;
     s->user = c;
     cw_write_u32(&s->setup, CW_MODE_TRACE);
-    status = cw_session_start(s, c->options->argv, err);
+    status = cw_session_start(s, c->options->capture.argv, err);
     if (status == CW_OK)
         cw_session_serve(s);
     return status;
@@ -308,11 +308,11 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     const struct cw_program *program = &c->session.program;
     enum cw_status status = prepare(c, err);
-    if (!c->options->argv)
+    if (!c->options->capture.argv)
         cw_signals_catch();
     if (status == CW_OK)
         status = start_sampling(c, err);
-    if (status == CW_OK && c->options->argv)
+    if (status == CW_OK && c->options->capture.argv)
         status = run_program(c, err);
     else if (status == CW_OK)
         wait_alone(c);
@@ -323,9 +323,9 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     }
     cw_pm_tell(c->out.dropped, c->elsewhere);
     if (status == CW_OK)
-        status = cw_collector_end(&c->out, c->options->argv ? program->how : CW_END_NO_PROGRAM,
-                                  c->options->argv ? program->code : 0, err);
-    bool ran = !c->options->argv || program->over;
+        status = cw_collector_end(&c->out, c->options->capture.argv ? program->how : CW_END_NO_PROGRAM,
+                                  c->options->capture.argv ? program->code : 0, err);
+    bool ran = !c->options->capture.argv || program->over;
     return ran ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
 }
 

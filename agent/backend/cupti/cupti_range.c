@@ -321,7 +321,7 @@ static enum cw_status run_once(struct capture *c, uint32_t level, struct cw_erro
     s->user = c;
     enum cw_status status = make_setup(c, level, err);
     if (status == CW_OK)
-        status = cw_session_start(s, c->options->argv, err);
+        status = cw_session_start(s, c->options->capture.argv, err);
     if (status != CW_OK)
         return status;
     cw_range_output_begin(&c->out);
@@ -406,7 +406,7 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     if (status != CW_OK)
         return status;
     uint32_t count = c->one_pass ? c->parts.count * c->options->levels : 1, groups = c->options->levels;
-    status = cw_range_output_open(&c->out, c->options->output, &c->parts.schema, count, groups, err);
+    status = cw_range_output_open(&c->out, c->options->capture.output, &c->parts.schema, count, groups, err);
     if (status == CW_OK)
         status = run_all(c, count, err);
     cw_range_output_report(&c->out);
@@ -433,7 +433,7 @@ enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_
     if (!c)
         return cw_error_nomem(err);
     c->options = options;
-    c->plan = *options->plan;
+    c->plan = *options->capture.plan;
     c->one_pass = options->replay == CW_REPLAY_APPLICATION;
     c->arena = cw_arena_create();
     cw_session_init(&c->session);

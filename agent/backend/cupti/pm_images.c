@@ -111,7 +111,7 @@ static void know_device(const struct cw_pm_image *s)
     static const char *const suffix[CW_ROLLUP_COUNT] = {".sum", ".avg", ".min", ".max"};
     struct cw_device_facts *facts = make_facts(s);
     for (uint32_t c = 0; c < cw_pm_process.schema->counter_count; c++)
-        self.all[c] = !facts[c].instances || cw_pm_needs_rollups(cw_pm_process.options->plan, c);
+        self.all[c] = !facts[c].instances || cw_pm_needs_rollups(cw_pm_process.options->capture.plan, c);
     self.names = make_names(suffix, self.all, &self.name_count);
     self.values = calloc(self.name_count + 1, sizeof *self.values);
     cw_pm_need(self.values);

@@ -1,3 +1,4 @@
 #include "agent/backend/sim/sim.h"
 
-const struct cw_backend cw_backend_sim = {.name = "sim", .range = cw_sim_range, .pc = cw_sim_pc, .pm = cw_sim_pm};
+const struct cw_backend cw_backend_sim = {
+    .name = "sim", .range = cw_sim_range, .pc = cw_sim_pc, .pm = cw_sim_pm, .check = cw_sim_check};

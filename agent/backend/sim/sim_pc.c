@@ -89,7 +89,7 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
                                            .launch = s->options->mode == CW_PC_SERIALIZED ? 1 + i / INSTRUCTIONS : 0,
                                            .stalls = own};
         for (uint32_t r = 0, samples = 0; r < REASONS; r++) {
-            uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
+            uint64_t key = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
             bool twin = strstr(reasons[r], "_not_issued") != NULL; /* it counts part of the reason's again */
             samples = twin ? samples / 2 : key % 3 ? 0 : (uint32_t)(cw_sim_mix(key) % 1000);
             if (!is_wanted(s->options, reasons[r]))
@@ -129,8 +129,8 @@ static bool make_sass(struct simulation *s, struct cw_sass_batch *b)
             counts[m] = values_of(s->options->metrics[m].level);
             uint64_t *values = cw_arena_alloc(s->batch, counts[m], sizeof *values);
             for (uint32_t k = 0; values && k < counts[m]; k++)
-                values[k] =
-                    cw_sim_mix(s->options->sim_seed ^ cw_sim_mix(i) ^ m) % 1000 * (values_of(CW_SASS_SMSP) / counts[m]);
+                values[k] = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_mix(i) ^ m) % 1000 *
+                            (values_of(CW_SASS_SMSP) / counts[m]);
             lists[m] = values;
             if (!values)
                 return false;
@@ -255,11 +255,11 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     if (status == CW_OK)
         status = cw_pc_schema(&schema, "GH100", s->options, s->arena, err);
     if (status == CW_OK)
-        status = cw_collector_open(&s->out, s->options->output, &schema, err);
+        status = cw_collector_open(&s->out, s->options->capture.output, &schema, err);
     if (status == CW_OK)
         status = write_device(s, err);
     if (status == CW_OK)
-        status = cw_sim_program_run(&s->program, s->options->argv, 0, take_line, s, err);
+        status = cw_sim_program_run(&s->program, s->options->capture.argv, 0, take_line, s, err);
     if (status != CW_OK)
         return status;
     if (!s->spoken)
@@ -286,4 +286,16 @@ enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, 
     cw_arena_destroy(s->arena);
     free(s);
     return status;
+}
+
+enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *err)
+{
+    if (!needs->list)
+        return CW_OK;
+    if (needs->need == CW_NEED_SASS)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "the simulated GPU has no list of SASS metrics: it counts those of any name");
+    for (int i = 0; i < REASONS; i++)
+        puts(reasons[i]);
+    return CW_OK;
 }

@@ -64,7 +64,7 @@ static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint
 static enum cw_status write_device(struct simulation *s, uint32_t number, struct cw_error *err)
 {
     char seed[32], interval[32];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->sim_seed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
     snprintf(interval, sizeof interval, "%llu %s", (unsigned long long)s->options->interval,
              s->options->cycles ? "cycles" : "ns");
     const struct cw_pair attributes[] = {
@@ -133,7 +133,7 @@ static enum cw_status write_block(struct simulation *s, uint32_t gpu, uint64_t f
                                   struct cw_error *err)
 {
     struct cw_writer chunk;
-    uint64_t seed = s->options->sim_seed ^ (gpu ? cw_sim_mix(gpu) : 0);
+    uint64_t seed = s->options->capture.sim_seed ^ (gpu ? cw_sim_mix(gpu) : 0);
     struct cw_block block = {.device = s->gpus[gpu],
                              .count = count,
                              .lost = lost,
@@ -235,8 +235,8 @@ static void take_line(void *user, const char *line)
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
     status = write_samples(s, BLOCK, &s->trouble);
     bool sampled = is_sampled(s, s->launch_device);
-    s->elsewhere += s->options->trace && !sampled;
-    if (status == CW_OK && s->options->trace && sampled)
+    s->elsewhere += !s->options->no_trace && !sampled;
+    if (status == CW_OK && !s->options->no_trace && sampled)
         append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
 }
 
@@ -260,7 +260,7 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
     }
     if (status == CW_OK && !room)
         status = cw_error_nomem(err);
-    return status == CW_OK ? cw_collector_open(&s->out, s->options->output, &s->schema, err) : status;
+    return status == CW_OK ? cw_collector_open(&s->out, s->options->capture.output, &s->schema, err) : status;
 }
 
 static enum cw_status take_all(struct simulation *s, struct cw_error *err)
@@ -272,7 +272,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
         *err = s->trouble;
     if (status == CW_OK && !s->spoken)
         status = write_samples(s, total, err);
-    if (status == CW_OK && !s->spoken && o->argv && o->trace)
+    if (status == CW_OK && !s->spoken && o->capture.argv && !o->no_trace)
         status = pretend_launches(s, total, err);
     if (status == CW_OK)
         status = write_clocks(s, s->taken, err);
@@ -290,8 +290,8 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
         status = write_device(s, s->gpus[g], err);
     if (status == CW_OK)
         status = write_clocks(s, 0, err);
-    if (status == CW_OK && o->argv)
-        status = cw_sim_program_run(&s->program, o->argv, 0, take_line, s, err);
+    if (status == CW_OK && o->capture.argv)
+        status = cw_sim_program_run(&s->program, o->capture.argv, 0, take_line, s, err);
     if (status != CW_OK)
         return status;
     status = take_all(s, err);
@@ -302,7 +302,7 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
 enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)
 {
     struct simulation s = {.options = options,
-                           .plan = options->plan,
+                           .plan = options->capture.plan,
                            .arena = cw_arena_create(),
                            .out = {.fd = -1},
                            .period = options->interval}; /* a system clock of 1 GHz */

@@ -87,7 +87,7 @@ static const struct cw_range_source *find_origin(const struct simulation *s, str
                                     .attributes = o->about,
                                     .facts = s->gpu.facts},
                          .source = {s->process, s->process_name, &o->device}};
-    snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->options->sim_seed);
+    snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
     return &o->source;
 }
 
@@ -96,7 +96,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                  uint32_t graphs)
 {
     uint32_t number = s->numbers++;
-    uint64_t key = cw_sim_mix(s->options->sim_seed ^ cw_sim_text_key(s->options->argv[0]) ^ number);
+    uint64_t key = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_text_key(s->options->capture.argv[0]) ^ number);
     struct cw_range_attributes about;
     cw_range_attributes_make(&about,
                              &(struct cw_launch){.replay = s->options->replay,
@@ -297,12 +297,13 @@ static enum cw_status run_once(struct simulation *s, struct cw_error *err)
     s->clock = 1000;
     s->spoken = s->met_graph = false;
     cw_range_output_begin(&s->out);
-    const char *name = strrchr(s->options->argv[0], '/');
-    snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->argv[0]);
+    const char *name = strrchr(s->options->capture.argv[0], '/');
+    snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->capture.argv[0]);
     s->process = 0; /* until it is started */
     set_device(s, "0");
     snprintf(s->rank, sizeof s->rank, "%s", cw_rank() ? cw_rank() : "");
-    enum cw_status status = cw_sim_program_run(&s->program, s->options->argv, s->out.run - 1, take_line, s, err);
+    enum cw_status status =
+        cw_sim_program_run(&s->program, s->options->capture.argv, s->out.run - 1, take_line, s, err);
     s->process = s->process ? s->process : (uint32_t)s->program.pid;
     if (status == CW_OK && !s->spoken && is_collected(s))
         pretend_launches(s);
@@ -346,20 +347,20 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     enum cw_status status = cw_range_beside(o, &beside, err);
     if (status == CW_OK)
         status = cw_filter_open(&s->filter, &o->filter, err);
-    s->plan = *o->plan;
+    s->plan = *o->capture.plan;
     if (status == CW_OK && s->one_pass)
         status = cw_parts_complete(&s->plan, cw_parts_fit_limits, NULL, &added, s->arena, err);
     if (status == CW_OK)
         status = cw_parts_make(&s->parts, &s->plan, &rules, s->arena, err);
     if (status == CW_OK)
-        status = cw_sim_gpu_open(&s->gpu, &s->parts.plan, &s->parts.schema, o->sim_seed, s->arena, err);
+        status = cw_sim_gpu_open(&s->gpu, &s->parts.plan, &s->parts.schema, o->capture.sim_seed, s->arena, err);
     if (status == CW_OK) {
         count = s->one_pass ? s->parts.count * o->levels : 1;
         cw_range_output_tell(&s->parts, rules.how, added);
         s->patched = cw_patched_columns(&s->parts.plan, &s->parts.schema, s->arena);
         if (!s->patched)
             return cw_error_nomem(err);
-        status = cw_range_output_open(&s->out, o->output, &s->parts.schema, count, o->levels, err);
+        status = cw_range_output_open(&s->out, o->capture.output, &s->parts.schema, count, o->levels, err);
     }
     if (status == CW_OK)
         status = run_all(s, count, err);

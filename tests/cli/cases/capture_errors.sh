@@ -37,3 +37,6 @@ capture -- python3 -c '
 import os
 open(os.environ["COUNTERWORKS_SIM"], "wb").write(b"process 7 caf\xe9 r\xff\nlaunch k\xe9rnel\nlaunch k\xc3\xa9rnel\n")'
 metric-eval run.cwd --csv - | cut -d, -f2 | sort -u
+echo an environment that names no backend is refused, unless the command line names one
+COUNTERWORKS_BACKEND=cuda capture-agent pc -o x.cwd -- true; echo "status $?"
+COUNTERWORKS_BACKEND=cuda capture-agent pc --backend sim -o x.cwd -- true; echo "status $?"

@@ -23,3 +23,6 @@ capture-agent sass -m a:warp -o sass.cwd -- true 2>&1 | head -1
 capture-agent pc -o pc.cwd -- sh -c 'exit 3'; echo "status $?"
 capture-agent pc -o pc.cwd -- sh -c 'kill -9 $$'; echo "status $?"
 metric-eval show pc.cwd | grep '^end'
+echo the simulated GPU is asked for its own lists
+capture-agent pc --list; echo "status $?"
+capture-agent sass --list --backend sim; echo "status $?"
