@@ -33,38 +33,58 @@ struct options {
     bool mend;
 };
 
-static const struct argp_option option_list[] = {
-    {"chip", 'c', "NAME", 0, "the chip, by NVIDIA's name (GH100)", 0},
-    {"all", 'a', 0, 0, "every chip that the library knows; what it does not tell stays as the existing files have it",
-     0},
-    {"output", 'o', "FILE", 0, "where to write (default: standard output); with --all a folder (default: data/chips)",
-     0},
-    {"evidence", 'e', "FILE", 0,
+static void add_evidence(void *options, char *path, struct argp_state *state)
+{
+    struct options *o = options;
+    if (o->evidence_count == MOST_EVIDENCE)
+        cw_usage_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
+    o->evidence[o->evidence_count++] = path;
+}
+
+/* NULL: both. */
+static void choose_learned(void *learn, char *name, struct argp_state *state)
+{
+    bool *learned = learn;
+    if (name && strcmp(name, "range") != 0 && strcmp(name, "pm") != 0)
+        cw_usage_error(state, "found --learn=%s, expected range or pm", name);
+    learned[RANGE] |= !name || *name == 'r';
+    learned[PM] |= !name || *name == 'p';
+}
+
+static const struct cw_option option_list[] = {
+    {"chip", 'c', "NAME", "the chip, by NVIDIA's name (GH100)", CW_OPTION_TEXT(struct options, chip)},
+    {"all", 'a', NULL, "every chip that the library knows; what it does not tell stays as the existing files have it",
+     CW_OPTION_FLAG(struct options, all)},
+    {"output", 'o', "FILE", "where to write (default: standard output); with --all a folder (default: data/chips)",
+     CW_OPTION_TEXT(struct options, output)},
+    {"evidence", 'e', "FILE",
      "a native counter-data image of this chip (capture-agent --keep-native); confirms formulas and gives peak rates "
      "and instance counts; may be repeated",
-     0},
-    {"formulas-from", 'F', "FILE", 0,
+     CW_OPTION_TAKE(add_evidence)},
+    {"formulas-from", 'F', "FILE",
      "take formulas over from the file of another chip where names and raw counters agree (default with --all: the "
      "first file there that knows peaks)",
-     0},
-    {"learn", 'L', "range|pm", OPTION_ARG_OPTIONAL,
+     CW_OPTION_TEXT(struct options, formulas_from)},
+    {"learn", 'L', "range|pm",
      "learn what one pass can hold, by asking the library: in range profiling, in PM sampling, or in both (takes "
      "minutes); without this and --limits-from the file has no limits",
-     0},
-    {"limits-from", 'f', "FILE", 0,
+     CW_OPTION_READ(struct options, learn, choose_learned), .optional = true},
+    {"limits-from", 'f', "FILE",
      "take what one pass can hold from this chip file, as far as it is not learned; with --all, a folder that has "
      "NAME.yaml for some of the chips",
-     0},
-    {"mend", 'M', 0, 0,
+     CW_OPTION_TEXT(struct options, limits_from)},
+    {"mend", 'M', NULL,
      "correct what one pass can hold in range profiling, learned or taken over, by the passes that the library makes "
      "of sets that people ask for (takes minutes)",
-     0},
-    {"library", 'l', "FILE", 0, "where NVIDIA's host library is, if not in its usual place", 0},
+     CW_OPTION_FLAG(struct options, mend)},
+    {"library", 'l', "FILE", "where NVIDIA's host library is, if not in its usual place",
+     CW_OPTION_TEXT(struct options, library)},
     {0},
 };
 
-static void check_options(const struct options *o, struct argp_state *state)
+static void check_options(void *options, struct argp_state *state)
 {
+    const struct options *o = options;
     if (!o->chip == !o->all)
         cw_usage_error(state, "one of --chip and --all is required");
     if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
@@ -74,53 +94,6 @@ static void check_options(const struct options *o, struct argp_state *state)
                        o->mend ? "mend" : "learn");
     if (o->all && o->evidence_count)
         cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case 'c':
-        o->chip = arg;
-        return 0;
-    case 'a':
-        o->all = true;
-        return 0;
-    case 'o':
-        o->output = arg;
-        return 0;
-    case 'e':
-        if (o->evidence_count == MOST_EVIDENCE)
-            cw_usage_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
-        o->evidence[o->evidence_count++] = arg;
-        return 0;
-    case 'F':
-        o->formulas_from = arg;
-        return 0;
-    case 'L':
-        if (arg && strcmp(arg, "range") != 0 && strcmp(arg, "pm") != 0)
-            cw_usage_error(state, "found --learn=%s, expected range or pm", arg);
-        o->learn[RANGE] |= !arg || *arg == 'r';
-        o->learn[PM] |= !arg || *arg == 'p';
-        return 0;
-    case 'f':
-        o->limits_from = arg;
-        return 0;
-    case 'M':
-        o->mend = true;
-        return 0;
-    case 'l':
-        o->library = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        cw_usage_error(state, "found '%s', expected only options", arg);
-        return 0;
-    case ARGP_KEY_END:
-        check_options(o, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
 }
 
 static void show_progress(const char *what)
@@ -414,14 +387,18 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "",
-        .doc = "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
-               "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
-               "  metricdb-import --all -o chips"};
+    static const struct cw_usage usage = {
+        option_list, "",
+        "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
+        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
+        "  metricdb-import --all -o chips",
+        check_options};
     struct options options = {0};
     cw_cli_init();
-    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
+    cw_usage_read(&usage, argc, argv, &options);
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? run(&options, NULL, arena, &err) : cw_error_nomem(&err);
+    cw_arena_destroy(arena);
+    return cw_cli_finish(status, &err);
 }
