@@ -3,19 +3,169 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum cw_status cw_range_beside(const struct cw_range_options *options, uint64_t *raw, struct cw_error *err)
+#include "base/text.h"
+
+/* ---- the plan --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status find_beside(struct cw_range_capture *c, struct cw_error *err)
 {
-    const char *id = cw_config_parameter(options->capture.plan, CW_CONFIG_DEVICE_COUNTER);
-    *raw = 0;
-    if (!options->for_context && !id)
+    const struct cw_config_image *plan = c->options->capture.plan;
+    const char *id = cw_config_parameter(plan, CW_CONFIG_DEVICE_COUNTER);
+    if (!c->options->for_context && !id)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
                             "found a plan for %s, for which no way to count the whole device is known, expected "
                             "--scope context",
-                            options->capture.plan->chip);
-    if (options->for_device && id)
-        *raw = strtoull(id, NULL, 16);
+                            plan->chip);
+    if (c->options->for_device && id)
+        c->beside = strtoull(id, NULL, 16);
     return CW_OK;
+}
+
+enum cw_status cw_range_capture_open(struct cw_range_capture *c, const struct cw_range_options *options,
+                                     struct cw_error *err)
+{
+    *c = (struct cw_range_capture){.options = options,
+                                   .arena = cw_arena_create(),
+                                   .plan = *options->capture.plan,
+                                   .one_pass = options->replay == CW_REPLAY_APPLICATION};
+    enum cw_status status = c->arena ? find_beside(c, err) : cw_error_nomem(err);
+    return status == CW_OK ? cw_filter_open(&c->filter, &options->filter, err) : status;
+}
+
+/* Columns of counters with a raw counter of software's domain. NULL when out of memory. */
+static const bool *find_patched(const struct cw_range_capture *c)
+{
+    const struct cw_config_image *plan = &c->parts.plan;
+    const struct cw_schema *schema = &c->parts.schema;
+    bool *raws = cw_arena_alloc(c->arena, plan->raw_count, sizeof *raws);
+    bool *patched = cw_arena_alloc(c->arena, cw_schema_columns(schema), sizeof *patched);
+    if (!raws || !patched)
+        return NULL;
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        for (uint32_t i = 0; i < plan->passes[p].count; i++) {
+            const struct cw_placement *at = &plan->passes[p].placements[i];
+            raws[at->raw] = raws[at->raw] || strcmp(plan->domains[at->domain].name, "gpu_sass") == 0;
+        }
+    for (uint32_t k = 0; k < cw_schema_columns(schema); k++) {
+        const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, k)];
+        for (uint32_t r = 0; r < counter->raw_count; r++)
+            patched[k] = patched[k] || raws[counter->raws[r]];
+    }
+    return patched;
+}
+
+enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits *fits, void *user,
+                                       struct cw_error *err)
+{
+    /* CUPTI's kernel replay goes through all passes of one config image at every launch; and native data that is kept
+     * is to hold everything of a range */
+    bool one = c->options->replay == CW_REPLAY_KERNEL || c->options->keep_native;
+    const struct cw_parts_rules rules = {.how = c->one_pass ? CW_PARTS_PASSES
+                                                : one       ? CW_PARTS_ONE
+                                                            : CW_PARTS_FEW,
+                                         .fits = fits,
+                                         .user = user};
+    enum cw_status status = CW_OK;
+    if (c->one_pass)
+        status = cw_parts_complete(&c->plan, fits, user, &c->added, c->arena, err);
+    if (status == CW_OK)
+        status = cw_parts_make(&c->parts, &c->plan, &rules, c->arena, err);
+    if (status != CW_OK)
+        return status;
+    c->added += c->parts.added;
+    c->patched = find_patched(c);
+    return c->patched ? CW_OK : cw_error_nomem(err);
+}
+
+/* How many passes were added, and which counters application replay leaves out. */
+static void tell_parts(const struct cw_range_capture *c)
+{
+    const struct cw_schema *schema = &c->parts.schema;
+    uint32_t count = 0, first = 0;
+    if (c->added)
+        fprintf(stderr, "capture-agent: %u pass%s added for counters that the plan spreads over several\n", c->added,
+                c->added > 1 ? "es" : "");
+    for (uint32_t k = schema->counter_count; c->one_pass && k-- > 0;)
+        if (!schema->counters[k].whole) {
+            first = k;
+            count++;
+        }
+    if (count)
+        cw_text_print(
+            stderr,
+            "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
+            "kernel replay does not\n",
+            schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_program *program,
+                                    struct cw_error *trouble, enum cw_status (*run)(void *user, struct cw_error *err),
+                                    void *user, struct cw_error *err)
+{
+    uint32_t levels = c->options->levels, count = c->one_pass ? c->parts.count * levels : 1;
+    tell_parts(c);
+    enum cw_status status =
+        cw_range_output_open(&c->out, c->options->capture.output, &c->parts.schema, count, levels, err);
+    if (status != CW_OK)
+        return status;
+    for (uint32_t i = 0; i < count && status == CW_OK && trouble->code == CW_OK; i++) {
+        if (i && !cw_program_may_run_again(program))
+            break;
+        c->first = i / levels;
+        c->level = 1 + i % levels;
+        cw_range_output_begin(&c->out);
+        status = run(user, err);
+        if (status == CW_OK)
+            cw_range_output_compare(&c->out);
+    }
+    if (status != CW_OK && trouble->code == CW_OK)
+        *trouble = *err;
+    if (trouble->code == CW_OK)
+        cw_range_output_end(&c->out, program, trouble);
+    else
+        cw_range_output_flush(&c->out, NULL);
+    if (trouble->code != CW_OK)
+        *err = *trouble;
+    cw_range_output_report(&c->out);
+    return err->code;
+}
+
+enum cw_status cw_range_capture_verdict(const struct cw_range_capture *c, const struct cw_program *program,
+                                        enum cw_status status, int *exit_status, struct cw_error *err)
+{
+    const char *name = c->options->capture.argv[0];
+    if (!program->over)
+        return status;
+    status = cw_program_verdict(program, name, c->options->capture.output, status, exit_status, err);
+    if (status != CW_OK || c->out.ranges || *exit_status)
+        return status;
+    const struct cw_filter_options *f = &c->options->filter;
+    bool chosen = c->options->user || f->kernel || f->range || f->process || f->devices || f->launch_skip ||
+                  f->launch_count != UINT64_MAX || f->only_program;
+    return cw_error_set(err, CW_ERR_APP,
+                        chosen ? "%s launched nothing of what was asked for, so nothing was captured"
+                               : "%s launched no kernel, so nothing was captured",
+                        name);
+}
+
+void cw_range_capture_close(struct cw_range_capture *c)
+{
+    cw_range_output_close(&c->out);
+    cw_filter_close(&c->filter);
+    cw_arena_destroy(c->arena);
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+void cw_range_capture_leave_out(const struct cw_range_capture *c, struct cw_value *values)
+{
+    for (uint32_t k = 0; k < cw_schema_columns(&c->parts.schema); k++)
+        if (c->patched[k])
+            values[k] = (struct cw_value){.form = CW_FORM_NOT_COLLECTED};
 }
 
 static void add(struct cw_range_attributes *a, const char *key, const char *value)
@@ -36,20 +186,4 @@ void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_lau
     snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, l->graphs);
     if (l->graphs)
         add(a, "graphs", a->graphs);
-}
-
-enum cw_status cw_range_verdict(const struct cw_range_options *options, const struct cw_program *program,
-                                uint64_t ranges, enum cw_status status, int *exit_status, struct cw_error *err)
-{
-    const char *name = options->capture.argv[0];
-    status = cw_program_verdict(program, name, options->capture.output, status, exit_status, err);
-    if (status != CW_OK || ranges || *exit_status)
-        return status;
-    const struct cw_filter_options *f = &options->filter;
-    bool chosen = options->user || f->kernel || f->range || f->process || f->devices || f->launch_skip ||
-                  f->launch_count != UINT64_MAX || f->only_program;
-    return cw_error_set(err, CW_ERR_APP,
-                        chosen ? "%s launched nothing of what was asked for, so nothing was captured"
-                               : "%s launched no kernel, so nothing was captured",
-                        name);
 }

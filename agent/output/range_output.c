@@ -261,24 +261,3 @@ void cw_range_output_close(struct cw_range_output *o)
     cw_runs_destroy(o->runs);
     cw_arena_destroy(o->arena);
 }
-
-void cw_range_output_tell(const struct cw_parts *parts, enum cw_parting how, uint32_t added)
-{
-    added += parts->added;
-    if (added)
-        fprintf(stderr, "capture-agent: %u pass%s added for counters that the plan spreads over several\n", added,
-                added > 1 ? "es" : "");
-    const struct cw_schema *schema = &parts->schema;
-    uint32_t count = 0, first = 0;
-    for (uint32_t c = schema->counter_count; how == CW_PARTS_PASSES && c-- > 0;)
-        if (!schema->counters[c].whole) {
-            first = c;
-            count++;
-        }
-    if (count)
-        cw_text_print(
-            stderr,
-            "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
-            "kernel replay does not\n",
-            schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
-}

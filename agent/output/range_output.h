@@ -7,7 +7,6 @@
 #include "agent/output/file_devices.h"
 #include "agent/output/runs.h"
 #include "agent/session/program.h"
-#include "passes/parts.h"
 
 enum { CW_MOST_FILES = 1024 };
 
@@ -46,9 +45,6 @@ struct cw_range_source { /* the process that a range is of */
  * output. Creates the file at once where its name does not depend on the process. To be closed also after a failure. */
 enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, const struct cw_schema *schema,
                                     uint32_t runs, uint32_t groups, struct cw_error *err);
-/* Tells on stderr how many passes were added, by cw_parts_complete or for the parts, and which counters
- * CW_PARTS_PASSES leaves out. */
-void cw_range_output_tell(const struct cw_parts *parts, enum cw_parting how, uint32_t added);
 /* A run begins. */
 void cw_range_output_begin(struct cw_range_output *output);
 /* The attributes `rank` (where known) and `runs` are added here. */

@@ -10,13 +10,10 @@
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/cupti/range_decode.h"
 #include "agent/backend/range_capture.h"
-#include "agent/output/patched.h"
-#include "agent/output/range_output.h"
 #include "agent/session/session.h"
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "passes/parts.h"
 
 enum {
     IMAGE_BUDGET = 256 << 20, /* in bytes; the agent reads as much again meanwhile */
@@ -26,28 +23,20 @@ enum {
 };
 
 struct capture {
-    const struct cw_range_options *options;
+    struct cw_range_capture base;
     const struct cw_nvperf *library;
     struct cw_nvperf_prover *prover;
-    struct cw_arena *arena;
-    struct cw_config_image plan; /* the options' plan, with its passes split where that was needed */
-    struct cw_parts parts;
-    struct cw_filter filter;
-    struct cw_range_output out;
     struct cw_session session;
-    uint64_t beside;       /* the raw counter that makes passes count for the device; 0: none may */
-    bool one_pass;         /* application replay: a run collects one part, which is one pass */
-    uint32_t first, count; /* the parts that this run collects */
-    struct cw_part once;   /* the pass of what is counted once; no passes: nothing is */
+    uint32_t count;      /* the parts that each run collects */
+    struct cw_part once; /* the pass of what is counted once; no passes: nothing is */
     uint64_t once_ranges;
     char once_why[200]; /* of the first */
-    uint32_t added, kept;
+    uint32_t kept;
     struct cw_bytes memory; /* what a process has handed over */
     bool shared, warned;    /* there are ranges of a shared device; of an older CUPTI */
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
-    const bool *patched;
 };
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
@@ -57,11 +46,11 @@ struct capture {
 static uint32_t ranges_at_once(const struct capture *c)
 {
     size_t raws = 0;
-    for (uint32_t i = c->first; i < c->first + c->count; i++)
-        for (uint32_t p = 0; p < c->parts.items[i].plan.pass_count; p++)
-            raws += c->parts.items[i].plan.passes[p].count;
+    for (uint32_t i = c->base.first; i < c->base.first + c->count; i++)
+        for (uint32_t p = 0; p < c->base.parts.items[i].plan.pass_count; p++)
+            raws += c->base.parts.items[i].plan.passes[p].count;
     uint32_t n = (uint32_t)((size_t)IMAGE_BUDGET / (raws * BYTES_A_RAW_COUNTER + 1));
-    uint32_t most = c->options->replay == CW_REPLAY_KERNEL ? MOST_BY_KERNEL : MOST_AT_ONCE;
+    uint32_t most = c->base.options->replay == CW_REPLAY_KERNEL ? MOST_BY_KERNEL : MOST_AT_ONCE;
     return n < 1 ? 1 : n > most ? most : n;
 }
 
@@ -74,7 +63,7 @@ static enum cw_status lower(struct capture *c, const struct cw_part *parts, uint
         cw_write_bytes(native, plan.native, plan.native_size);
         return CW_OK;
     }
-    struct cw_config_pass *passes = cw_arena_alloc(c->arena, c->parts.plan.pass_count, sizeof *passes);
+    struct cw_config_pass *passes = cw_arena_alloc(c->base.arena, c->base.parts.plan.pass_count, sizeof *passes);
     if (!passes)
         return cw_error_nomem(err);
     plan.passes = passes;
@@ -91,13 +80,13 @@ static enum cw_status lower(struct capture *c, const struct cw_part *parts, uint
 static enum cw_status write_natives(struct capture *c, const struct cw_part *parts, uint32_t count,
                                     struct cw_error *err)
 {
-    const bool wanted[] = {count && c->options->for_context, count && c->beside};
+    const bool wanted[] = {count && c->base.options->for_context, count && c->base.beside};
     enum cw_status status = CW_OK;
     for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE && status == CW_OK; scope++) {
         struct cw_writer native, *setup = &c->session.setup;
         cw_writer_init(&native);
         if (wanted[scope])
-            status = lower(c, parts, count, scope == CW_SCOPE_DEVICE ? c->beside : 0, &native, err);
+            status = lower(c, parts, count, scope == CW_SCOPE_DEVICE ? c->base.beside : 0, &native, err);
         cw_write_u32(setup, (uint32_t)native.size);
         cw_write_bytes(setup, native.data, native.size);
         if (status == CW_OK && native.status != CW_OK)
@@ -112,7 +101,7 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
     struct cw_writer *setup = &c->session.setup;
     cw_write_u32(setup, plan->counter_count);
     for (uint32_t i = 0; i < plan->counter_count; i++) {
-        char *name = cw_arena_printf(c->arena, "%s.sum", plan->counters[i].name);
+        char *name = cw_arena_printf(c->base.arena, "%s.sum", plan->counters[i].name);
         if (!name)
             setup->status = CW_ERR_NOMEM;
         else
@@ -125,33 +114,33 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
  */
 static enum cw_status choose_once(struct capture *c, struct cw_error *err)
 {
-    if (c->options->user || c->options->replay == CW_REPLAY_USER)
+    if (c->base.options->user || c->base.options->replay == CW_REPLAY_USER)
         return CW_OK;
-    if (!c->one_pass)
-        return cw_parts_fullest_pass(&c->once, &c->parts, c->arena, err);
-    c->once = c->parts.items[c->first];
+    if (!c->base.one_pass)
+        return cw_parts_fullest_pass(&c->once, &c->base.parts, c->base.arena, err);
+    c->once = c->base.parts.items[c->base.first];
     return CW_OK;
 }
 
 /* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
-static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_error *err)
+static enum cw_status make_setup(struct capture *c, struct cw_error *err)
 {
-    const struct cw_range_options *o = c->options;
+    const struct cw_range_options *o = c->base.options;
     struct cw_writer *setup = &c->session.setup;
     enum cw_status status = choose_once(c, err);
-    cw_write_u32(setup, c->options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
+    cw_write_u32(setup, c->base.options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(c));
     cw_write_u32(setup, c->count);
     for (uint32_t i = 0; i < c->count; i++)
-        write_part(c, &c->parts.items[c->first + i].plan);
+        write_part(c, &c->base.parts.items[c->base.first + i].plan);
     if (status == CW_OK)
-        status = write_natives(c, &c->parts.items[c->first], c->count, err);
+        status = write_natives(c, &c->base.parts.items[c->base.first], c->count, err);
     write_part(c, &c->once.plan);
     if (status == CW_OK)
         status = write_natives(c, &c->once, c->once.plan.pass_count > 0, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
-    cw_write_u32(setup, level);
+    cw_write_u32(setup, c->base.level);
     cw_write_u32(setup, o->replay == CW_REPLAY_USER ? o->levels : 1);
     cw_filter_write(setup, &o->filter);
     return status == CW_OK && setup->status != CW_OK ? cw_error_nomem(err) : status;
@@ -161,9 +150,9 @@ static enum cw_status make_setup(struct capture *c, uint32_t level, struct cw_er
 static enum cw_status repair(struct capture *c, struct cw_error *err)
 {
     uint32_t splits = 0;
-    if (c->plan.native)
+    if (c->base.plan.native)
         return CW_OK;
-    enum cw_status status = cw_nvperf_repair(c->library, &c->plan, &splits, c->arena, err);
+    enum cw_status status = cw_nvperf_repair(c->library, &c->base.plan, &splits, c->base.arena, err);
     if (splits)
         fprintf(stderr,
                 "capture-agent: %u passes of the plan had to be split; values may mix more passes than planned\n",
@@ -176,9 +165,9 @@ static enum cw_status repair(struct capture *c, struct cw_error *err)
 static enum cw_status keep_native(struct capture *c, const struct cw_range_images *images, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
-    for (uint32_t i = 0; c->options->keep_native && i < images->count && status == CW_OK; i++) {
+    for (uint32_t i = 0; c->base.options->keep_native && i < images->count && status == CW_OK; i++) {
         char *path = NULL;
-        if (asprintf(&path, c->kept ? "%s.%u" : "%s", c->options->keep_native, c->kept) < 0)
+        if (asprintf(&path, c->kept ? "%s.%u" : "%s", c->base.options->keep_native, c->kept) < 0)
             return cw_error_nomem(err);
         c->kept++;
         status = cw_file_write(path, images->items[i].bytes, images->items[i].size, err);
@@ -220,9 +209,9 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     memcpy(r.block, l->block, sizeof r.block);
     enum cw_status status = cw_range_images_decode(images, range, c->values, c->durations, err);
     if (l->graphs)
-        cw_patched_leave_out(c->patched, &c->parts.schema, c->values);
+        cw_range_capture_leave_out(&c->base, c->values);
     if (status == CW_OK)
-        status = cw_range_output_add(&c->out, source, &r, c->values, err);
+        status = cw_range_output_add(&c->base.out, source, &r, c->values, err);
     free(readable);
     return status;
 }
@@ -230,7 +219,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
 static void warn_of_cupti(struct capture *c, const struct cw_device *device)
 {
     const char *version = cw_device_attribute(device, "cupti");
-    if (!c->warned && !c->options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
+    if (!c->warned && !c->base.options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
         cw_text_print(
             stderr,
             "capture-agent: CUPTI %s is older than CUDA 13.0's: a launch is timed with 10 to 40 us of what surrounds "
@@ -283,7 +272,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         status =
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK)
-        status = cw_range_images_read(&images, &c->parts, once ? &c->once : &c->parts.items[c->first],
+        status = cw_range_images_read(&images, &c->base.parts, once ? &c->once : &c->base.parts.items[c->base.first],
                                       once ? 1 : c->count, in, p->message.memory, err);
     if (status == CW_OK)
         status = keep_native(c, &images, err);
@@ -291,7 +280,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         status = cw_range_images_open(&images, c->library, err);
     const struct cw_range_source source = {p->pid, p->program, b.device};
     if (status == CW_OK)
-        status = cw_range_output_drop(&c->out, &source, b.dropped, b.why, err);
+        status = cw_range_output_drop(&c->base.out, &source, b.dropped, b.why, err);
     if (status == CW_OK && images.count) /* else there are only launches that were not collected */
         status = write_ranges(c, p, &b, &images, err);
     cw_range_images_close(&images);
@@ -310,50 +299,22 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
 /* Runs the program once for some parts of the plan. */
-static enum cw_status run_once(struct capture *c, uint32_t level, struct cw_error *err)
+static enum cw_status run_once(void *user, struct cw_error *err)
 {
+    struct capture *c = user;
     struct cw_session *s = &c->session;
     cw_session_finish(s); /* of the run before */
     cw_session_init(s);
-    s->chip = c->plan.chip;
-    s->filter = &c->filter;
+    s->chip = c->base.plan.chip;
+    s->filter = &c->base.filter;
     s->take = take;
     s->user = c;
-    enum cw_status status = make_setup(c, level, err);
+    enum cw_status status = make_setup(c, err);
     if (status == CW_OK)
-        status = cw_session_start(s, c->options->capture.argv, err);
-    if (status != CW_OK)
-        return status;
-    cw_range_output_begin(&c->out);
-    cw_session_serve(s);
-    cw_range_output_compare(&c->out);
-    return CW_OK;
-}
-
-/* Once for all parts, or for each of them and each level. */
-static enum cw_status run_all(struct capture *c, uint32_t count, struct cw_error *err)
-{
-    struct cw_session *s = &c->session;
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < count && status == CW_OK && s->trouble.code == CW_OK; i++) {
-        if (i && !cw_program_may_run_again(&s->program))
-            break;
-        c->first = i / c->options->levels;
-        status = run_once(c, 1 + i % c->options->levels, err);
-    }
-    if (status != CW_OK && s->trouble.code == CW_OK)
-        s->trouble = *err;
-    struct cw_error ending = CW_ERROR_INIT;
-    /* after trouble the file stays without an end, for it may lack ranges */
-    if (s->trouble.code == CW_OK)
-        cw_range_output_end(&c->out, &s->program, &ending);
-    else
-        cw_range_output_flush(&c->out, &ending);
-    if (s->trouble.code != CW_OK)
-        *err = s->trouble;
-    else if (ending.code != CW_OK)
-        *err = ending;
-    return err->code;
+        status = cw_session_start(s, c->base.options->capture.argv, err);
+    if (status == CW_OK)
+        cw_session_serve(s);
+    return status;
 }
 
 static enum cw_status fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
@@ -365,66 +326,48 @@ static enum cw_status fits(void *user, const struct cw_config_image *plan, const
 
 static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
-    /* CUPTI's kernel replay goes through all passes of one config image at every launch; and native data that is kept
-     * is to hold everything of a range */
-    bool one = c->options->replay == CW_REPLAY_KERNEL || c->options->keep_native;
-    const struct cw_parts_rules rules = {.how = c->one_pass ? CW_PARTS_PASSES
-                                                : one       ? CW_PARTS_ONE
-                                                            : CW_PARTS_FEW,
-                                         .fits = fits,
-                                         .user = c};
-    enum cw_status status = cw_range_beside(c->options, &c->beside, err);
+    struct cw_range_capture *b = &c->base;
+    enum cw_status status = cw_nvperf_open(&c->library, NULL, err);
     if (status == CW_OK)
-        status = cw_filter_open(&c->filter, &c->options->filter, err);
-    if (status == CW_OK)
-        status = cw_nvperf_open(&c->library, NULL, err);
-    if (status == CW_OK)
-        status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = c->plan.chip}, err);
+        status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err);
     if (status == CW_OK)
         status = repair(c, err);
     if (status == CW_OK)
-        status = cw_nvperf_prover_create(&c->prover, c->library, &c->plan, err);
-    if (status == CW_OK && c->one_pass)
-        status = cw_parts_complete(&c->plan, fits, c, &c->added, c->arena, err);
+        status = cw_nvperf_prover_create(&c->prover, c->library, &b->plan, err);
     if (status == CW_OK)
-        status = cw_parts_make(&c->parts, &c->plan, &rules, c->arena, err);
+        status = cw_range_capture_divide(b, fits, c, err);
     if (status != CW_OK)
         return status;
-    cw_range_output_tell(&c->parts, rules.how, c->added);
-    const struct cw_schema *schema = &c->parts.schema;
-    c->count = c->one_pass ? 1 : c->parts.count;
-    c->values = cw_arena_alloc(c->arena, cw_schema_columns(schema), sizeof *c->values);
-    c->facts = cw_arena_alloc(c->arena, schema->counter_count, sizeof *c->facts);
-    c->durations = cw_arena_alloc(c->arena, schema->pass_count, sizeof *c->durations);
-    c->patched = cw_patched_columns(&c->parts.plan, schema, c->arena);
-    return c->values && c->facts && c->durations && c->patched ? CW_OK : cw_error_nomem(err);
+    const struct cw_schema *schema = &b->parts.schema;
+    c->count = b->one_pass ? 1 : b->parts.count;
+    c->values = cw_arena_alloc(b->arena, cw_schema_columns(schema), sizeof *c->values);
+    c->facts = cw_arena_alloc(b->arena, schema->counter_count, sizeof *c->facts);
+    c->durations = cw_arena_alloc(b->arena, schema->pass_count, sizeof *c->durations);
+    return c->values && c->facts && c->durations ? CW_OK : cw_error_nomem(err);
 }
 
-static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)
+static void tell(const struct capture *c)
 {
-    enum cw_status status = prepare(c, err);
-    if (status != CW_OK)
-        return status;
-    uint32_t count = c->one_pass ? c->parts.count * c->options->levels : 1, groups = c->options->levels;
-    status = cw_range_output_open(&c->out, c->options->capture.output, &c->parts.schema, count, groups, err);
-    if (status == CW_OK)
-        status = run_all(c, count, err);
-    cw_range_output_report(&c->out);
     if (c->once_ranges)
         cw_text_print(stderr,
                       "capture-agent: %" PRIu64
                       " %s counted in one pass only and never repeated, because %s; what other passes "
                       "count is not collected%s\n",
                       c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
-                      c->one_pass ? "" : " (--replay application runs the program once for each pass)");
+                      c->base.one_pass ? "" : " (--replay application runs the program once for each pass)");
     if (c->shared)
         fprintf(stderr,
                 "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "
                 "may hold its work (scope 'shared device'), which --scope context leaves out\n");
-    /* a program that was never started says nothing */
-    if (c->session.program.over)
-        status = cw_range_verdict(c->options, &c->session.program, c->out.ranges, status, exit_status, err);
-    return status;
+}
+
+static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)
+{
+    enum cw_status status = prepare(c, err);
+    if (status == CW_OK)
+        status = cw_range_capture_run(&c->base, &c->session.program, &c->session.trouble, run_once, c, err);
+    tell(c);
+    return cw_range_capture_verdict(&c->base, &c->session.program, status, exit_status, err);
 }
 
 enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
@@ -432,18 +375,14 @@ enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_
     struct capture *c = calloc(1, sizeof *c);
     if (!c)
         return cw_error_nomem(err);
-    c->options = options;
-    c->plan = *options->capture.plan;
-    c->one_pass = options->replay == CW_REPLAY_APPLICATION;
-    c->arena = cw_arena_create();
     cw_session_init(&c->session);
-    enum cw_status status = c->arena ? capture(c, exit_status, err) : cw_error_nomem(err);
+    enum cw_status status = cw_range_capture_open(&c->base, options, err);
+    if (status == CW_OK)
+        status = capture(c, exit_status, err);
     cw_session_finish(&c->session);
-    cw_range_output_close(&c->out);
-    cw_filter_close(&c->filter);
+    cw_range_capture_close(&c->base);
     cw_nvperf_prover_destroy(c->prover);
     cw_bytes_free(&c->memory);
-    cw_arena_destroy(c->arena);
     free(c);
     return status;
 }

@@ -21,24 +21,14 @@
 #include "agent/backend/sim/sim_program.h"
 #include "agent/common/file_name.h"
 #include "agent/common/nesting.h"
-#include "agent/output/patched.h"
-#include "agent/output/range_output.h"
-#include "passes/parts.h"
 
 struct simulation {
-    const struct cw_range_options *options;
-    struct cw_arena *arena;
-    struct cw_config_image plan; /* the options' plan, with passes added under application replay */
+    struct cw_range_capture base;
     struct cw_sim_gpu gpu;
-    struct cw_parts parts;
-    struct cw_filter filter;
-    struct cw_range_output out;
     struct cw_program program;
-    const bool *patched;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     /* of this run */
-    bool one_pass;
-    uint32_t part, level, numbers;
+    uint32_t numbers;
     uint64_t clock;
     struct cw_nesting nesting;
     uint64_t
@@ -54,11 +44,11 @@ struct simulation {
 /* What this run collects, under application replay: a part, which is one pass. */
 static void keep_own_part(struct simulation *s)
 {
-    const struct cw_part *part = &s->parts.items[s->part];
-    for (uint32_t p = 0; p < s->parts.schema.pass_count; p++)
+    const struct cw_part *part = &s->base.parts.items[s->base.first];
+    for (uint32_t p = 0; p < s->base.parts.schema.pass_count; p++)
         if (!part->plan.pass_count || p != part->passes[0])
             s->gpu.durations[p] = NAN;
-    for (uint32_t c = 0, own = 0; c < cw_schema_columns(&s->parts.schema); c++)
+    for (uint32_t c = 0, own = 0; c < cw_schema_columns(&s->base.parts.schema); c++)
         if (own < part->plan.counter_count && part->columns[own] == c)
             own++;
         else
@@ -87,7 +77,7 @@ static const struct cw_range_source *find_origin(const struct simulation *s, str
                                     .attributes = o->about,
                                     .facts = s->gpu.facts},
                          .source = {s->process, s->process_name, &o->device}};
-    snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
+    snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->base.options->capture.sim_seed);
     return &o->source;
 }
 
@@ -96,13 +86,14 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                  uint32_t graphs)
 {
     uint32_t number = s->numbers++;
-    uint64_t key = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_text_key(s->options->capture.argv[0]) ^ number);
+    uint64_t key =
+        cw_sim_mix(s->base.options->capture.sim_seed ^ cw_sim_text_key(s->base.options->capture.argv[0]) ^ number);
     struct cw_range_attributes about;
-    cw_range_attributes_make(&about,
-                             &(struct cw_launch){.replay = s->options->replay,
-                                                 .scope = s->options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
-                                                 .nvtx = path,
-                                                 .graphs = graphs});
+    cw_range_attributes_make(
+        &about, &(struct cw_launch){.replay = s->base.options->replay,
+                                    .scope = s->base.options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
+                                    .nvtx = path,
+                                    .graphs = graphs});
     struct cw_range range = {.name = name,
                              .kernel = kernel,
                              .context = 1,
@@ -117,24 +108,24 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
     cw_sim_gpu_range(&s->gpu, number, key);
-    for (uint32_t p = 0; p < s->parts.schema.pass_count; p++)
+    for (uint32_t p = 0; p < s->base.parts.schema.pass_count; p++)
         s->clock += (uint64_t)s->gpu.durations[p];
     range.end_ns = s->clock;
-    if (s->one_pass)
+    if (s->base.one_pass)
         keep_own_part(s);
     if (graphs)
-        cw_patched_leave_out(s->patched, &s->parts.schema, s->gpu.values);
+        cw_range_capture_leave_out(&s->base, s->gpu.values);
     struct origin origin;
     /* after the first failure the program only runs to its end */
     if (s->trouble.code == CW_OK)
-        cw_range_output_add(&s->out, find_origin(s, &origin), &range, s->gpu.values, &s->trouble);
+        cw_range_output_add(&s->base.out, find_origin(s, &origin), &range, s->gpu.values, &s->trouble);
 }
 
 static void drop(struct simulation *s, const char *why)
 {
     struct origin origin;
     if (s->trouble.code == CW_OK)
-        cw_range_output_drop(&s->out, find_origin(s, &origin), 1, why, &s->trouble);
+        cw_range_output_drop(&s->base.out, find_origin(s, &origin), 1, why, &s->trouble);
 }
 
 /* The text of the path; to be freed. NULL without memory, which is trouble. */
@@ -154,11 +145,12 @@ static char *path_to(struct simulation *s, uint64_t id)
 /* `graphs` is 1 for a CUDA graph; why: it is left out, NULL: it is not. */
 static void launch(struct simulation *s, const char *kernel, uint32_t graphs, const char *why)
 {
-    bool wanted = !s->options->user && cw_filter_launch(&s->filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
+    bool wanted =
+        !s->base.options->user && cw_filter_launch(&s->base.filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
     s->met_graph = s->met_graph || graphs;
-    if (s->met_graph && s->options->replay == CW_REPLAY_KERNEL)
+    if (s->met_graph && s->base.options->replay == CW_REPLAY_KERNEL)
         why = CW_WHY_AFTER_GRAPH;
-    else if (graphs && s->options->replay == CW_REPLAY_APPLICATION)
+    else if (graphs && s->base.options->replay == CW_REPLAY_APPLICATION)
         why = CW_WHY_GRAPH;
     if (wanted && why)
         drop(s, why);
@@ -181,23 +173,24 @@ static void launch_graph(struct simulation *s, const char *text)
 
 static bool is_level_wanted(const struct simulation *s, uint32_t level)
 {
-    return s->one_pass ? level == s->level : level >= 1 && level <= s->options->levels;
+    return s->base.one_pass ? level == s->base.level : level >= 1 && level <= s->base.options->levels;
 }
 
 static void open_range(struct simulation *s, const char *name, bool process_wide)
 {
     const struct cw_open_range *range =
-        cw_nesting_open(&s->nesting, s->process, 0, process_wide, cw_filter_range(&s->filter, name), name);
+        cw_nesting_open(&s->nesting, s->process, 0, process_wide, cw_filter_range(&s->base.filter, name), name);
     bool full = !range && s->nesting.count == CW_MOST_OPEN_RANGES;
     if (!range && !full)
         cw_error_nomem(&s->trouble);
-    else if (full && s->options->user && cw_filter_range(&s->filter, name))
+    else if (full && s->base.options->user && cw_filter_range(&s->base.filter, name))
         drop(s, "a range beyond those that are followed");
     if (full && cw_nesting_warning(&s->nesting))
         fprintf(stderr, "counterworks: %s\n", cw_nesting_warning(&s->nesting));
     if (!range)
         return;
-    bool begins = s->options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->filter, "", true);
+    bool begins =
+        s->base.options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->base.filter, "", true);
     s->begun[range->id % CW_MOST_OPEN_RANGES] = begins ? s->clock : 0;
     s->graphs[range->id % CW_MOST_OPEN_RANGES] = 0;
 }
@@ -225,8 +218,8 @@ static const struct cw_open_range *started(const struct simulation *s, const cha
 
 static bool is_collected(const struct simulation *s)
 {
-    return cw_filter_process(&s->filter, s->process_name, (pid_t)s->process == s->program.pid) &&
-           cw_filter_device(&s->filter, s->device);
+    return cw_filter_process(&s->base.filter, s->process_name, (pid_t)s->process == s->program.pid) &&
+           cw_filter_device(&s->base.filter, s->device);
 }
 
 static void set_device(struct simulation *s, const char *text)
@@ -280,94 +273,47 @@ static void take_line(void *user, const char *line)
 
 static void pretend_launches(struct simulation *s)
 {
-    for (uint32_t i = 0; i < s->options->sim_kernels; i++) {
+    for (uint32_t i = 0; i < s->base.options->sim_kernels; i++) {
         char name[32];
         snprintf(name, sizeof name, "sim_kernel_%u", i);
-        if (s->options->sim_kernels - i > s->options->sim_drop)
+        if (s->base.options->sim_kernels - i > s->base.options->sim_drop)
             launch(s, name, 0, NULL);
         else
             drop(s, NULL);
     }
 }
 
-static enum cw_status run_once(struct simulation *s, struct cw_error *err)
+static enum cw_status run_once(void *user, struct cw_error *err)
 {
-    s->filter.launches = 0;
+    struct simulation *s = user;
+    s->base.filter.launches = 0;
     s->numbers = 0;
     s->clock = 1000;
     s->spoken = s->met_graph = false;
-    cw_range_output_begin(&s->out);
-    const char *name = strrchr(s->options->capture.argv[0], '/');
-    snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->options->capture.argv[0]);
+    const char *name = strrchr(s->base.options->capture.argv[0], '/');
+    snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->base.options->capture.argv[0]);
     s->process = 0; /* until it is started */
     set_device(s, "0");
     snprintf(s->rank, sizeof s->rank, "%s", cw_rank() ? cw_rank() : "");
     enum cw_status status =
-        cw_sim_program_run(&s->program, s->options->capture.argv, s->out.run - 1, take_line, s, err);
+        cw_sim_program_run(&s->program, s->base.options->capture.argv, s->base.out.run - 1, take_line, s, err);
     s->process = s->process ? s->process : (uint32_t)s->program.pid;
     if (status == CW_OK && !s->spoken && is_collected(s))
         pretend_launches(s);
     cw_nesting_finish(&s->nesting);
-    if (status == CW_OK)
-        cw_range_output_compare(&s->out);
     return status;
-}
-
-static enum cw_status run_all(struct simulation *s, uint32_t count, struct cw_error *err)
-{
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < count && status == CW_OK && s->trouble.code == CW_OK; i++) {
-        if (i && !cw_program_may_run_again(&s->program))
-            break;
-        s->part = i / s->options->levels;
-        s->level = 1 + i % s->options->levels;
-        status = run_once(s, err);
-    }
-    if (status != CW_OK && s->trouble.code == CW_OK)
-        s->trouble = *err;
-    struct cw_error *told = s->trouble.code == CW_OK ? &s->trouble : NULL;
-    if (!told) /* after trouble the file stays without an end, for it may lack ranges */
-        cw_range_output_flush(&s->out, NULL);
-    else
-        cw_range_output_end(&s->out, &s->program, told);
-    if (s->trouble.code != CW_OK)
-        *err = s->trouble;
-    return err->code;
 }
 
 static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
 {
-    const struct cw_range_options *o = s->options;
-    const struct cw_parts_rules rules = {.how = s->one_pass                     ? CW_PARTS_PASSES
-                                                : o->replay == CW_REPLAY_KERNEL ? CW_PARTS_ONE
-                                                                                : CW_PARTS_FEW,
-                                         .fits = cw_parts_fit_limits};
-    uint32_t count = 1, added = 0;
-    uint64_t beside;
-    enum cw_status status = cw_range_beside(o, &beside, err);
+    struct cw_range_capture *b = &s->base;
+    enum cw_status status = cw_range_capture_divide(b, cw_parts_fit_limits, NULL, err);
     if (status == CW_OK)
-        status = cw_filter_open(&s->filter, &o->filter, err);
-    s->plan = *o->capture.plan;
-    if (status == CW_OK && s->one_pass)
-        status = cw_parts_complete(&s->plan, cw_parts_fit_limits, NULL, &added, s->arena, err);
+        status =
+            cw_sim_gpu_open(&s->gpu, &b->parts.plan, &b->parts.schema, b->options->capture.sim_seed, b->arena, err);
     if (status == CW_OK)
-        status = cw_parts_make(&s->parts, &s->plan, &rules, s->arena, err);
-    if (status == CW_OK)
-        status = cw_sim_gpu_open(&s->gpu, &s->parts.plan, &s->parts.schema, o->capture.sim_seed, s->arena, err);
-    if (status == CW_OK) {
-        count = s->one_pass ? s->parts.count * o->levels : 1;
-        cw_range_output_tell(&s->parts, rules.how, added);
-        s->patched = cw_patched_columns(&s->parts.plan, &s->parts.schema, s->arena);
-        if (!s->patched)
-            return cw_error_nomem(err);
-        status = cw_range_output_open(&s->out, o->capture.output, &s->parts.schema, count, o->levels, err);
-    }
-    if (status == CW_OK)
-        status = run_all(s, count, err);
-    cw_range_output_report(&s->out);
-    if (s->program.over)
-        status = cw_range_verdict(o, &s->program, s->out.ranges, status, exit_status, err);
-    return status;
+        status = cw_range_capture_run(b, &s->program, &s->trouble, run_once, s, err);
+    return cw_range_capture_verdict(b, &s->program, status, exit_status, err);
 }
 
 enum cw_status cw_sim_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err)
@@ -375,13 +321,10 @@ enum cw_status cw_sim_range(const struct cw_range_options *options, int *exit_st
     struct simulation *s = calloc(1, sizeof *s);
     if (!s)
         return cw_error_nomem(err);
-    s->options = options;
-    s->one_pass = options->replay == CW_REPLAY_APPLICATION;
-    s->arena = cw_arena_create();
-    enum cw_status status = s->arena ? simulate(s, exit_status, err) : cw_error_nomem(err);
-    cw_range_output_close(&s->out);
-    cw_filter_close(&s->filter);
-    cw_arena_destroy(s->arena);
+    enum cw_status status = cw_range_capture_open(&s->base, options, err);
+    if (status == CW_OK)
+        status = simulate(s, exit_status, err);
+    cw_range_capture_close(&s->base);
     free(s);
     return status;
 }
