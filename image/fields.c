@@ -14,6 +14,18 @@ const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char
     return NULL;
 }
 
+struct cw_pair *cw_pairs_copy(const struct cw_pair *pairs, uint32_t count, struct cw_arena *arena)
+{
+    struct cw_pair *copy = cw_arena_alloc(arena, count, sizeof *copy);
+    for (uint32_t i = 0; copy && i < count; i++) {
+        copy[i].key = cw_arena_strdup(arena, pairs[i].key);
+        copy[i].value = cw_arena_strdup(arena, pairs[i].value);
+        if (!copy[i].key || !copy[i].value)
+            return NULL;
+    }
+    return copy;
+}
+
 void *cw_field_array(struct cw_reader *in, struct cw_arena *arena, size_t count, size_t size)
 {
     if (in->status != CW_OK)

@@ -22,6 +22,8 @@ struct cw_pair {
 };
 /* The value of a key, or NULL. */
 const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key);
+/* NULL when out of memory. */
+struct cw_pair *cw_pairs_copy(const struct cw_pair *pairs, uint32_t count, struct cw_arena *arena);
 
 /* What a base name stood for in the database that the plan was made with; metricdb/meaning.h says what is hashed. */
 struct cw_meaning {

@@ -63,19 +63,12 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     to->device = *from;
     to->facts = cw_arena_alloc(o->arena, o->schema->counter_count, sizeof *to->facts);
     to->device.facts = to->facts;
-    struct cw_pair *pairs = cw_arena_alloc(o->arena, from->attribute_count, sizeof *pairs);
-    uint32_t count = 0;
-    for (uint32_t i = 0; pairs && i < from->attribute_count; i++) {
-        if (strcmp(from->attributes[i].key, "rank") == 0) /* of the process: its ranges have it */
-            continue;
-        pairs[count].key = cw_arena_strdup(o->arena, from->attributes[i].key);
-        pairs[count].value = cw_arena_strdup(o->arena, from->attributes[i].value);
-        if (!pairs[count].key || !pairs[count].value)
-            return false;
-        count++;
-    }
+    struct cw_pair *pairs = cw_pairs_copy(from->attributes, from->attribute_count, o->arena);
     to->device.attributes = pairs;
-    to->device.attribute_count = count;
+    to->device.attribute_count = 0;
+    for (uint32_t i = 0; pairs && i < from->attribute_count; i++)
+        if (strcmp(pairs[i].key, "rank") != 0) /* it is of the process: its ranges have it */
+            pairs[to->device.attribute_count++] = pairs[i];
     return to->facts && pairs;
 }
 

@@ -124,21 +124,14 @@ static bool copy_range(struct cw_runs *r, struct record *to, const struct cw_run
     to->data.place = cw_arena_strdup(r->arena, from->place);
     range->name = cw_arena_strdup(r->arena, from->range.name);
     range->kernel = cw_arena_strdup(r->arena, from->range.kernel);
-    struct cw_pair *pairs = cw_arena_alloc(r->arena, from->range.attribute_count, sizeof *pairs);
-    bool good = to->data.place && range->name && range->kernel && pairs;
-    for (uint32_t i = 0; good && i < from->range.attribute_count; i++) {
-        pairs[i].key = cw_arena_strdup(r->arena, from->range.attributes[i].key);
-        pairs[i].value = cw_arena_strdup(r->arena, from->range.attributes[i].value);
-        good = pairs[i].key && pairs[i].value;
-    }
-    range->attributes = to->attributes = pairs;
+    range->attributes = to->attributes = cw_pairs_copy(from->range.attributes, from->range.attribute_count, r->arena);
     to->values = cw_arena_alloc(r->arena, r->columns, sizeof *to->values);
     to->durations = cw_arena_alloc(r->arena, r->passes, sizeof *to->durations);
     for (uint32_t i = 0; to->durations && i < r->passes; i++)
         to->durations[i] = NAN;
     to->data.values = to->values;
     range->durations = to->durations;
-    return good && to->values && to->durations;
+    return to->data.place && range->name && range->kernel && to->attributes && to->values && to->durations;
 }
 
 static struct record *append(struct cw_runs *r, const struct cw_run_range *range)

@@ -115,14 +115,8 @@ static enum cw_status read_hello(struct cw_reader *in, struct cw_arena *arena, s
     from->pid = cw_read_u32(in);
     from->program = cw_read_string(in, arena);
     device->index = cw_read_u32(in);
-    device->attribute_count = cw_read_count(in, 8, "attributes");
-    struct cw_pair *pairs = cw_arena_alloc(arena, device->attribute_count, sizeof *pairs);
-    for (uint32_t i = 0; pairs && i < device->attribute_count; i++) {
-        pairs[i].key = cw_read_string(in, arena);
-        pairs[i].value = cw_read_string(in, arena);
-    }
-    device->attributes = pairs;
-    enum cw_status status = pairs ? cw_reader_finish(in, "a hello") : CW_ERR_NOMEM;
+    device->attribute_count = cw_field_read_pairs(in, arena, &device->attributes, "attributes");
+    enum cw_status status = cw_reader_finish(in, "a hello");
     if (status == CW_ERR_NOMEM)
         return cw_error_nomem(err);
     bool good = status == CW_OK && device->index < CW_MOST_DEVICES;
@@ -141,13 +135,7 @@ static bool keep_hello(struct cw_process *p, const struct cw_process *from, cons
         return false;
     if (cw_process_device(p, device->index))
         return true;
-    struct cw_pair *pairs = cw_arena_alloc(p->arena, device->attribute_count, sizeof *pairs);
-    for (uint32_t i = 0; pairs && i < device->attribute_count; i++) {
-        pairs[i].key = cw_arena_strdup(p->arena, device->attributes[i].key);
-        pairs[i].value = cw_arena_strdup(p->arena, device->attributes[i].value);
-        if (!pairs[i].key || !pairs[i].value)
-            return false;
-    }
+    const struct cw_pair *pairs = cw_pairs_copy(device->attributes, device->attribute_count, p->arena);
     if (!pairs)
         return false;
     struct cw_device *kept = &p->devices[p->device_count++];
