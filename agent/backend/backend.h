@@ -50,7 +50,7 @@ struct cw_pc_options {
     uint32_t sim_drop; /* percent of the samples */
 };
 
-/* Samples of whole GPUs at equal intervals. */
+/* Samples of whole GPUs at equal intervals, by a plan of one pass. */
 struct cw_pm_options {
     struct cw_capture_options capture;
     uint64_t devices; /* a bit for each GPU to sample; 0: all of the plan's chip */

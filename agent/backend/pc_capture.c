@@ -54,6 +54,16 @@ enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
     return cw_collector_append(out, &chunk, err);
 }
 
+enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *program, struct cw_error *trouble,
+                         struct cw_error *err)
+{
+    if (trouble->code == CW_OK)
+        cw_collector_end(out, program->how, program->code, trouble);
+    if (trouble->code != CW_OK)
+        *err = *trouble;
+    return trouble->code;
+}
+
 enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
                              bool full, enum cw_status status, int *exit_status, struct cw_error *err)
 {

@@ -20,6 +20,10 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *option
 enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
                             void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),
                             struct cw_error *err);
+/* Says in the file how the program ended, also where it launched nothing; but not after trouble, for samples may be
+ * lacking. Returns the trouble, that of ending too. */
+enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *program, struct cw_error *trouble,
+                         struct cw_error *err);
 /* cw_program_verdict, and a program that ended well but without a sample or record is an error. `full`: the hardware's
  * buffer was, and samples were lost. */
 enum cw_status cw_pc_verdict(const struct cw_pc_options *options, const struct cw_program *program, uint64_t samples,

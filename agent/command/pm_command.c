@@ -97,6 +97,9 @@ int cw_pm_command(int argc, char **argv)
     cw_usage_read(&usage, argc, argv, &a);
     enum cw_status status = cw_command_begin(&a.capture, CW_PROFILER_PM, &err);
     a.options.capture = a.capture.options;
+    if (status == CW_OK && a.capture.image.pass_count != 1)
+        status = cw_error_set(&err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
+                              a.capture.image.pass_count);
     if (status == CW_OK)
         status = cw_command_backend(&a.capture)->pm(&a.options, &exit_status, &err);
     return cw_command_end(&a.capture, status, exit_status, &err);

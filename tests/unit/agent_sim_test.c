@@ -12,7 +12,6 @@
 
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
-#include "agent/backend/sim/sim_program.h"
 #include "base/file.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/image_samples.h"

@@ -111,11 +111,13 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
     return cw_collector_device(&c->out, &device, err);
 }
 
-/* The modules of a batch's records: `at` is the first member of each. */
-static enum cw_status write_modules(struct capture *c, const void *records, size_t size, uint32_t count,
-                                    struct cw_error *err)
+/* What a batch is about, before it: its device, and the modules of its records, of each of which an instruction is the
+ * first member. */
+static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device,
+                                const struct cw_uncounted *uncounted, const void *records, size_t size, uint32_t count,
+                                struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
+    enum cw_status status = write_device(c, p, device, uncounted, err);
     uint64_t last = 0;
     for (uint32_t i = 0; i < count && status == CW_OK; i++) {
         const struct cw_instruction *at = (const void *)((const char *)records + size * i);
@@ -133,9 +135,7 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     cw_pc_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of samples");
     if (status == CW_OK)
-        status = write_device(c, p, &b.device, NULL, err);
-    if (status == CW_OK)
-        status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
+        status = introduce(c, p, &b.device, NULL, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
         return status;
     struct cw_writer payload;
@@ -159,9 +159,7 @@ static enum cw_status take_sass(struct capture *c, const struct cw_process *p, s
     c->uncounted += uncounted.count;
     c->until_graph |= uncounted.until_graph;
     if (status == CW_OK)
-        status = write_device(c, p, &b.device, &uncounted, err);
-    if (status == CW_OK)
-        status = write_modules(c, b.records, sizeof *b.records, b.record_count, err);
+        status = introduce(c, p, &b.device, &uncounted, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
         return status;
     struct cw_writer payload;
@@ -278,14 +276,9 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         return status;
     cw_session_serve(s);
     tell_losses(c);
-    /* also a program that launched nothing leaves a file that says so; after trouble it stays without an end, for it
-     * may lack samples */
-    if (s->trouble.code == CW_OK)
-        cw_collector_end(&c->out, s->program.how, s->program.code, &s->trouble);
-    if (s->trouble.code != CW_OK)
-        *err = s->trouble;
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, s->trouble.code,
-                         exit_status, err);
+    status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, status, exit_status,
+                         err);
 }
 
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -251,17 +251,12 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     const struct cw_config_image *plan = c->options->capture.plan;
     const struct cw_nvperf *library;
     uint64_t devices = 0;
-    enum cw_status status = CW_OK;
-    if (plan->pass_count != 1)
-        status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
-                              plan->pass_count);
-    if (status == CW_OK)
-        status = cw_node_check(
-            &(struct cw_node_needs){.need = CW_NEED_PM,
-                                    .chip = plan->chip,
-                                    .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
-                                    .found_devices = &devices},
-            err);
+    enum cw_status status =
+        cw_node_check(&(struct cw_node_needs){.need = CW_NEED_PM,
+                                              .chip = plan->chip,
+                                              .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
+                                              .found_devices = &devices},
+                      err);
     choose_gpus(c, devices);
     if (status == CW_OK && plan->native)
         cw_write_bytes(&c->native, plan->native, plan->native_size);
@@ -306,10 +301,12 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
 
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
 {
-    const struct cw_program *program = &c->session.program;
+    struct cw_program *program = &c->session.program;
     enum cw_status status = prepare(c, err);
-    if (!c->options->capture.argv)
+    if (!c->options->capture.argv) {
+        *program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
         cw_signals_catch();
+    }
     if (status == CW_OK)
         status = start_sampling(c, err);
     if (status == CW_OK && c->options->capture.argv)
@@ -323,10 +320,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     }
     cw_pm_tell(c->out.dropped, c->elsewhere);
     if (status == CW_OK)
-        status = cw_collector_end(&c->out, c->options->capture.argv ? program->how : CW_END_NO_PROGRAM,
-                                  c->options->capture.argv ? program->code : 0, err);
-    bool ran = !c->options->capture.argv || program->over;
-    return ran ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
+        status = cw_collector_end(&c->out, program->how, program->code, err);
+    return program->over ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
 }
 
 enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)

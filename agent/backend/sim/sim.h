@@ -13,4 +13,14 @@ enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, 
 enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
 enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *err);
 
+/* ---- the program beside it -------------------------------------------------------------------------------------- */
+
+/* Runs argv to its end. The program may say what it does, a line for each event, in the file that COUNTERWORKS_SIM
+ * names (sim_range.c lists them); `take` is called for each as it comes, without its newline. `run` numbers the runs of
+ * one capture from 0 (COUNTERWORKS_SIM_RUN). */
+enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv, uint32_t run,
+                                  void (*take)(void *user, const char *line), void *user, struct cw_error *err);
+/* What follows the word at the start of a line ("" for nothing), NULL for a line that starts with another word. */
+const char *cw_sim_event(const char *line, const char *word);
+
 #endif

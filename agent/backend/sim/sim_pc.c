@@ -7,7 +7,6 @@
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
-#include "agent/backend/sim/sim_program.h"
 #include "agent/common/filter.h"
 #include "agent/common/nesting.h"
 
@@ -264,11 +263,8 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         return status;
     if (!s->spoken)
         pretend(s, &s->trouble);
-    if (s->trouble.code == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
-        cw_collector_end(&s->out, s->program.how, s->program.code, &s->trouble);
-    if (s->trouble.code != CW_OK)
-        *err = s->trouble;
-    return cw_pc_verdict(s->options, &s->program, s->samples, false, s->trouble.code, exit_status, err);
+    status = cw_pc_end(&s->out, &s->program, &s->trouble, err);
+    return cw_pc_verdict(s->options, &s->program, s->samples, false, status, exit_status, err);
 }
 
 enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

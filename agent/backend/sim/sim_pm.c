@@ -10,7 +10,6 @@
 #include "agent/backend/pm_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
-#include "agent/backend/sim/sim_program.h"
 #include "agent/output/collector.h"
 #include "image/pm_data.h"
 #include "agent/session/session.h"
@@ -244,12 +243,7 @@ static void take_line(void *user, const char *line)
 
 static enum cw_status prepare(struct simulation *s, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    if (s->plan->pass_count != 1)
-        status = cw_error_set(err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
-                              s->plan->pass_count);
-    if (status == CW_OK)
-        status = cw_sim_check_limits(s->plan, err);
+    enum cw_status status = cw_sim_check_limits(s->plan, err);
     if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
         status = cw_error_nomem(err);
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);

@@ -18,7 +18,6 @@
 #include "agent/backend/range_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
-#include "agent/backend/sim/sim_program.h"
 #include "agent/common/file_name.h"
 #include "agent/common/nesting.h"
 
