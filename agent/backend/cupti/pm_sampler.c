@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "agent/backend/cupti/pm_clock.h"
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/cupti/pm_sampler.h"
 #include "agent/common/message.h"
@@ -22,7 +22,6 @@
 
 struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */
-static struct cw_pm_clock *gpu_clock;
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
 
@@ -108,28 +107,6 @@ static void check_chip(void)
                       cw_pm_process.schema->chip);
 }
 
-static struct cw_clock_pair last_pair; /* read, and not yet sent */
-static bool is_pair_due;
-
-void cw_pm_send_clock(void)
-{
-    struct cw_writer out;
-    if (!is_pair_due)
-        return;
-    is_pair_due = false;
-    cw_writer_init(&out);
-    cw_pm_write_clock(cw_pm_process.device, &last_pair, &out);
-    cw_pm_send_chunks(0, 0, &out);
-    cw_writer_free(&out);
-}
-
-static void correlate(void)
-{
-    is_pair_due = gpu_clock && cw_pm_clock_read(gpu_clock, &last_pair);
-    if (cw_pm_process.device_sent) /* a file says of which device its clocks are before it has any */
-        cw_pm_send_clock();
-}
-
 static void send_ready(void)
 {
     char pci[32] = "";
@@ -143,19 +120,148 @@ static void send_ready(void)
     cw_writer_free(&out);
 }
 
+/* ---- the GPU's clock beside the wall's -------------------------------------------------------------------------- */
+
+enum { TRIES = 24 };
+
+static const char kernel_source[] = ".version 7.0\n"
+                                    ".target sm_52\n"
+                                    ".address_size 64\n"
+                                    ".visible .entry read_clock(.param .u64 to)\n"
+                                    "{\n"
+                                    "    .reg .b64 %place, %time;\n"
+                                    "    ld.param.u64 %place, [to];\n"
+                                    "    mov.u64 %time, %globaltimer;\n"
+                                    "    st.volatile.u64 [%place], %time;\n"
+                                    "    membar.sys;\n"
+                                    "    ret;\n"
+                                    "}\n";
+
+#define FUNCTIONS(X)                                                                                                   \
+    X(cuDevicePrimaryCtxRetain)                                                                                        \
+    X(cuCtxSetCurrent)                                                                                                 \
+    X(cuModuleLoadData)                                                                                                \
+    X(cuModuleGetFunction)                                                                                             \
+    X(cuMemHostAlloc)                                                                                                  \
+    X(cuLaunchKernel)                                                                                                  \
+    X(cuCtxSynchronize)
+
+static struct {
+#define X(name) __typeof__(&name) name;
+    FUNCTIONS(X)
+#undef X
+    CUcontext context;
+    CUfunction kernel;
+    volatile uint64_t *time;   /* of the host and of the device alike; NULL: the clock cannot be read */
+    struct cw_clock_pair last; /* read, and not yet sent if it is due */
+    bool is_due;
+} gpu_clock;
+
+/* Loads a kernel of one thread that reads the GPU's nanosecond clock, in the device's primary context, which stays
+ * until the process ends. */
+static CUresult load_kernel(const char **call)
+{
+    CUmodule module;
+    CUresult result;
+    void *memory = NULL;
+#define TRY(name, ...)                                                                                                 \
+    if (*call = #name, (result = gpu_clock.name(__VA_ARGS__)) != CUDA_SUCCESS)                                         \
+        return result;
+    TRY(cuDevicePrimaryCtxRetain, &gpu_clock.context, (CUdevice)cw_pm_process.device)
+    TRY(cuCtxSetCurrent, gpu_clock.context)
+    TRY(cuModuleLoadData, &module, kernel_source)
+    TRY(cuModuleGetFunction, &gpu_clock.kernel, module, "read_clock")
+    TRY(cuMemHostAlloc, &memory, sizeof *gpu_clock.time, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)
+#undef TRY
+    gpu_clock.time = memory;
+    return CUDA_SUCCESS;
+}
+
+static void load_clock(void)
+{
+    const char *missing = NULL, *call = "";
+    char why[200];
+#define X(name)                                                                                                        \
+    *(void **)&gpu_clock.name = dlsym(cw_pm_process.api.cuda_library, #name);                                          \
+    if (!gpu_clock.name)                                                                                               \
+        missing = #name;
+    FUNCTIONS(X)
+#undef X
+    CUresult result = missing ? CUDA_SUCCESS : load_kernel(&call);
+    if (missing)
+        snprintf(why, sizeof why, "this driver lacks %s", missing);
+    else
+        snprintf(why, sizeof why, "%s failed (%d)", call, (int)result);
+    if (!gpu_clock.time)
+        cw_text_print(stderr, "capture-agent: GPU %u: %s, so times are its own and not the wall clock's\n",
+                      cw_pm_process.device, why);
+}
+
+static uint64_t wall_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Each try says that the wall's clock was between `before` and `after` when the device's read `seen`; together they say
+ * it best. A busy GPU lets the kernel wait, but not what it has read: that is seen a moment later, so that the truth is
+ * near the upper end. */
+static bool read_clock(struct cw_clock_pair *pair)
+{
+    static const int64_t moment_ns = 3000;
+    int64_t low = INT64_MIN, high = INT64_MAX; /* of wall minus device */
+    uint64_t seen = 0;
+    CUdeviceptr place = (CUdeviceptr)(uintptr_t)gpu_clock.time;
+    void *arguments[] = {&place};
+    if (!gpu_clock.time || gpu_clock.cuCtxSetCurrent(gpu_clock.context) != CUDA_SUCCESS)
+        return false;
+    for (int i = 0; i < TRIES; i++) {
+        *gpu_clock.time = 0;
+        uint64_t before = wall_ns(), after = before;
+        if (gpu_clock.cuLaunchKernel(gpu_clock.kernel, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL) != CUDA_SUCCESS)
+            return false;
+        while (!(seen = *gpu_clock.time) && after - before < 1000000000)
+            after = wall_ns();
+        after = wall_ns(); /* once it is there */
+        if (gpu_clock.cuCtxSynchronize() != CUDA_SUCCESS || !seen)
+            return false;
+        low = (int64_t)(before - seen) > low ? (int64_t)(before - seen) : low;
+        high = (int64_t)(after - seen) < high ? (int64_t)(after - seen) : high;
+    }
+    int64_t width = high - low, below = width / 2 < moment_ns ? width / 2 : moment_ns;
+    *pair = (struct cw_clock_pair){seen, seen + (uint64_t)(high - below), (uint64_t)(width - below)};
+    return true;
+}
+
+void cw_pm_send_clock(void)
+{
+    struct cw_writer out;
+    if (!gpu_clock.is_due)
+        return;
+    gpu_clock.is_due = false;
+    cw_writer_init(&out);
+    cw_pm_write_clock(cw_pm_process.device, &gpu_clock.last, &out);
+    cw_pm_send_chunks(0, 0, &out);
+    cw_writer_free(&out);
+}
+
+static void correlate(void)
+{
+    gpu_clock.is_due = read_clock(&gpu_clock.last);
+    if (cw_pm_process.device_sent) /* a file says of which device its clocks are before it has any */
+        cw_pm_send_clock();
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 __attribute__((noreturn)) static void sample(void)
 {
-    char why[200];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     cw_signals_ignore();
     load();
     check_chip();
-    gpu_clock = cw_pm_clock_create(&cw_pm_process.api, (CUdevice)cw_pm_process.device, why, sizeof why);
-    if (!gpu_clock)
-        cw_text_print(stderr, "capture-agent: GPU %u: %s, so times are its own and not the wall clock's\n",
-                      cw_pm_process.device, why);
+    load_clock();
     correlate();
     cw_pm_arm();
     cw_pm_begin_images();
