@@ -86,7 +86,8 @@ struct cw_node_needs {
 
 struct cw_backend {
     const char *name;
-    bool keeps_native; /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
+    const char *missing; /* why this build lacks it, and has nothing of what follows; NULL: it does not */
+    bool keeps_native;   /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
     /* Each runs the program of the options to its end, and writes what it captures to their output. On success
      * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has
      * ended by itself; then what was complete is in the file, which does not say how the program ended.
@@ -97,8 +98,5 @@ struct cw_backend {
     /* CW_OK, or the first thing that would stop a capture. */
     enum cw_status (*check)(const struct cw_node_needs *needs, struct cw_error *err);
 };
-
-/* The cupti backend of a build without CUDA headers: everything is CW_ERR_UNSUPPORTED. */
-extern const struct cw_backend cw_backend_absent;
 
 #endif

@@ -1,15 +1,13 @@
-#define _GNU_SOURCE
 #include "agent/command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/common/file_name.h"
+#include "agent/session/program.h"
 #include "base/text.h"
-#include "base/usage.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LARGEST_PLAN = 256 << 20 };
 
@@ -20,13 +18,17 @@ int cw_command_fail(const struct cw_error *err)
     return err->code;
 }
 
+#ifndef CW_HAS_CUPTI
+const struct cw_backend cw_backend_cupti = {
+    .name = "cupti",
+    .missing = "this build has no cupti backend: CUDA headers were not found when it was built; --backend sim works "
+               "without a GPU",
+    .keeps_native = true};
+#endif
+
 /* Another backend gets a line here, and its name in --help. */
 static const struct cw_backend *const backends[] = {
-#ifdef CW_HAS_CUPTI
     &cw_backend_cupti,
-#else
-    &cw_backend_absent,
-#endif
     &cw_backend_sim,
 };
 enum { BACKENDS = sizeof backends / sizeof *backends };
@@ -117,8 +119,9 @@ static enum cw_status open_plan(struct cw_command_capture *c, enum cw_profiler p
 
 enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler profiler, struct cw_error *err)
 {
+    const struct cw_backend *backend = cw_command_backend(c);
     enum cw_status status = CW_OK;
-    if (!cw_command_backend(c))
+    if (!backend)
         status = cw_error_set(err, CW_ERR_USAGE, "found COUNTERWORKS_BACKEND '%s', expected cupti or sim",
                               getenv("COUNTERWORKS_BACKEND"));
     if (status == CW_OK && c->plan)
@@ -127,6 +130,8 @@ enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler p
         status = name_output(c, err);
     if (status == CW_OK && c->options.argv)
         status = cw_program_find(c->options.argv[0], err);
+    if (status == CW_OK && backend->missing)
+        status = cw_error_set(err, CW_ERR_UNSUPPORTED, "%s", backend->missing);
     return status;
 }
 

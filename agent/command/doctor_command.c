@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "agent/command/command.h"
 #include "base/usage.h"
 
@@ -10,9 +12,14 @@ int cw_doctor_command(int argc, char **argv)
                                           "Example:\n  capture-agent doctor",
                                           NULL};
     cw_usage_read(&usage, argc, argv, NULL);
+    const struct cw_backend *backend = cw_command_real_backend();
+    if (backend->missing) {
+        printf("FAIL  %s\n", backend->missing);
+        return CW_ERR_UNSUPPORTED;
+    }
     struct cw_error err = CW_ERROR_INIT;
     const struct cw_node_needs everything = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
-    enum cw_status status = cw_command_real_backend()->check(&everything, &err);
+    enum cw_status status = backend->check(&everything, &err);
     if (status != CW_OK) /* what failed was reported */
         return status;
     return cw_file_flush(&err) == CW_OK ? CW_OK : cw_command_fail(&err);

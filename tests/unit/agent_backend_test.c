@@ -3,30 +3,25 @@
 #include <criterion/redirect.h>
 #include <string.h>
 
-#include "agent/backend/backend.h"
+#include "agent/command/command.h"
 
-static void check(enum cw_status status, const struct cw_error *err)
+Test(agent_backend, a_missing_one_says_so_of_every_capture)
 {
-    cr_expect(status == CW_ERR_UNSUPPORTED);
-    cr_expect(strstr(err->message, "CUDA headers were not found") != NULL, "%s", err->message);
+    for (int profiler = CW_PROFILER_RANGE; profiler < CW_PROFILER__COUNT; profiler++) {
+        struct cw_command_capture capture = {0};
+        struct cw_error err = CW_ERROR_INIT;
+        cr_expect(cw_command_begin(&capture, (enum cw_profiler)profiler, &err) == CW_ERR_UNSUPPORTED);
+        cr_expect(strstr(err.message, "CUDA headers were not found") != NULL, "%s", err.message);
+        cr_redirect_stderr();
+        cr_expect(cw_command_end(&capture, err.code, 0, &err) == CW_ERR_UNSUPPORTED);
+    }
 }
 
-Test(agent_backend, an_absent_one_says_so_of_every_capture)
+Test(agent_backend, a_missing_one_is_reported_by_the_doctor)
 {
-    const struct cw_backend *b = &cw_backend_absent;
-    struct cw_error range = CW_ERROR_INIT, pc = CW_ERROR_INIT, pm = CW_ERROR_INIT, node = CW_ERROR_INIT;
-    int exit_status;
-    check(b->range(&(struct cw_range_options){0}, &exit_status, &range), &range);
-    check(b->pc(&(struct cw_pc_options){0}, &exit_status, &pc), &pc);
-    check(b->pm(&(struct cw_pm_options){0}, &exit_status, &pm), &pm);
-    check(b->check(&(struct cw_node_needs){0}, &node), &node);
-}
-
-Test(agent_backend, an_absent_one_is_reported_by_the_doctor)
-{
-    struct cw_error err = CW_ERROR_INIT;
+    char name[] = "capture-agent", *argv[] = {name, NULL};
     cr_redirect_stdout();
-    check(cw_backend_absent.check(&(struct cw_node_needs){.need = CW_NEED_ALL, .report = true}, &err), &err);
+    cr_expect(cw_doctor_command(1, argv) == CW_ERR_UNSUPPORTED);
     fflush(stdout);
     char line[300] = "";
     cr_assert(fgets(line, sizeof line, cr_get_redirected_stdout()) != NULL, "nothing was printed");

@@ -28,8 +28,6 @@ enum cw_answer {
 bool cw_answer(const struct cw_answers *answers, int kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What this machine says without a GPU library: container, MPS, other tools. */
-void cw_check_environment(const struct cw_answers *answers);
 /* Whether the driver lets this process read counters, in a few words of advice where it does not; "" where it does. */
 const char *cw_check_permission_advice(void);
 /* What driver and CUPTI say. Leaves contexts behind: for a process that ends. */

@@ -1,4 +1,5 @@
-/* What the parts of the sampling process share. It is a process of its own (pm_sampler.h): whatever goes wrong ends it. */
+/* What the parts of the sampling process share. It is a process of its own (pm_sampler.h): whatever goes wrong ends it.
+ */
 #ifndef CW_AGENT_PM_PROCESS_H
 #define CW_AGENT_PM_PROCESS_H
 

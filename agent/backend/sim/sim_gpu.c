@@ -40,9 +40,11 @@ enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t instance_count(const struct cw_config_counter *counter)
+struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter)
 {
-    return counter->instances ? counter->instances : FEW_INSTANCES;
+    uint32_t n = counter->instances ? counter->instances : FEW_INSTANCES;
+    return (struct cw_device_facts){.instances = n,
+                                    .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
 }
 
 /* A raw counter's count in one instance: the kernel decides its size, the pass adds up to 1 % of noise. */
@@ -82,7 +84,7 @@ void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range, uint64_t key)
     for (uint32_t c = 0; c < cw_schema_columns(s->schema); c++) {
         uint32_t number = cw_schema_column_counter(s->schema, c), pass = column_pass(s->schema, c);
         const struct cw_config_counter *counter = &s->plan->counters[number];
-        uint32_t n = instance_count(counter);
+        uint32_t n = cw_sim_facts(counter).instances;
         memset(s->instances[c], 0, n * sizeof *s->instances[c]);
         for (uint32_t r = 0; r < counter->raw_count; r++) {
             uint32_t from = pass == MIXED ? mixed_pass(s, number, counter->raws[r]) : pass;
@@ -109,13 +111,12 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < columns; c++) {
         const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, c)];
-        uint32_t n = instance_count(counter);
-        s->instances[c] = cw_arena_alloc(arena, n, sizeof(double));
+        struct cw_device_facts facts = cw_sim_facts(counter);
+        s->instances[c] = cw_arena_alloc(arena, facts.instances, sizeof(double));
         if (!s->instances[c])
             return cw_error_nomem(err);
         if (c < plan->counter_count)
-            s->facts[c] = (struct cw_device_facts){
-                .instances = n, .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+            s->facts[c] = facts;
     }
     return CW_OK;
 }

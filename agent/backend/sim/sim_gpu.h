@@ -24,6 +24,8 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_im
 void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
 /* Refuses a plan whose passes break the limits, as hardware would. */
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
+/* How many instances a counter has, and its peaks. */
+struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter);
 /* A well-mixed number for each key. */
 uint64_t cw_sim_mix(uint64_t key);
 uint64_t cw_sim_text_key(const char *text);

@@ -14,7 +14,7 @@
 #include "image/pm_data.h"
 #include "agent/session/session.h"
 
-enum { FEW_INSTANCES = 4, BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */ };
+enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */ };
 
 static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* one in so many */
 
@@ -37,11 +37,6 @@ struct simulation {
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
 };
-
-static uint32_t instance_count(const struct cw_config_counter *counter)
-{
-    return counter->instances ? counter->instances : FEW_INSTANCES;
-}
 
 static uint64_t device_time(const struct simulation *s, uint64_t sample)
 {
@@ -73,10 +68,7 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
     if (!facts)
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < s->plan->counter_count; c++) {
-        const struct cw_config_counter *counter = &s->plan->counters[c];
-        uint32_t n = instance_count(counter);
-        facts[c] = (struct cw_device_facts){.instances = n,
-                                            .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
+        facts[c] = cw_sim_facts(&s->plan->counters[c]);
         s->forms[c] = cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS : CW_COLUMN_SUMS;
     }
     struct cw_device device = {.index = number,
@@ -111,7 +103,7 @@ static void simulate_counter(struct simulation *s, uint64_t seed, uint32_t count
                              uint64_t sample)
 {
     const struct cw_config_counter *c = &s->plan->counters[counter];
-    uint32_t n = instance_count(c);
+    uint32_t n = cw_sim_facts(c).instances;
     double sum = 0, min = INFINITY, max = 0;
     for (uint32_t k = 0; k < n; k++) {
         double value = 0;
