@@ -94,6 +94,20 @@ static enum cw_status find_device(struct cw_range_output *o, const struct cw_dev
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
+/* Gives the range a list of its own, to be freed, with one more pair unless its value is NULL. False without memory. */
+static bool add_attribute(struct cw_range *range, const char *key, const char *value)
+{
+    struct cw_pair *pairs = calloc(range->attribute_count + 1, sizeof *pairs);
+    if (!pairs)
+        return false;
+    for (uint32_t i = 0; i < range->attribute_count; i++)
+        pairs[i] = range->attributes[i];
+    if (value)
+        pairs[range->attribute_count++] = (struct cw_pair){key, value};
+    range->attributes = pairs;
+    return true;
+}
+
 /* Processes may number the same devices differently; the file has one number for each. */
 static enum cw_status write_range(struct cw_range_output *o, struct cw_output_file *file, const struct cw_range *range,
                                   const struct cw_value *values, struct cw_error *err)
@@ -122,14 +136,8 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
         status = open_file_of(o, source, &file, err);
     if (status != CW_OK)
         return status;
-    struct cw_pair *pairs = calloc(range->attribute_count + 1, sizeof *pairs);
-    if (!pairs)
+    if (!add_attribute(&mine, "rank", rank))
         return cw_error_nomem(err);
-    for (uint32_t i = 0; i < range->attribute_count; i++)
-        pairs[i] = range->attributes[i];
-    if (rank)
-        pairs[mine.attribute_count++] = (struct cw_pair){"rank", rank};
-    mine.attributes = pairs;
     mine.process = source->process;
     if (o->runs) {
         char place[600];
@@ -139,7 +147,7 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
     } else {
         status = write_range(o, o->files[file], &mine, values, err);
     }
-    free(pairs);
+    free((void *)mine.attributes);
     return status;
 }
 
@@ -196,18 +204,13 @@ enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error 
     for (uint32_t i = 0; status == CW_OK && o->runs && i < cw_runs_count(o->runs); i++) {
         const struct cw_run_range *r = cw_runs_get(o->runs, i);
         struct cw_range range = r->range;
-        struct cw_pair *pairs = calloc(range.attribute_count + 1, sizeof *pairs);
+        uint32_t seen = cw_runs_seen(o->runs, i);
         char runs[64];
-        if (!pairs)
+        snprintf(runs, sizeof runs, "%" PRIu32 " of %" PRIu32, seen, all);
+        if (!add_attribute(&range, "runs", seen < all ? runs : NULL))
             return cw_error_nomem(err);
-        for (uint32_t k = 0; k < range.attribute_count; k++)
-            pairs[k] = range.attributes[k];
-        snprintf(runs, sizeof runs, "%" PRIu32 " of %" PRIu32, cw_runs_seen(o->runs, i), all);
-        if (cw_runs_seen(o->runs, i) < all)
-            pairs[range.attribute_count++] = (struct cw_pair){"runs", runs};
-        range.attributes = pairs;
         status = write_range(o, o->files[r->file], &range, r->values, err);
-        free(pairs);
+        free((void *)range.attributes);
     }
     return status;
 }
