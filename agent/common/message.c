@@ -177,7 +177,7 @@ enum cw_arrival cw_message_read(struct cw_message_in *in, int fd, bool wait, siz
     return in->got >= sizeof in->head && in->got == sizeof in->head + in->size ? CW_ARRIVAL_WHOLE : CW_ARRIVAL_PART;
 }
 
-bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory)
+bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
     struct cw_message_in in;
     enum cw_arrival arrival;
@@ -186,23 +186,16 @@ bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **paylo
         arrival = cw_message_read(&in, fd, true, CW_MESSAGE_MAX);
     while (arrival == CW_ARRIVAL_PART);
     int reason = arrival == CW_ARRIVAL_BAD ? errno : 0;
-    if (arrival != CW_ARRIVAL_WHOLE)
-        cw_message_drop(&in);
-    errno = reason;
     *type = in.type;
-    *payload = in.payload;
     *size = in.size;
-    *memory = in.memory;
+    *payload = NULL;
+    if (arrival == CW_ARRIVAL_WHOLE) {
+        *payload = in.payload; /* it is the caller's from here on */
+        in.payload = NULL;
+    }
+    cw_message_drop(&in);
+    errno = reason;
     return arrival == CW_ARRIVAL_WHOLE;
-}
-
-bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size)
-{
-    int memory;
-    bool received = cw_message_receive_with(fd, type, payload, size, &memory);
-    if (memory >= 0)
-        close(memory);
-    return received;
 }
 
 void cw_message_write_failure(struct cw_writer *out, enum cw_status status, const char *format, va_list args)

@@ -138,8 +138,6 @@ void cw_message_drop(struct cw_message_in *in);
  * (errno is not set then), for a frame that makes no sense or is too large (EBADMSG), without memory (ENOMEM), and
  * where nothing comes for as long as the socket's time limit (EAGAIN). Memory that came with it is closed. */
 bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size);
-/* The same, but it is left to the caller to close: *memory, or -1. */
-bool cw_message_receive_with(int fd, enum cw_message_type *type, uint8_t **payload, size_t *size, int *memory);
 
 /* Begins `out` with the payload of FAIL. */
 void cw_message_write_failure(struct cw_writer *out, enum cw_status status, const char *format, va_list args);

@@ -118,16 +118,11 @@ bool cw_program_may_run_again(const struct cw_program *program)
     return well && !cw_signals_end();
 }
 
-int cw_program_exit_status(const struct cw_program *program)
-{
-    return (int)(program->how == CW_END_SIGNALLED ? 128 + program->code : program->code);
-}
-
 enum cw_status cw_program_verdict(const struct cw_program *program, const char *name, const char *output,
                                   enum cw_status status, int *exit_status, struct cw_error *err)
 {
     char text[1200];
-    *exit_status = cw_program_exit_status(program);
+    *exit_status = (int)(program->how == CW_END_SIGNALLED ? 128 + program->code : program->code);
     if (program->how == CW_END_SIGNALLED)
         cw_text_print(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name,
                       program->code, output);

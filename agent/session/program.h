@@ -26,10 +26,9 @@ void cw_program_wait(struct cw_program *program, bool block);
  * for an end, which is told on stderr, none begins. */
 bool cw_program_may_run_again(const struct cw_program *program);
 /* Tells on stderr how it ended, if not well. The result is `status`, which its capture into `output` came to; but where
- * the program failed too, *err is only told and the result is CW_OK: *exit_status passes the program's own on. */
+ * the program failed too, *err is only told and the result is CW_OK: *exit_status passes the program's own on, its
+ * status, or 128 + the signal. */
 enum cw_status cw_program_verdict(const struct cw_program *program, const char *name, const char *output,
                                   enum cw_status status, int *exit_status, struct cw_error *err);
-/* The exit status that passes the program's own on: its status, or 128 + the signal. */
-int cw_program_exit_status(const struct cw_program *program);
 
 #endif

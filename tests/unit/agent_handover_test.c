@@ -37,29 +37,31 @@ static enum cw_status take(struct cw_range_images *images, const uint32_t *sizes
     struct cw_writer out;
     struct cw_error err = CW_ERROR_INIT;
     struct cw_reader in;
-    enum cw_message_type type;
-    uint8_t *payload;
-    size_t size;
-    int ends[2], file;
+    struct cw_message_in message;
+    enum cw_arrival arrival;
+    int ends[2];
     cw_writer_init(&out);
     cw_write_u32(&out, count);
     for (uint32_t i = 0; i < count; i++)
         cw_write_u32(&out, sizes[i]);
     cr_assert(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     cr_assert(cw_message_send_with(ends[0], CW_MESSAGE_RANGES, out.data, out.size, sent));
-    cr_assert(cw_message_receive_with(ends[1], &type, &payload, &size, &file));
-    cr_expect_eq(type, CW_MESSAGE_RANGES);
+    cw_message_begin(&message);
+    do
+        arrival = cw_message_read(&message, ends[1], true, CW_MESSAGE_MAX);
+    while (arrival == CW_ARRIVAL_PART);
+    int file = message.memory;
+    cr_assert_eq(arrival, CW_ARRIVAL_WHOLE);
+    cr_expect_eq(message.type, CW_MESSAGE_RANGES);
     cr_expect((file >= 0) == (sent >= 0) && (file < 0 || file != sent));
-    cw_reader_init(&in, payload, size, "message", 0, &err);
+    cw_reader_init(&in, message.payload, message.size, "message", 0, &err);
     enum cw_status status = cw_range_images_read(images, &parts, parts.items, PARTS, &in, file, &err);
-    if (file >= 0)
-        close(file);
     if (sent >= 0)
         close(sent);
     close(ends[0]);
     close(ends[1]);
     cw_writer_free(&out);
-    free(payload);
+    cw_message_drop(&message);
     return status;
 }
 
