@@ -15,15 +15,15 @@
 
 enum { LONGEST_ANSWER = 1024 };
 
-bool cw_answer(const struct cw_answers *a, int kind, const char *format, ...)
+bool cw_answer(FILE *to, int kind, const char *format, ...)
 {
     char text[LONGEST_ANSWER];
     va_list args;
     va_start(args, format);
     cw_text_vformat(text, sizeof text, format, args);
     va_end(args);
-    fprintf(a->to, "%d %s\n", kind, text);
-    fflush(a->to);
+    fprintf(to, "%d %s\n", kind, text);
+    fflush(to);
     return kind <= CW_ANSWER_NOTE;
 }
 
@@ -76,7 +76,7 @@ const char *cw_check_permission_advice(void)
            "NVreg_RestrictProfilingToAdminUsers=0";
 }
 
-static void check_restriction(const struct cw_answers *a)
+static void check_restriction(FILE *to)
 {
     char text[64];
     if (!find_line("/proc/driver/nvidia/params", "RmProfilingAdminOnly:", text, sizeof text))
@@ -84,14 +84,14 @@ static void check_restriction(const struct cw_answers *a)
     bool restricted = strcmp(text, "0") != 0;
     const char *advice = restricted ? cw_check_permission_advice() : "";
     if (*advice)
-        cw_answer(a, CW_ANSWER_NOTE, "the driver gives counters to administrators only: %s", advice);
+        cw_answer(to, CW_ANSWER_NOTE, "the driver gives counters to administrators only: %s", advice);
     else
-        cw_answer(a, CW_ANSWER_OK,
+        cw_answer(to, CW_ANSWER_OK,
                   restricted ? "the driver gives counters to administrators only, and this process runs as one"
                              : "the driver lets every user read counters");
 }
 
-static void check_tools(const struct cw_answers *a)
+static void check_tools(FILE *to)
 {
     static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
     bool clear = true;
@@ -101,54 +101,54 @@ static void check_tools(const struct cw_answers *a)
             continue;
         clear = false;
         /* a program takes one injected library only */
-        cw_answer(a, i == 0 ? (int)CW_ERR_DEVICE : (int)CW_ANSWER_NOTE,
+        cw_answer(to, i == 0 ? (int)CW_ERR_DEVICE : (int)CW_ANSWER_NOTE,
                   "%s is set to %s: another tool profiles already; unset it", variables[i], value);
     }
     if (clear)
-        cw_answer(a, CW_ANSWER_OK, "no other tool is set to be loaded into programs");
+        cw_answer(to, CW_ANSWER_OK, "no other tool is set to be loaded into programs");
 }
 
-static void check_mps(const struct cw_answers *a)
+static void check_mps(FILE *to)
 {
     char path[512];
     const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
     snprintf(path, sizeof path, "%s/control", folder ? folder : "/tmp/nvidia-mps");
     if (access(path, F_OK) == 0)
-        cw_answer(a, CW_ANSWER_NOTE,
+        cw_answer(to, CW_ANSWER_NOTE,
                   "CUDA's multi-process service runs (%s): counters then hold the work of all its clients; stop it by "
                   "'echo quit | nvidia-cuda-mps-control'",
                   path);
 }
 
-static void check_environment(const struct cw_answers *a)
+static void check_environment(FILE *to)
 {
     if (in_container())
-        cw_answer(a, CW_ANSWER_OK, "in a container%s", has_capability() ? " with the right to administer" : "");
-    check_restriction(a);
-    check_tools(a);
-    check_mps(a);
+        cw_answer(to, CW_ANSWER_OK, "in a container%s", has_capability() ? " with the right to administer" : "");
+    check_restriction(to);
+    check_tools(to);
+    check_mps(to);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static void check_host_library(const struct cw_answers *a, enum cw_need need)
+static void check_host_library(FILE *to, enum cw_need need)
 {
     const struct cw_nvperf *library;
     struct cw_error missing = CW_ERROR_INIT;
     if (need == CW_NEED_PC || need == CW_NEED_SASS)
         return;
     if (cw_nvperf_open(&library, NULL, &missing) == CW_OK)
-        cw_answer(a, CW_ANSWER_OK, "NVIDIA's host library");
+        cw_answer(to, CW_ANSWER_OK, "NVIDIA's host library");
     else
-        cw_answer(a, missing.code, "%s", missing.message);
+        cw_answer(to, missing.code, "%s", missing.message);
 }
 
-static void check_all(const struct cw_answers *a, const struct cw_node_needs *needs)
+static void check_all(FILE *to, const struct cw_node_needs *needs)
 {
-    check_host_library(a, needs->need);
+    check_host_library(to, needs->need);
     if (needs->report)
-        check_environment(a);
-    cw_check_gpu(a, needs);
+        check_environment(to);
+    cw_check_gpu(to, needs);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
@@ -200,10 +200,10 @@ enum cw_status cw_node_check(const struct cw_node_needs *needs, struct cw_error 
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        struct cw_answers a = {fdopen(ends[1], "w")};
-        if (a.to)
-            check_all(&a, needs);
-        _exit(a.to ? 0 : CW_ERR_NOMEM);
+        FILE *to = fdopen(ends[1], "w");
+        if (to)
+            check_all(to, needs);
+        _exit(to ? 0 : CW_ERR_NOMEM);
     }
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");

@@ -11,10 +11,6 @@ enum cw_status cw_node_check(const struct cw_node_needs *needs, struct cw_error 
 
 /* ---- between the parts ------------------------------------------------------------------------------------------ */
 
-/* Where answers go, a line each. */
-struct cw_answers {
-    FILE *to;
-};
 /* Notes are good to know, and no reason to refuse. */
 enum cw_answer {
     CW_ANSWER_OK = 0,
@@ -24,13 +20,12 @@ enum cw_answer {
     CW_ANSWER_DEVICE = -3
 };
 
-/* `kind` is an enum cw_answer or the enum cw_status of a failure. True unless it is a failure. */
-bool cw_answer(const struct cw_answers *answers, int kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Writes a line. `kind` is an enum cw_answer or the enum cw_status of a failure. True unless it is a failure. */
+bool cw_answer(FILE *to, int kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Whether the driver lets this process read counters, in a few words of advice where it does not; "" where it does. */
 const char *cw_check_permission_advice(void);
 /* What driver and CUPTI say. Leaves contexts behind: for a process that ends. */
-void cw_check_gpu(const struct cw_answers *answers, const struct cw_node_needs *needs);
+void cw_check_gpu(FILE *to, const struct cw_node_needs *needs);
 
 #endif

@@ -15,7 +15,7 @@
     variable.structSize = type##_STRUCT_SIZE
 
 struct node {
-    const struct cw_answers *to;
+    FILE *to; /* where answers go */
     const struct cw_node_needs *needs;
     struct cw_cupti api;
     int gpus;
@@ -381,7 +381,7 @@ static void check_device(const struct node *n, CUdevice device, bool first)
         check_reasons(n, context);
 }
 
-void cw_check_gpu(const struct cw_answers *to, const struct cw_node_needs *needs)
+void cw_check_gpu(FILE *to, const struct cw_node_needs *needs)
 {
     static struct node n;
     n = (struct node){.to = to, .needs = needs};
