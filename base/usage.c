@@ -52,18 +52,16 @@ void cw_usage_error(const struct argp_state *state, const char *format, ...)
 
 /* ---- options that are bound to members --------------------------------------------------------------------------- */
 
-enum { FIRST_KEY = 256, MOST_OPTIONS = 64 };
+enum { FIRST_KEY = 256, MOST_OPTIONS = 64, MOST_CHECKS = 8 };
 
 /* The rows of a command and of its groups, each with the struct that it stores to. */
 struct parsing {
-    const struct cw_usage *usage;
-    void *options;
     struct bound {
         const struct cw_option *option;
         unsigned char *base;
-    } bound[MOST_OPTIONS], words;
+    } bound[MOST_OPTIONS], checks[MOST_CHECKS], words;
     struct argp_option argp[MOST_OPTIONS + 1]; /* of the same place in `bound` */
-    int count;
+    int count, check_count;
 };
 
 static void bind_rows(struct parsing *p, const struct cw_option *rows, unsigned char *base)
@@ -71,6 +69,9 @@ static void bind_rows(struct parsing *p, const struct cw_option *rows, unsigned 
     for (const struct cw_option *o = rows; o->kind != CW_OPTION__END; o++)
         if (o->kind == CW_OPTION__GROUP) {
             bind_rows(p, o->group, base + o->at);
+        } else if (o->kind == CW_OPTION__CHECK) {
+            assert(p->check_count < MOST_CHECKS);
+            p->checks[p->check_count++] = (struct bound){o, base};
         } else if (!o->name) {
             p->words = (struct bound){o, base};
         } else {
@@ -175,8 +176,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         *(char *const **)(void *)(p->words.base + p->words.option->at) = state->argv + state->next;
         return 0;
     case ARGP_KEY_END:
-        if (p->usage->check)
-            p->usage->check(p->options, state);
+        for (int i = 0; i < p->check_count; i++)
+            p->checks[i].option->check(p->checks[i].base, state);
         return 0;
     }
     for (int i = 0; i < p->count; i++)
@@ -189,7 +190,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options)
 {
-    struct parsing p = {.usage = usage, .options = options};
+    struct parsing p = {0};
     const struct argp argp = {p.argp, parse, usage->words, usage->help, NULL, NULL, NULL};
     bind_rows(&p, usage->options, options);
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;

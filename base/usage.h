@@ -17,11 +17,12 @@ enum cw_option_kind {
     CW_OPTION__TAKE,
     CW_OPTION__WORDS,
     CW_OPTION__PROGRAM,
-    CW_OPTION__GROUP
+    CW_OPTION__GROUP,
+    CW_OPTION__CHECK
 };
 
-/* A row of a command's options: {"name", letter or 0, "VALUE" or NULL, "help", macro}. Rows without a name are
- * {CW_OPTION_WORDS(..)} and the like: what stands on the command line beside options. */
+/* A row of a command's options: {"name", letter or 0, "VALUE" or NULL, "help", macro}. Rows without a name are {macro}:
+ * more rows, what stands on the command line beside options, and what is checked at its end. */
 struct cw_option {
     const char *name;
     int letter;
@@ -30,6 +31,7 @@ struct cw_option {
     size_t at, size; /* the member, in the command's options */
     uint64_t least, most, unit;
     void (*take)(void *to, char *text, struct argp_state *state);
+    void (*check)(void *options, struct argp_state *state);
     const struct cw_option *group;
     bool optional; /* --name without a value is allowed: the text is NULL */
 };
@@ -56,11 +58,13 @@ struct cw_option {
 /* A char *const *: options end at the first word that is none; this and what follows is a program and its arguments. */
 #define CW_OPTION_PROGRAM(type, member) .kind = CW_OPTION__PROGRAM, CW_OPTION__AT(type, member)
 
+/* Called after the last word, in the order of the rows. */
+#define CW_OPTION_CHECK(function) .kind = CW_OPTION__CHECK, .check = (function)
+
 struct cw_usage {
     const struct cw_option *options;
     const char *words; /* what may stand beside options, a line for each way, as "-- PROGRAM" */
     const char *help;  /* what the command does, "\v" and what --help shows after the options */
-    void (*check)(void *options, struct argp_state *state); /* NULL, or called after the last word */
 };
 
 /* Stores what the command line says in `options`. A mistake ends the program with a usage error. */

@@ -192,15 +192,6 @@ static enum cw_status decode_in_child(const struct decode_options *options, stru
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-static const struct cw_option decode_arguments[] = {
-    {"native", 0, "FILE", "NVIDIA's counter data (range --keep-native)", CW_OPTION_TEXT(struct decode_options, native)},
-    {"metrics", 'm', "A,B,...", "the counters to take (default: every one)",
-     CW_OPTION_TEXT(struct decode_options, metrics)},
-    {"chip", 0, "NAME", "the chip it is from (default: GH100)", CW_OPTION_TEXT(struct decode_options, chip)},
-    {"output", 'o', "RUN.cwd", "where to write the counter data", CW_OPTION_TEXT(struct decode_options, output)},
-    {0},
-};
-
 static void check_arguments(void *options, struct argp_state *state)
 {
     const struct decode_options *o = options;
@@ -208,14 +199,23 @@ static void check_arguments(void *options, struct argp_state *state)
         cw_usage_error(state, "--native FILE and -o RUN.cwd are required");
 }
 
+static const struct cw_option decode_arguments[] = {
+    {"native", 0, "FILE", "NVIDIA's counter data (range --keep-native)", CW_OPTION_TEXT(struct decode_options, native)},
+    {"metrics", 'm', "A,B,...", "the counters to take (default: every one)",
+     CW_OPTION_TEXT(struct decode_options, metrics)},
+    {"chip", 0, "NAME", "the chip it is from (default: GH100)", CW_OPTION_TEXT(struct decode_options, chip)},
+    {"output", 'o', "RUN.cwd", "where to write the counter data", CW_OPTION_TEXT(struct decode_options, output)},
+    {CW_OPTION_CHECK(check_arguments)},
+    {0},
+};
+
 int cw_decode_command(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         decode_arguments, "",
         "Turns NVIDIA's counter data into counter data that metric-eval reads. Needs their "
         "host library, but no GPU.\v"
-        "Example:\n  capture-agent decode --native run.cd -o run.cwd",
-        check_arguments};
+        "Example:\n  capture-agent decode --native run.cd -o run.cwd"};
     struct decode_options options = {.chip = "GH100"};
     cw_usage_read(&usage, argc, argv, &options);
     struct cw_error err = CW_ERROR_INIT;

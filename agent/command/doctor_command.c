@@ -9,8 +9,7 @@ int cw_doctor_command(int argc, char **argv)
     static const struct cw_usage usage = {none, "",
                                           "Says what on this node would stop a capture, and how to mend it: a line for "
                                           "each check, ok, note or FAIL.\v"
-                                          "Example:\n  capture-agent doctor",
-                                          NULL};
+                                          "Example:\n  capture-agent doctor"};
     cw_usage_read(&usage, argc, argv, NULL);
     const struct cw_backend *backend = cw_command_real_backend();
     if (backend->missing) {

@@ -49,6 +49,18 @@ static void split_metrics(void *arguments, char *text, struct argp_state *state)
     a->options.metrics = a->metrics;
 }
 
+static void check_arguments(void *arguments, struct argp_state *state)
+{
+    const struct pc_arguments *a = arguments;
+    bool sass = a->options.sass;
+    if (a->list)
+        return;
+    if (!a->capture.options.output || (sass && !a->options.metric_count))
+        cw_usage_error(state, "%s", sass ? "-m METRIC and -o RUN.cwd are required" : "-o RUN.cwd is required");
+    if (!a->capture.options.argv)
+        cw_usage_error(state, "no program: give one after --");
+}
+
 static const struct cw_option common_options[] = {
     {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
      CW_OPTION_READ(struct pc_arguments, options.devices, cw_command_devices)},
@@ -80,6 +92,7 @@ static const struct cw_option pc_options[] = {
     {"sim-drop", 0, "PERCENT", "sim: how many of the samples to lose (default: 0)",
      CW_OPTION_NUMBER(struct pc_arguments, options.sim_drop, 0, 100)},
     {CW_OPTION_ROWS(common_options)},
+    {CW_OPTION_CHECK(check_arguments)},
     {0},
 };
 
@@ -90,20 +103,9 @@ static const struct cw_option sass_options[] = {
      CW_OPTION_TAKE(split_metrics)},
     {"list", 0, NULL, "print the SASS metrics that this node's GPU offers", CW_OPTION_FLAG(struct pc_arguments, list)},
     {CW_OPTION_ROWS(common_options)},
+    {CW_OPTION_CHECK(check_arguments)},
     {0},
 };
-
-static void check_arguments(void *arguments, struct argp_state *state)
-{
-    const struct pc_arguments *a = arguments;
-    bool sass = a->options.sass;
-    if (a->list)
-        return;
-    if (!a->capture.options.output || (sass && !a->options.metric_count))
-        cw_usage_error(state, "%s", sass ? "-m METRIC and -o RUN.cwd are required" : "-o RUN.cwd is required");
-    if (!a->capture.options.argv)
-        cw_usage_error(state, "no program: give one after --");
-}
 
 static enum cw_status list(const struct cw_backend *backend, bool sass, struct cw_error *err)
 {
@@ -137,8 +139,7 @@ int cw_pc_command(int argc, char **argv)
         "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
         "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
         "  capture-agent pc -o run.cwd --range '^step' -- python train.py\n"
-        "  capture-agent pc -o run.cwd --backend sim -- true",
-        check_arguments};
+        "  capture-agent pc -o run.cwd --backend sim -- true"};
     return run(&usage, argc, argv, false);
 }
 
@@ -150,7 +151,6 @@ int cw_sass_command(int argc, char **argv)
         "that. Counts are fetched when a context or the program ends, so a program that is killed leaves none. The "
         "code is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent sass --list\n"
-        "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app",
-        check_arguments};
+        "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app"};
     return run(&usage, argc, argv, true);
 }

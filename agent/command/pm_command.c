@@ -45,6 +45,17 @@ static void read_duration(void *seconds, char *text, struct argp_state *state)
     cw_usage_error(state, "found the duration '%s', expected a time above 0 such as 10, 10s, 5m or 2h", text);
 }
 
+static void check_arguments(void *arguments, struct argp_state *state)
+{
+    const struct pm_arguments *a = arguments;
+    if (!a->capture.plan || !a->capture.options.output)
+        cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
+    if (!a->capture.options.argv && a->options.duration_s <= 0)
+        cw_usage_error(state, "neither a program nor --duration: give one, or both");
+    if (a->options.sim_overflow && !a->options.sim_drop)
+        cw_usage_error(state, "found --sim-overflow without --sim-drop, expected samples that are lost by it");
+}
+
 static const struct cw_option pm_options[] = {
     {"config", 'c', "PLAN.cwc", "the config image that metric-config --profiler pm wrote",
      CW_OPTION_TEXT(struct pm_arguments, capture.plan)},
@@ -65,19 +76,9 @@ static const struct cw_option pm_options[] = {
     {"sim-overflow", 0, NULL, "sim: pretend that the hardware's buffer was full once",
      CW_OPTION_FLAG(struct pm_arguments, options.sim_overflow)},
     {CW_OPTION_GROUP(struct pm_arguments, capture, cw_command_file_options)},
+    {CW_OPTION_CHECK(check_arguments)},
     {0},
 };
-
-static void check_arguments(void *arguments, struct argp_state *state)
-{
-    const struct pm_arguments *a = arguments;
-    if (!a->capture.plan || !a->capture.options.output)
-        cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
-    if (!a->capture.options.argv && a->options.duration_s <= 0)
-        cw_usage_error(state, "neither a program nor --duration: give one, or both");
-    if (a->options.sim_overflow && !a->options.sim_drop)
-        cw_usage_error(state, "found --sim-overflow without --sim-drop, expected samples that are lost by it");
-}
 
 int cw_pm_command(int argc, char **argv)
 {
@@ -87,8 +88,7 @@ int cw_pm_command(int argc, char **argv)
         "time. The program's kernel launches are recorded, too. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pm -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
         "  capture-agent pm -c plan.cwc -o run.cwd --device all --duration 10\n"
-        "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true",
-        check_arguments};
+        "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true"};
     struct pm_arguments a = {
         .capture = {.backend = cw_command_default_backend()},
         .options = {.devices = 1, .interval = 100000, .buffer_bytes = 256 << 20, .sim_samples = 48}};

@@ -9,6 +9,35 @@ struct range_arguments {
     struct cw_range_options options;
 };
 
+static void check_arguments(void *arguments, struct argp_state *state)
+{
+    struct range_arguments *a = arguments;
+    const struct cw_backend *backend = cw_command_backend(&a->capture);
+    struct cw_range_options *o = &a->options;
+    const char *output = a->capture.options.output;
+    if (!a->capture.plan || !output)
+        cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
+    if (!a->capture.options.argv)
+        cw_usage_error(state, "no program: give one after --");
+    if (o->replay == not_given)
+        o->replay = o->user ? CW_REPLAY_APPLICATION : CW_REPLAY_BATCH;
+    if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
+        cw_usage_error(state, "found --ranges user with --replay %s, expected application or user",
+                       cw_replay_names[o->replay]);
+    if (o->keep_native && backend && !backend->keeps_native)
+        cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
+    if (o->keep_native && (cw_file_is_same(o->keep_native, output) || cw_file_is_same(o->keep_native, a->capture.plan)))
+        cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
+                       o->keep_native);
+    if (o->user && o->filter.kernel)
+        cw_usage_error(state, "found --kernel with --ranges user, expected --range for their names");
+    o->for_context = a->scope != SCOPE_DEVICE;
+    o->for_device = a->scope == SCOPE_DEVICE || /* the runs of application replay would have to agree */
+                    (a->scope == SCOPE_AUTO && o->replay != CW_REPLAY_APPLICATION);
+    if (!o->user && o->levels != 1)
+        cw_usage_error(state, "found --levels with --ranges auto, expected --ranges user");
+}
+
 static const struct cw_option range_options[] = {
     {"config", 'c', "PLAN.cwc", "the config image that metric-config wrote",
      CW_OPTION_TEXT(struct range_arguments, capture.plan)},
@@ -55,37 +84,9 @@ static const struct cw_option range_options[] = {
     {"sim-drop", 0, "N", "sim: how many launches to lose (default: 0)",
      CW_OPTION_NUMBER(struct range_arguments, options.sim_drop, 0, 1000000)},
     {CW_OPTION_GROUP(struct range_arguments, capture, cw_command_capture_options)},
+    {CW_OPTION_CHECK(check_arguments)},
     {0},
 };
-
-static void check_arguments(void *arguments, struct argp_state *state)
-{
-    struct range_arguments *a = arguments;
-    const struct cw_backend *backend = cw_command_backend(&a->capture);
-    struct cw_range_options *o = &a->options;
-    const char *output = a->capture.options.output;
-    if (!a->capture.plan || !output)
-        cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
-    if (!a->capture.options.argv)
-        cw_usage_error(state, "no program: give one after --");
-    if (o->replay == not_given)
-        o->replay = o->user ? CW_REPLAY_APPLICATION : CW_REPLAY_BATCH;
-    if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
-        cw_usage_error(state, "found --ranges user with --replay %s, expected application or user",
-                       cw_replay_names[o->replay]);
-    if (o->keep_native && backend && !backend->keeps_native)
-        cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
-    if (o->keep_native && (cw_file_is_same(o->keep_native, output) || cw_file_is_same(o->keep_native, a->capture.plan)))
-        cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
-                       o->keep_native);
-    if (o->user && o->filter.kernel)
-        cw_usage_error(state, "found --kernel with --ranges user, expected --range for their names");
-    o->for_context = a->scope != SCOPE_DEVICE;
-    o->for_device = a->scope == SCOPE_DEVICE || /* the runs of application replay would have to agree */
-                    (a->scope == SCOPE_AUTO && o->replay != CW_REPLAY_APPLICATION);
-    if (!o->user && o->levels != 1)
-        cw_usage_error(state, "found --levels with --ranges auto, expected --ranges user");
-}
 
 int cw_range_command(int argc, char **argv)
 {
@@ -96,8 +97,7 @@ int cw_range_command(int argc, char **argv)
         "Example:\n  capture-agent range -c plan.cwc -o run.cwd -- ./app --size 4096\n"
         "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
         "  capture-agent range -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
-        "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true",
-        check_arguments};
+        "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true"};
     struct range_arguments a = {
         .capture = {.backend = cw_command_default_backend()},
         .options = {.replay = not_given, .sim_kernels = 3, .levels = 1, .filter = {.launch_count = UINT64_MAX}}};

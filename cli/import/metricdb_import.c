@@ -51,6 +51,20 @@ static void choose_learned(void *learn, char *name, struct argp_state *state)
     learned[PM] |= !name || *name == 'p';
 }
 
+static void check_options(void *options, struct argp_state *state)
+{
+    const struct options *o = options;
+    if (!o->chip == !o->all)
+        cw_usage_error(state, "one of --chip and --all is required");
+    if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
+        cw_usage_error(state, "found --learn of all limits and --limits-from, expected one of them");
+    if (o->all && (o->learn[RANGE] || o->learn[PM] || o->mend))
+        cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
+                       o->mend ? "mend" : "learn");
+    if (o->all && o->evidence_count)
+        cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
+}
+
 static const struct cw_option option_list[] = {
     {"chip", 'c', "NAME", "the chip, by NVIDIA's name (GH100)", CW_OPTION_TEXT(struct options, chip)},
     {"all", 'a', NULL, "every chip that the library knows; what it does not tell stays as the existing files have it",
@@ -79,22 +93,9 @@ static const struct cw_option option_list[] = {
      CW_OPTION_FLAG(struct options, mend)},
     {"library", 'l', "FILE", "where NVIDIA's host library is, if not in its usual place",
      CW_OPTION_TEXT(struct options, library)},
+    {CW_OPTION_CHECK(check_options)},
     {0},
 };
-
-static void check_options(void *options, struct argp_state *state)
-{
-    const struct options *o = options;
-    if (!o->chip == !o->all)
-        cw_usage_error(state, "one of --chip and --all is required");
-    if (o->learn[RANGE] && o->learn[PM] && o->limits_from)
-        cw_usage_error(state, "found --learn of all limits and --limits-from, expected one of them");
-    if (o->all && (o->learn[RANGE] || o->learn[PM] || o->mend))
-        cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
-                       o->mend ? "mend" : "learn");
-    if (o->all && o->evidence_count)
-        cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
-}
 
 static void show_progress(const char *what)
 {
@@ -391,8 +392,7 @@ int main(int argc, char **argv)
         option_list, "",
         "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
         "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
-        "  metricdb-import --all -o chips",
-        check_options};
+        "  metricdb-import --all -o chips"};
     struct options options = {0};
     cw_cli_init();
     cw_usage_read(&usage, argc, argv, &options);

@@ -71,6 +71,7 @@ static const struct cw_option plain_rows[] = {
     {"learn", 'L', "WHAT", "", CW_OPTION_READ(struct options, learned, learn), .optional = true},
     {CW_OPTION_GROUP(struct options, inner, inner_rows)},
     {CW_OPTION_ROWS(more_rows)},
+    {CW_OPTION_CHECK(check)},
     {0},
 };
 static const struct cw_option word_rows[] = {{CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_WORDS(count_word)}, {0}};
@@ -80,7 +81,7 @@ static const struct cw_option program_rows[] = {
 static struct options read_line(const struct cw_option *rows, const char *const *words)
 {
     struct options options = {0};
-    const struct cw_usage usage = {rows, "", "", check};
+    const struct cw_usage usage = {rows, "", ""};
     static char texts[16][32];
     char name[] = "tool", *argv[17] = {name};
     int argc = 1;
