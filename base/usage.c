@@ -133,6 +133,16 @@ static uint64_t read_choice(const struct cw_option *o, const char *text, const s
     return 0;
 }
 
+static void append(const struct bound *b, const char *text, const struct argp_state *state)
+{
+    const struct cw_option *o = b->option;
+    const char **list = (void *)(b->base + o->at);
+    size_t *count = (void *)(b->base + o->count_at), most = o->size / sizeof *list;
+    if (*count == most)
+        cw_usage_error(state, "found more than %zu %s%s", most, o->name ? "--" : "", o->name ? o->name : o->value);
+    list[(*count)++] = text;
+}
+
 static void store(const struct bound *b, char *text, struct argp_state *state)
 {
     const struct cw_option *o = b->option;
@@ -149,6 +159,9 @@ static void store(const struct bound *b, char *text, struct argp_state *state)
     case CW_OPTION__CHOICE:
         store_number(b, read_choice(o, text, state));
         return;
+    case CW_OPTION__LIST:
+        append(b, text, state);
+        return;
     default:
         o->take(b->base + o->at, text, state);
     }
@@ -162,7 +175,7 @@ static error_t parse_word(const struct parsing *p, char *text, struct argp_state
     else if (words->kind == CW_OPTION__PROGRAM)
         return ARGP_ERR_UNKNOWN; /* argp gives all of them with ARGP_KEY_ARGS then */
     else
-        words->take(p->words.base + words->at, text, state);
+        store(&p->words, text, state);
     return 0;
 }
 

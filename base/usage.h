@@ -14,21 +14,22 @@ enum cw_option_kind {
     CW_OPTION__FLAG,
     CW_OPTION__NUMBER,
     CW_OPTION__CHOICE,
+    CW_OPTION__LIST,
     CW_OPTION__TAKE,
-    CW_OPTION__WORDS,
     CW_OPTION__PROGRAM,
     CW_OPTION__GROUP,
     CW_OPTION__CHECK
 };
 
 /* A row of a command's options: {"name", letter or 0, "VALUE" or NULL, "help", macro}. Rows without a name are {macro}:
- * more rows, what stands on the command line beside options, and what is checked at its end. */
+ * more rows, what is made of words that are no options (without such a row there may be none), and what is checked in
+ * the end. */
 struct cw_option {
     const char *name;
     int letter;
     const char *value, *help;
     enum cw_option_kind kind;
-    size_t at, size; /* the member, in the command's options */
+    size_t at, size, count_at; /* the member in the command's options, and that of its count */
     uint64_t least, most, unit;
     void (*take)(void *to, char *text, struct argp_state *state);
     void (*check)(void *options, struct argp_state *state);
@@ -47,14 +48,15 @@ struct cw_option {
     .kind = CW_OPTION__NUMBER, CW_OPTION__AT(type, member), .least = (min), .most = (max), .unit = (one)
 /* An enum, an unsigned integer or a bool: the place, from 0, of the text among the words of "VALUE", as "yes|no". */
 #define CW_OPTION_CHOICE(type, member) .kind = CW_OPTION__CHOICE, CW_OPTION__AT(type, member)
+/* An array of const char *, and a size_t that counts them: may be repeated. For words, .value says what they are. */
+#define CW_OPTION_LIST(type, member, count)                                                                            \
+    .kind = CW_OPTION__LIST, CW_OPTION__AT(type, member), .count_at = offsetof(type, count)
 /* Whatever the function makes of the text: it is given the member, or the command's options. */
 #define CW_OPTION_READ(type, member, function) .kind = CW_OPTION__TAKE, CW_OPTION__AT(type, member), .take = (function)
 #define CW_OPTION_TAKE(function) .kind = CW_OPTION__TAKE, .take = (function)
 /* The rows of a struct inside the command's options, or more rows of these. */
 #define CW_OPTION_GROUP(type, member, rows) .kind = CW_OPTION__GROUP, CW_OPTION__AT(type, member), .group = (rows)
 #define CW_OPTION_ROWS(rows) .kind = CW_OPTION__GROUP, .group = (rows)
-/* Each word that is no option goes to the function; commands without such a row take none. */
-#define CW_OPTION_WORDS(function) .kind = CW_OPTION__WORDS, .take = (function)
 /* A char *const *: options end at the first word that is none; this and what follows is a program and its arguments. */
 #define CW_OPTION_PROGRAM(type, member) .kind = CW_OPTION__PROGRAM, CW_OPTION__AT(type, member)
 

@@ -33,14 +33,6 @@ struct options {
     bool mend;
 };
 
-static void add_evidence(void *options, char *path, struct argp_state *state)
-{
-    struct options *o = options;
-    if (o->evidence_count == MOST_EVIDENCE)
-        cw_usage_error(state, "found more than %d --evidence files", MOST_EVIDENCE);
-    o->evidence[o->evidence_count++] = path;
-}
-
 /* NULL: both. */
 static void choose_learned(void *learn, char *name, struct argp_state *state)
 {
@@ -74,7 +66,7 @@ static const struct cw_option option_list[] = {
     {"evidence", 'e', "FILE",
      "a native counter-data image of this chip (capture-agent --keep-native); confirms formulas and gives peak rates "
      "and instance counts; may be repeated",
-     CW_OPTION_TAKE(add_evidence)},
+     CW_OPTION_LIST(struct options, evidence, evidence_count)},
     {"formulas-from", 'F', "FILE",
      "take formulas over from the file of another chip where names and raw counters agree (default with --all: the "
      "first file there that knows peaks)",

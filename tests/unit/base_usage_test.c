@@ -19,19 +19,13 @@ struct options {
     enum colour colour;
     uint8_t small;
     uint32_t middle;
-    int words;
+    const char *words[2];
+    size_t word_count;
     bool learned;
     struct inner inner;
     char *const *program;
     bool checked;
 };
-
-static void count_word(void *options, char *text, struct argp_state *state)
-{
-    (void)text;
-    (void)state;
-    ((struct options *)options)->words++;
-}
 
 static void learn(void *learned, char *text, struct argp_state *state)
 {
@@ -74,7 +68,8 @@ static const struct cw_option plain_rows[] = {
     {CW_OPTION_CHECK(check)},
     {0},
 };
-static const struct cw_option word_rows[] = {{CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_WORDS(count_word)}, {0}};
+static const struct cw_option word_rows[] = {
+    {CW_OPTION_ROWS(plain_rows)}, {.value = "names", CW_OPTION_LIST(struct options, words, word_count)}, {0}};
 static const struct cw_option program_rows[] = {
     {CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_PROGRAM(struct options, program)}, {0}};
 
@@ -108,7 +103,8 @@ Test(usage, each_kind_is_stored_in_its_member)
 Test(usage, what_is_not_given_stays)
 {
     struct options o = READ(word_rows, "one", "-a", "two");
-    cr_expect(o.words == 2 && o.all && !o.output && !o.colour && !o.small && !o.learned);
+    cr_expect(o.word_count == 2 && o.all && !o.output && !o.colour && !o.small && !o.learned);
+    cr_expect_str_eq(o.words[1], "two");
 }
 
 Test(usage, a_program_ends_the_options)
@@ -122,7 +118,7 @@ Test(usage, a_program_ends_the_options)
 }
 
 /* The first line that the command line is refused with. */
-static void expect_refused(const char *const *words, const char *expected)
+static void expect_refused(const struct cw_option *rows, const char *const *words, const char *expected)
 {
     int ends[2], how = 0;
     char text[4096] = "";
@@ -131,7 +127,7 @@ static void expect_refused(const char *const *words, const char *expected)
     cr_assert(pid >= 0);
     if (pid == 0) {
         dup2(ends[1], 2);
-        read_line(plain_rows, words);
+        read_line(rows, words);
         _exit(0);
     }
     close(ends[1]);
@@ -147,7 +143,7 @@ static void expect_refused(const char *const *words, const char *expected)
     cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 2);
     cr_expect_str_eq(text, expected);
 }
-#define REFUSES(expected, ...) expect_refused((const char *const[]){__VA_ARGS__, NULL}, "tool: " expected)
+#define REFUSES(expected, ...) expect_refused(plain_rows, (const char *const[]){__VA_ARGS__, NULL}, "tool: " expected)
 
 Test(usage, mistakes_are_said_in_one_way)
 {
@@ -160,4 +156,5 @@ Test(usage, mistakes_are_said_in_one_way)
     REFUSES("found --middle '', expected a whole number up to 4294967295", "--middle=");
     REFUSES("found --bytes '1k', expected a whole number up to 4096", "--bytes", "1k");
     REFUSES("found 'word', expected only options", "word");
+    expect_refused(word_rows, (const char *const[]){"a", "b", "c", NULL}, "tool: found more than 2 names");
 }
