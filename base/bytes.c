@@ -13,18 +13,33 @@ void cw_reader_init(struct cw_reader *reader, const void *data, size_t size, con
     *reader = (struct cw_reader){.data = data, .size = size, .base = base, .source = source, .err = err};
 }
 
-enum cw_status cw_reader_fail(struct cw_reader *reader, const char *format, ...)
+static enum cw_status fail(struct cw_reader *reader, size_t pos, const char *format, va_list args)
 {
+    char message[512];
     if (reader->status != CW_OK)
         return reader->status;
-    char message[512];
+    vsnprintf(message, sizeof message, format, args);
+    reader->pos = pos;
+    reader->status = cw_error_offset(reader->err, CW_ERR_INPUT, reader->source, reader->base + pos, "%s", message);
+    return reader->status;
+}
+
+enum cw_status cw_reader_fail(struct cw_reader *reader, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    enum cw_status status = fail(reader, reader->pos, format, args);
     va_end(args);
-    reader->status =
-        cw_error_offset(reader->err, CW_ERR_INPUT, reader->source, reader->base + reader->pos, "%s", message);
-    return reader->status;
+    return status;
+}
+
+enum cw_status cw_reader_fail_at(struct cw_reader *reader, size_t pos, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum cw_status status = fail(reader, pos, format, args);
+    va_end(args);
+    return status;
 }
 
 const uint8_t *cw_read_bytes(struct cw_reader *reader, size_t size)
@@ -107,12 +122,11 @@ uint32_t cw_read_count_up_to(struct cw_reader *reader, size_t item_size, uint32_
         return 0;
     if (count <= most && (!item_size || count <= left / item_size))
         return count;
-    reader->pos -= 4;
     if (count > most)
-        cw_reader_fail(reader, "found a count of %u %s, expected at most %u", count, what, most);
+        cw_reader_fail_at(reader, reader->pos - 4, "found a count of %u %s, expected at most %u", count, what, most);
     else
-        cw_reader_fail(reader, "found a count of %u %s, expected at most the %zu that fit the data", count, what,
-                       left / item_size);
+        cw_reader_fail_at(reader, reader->pos - 4, "found a count of %u %s, expected at most the %zu that fit the data",
+                          count, what, left / item_size);
     return 0;
 }
 
@@ -124,16 +138,14 @@ uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *w
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena)
 {
     uint32_t length = cw_read_u32(reader);
-    if (reader->status == CW_OK && length > CW_TEXT_MAX) {
-        reader->pos -= 4;
-        cw_reader_fail(reader, "found a string of %u bytes, expected at most %d", length, CW_TEXT_MAX);
-    }
+    if (length > CW_TEXT_MAX)
+        cw_reader_fail_at(reader, reader->pos - 4, "found a string of %u bytes, expected at most %d", length,
+                          CW_TEXT_MAX);
     const uint8_t *at = cw_read_bytes(reader, length);
     if (!at)
         return "";
     if (!cw_utf8_holds(at, length)) {
-        reader->pos -= length;
-        cw_reader_fail(reader, "found a string of %u bytes that is not UTF-8 text", length);
+        cw_reader_fail_at(reader, reader->pos - length, "found a string of %u bytes that is not UTF-8 text", length);
         return "";
     }
     const char *copy = cw_arena_strndup(arena, (const char *)at, length);

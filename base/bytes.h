@@ -41,8 +41,10 @@ enum { CW_TEXT_MAX = 1 << 16 };
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena);
 /* `size` bytes in place; NULL after a failure. */
 const uint8_t *cw_read_bytes(struct cw_reader *reader, size_t size);
-/* Fails with a message about the current position. */
+/* Fails with a message about the current position, or another one. */
 enum cw_status cw_reader_fail(struct cw_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum cw_status cw_reader_fail_at(struct cw_reader *reader, size_t pos, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Success only if nothing failed and every byte was read. */
 enum cw_status cw_reader_finish(struct cw_reader *reader, const char *what);
 

@@ -67,15 +67,11 @@ enum cw_status cw_chunk_check_header(struct cw_reader *file, const struct cw_chu
         return refuse_magic(file, kind);
     file->pos = 8;
     uint16_t major = cw_read_u16(file);
-    if (major != kind->major) {
-        file->pos = 8;
-        return cw_reader_fail(file, "found %s version %u, expected version %u", kind->what, major, kind->major);
-    }
+    if (major != kind->major)
+        return cw_reader_fail_at(file, 8, "found %s version %u, expected version %u", kind->what, major, kind->major);
     cw_read_u16(file);
-    if (cw_read_u32(file) != 0) {
-        file->pos = 12;
-        return cw_reader_fail(file, "found a reserved header field in use, expected 0");
-    }
+    if (cw_read_u32(file) != 0)
+        return cw_reader_fail_at(file, 12, "found a reserved header field in use, expected 0");
     return file->status;
 }
 
@@ -91,10 +87,8 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
         chunk->type = cw_read_u32(file);
         chunk->flags = cw_read_u32(file);
         length = cw_read_u64(file);
-        if (chunk->flags & ~(uint32_t)CW_CHUNK_OPTIONAL) {
-            file->pos = start + 4;
-            return cw_reader_fail(file, "found chunk flags 0x%x, expected 0 or 1", chunk->flags);
-        }
+        if (chunk->flags & ~(uint32_t)CW_CHUNK_OPTIONAL)
+            return cw_reader_fail_at(file, start + 4, "found chunk flags 0x%x, expected 0 or 1", chunk->flags);
     }
     if (left < CW_CHUNK_HEADER_SIZE || length > left - CW_CHUNK_HEADER_SIZE) {
         file->pos = start;
@@ -108,11 +102,9 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
     chunk->size = (size_t)length;
     chunk->payload = cw_read_bytes(file, chunk->size);
     char text[5];
-    if (checksum(file->data + start, chunk->payload, chunk->size) != stored) {
-        file->pos = start;
-        return cw_reader_fail(file, "found a damaged chunk %s, its checksum does not match",
-                              cw_chunk_type_text(chunk->type, text));
-    }
+    if (checksum(file->data + start, chunk->payload, chunk->size) != stored)
+        return cw_reader_fail_at(file, start, "found a damaged chunk %s, its checksum does not match",
+                                 cw_chunk_type_text(chunk->type, text));
     *found = true;
     return CW_OK;
 }
@@ -120,6 +112,13 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload)
 {
     cw_reader_init(payload, chunk->payload, chunk->size, file->source, chunk->offset + CW_CHUNK_HEADER_SIZE, file->err);
+}
+
+enum cw_status cw_chunk_finish(struct cw_reader *payload, const struct cw_chunk *chunk)
+{
+    char text[5], what[16] = "chunk ";
+    strcat(what, cw_chunk_type_text(chunk->type, text));
+    return cw_reader_finish(payload, what);
 }
 
 const char *cw_chunk_type_text(uint32_t type, char text[5])

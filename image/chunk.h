@@ -5,8 +5,7 @@
 #include "base/bytes.h"
 
 enum { CW_FILE_HEADER_SIZE = 16, CW_CHUNK_HEADER_SIZE = 24, CW_CHUNK_OPTIONAL = 1 };
-#define CW_CHUNK_TYPE(a, b, c, d)                                                                                      \
-    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+#define CW_CHUNK_TYPE(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 struct cw_chunk_kind {
     const uint8_t *magic; /* 8 bytes */
@@ -31,11 +30,13 @@ struct cw_chunk {
 enum cw_status cw_chunk_check_header(struct cw_reader *file, const struct cw_chunk_kind *kind);
 
 /* Reads the chunk at the reader's position and verifies its checksum. At the end of the data `*found` is false. A
- * file that ends inside the chunk is an error, or, where `truncated` is not NULL, sets *truncated and *found = false. */
+ * file that ends inside the chunk is an error, or, where `truncated` is not NULL, sets *truncated and *found = false.
+ */
 enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, bool *found, bool *truncated);
 
-/* A reader over the chunk's payload. */
+/* A reader over the chunk's payload, and its end: success only if nothing failed and every byte was read. */
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload);
+enum cw_status cw_chunk_finish(struct cw_reader *payload, const struct cw_chunk *chunk);
 
 /* "PLAN" for a type, printable whatever the bytes. Returns `text` (5 bytes). */
 const char *cw_chunk_type_text(uint32_t type, char text[5]);

@@ -151,10 +151,8 @@ static void read_raws(struct parse *p, struct cw_reader *in)
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
         size_t pos = in->pos;
         raws[i] = cw_read_u64(in);
-        if (in->status == CW_OK && raws[i] <= last) {
-            in->pos = pos;
-            cw_reader_fail(in, "found raw counter id %" PRIu64 ", expected one above %" PRIu64, raws[i], last);
-        }
+        if (raws[i] <= last)
+            cw_reader_fail_at(in, pos, "found raw counter id %" PRIu64 ", expected one above %" PRIu64, raws[i], last);
         last = raws[i];
     }
     p->image->raws = raws;
@@ -236,10 +234,9 @@ static void read_counters(struct parse *p, struct cw_reader *in)
         size_t pos = in->pos;
         read_counter(p, in, placed, &counters[i], &pairs);
         names[i] = (struct cw_field_key){.name = counters[i].name, .pos = pos};
-        if (in->status == CW_OK && pairs > CW_CONFIG_PAIRS_MAX) {
-            in->pos = pos;
-            cw_reader_fail(in, "found more than %d passes over all counters, expected no more", CW_CONFIG_PAIRS_MAX);
-        }
+        if (pairs > CW_CONFIG_PAIRS_MAX)
+            cw_reader_fail_at(in, pos, "found more than %d passes over all counters, expected no more",
+                              CW_CONFIG_PAIRS_MAX);
     }
     cw_field_check_unique(in, names, count, "counter");
     free(names);
@@ -256,10 +253,8 @@ static void read_limit(struct parse *p, struct cw_reader *in, struct cw_config_l
 {
     size_t pos = in->pos;
     limit->max = cw_read_u32(in);
-    if (in->status == CW_OK && limit->max == 0) {
-        in->pos = pos;
-        cw_reader_fail(in, "found a limit of 0 groups, expected at least 1");
-    }
+    if (limit->max == 0)
+        cw_reader_fail_at(in, pos, "found a limit of 0 groups, expected at least 1");
     uint32_t count = cw_read_count(in, 12, "members of the limit");
     struct cw_placement *members = cw_field_array(in, p->arena, count, sizeof *members);
     uint32_t *groups = cw_field_array(in, p->arena, count, sizeof *groups);
@@ -295,8 +290,7 @@ static void read_prefix(struct parse *p, struct cw_reader *in)
         size_t same = 0;
         while (same < own.size && same < in->size && own.data[same] == stored[same])
             same++;
-        in->pos = same;
-        cw_reader_fail(in, "found another counter-data prefix, expected the one of this plan");
+        cw_reader_fail_at(in, same, "found another counter-data prefix, expected the one of this plan");
     }
     cw_writer_free(&own);
 }
@@ -311,10 +305,8 @@ static void read_rollups(struct parse *p, struct cw_reader *in)
     uint8_t *rollups = cw_field_array(in, p->arena, p->image->counter_count, sizeof *rollups);
     for (uint32_t i = 0; i < p->image->counter_count && in->status == CW_OK; i++) {
         rollups[i] = cw_read_u8(in);
-        if (in->status == CW_OK && rollups[i] >= CW_ROLLUP_BIT(CW_ROLLUP_COUNT)) {
-            in->pos--;
-            cw_reader_fail(in, "found the rollups 0x%02x, expected bits of four", rollups[i]);
-        }
+        if (rollups[i] >= CW_ROLLUP_BIT(CW_ROLLUP_COUNT))
+            cw_reader_fail_at(in, in->pos - 1, "found the rollups 0x%02x, expected bits of four", rollups[i]);
     }
     p->image->rollups = rollups;
 }
@@ -404,12 +396,10 @@ static enum cw_status refuse_chunk(struct cw_reader *file, const struct cw_chunk
 
 static enum cw_status read_part(struct parse *p, const struct cw_reader *file, const struct cw_chunk *chunk, int index)
 {
-    char text[5], what[16] = "chunk ";
-    strcat(what, cw_chunk_type_text(chunk->type, text));
     struct cw_reader in;
     cw_chunk_open(file, chunk, &in);
     parts[index].read(p, &in);
-    return cw_reader_finish(&in, what);
+    return cw_chunk_finish(&in, chunk);
 }
 
 static enum cw_status read_chunks(struct parse *p, struct cw_reader *file)

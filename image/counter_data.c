@@ -38,13 +38,6 @@ static enum cw_status list_add(struct parse *p, struct chunk_list *list, const s
     return CW_OK;
 }
 
-static enum cw_status finish_chunk(struct cw_reader *in, const struct cw_chunk *chunk)
-{
-    char text[5], what[16] = "chunk ";
-    strcat(what, cw_chunk_type_text(chunk->type, text));
-    return cw_reader_finish(in, what);
-}
-
 static enum cw_status read_schema(struct parse *p)
 {
     struct cw_chunk chunk;
@@ -55,15 +48,14 @@ static enum cw_status read_schema(struct parse *p)
         return status;
     if (!found)
         return cw_reader_fail(&p->file, "found the end of the file, expected chunk SCHM");
-    if (chunk.type != CW_CHUNK_SCHEMA || chunk.flags != 0) {
-        p->file.pos = (size_t)chunk.offset;
-        return cw_reader_fail(&p->file, "found chunk %s with flags %u, expected chunk SCHM with flags 0",
-                              cw_chunk_type_text(chunk.type, text), chunk.flags);
-    }
+    if (chunk.type != CW_CHUNK_SCHEMA || chunk.flags != 0)
+        return cw_reader_fail_at(&p->file, (size_t)chunk.offset,
+                                 "found chunk %s with flags %u, expected chunk SCHM with flags 0",
+                                 cw_chunk_type_text(chunk.type, text), chunk.flags);
     struct cw_reader in;
     cw_chunk_open(&p->file, &chunk, &in);
     cw_schema_read(&p->data->schema, &in, p->arena);
-    return finish_chunk(&in, &chunk);
+    return cw_chunk_finish(&in, &chunk);
 }
 
 static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
@@ -71,17 +63,15 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
     uint64_t ranges = cw_read_u64(&in);
-    if (in.status == CW_OK && ranges != p->ranges.count) {
-        in.pos = 0;
-        cw_reader_fail(&in, "found an end chunk for %" PRIu64 " ranges, expected the %zu of the file", ranges,
-                       p->ranges.count);
-    }
+    if (ranges != p->ranges.count)
+        cw_reader_fail_at(&in, 0, "found an end chunk for %" PRIu64 " ranges, expected the %zu of the file", ranges,
+                          p->ranges.count);
     p->data->dropped = cw_read_u64(&in);
     p->data->how = (enum cw_capture_end)cw_field_read_enum(&in, CW_END__COUNT, "end of the capture",
                                                            "0 (exited), 1 (signalled) or 2 (no program)");
     p->data->code = cw_read_u32(&in);
     p->data->complete = true;
-    return finish_chunk(&in, chunk);
+    return cw_chunk_finish(&in, chunk);
 }
 
 static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
@@ -96,27 +86,24 @@ static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
 static enum cw_status read_repeats(struct parse *p, const struct cw_chunk *chunk)
 {
     const struct cw_schema *s = &p->data->schema;
-    if (s->repeats || p->ranges.count || s->profiler != CW_PROFILER_RANGE) {
-        p->file.pos = (size_t)chunk->offset;
-        return cw_reader_fail(&p->file, "found chunk RPTS, expected it once, before the ranges of a range capture");
-    }
+    if (s->repeats || p->ranges.count || s->profiler != CW_PROFILER_RANGE)
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset,
+                                 "found chunk RPTS, expected it once, before the ranges of a range capture");
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
     cw_schema_read_repeats(&p->data->schema, &in, p->arena);
-    return finish_chunk(&in, chunk);
+    return cw_chunk_finish(&in, chunk);
 }
 
 static enum cw_status read_meanings(struct parse *p, const struct cw_chunk *chunk)
 {
     struct cw_schema *s = &p->data->schema;
-    if (s->meanings) {
-        p->file.pos = (size_t)chunk->offset;
-        return cw_reader_fail(&p->file, "found chunk MEAN again, expected it once");
-    }
+    if (s->meanings)
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset, "found chunk MEAN again, expected it once");
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
     s->meaning_count = cw_field_read_meanings(&in, p->arena, &s->meanings);
-    return finish_chunk(&in, chunk);
+    return cw_chunk_finish(&in, chunk);
 }
 
 static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
@@ -138,16 +125,14 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
                                                 : add_range(p, chunk);
     if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
         return list_add(p, &p->pm, chunk);
-    size_t after = p->file.pos;
-    p->file.pos = (size_t)chunk->offset;
+    const size_t pos = (size_t)chunk->offset;
     if (known)
-        return cw_reader_fail(&p->file, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
+        return cw_reader_fail_at(&p->file, pos, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
     if (chunk->type == CW_CHUNK_SCHEMA)
-        return cw_reader_fail(&p->file, "found chunk SCHM again, expected it once");
+        return cw_reader_fail_at(&p->file, pos, "found chunk SCHM again, expected it once");
     if (!(chunk->flags & CW_CHUNK_OPTIONAL))
-        return cw_reader_fail(&p->file, "found an unknown chunk %s that is not optional, expected one of version 1.3",
-                              text);
-    p->file.pos = after;
+        return cw_reader_fail_at(&p->file, pos,
+                                 "found an unknown chunk %s that is not optional, expected one of version 1.3", text);
     return CW_OK;
 }
 
@@ -186,7 +171,7 @@ static enum cw_status read_device(struct parse *p, const struct cw_chunk *chunk,
         cw_read_f64s(&in, facts[i].peak, CW_ROLLUP_COUNT);
     }
     device->facts = facts;
-    return finish_chunk(&in, chunk);
+    return cw_chunk_finish(&in, chunk);
 }
 
 struct located {
@@ -217,8 +202,8 @@ static enum cw_status keep_devices(struct parse *p, struct located *found, struc
         p->devices.items[i] = found[i].chunk;
         if (i == 0 || devices[i - 1].index != devices[i].index)
             continue;
-        p->file.pos = (size_t)found[i].chunk.offset;
-        return cw_reader_fail(&p->file, "found device %" PRIu32 " again, expected each once", devices[i].index);
+        return cw_reader_fail_at(&p->file, (size_t)found[i].chunk.offset,
+                                 "found device %" PRIu32 " again, expected each once", devices[i].index);
     }
     p->data->devices = devices;
     p->data->device_count = (uint32_t)count;
@@ -247,10 +232,7 @@ static uint32_t read_device_number(struct parse *p, struct cw_reader *in)
     if (cw_device_find(p->data->devices, p->data->device_count, number, &index) &&
         p->devices.items[index].offset < in->base)
         return index;
-    if (in->status == CW_OK) {
-        in->pos = pos;
-        cw_reader_fail(in, "found a range of device %" PRIu32 ", expected one with a DEVC chunk before it", number);
-    }
+    cw_reader_fail_at(in, pos, "found a range of device %" PRIu32 ", expected one with a DEVC chunk before it", number);
     return 0;
 }
 
@@ -289,17 +271,15 @@ static enum cw_status read_about(struct parse *p, size_t index, struct cw_range 
         return CW_OK;
     cw_chunk_open(&p->file, chunk, &in);
     range->attribute_count = cw_field_read_pairs(&in, p->arena, &range->attributes, "attributes");
-    return finish_chunk(&in, chunk);
+    return cw_chunk_finish(&in, chunk);
 }
 
 /* A NaN among the instances makes every rollup NaN. */
 static void read_instances(struct cw_reader *in, double rollup[CW_ROLLUP_COUNT])
 {
     uint32_t count = cw_read_count(in, 8, "instances");
-    if (in->status == CW_OK && count == 0) {
-        in->pos -= 4;
-        cw_reader_fail(in, "found a value of 0 instances, expected at least 1");
-    }
+    if (count == 0)
+        cw_reader_fail_at(in, in->pos - 4, "found a value of 0 instances, expected at least 1");
     if (in->status != CW_OK)
         return;
     double first = cw_read_f64(in), sum = first, min = first, max = first;
@@ -360,9 +340,9 @@ static enum cw_status read_some_ranges(struct parse *p, size_t first, size_t cou
         }
     }
     for (size_t i = 0; i < count && status == CW_OK; i++) {
-        status = finish_chunk(&in[i], &p->ranges.items[first + i]);
+        status = cw_chunk_finish(&in[i], &p->ranges.items[first + i]);
         if (status == CW_OK && data->schema.repeat_count)
-            status = finish_chunk(&more[i], &p->repeated.items[first + i]);
+            status = cw_chunk_finish(&more[i], &p->repeated.items[first + i]);
     }
     return status;
 }
@@ -371,9 +351,9 @@ static enum cw_status check_size(struct parse *p, size_t size, uint32_t expected
 {
     if (size >= expected)
         return CW_OK;
-    p->file.pos = (size_t)p->ranges.items[range].offset;
-    return cw_reader_fail(&p->file, "found a range of %zu bytes%s, expected a value for each of %" PRIu32 " %s", size,
-                          what, expected, *what ? "repeats" : "counters");
+    return cw_reader_fail_at(&p->file, (size_t)p->ranges.items[range].offset,
+                             "found a range of %zu bytes%s, expected a value for each of %" PRIu32 " %s", size, what,
+                             expected, *what ? "repeats" : "counters");
 }
 
 /* A value has at least one byte, so no range chunk is shorter than the schema has counters: with that the columns are

@@ -107,10 +107,8 @@ uint32_t cw_field_read_index(struct cw_reader *in, uint32_t count, const char *w
 {
     size_t pos = in->pos;
     uint32_t index = cw_read_u32(in);
-    if (in->status == CW_OK && index >= count) {
-        in->pos = pos;
-        cw_reader_fail(in, "found %s %" PRIu32 ", expected one below %" PRIu32, what, index, count);
-    }
+    if (index >= count)
+        cw_reader_fail_at(in, pos, "found %s %" PRIu32 ", expected one below %" PRIu32, what, index, count);
     return in->status == CW_OK ? index : 0;
 }
 
@@ -118,10 +116,8 @@ uint8_t cw_field_read_enum(struct cw_reader *in, uint8_t count, const char *what
 {
     size_t pos = in->pos;
     uint8_t value = cw_read_u8(in);
-    if (in->status == CW_OK && value >= count) {
-        in->pos = pos;
-        cw_reader_fail(in, "found %s %u, expected %s", what, value, names);
-    }
+    if (value >= count)
+        cw_reader_fail_at(in, pos, "found %s %u, expected %s", what, value, names);
     return in->status == CW_OK ? value : 0;
 }
 
@@ -157,11 +153,10 @@ void cw_field_check_unique(struct cw_reader *in, struct cw_field_key *keys, size
             repeat = &keys[i];
     if (!repeat)
         return;
-    in->pos = repeat->pos;
     if (repeat->name)
-        cw_reader_fail(in, "found %s '%s' again, expected each once", what, repeat->name);
+        cw_reader_fail_at(in, repeat->pos, "found %s '%s' again, expected each once", what, repeat->name);
     else
-        cw_reader_fail(in, "found a %s again, expected each once", what);
+        cw_reader_fail_at(in, repeat->pos, "found a %s again, expected each once", what);
 }
 
 void cw_field_write_meanings(struct cw_writer *out, const struct cw_meaning *meanings, uint32_t count)

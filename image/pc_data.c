@@ -254,6 +254,13 @@ void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *
     write_payload(CW_CHUNK_SASS, payload, size, out);
 }
 
+static void read_module(struct cw_module *module, struct cw_reader *in)
+{
+    module->crc = cw_read_u64(in);
+    module->size = in->size - in->pos;
+    module->code = cw_read_bytes(in, module->size);
+}
+
 /* The lists of `data` are filled where `fill` holds them, else only counted. */
 struct lists {
     struct cw_module *modules;
@@ -264,29 +271,22 @@ struct lists {
 static enum cw_status take_chunk(struct cw_pc_data *data, const struct lists *fill, const struct cw_reader *file,
                                  const struct cw_chunk *chunk, struct cw_arena *arena)
 {
+    uint32_t *count = chunk->type == CW_CHUNK_MODULE ? &data->module_count
+                      : chunk->type == CW_CHUNK_PC   ? &data->pc_count
+                      : chunk->type == CW_CHUNK_SASS ? &data->sass_count
+                                                     : NULL;
+    uint32_t at = count ? (*count)++ : 0;
     struct cw_reader in;
-    cw_chunk_open(file, chunk, &in);
-    if (chunk->type == CW_CHUNK_MODULE) {
-        struct cw_module module = {.crc = fill ? cw_read_u64(&in) : 0};
-        module.size = fill ? in.size - in.pos : 0;
-        module.code = fill ? cw_read_bytes(&in, module.size) : NULL;
-        if (fill)
-            fill->modules[data->module_count] = module;
-        data->module_count++;
-    } else if (chunk->type == CW_CHUNK_PC) {
-        if (fill)
-            cw_pc_batch_read(&fill->pc[data->pc_count], &in, arena);
-        data->pc_count++;
-    } else if (chunk->type == CW_CHUNK_SASS) {
-        if (fill)
-            cw_sass_batch_read(&fill->sass[data->sass_count], &in, arena);
-        data->sass_count++;
-    } else {
+    if (!count || !fill)
         return CW_OK;
-    }
-    char what[16] = "chunk ", text[5];
-    strcat(what, cw_chunk_type_text(chunk->type, text));
-    return fill ? cw_reader_finish(&in, what) : CW_OK;
+    cw_chunk_open(file, chunk, &in);
+    if (chunk->type == CW_CHUNK_PC)
+        cw_pc_batch_read(&fill->pc[at], &in, arena);
+    else if (chunk->type == CW_CHUNK_SASS)
+        cw_sass_batch_read(&fill->sass[at], &in, arena);
+    else
+        read_module(&fill->modules[at], &in);
+    return cw_chunk_finish(&in, chunk);
 }
 
 static enum cw_status walk(struct cw_pc_data *data, const struct lists *fill, struct cw_reader file,

@@ -123,10 +123,8 @@ static uint32_t read_device(const struct parse *p, struct cw_reader *in)
 {
     size_t pos = in->pos;
     uint32_t number = cw_read_u32(in), index = 0;
-    if (!cw_device_find(p->devices, p->device_count, number, &index) && in->status == CW_OK) {
-        in->pos = pos;
-        cw_reader_fail(in, "found device %" PRIu32 ", expected one with a DEVC chunk", number);
-    }
+    if (!cw_device_find(p->devices, p->device_count, number, &index))
+        cw_reader_fail_at(in, pos, "found device %" PRIu32 ", expected one with a DEVC chunk", number);
     return index;
 }
 
@@ -146,11 +144,9 @@ static void skip_column(struct cw_reader *in, uint32_t count)
 
 static bool check_count(struct cw_reader *in, uint32_t count, uint32_t counters)
 {
-    if (in->status == CW_OK && (count == 0 || (uint64_t)count * counters > CW_BLOCK_VALUES_MAX)) {
-        in->pos -= 4;
-        cw_reader_fail(in, "found %" PRIu32 " samples of %" PRIu32 " counters, expected 1 to %d values", count,
-                       counters, CW_BLOCK_VALUES_MAX);
-    }
+    if (count == 0 || (uint64_t)count * counters > CW_BLOCK_VALUES_MAX)
+        cw_reader_fail_at(in, in->pos - 4, "found %" PRIu32 " samples of %" PRIu32 " counters, expected 1 to %d values",
+                          count, counters, CW_BLOCK_VALUES_MAX);
     return in->status == CW_OK;
 }
 

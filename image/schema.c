@@ -131,10 +131,8 @@ static void read_counter(struct cw_reader *in, struct cw_arena *arena, uint32_t 
     for (uint32_t k = 0; k < count && in->status == CW_OK; k++) {
         size_t pos = in->pos;
         passes[k] = cw_field_read_index(in, pass_count, "pass");
-        if (in->status == CW_OK && k > 0 && passes[k] <= passes[k - 1]) {
-            in->pos = pos;
-            cw_reader_fail(in, "found pass %u, expected one above %u", passes[k], passes[k - 1]);
-        }
+        if (k > 0 && passes[k] <= passes[k - 1])
+            cw_reader_fail_at(in, pos, "found pass %u, expected one above %u", passes[k], passes[k - 1]);
     }
     counter->passes = passes;
     counter->pass_count = count;
@@ -172,38 +170,32 @@ void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_ar
 }
 
 static void check_repeat(const struct cw_schema *schema, const struct cw_schema_repeat *r,
-                         const struct cw_schema_repeat *last, struct cw_reader *in)
+                         const struct cw_schema_repeat *last, struct cw_reader *in, size_t pos)
 {
     const struct cw_schema_counter *c = &schema->counters[r->counter];
     bool own = false;
     for (uint32_t i = 0; i < c->pass_count && c->whole; i++)
         own = own || c->passes[i] == r->pass;
     if (!c->whole || own)
-        cw_reader_fail(in, "found counter %u again in pass %u, expected one that is whole, in another pass", r->counter,
-                       r->pass);
+        cw_reader_fail_at(in, pos, "found counter %u again in pass %u, expected one that is whole, in another pass",
+                          r->counter, r->pass);
     else if (last && (r->counter < last->counter || (r->counter == last->counter && r->pass <= last->pass)))
-        cw_reader_fail(in, "found counter %u of pass %u behind counter %u of pass %u, expected them in order",
-                       r->counter, r->pass, last->counter, last->pass);
+        cw_reader_fail_at(in, pos, "found counter %u of pass %u behind counter %u of pass %u, expected them in order",
+                          r->counter, r->pass, last->counter, last->pass);
 }
 
 void cw_schema_read_repeats(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena)
 {
     uint32_t count = cw_read_count(in, 8, "repeats");
     struct cw_schema_repeat *repeats = cw_field_array(in, arena, count, sizeof *repeats);
-    if (in->status == CW_OK && count > UINT32_MAX - schema->counter_count) {
-        in->pos = 0;
-        cw_reader_fail(in, "found %u repeats beside %u counters, expected fewer", count, schema->counter_count);
-    }
+    if (count > UINT32_MAX - schema->counter_count)
+        cw_reader_fail_at(in, 0, "found %u repeats beside %u counters, expected fewer", count, schema->counter_count);
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
         size_t pos = in->pos;
         repeats[i].counter = cw_field_read_index(in, schema->counter_count, "counter");
         repeats[i].pass = cw_field_read_index(in, schema->pass_count, "pass");
-        if (in->status != CW_OK)
-            break;
-        size_t after = in->pos;
-        in->pos = pos;
-        check_repeat(schema, &repeats[i], i ? &repeats[i - 1] : NULL, in);
-        in->pos = in->status == CW_OK ? after : pos;
+        if (in->status == CW_OK)
+            check_repeat(schema, &repeats[i], i ? &repeats[i - 1] : NULL, in, pos);
     }
     schema->repeats = repeats;
     schema->repeat_count = in->status == CW_OK ? count : 0;
