@@ -592,40 +592,29 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
 
 enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, struct cw_error *err)
 {
-    const struct cw_config_image *image = &plan->image;
-    size_t raws = image->raw_count;
-    uint8_t *collects = cw_arena_alloc(arena, image->pass_count, raws); /* [pass][raw counter] */
-    for (uint32_t p = 0; collects && p < image->pass_count; p++)
-        for (uint32_t k = 0; k < image->passes[p].count; k++)
-            collects[p * raws + image->passes[p].placements[k].raw] = 1;
-    uint32_t *passes = cw_arena_alloc(arena, image->pass_count, sizeof *passes);
-    for (uint32_t i = 0; i < plan->metric_count; i++) {
+    const uint32_t pass_count = plan->image.pass_count;
+    struct cw_pass_index index;
+    uint32_t *marks = cw_arena_alloc(arena, pass_count, sizeof *marks); /* 1 + the last metric that a pass is for */
+    bool good = marks && cw_pass_index_make(&index, &plan->image, arena);
+    for (uint32_t i = 0; i < plan->metric_count && good; i++) {
         struct cw_plan_metric *m = &plan->metrics[i];
-        uint32_t whole = 0, n = 0;
-        for (uint32_t v = 0; v < m->value_count && collects; v++) {
-            bool together = m->values[v].count == 0;
-            for (uint32_t p = 0; p < image->pass_count && !together; p++) {
-                together = true;
-                for (uint32_t k = 0; k < m->values[v].count && together; k++)
-                    together = collects[p * raws + m->values[v].items[k]];
+        uint32_t count = 0, all;
+        m->whole = true;
+        for (uint32_t v = 0; v < m->value_count; v++) {
+            uint32_t some = cw_pass_index_find(&index, m->values[v].items, m->values[v].count, &all);
+            m->whole = m->whole && (all || !m->values[v].count);
+            for (uint32_t k = 0; k < some; k++) {
+                count += marks[index.found[k]] != i + 1;
+                marks[index.found[k]] = i + 1;
             }
-            whole += together;
         }
-        for (uint32_t p = 0; p < image->pass_count && collects && passes; p++) {
-            bool some = false;
-            for (uint32_t v = 0; v < m->value_count; v++)
-                for (uint32_t k = 0; k < m->values[v].count && !some; k++)
-                    some = collects[p * raws + m->values[v].items[k]];
-            if (some)
-                passes[n++] = p;
-        }
-        uint32_t *list = passes ? cw_arena_alloc(arena, n, sizeof *list) : NULL;
-        if (!list || !collects)
-            return cw_error_nomem(err);
-        memcpy(list, passes, n * sizeof *list);
-        m->passes = list;
-        m->pass_count = n;
-        m->whole = whole == m->value_count;
+        uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
+        good = passes != NULL;
+        m->passes = passes;
+        m->pass_count = 0;
+        for (uint32_t p = 0; p < pass_count && good; p++)
+            if (marks[p] == i + 1)
+                passes[m->pass_count++] = p;
     }
-    return CW_OK;
+    return good ? CW_OK : cw_error_nomem(err);
 }

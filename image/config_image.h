@@ -63,7 +63,7 @@ struct cw_config_image {
     size_t native_size;
 };
 
-/* The passes of all counters (cw_config_counter_passes) together number at most this many, so that a small hostile
+/* The passes of all counters (cw_pass_index_find) together number at most this many, so that a small hostile
  * file cannot ask for much work. A plan for every counter of a chip has some hundred thousand. */
 enum { CW_CONFIG_PAIRS_MAX = 1 << 22 };
 
@@ -81,11 +81,31 @@ const char *cw_config_parameter(const struct cw_config_image *image, const char 
 /* The counter-data prefix that belongs to the image: file header and schema chunk. */
 void cw_config_image_prefix(const struct cw_config_image *image, struct cw_writer *out);
 
-/* For counter `counter`: the passes that collect any of its raw counters, ascending. *whole: it is one pass, which
- * collects all of them; what stands in several is recorded as a mean. A counter without raw counters is whole and
- * collected by every pass. `passes` has room for pass_count entries. Returns how many. For all counters at once
- * cw_schema_of_plan is much faster. */
-uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole);
+/* ---- where raw counters stand ---- */
+
+struct cw_copy {
+    uint32_t pass, pair; /* pair: a number for this pass with this domain */
+    const struct cw_placement *at;
+};
+
+struct cw_copies {
+    uint32_t *first; /* of raw counter r: its copies are first[r] up to first[r + 1], one a pass, ascending */
+    struct cw_copy *items;
+    uint32_t pair_count;
+};
+
+/* Lists live in `arena`. False when out of memory. */
+bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan, struct cw_arena *arena);
+
+/* Which passes of a plan collect some raw counters. */
+struct cw_pass_index {
+    struct cw_copies copies;
+    uint32_t *tally; /* of each pass; zero between calls */
+    uint32_t *found; /* by the last call, ascending; room for all passes */
+};
+bool cw_pass_index_make(struct cw_pass_index *index, const struct cw_config_image *plan, struct cw_arena *arena);
+/* Finds the passes that collect any of the raw counters; returns how many. *all: how many of them collect all. */
+uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count, uint32_t *all);
 
 /* The schema of a config image. Lists are in `arena`; strings and `metrics` are shared with the image. */
 enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena);

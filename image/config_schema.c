@@ -4,96 +4,44 @@
 
 #include "image/config_image.h"
 
-static bool pass_holds(const struct cw_config_pass *pass, uint32_t raw)
+bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan, struct cw_arena *arena)
 {
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == raw)
-            return true;
-    return false;
-}
-
-uint32_t cw_config_counter_passes(const struct cw_config_image *image, uint32_t counter, uint32_t *passes, bool *whole)
-{
-    const struct cw_config_counter *c = &image->counters[counter];
-    uint32_t all = 0, some = 0;
-    for (uint32_t i = 0; i < image->pass_count; i++) {
-        uint32_t held = 0;
-        for (uint32_t k = 0; k < c->raw_count; k++)
-            held += pass_holds(&image->passes[i], c->raws[k]);
-        all += held == c->raw_count;
-        if (held || !c->raw_count)
-            passes[some++] = i;
-    }
-    *whole = some > 0 && all == some && (some == 1 || !c->raw_count);
-    return some;
-}
-
-/* ---- all counters at once ---- */
-
-/* The passes of every raw counter, and room to tally passes. Without it, finding the passes of every counter would
- * search every pass for every raw counter again. */
-struct pass_index {
-    size_t *start; /* [raw_count + 1]: raw r is in passes[start[r]] up to passes[start[r + 1]], ascending */
-    uint32_t *passes;
-    uint32_t *last;  /* [raw_count]: 1 + the last pass seen, since a raw counter may have several placements in one */
-    uint32_t *tally; /* [pass_count], zero between uses */
-    uint32_t *found; /* [pass_count] */
-};
-
-static void index_free(struct pass_index *index)
-{
-    free(index->start);
-    free(index->passes);
-    free(index->last);
-    free(index->tally);
-    free(index->found);
-}
-
-/* Visits each raw counter of each pass once: counts it in at[raw], or, where `count` is false, stores the pass at
- * passes[at[raw]] and moves at[raw] on. */
-static void index_walk(struct pass_index *index, const struct cw_config_image *image, size_t *at, bool count)
-{
-    memset(index->last, 0, (size_t)image->raw_count * sizeof *index->last);
-    for (uint32_t i = 0; i < image->pass_count; i++) {
-        const struct cw_config_pass *pass = &image->passes[i];
-        for (uint32_t k = 0; k < pass->count; k++) {
-            uint32_t raw = pass->placements[k].raw;
-            if (index->last[raw] == i + 1)
-                continue;
-            index->last[raw] = i + 1;
-            if (count)
-                at[raw]++;
-            else
-                index->passes[at[raw]++] = i;
+    size_t total = 0;
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        total += plan->passes[p].count;
+    uint32_t *first = cw_arena_alloc(arena, (size_t)plan->raw_count + 2, sizeof *first);
+    /* in the pass of this number, from 1; in the second round, from one more than there are */
+    uint32_t *seen = cw_arena_alloc(arena, plan->raw_count, sizeof *seen);
+    uint32_t *pair_of = cw_arena_alloc(arena, plan->domain_count, sizeof *pair_of);
+    struct cw_copy *items = cw_arena_alloc(arena, total, sizeof *items);
+    *copies = (struct cw_copies){first, items, 0};
+    if (!first || !seen || !pair_of || !items)
+        return false;
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        for (uint32_t k = 0; k < plan->passes[p].count; k++) {
+            uint32_t raw = plan->passes[p].placements[k].raw;
+            first[raw + 2] += seen[raw] != p + 1;
+            seen[raw] = p + 1;
         }
-    }
+    for (uint32_t r = 0; r < plan->raw_count; r++)
+        first[r + 2] += first[r + 1];
+    for (uint32_t p = 0, before = 1; p < plan->pass_count; p++, before = copies->pair_count + 1)
+        for (uint32_t k = 0; k < plan->passes[p].count; k++) {
+            const struct cw_placement *at = &plan->passes[p].placements[k];
+            if (pair_of[at->domain] < before)
+                pair_of[at->domain] = ++copies->pair_count;
+            if (seen[at->raw] != plan->pass_count + p + 1) /* once, though it has several domains */
+                items[first[at->raw + 1]++] = (struct cw_copy){p, pair_of[at->domain] - 1, at};
+            seen[at->raw] = plan->pass_count + p + 1;
+        }
+    return true;
 }
 
-static enum cw_status index_build(struct pass_index *index, const struct cw_config_image *image)
+bool cw_pass_index_make(struct cw_pass_index *index, const struct cw_config_image *plan, struct cw_arena *arena)
 {
-    size_t raws = image->raw_count, total = 0;
-    *index = (struct pass_index){
-        .start = calloc(raws + 1, sizeof *index->start),
-        .last = calloc(raws + 1, sizeof *index->last),
-        .tally = calloc((size_t)image->pass_count + 1, sizeof *index->tally),
-        .found = calloc((size_t)image->pass_count + 1, sizeof *index->found),
-    };
-    if (!index->start || !index->last || !index->tally || !index->found)
-        return CW_ERR_NOMEM;
-    index_walk(index, image, index->start, true);
-    for (size_t r = 0; r <= raws; r++) {
-        size_t own = index->start[r];
-        index->start[r] = total;
-        total += own;
-    }
-    index->passes = calloc(total + 1, sizeof *index->passes);
-    if (!index->passes)
-        return CW_ERR_NOMEM;
-    index_walk(index, image, index->start, false);
-    /* storing moved each start to its end, which is the next one's start */
-    memmove(index->start + 1, index->start, raws * sizeof *index->start);
-    index->start[0] = 0;
-    return CW_OK;
+    *index = (struct cw_pass_index){.tally = cw_arena_alloc(arena, plan->pass_count, sizeof *index->tally),
+                                    .found = cw_arena_alloc(arena, plan->pass_count, sizeof *index->found)};
+    return index->tally && index->found && cw_copies_list(&index->copies, plan, arena);
 }
 
 static int compare_u32(const void *left, const void *right)
@@ -102,50 +50,51 @@ static int compare_u32(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* As cw_config_counter_passes, into index->found. */
-static uint32_t index_find(struct pass_index *index, const struct cw_config_image *image,
-                           const struct cw_config_counter *counter, bool *whole)
+uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count, uint32_t *all)
 {
-    uint32_t some = 0, all = 0;
-    if (counter->raw_count == 0) {
-        for (uint32_t i = 0; i < image->pass_count; i++)
-            index->found[i] = i;
-        *whole = image->pass_count > 0;
-        return image->pass_count;
-    }
-    for (uint32_t k = 0; k < counter->raw_count; k++)
-        for (size_t i = index->start[counter->raws[k]]; i < index->start[counter->raws[k] + 1]; i++)
-            if (index->tally[index->passes[i]]++ == 0)
-                index->found[some++] = index->passes[i];
-    for (uint32_t i = 0; i < some; i++)
-        all += index->tally[index->found[i]] == counter->raw_count;
-    *whole = some == 1 && all == 1;
-    for (uint32_t i = 0; i < some; i++)
+    const struct cw_copies *copies = &index->copies;
+    uint32_t some = 0;
+    *all = 0;
+    for (uint32_t k = 0; k < raw_count; k++)
+        for (uint32_t i = copies->first[raws[k]]; i < copies->first[raws[k] + 1]; i++)
+            if (index->tally[copies->items[i].pass]++ == 0)
+                index->found[some++] = copies->items[i].pass;
+    for (uint32_t i = 0; i < some; i++) {
+        *all += index->tally[index->found[i]] == raw_count;
         index->tally[index->found[i]] = 0;
-    if (counter->raw_count > 1 && some)
+    }
+    if (raw_count > 1 && some)
         qsort(index->found, some, sizeof *index->found, compare_u32);
     return some;
 }
 
-static enum cw_status schema_counters(struct cw_schema *schema, const struct cw_config_image *image,
-                                      struct pass_index *index, struct cw_arena *arena)
+/* A counter without raw counters is whole and collected by every pass. What stands in several passes is recorded as a
+ * mean, which is not whole. */
+static bool describe(struct cw_schema_counter *out, const struct cw_config_counter *counter,
+                     const struct cw_config_image *image, struct cw_pass_index *index, struct cw_arena *arena)
 {
+    uint32_t all, count = cw_pass_index_find(index, counter->raws, counter->raw_count, &all);
+    const bool free = !counter->raw_count;
+    for (; free && count < image->pass_count; count++)
+        index->found[count] = count;
+    uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
+    if (!passes)
+        return false;
+    memcpy(passes, index->found, count * sizeof *passes);
+    *out = (struct cw_schema_counter){counter->name, free ? count > 0 : count == 1 && all == 1, count, passes};
+    return true;
+}
+
+static bool describe_all(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena,
+                         struct cw_arena *scratch)
+{
+    struct cw_pass_index index;
     struct cw_schema_counter *counters = cw_arena_alloc(arena, image->counter_count, sizeof *counters);
-    if (!counters)
-        return CW_ERR_NOMEM;
-    for (uint32_t i = 0; i < image->counter_count; i++) {
-        uint32_t count = index_find(index, image, &image->counters[i], &counters[i].whole);
-        uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
-        if (!passes)
-            return CW_ERR_NOMEM;
-        memcpy(passes, index->found, count * sizeof *passes);
-        counters[i].name = image->counters[i].name;
-        counters[i].passes = passes;
-        counters[i].pass_count = count;
-    }
+    bool good = counters && scratch && cw_pass_index_make(&index, image, scratch);
+    for (uint32_t i = 0; i < image->counter_count && good; i++)
+        good = describe(&counters[i], &image->counters[i], image, &index, arena);
     schema->counters = counters;
-    schema->counter_count = image->counter_count;
-    return CW_OK;
+    return good;
 }
 
 enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena)
@@ -155,16 +104,15 @@ enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_confi
         .producer = image->producer,
         .profiler = image->profiler,
         .pass_count = image->pass_count,
+        .counter_count = image->counter_count,
         .metric_count = image->metric_count,
         .metrics = image->metrics,
         .meaning_count = image->meaning_count,
         .meanings = image->meanings,
     };
     memcpy(schema->database, image->database, sizeof schema->database);
-    struct pass_index index;
-    enum cw_status status = index_build(&index, image);
-    if (status == CW_OK)
-        status = schema_counters(schema, image, &index, arena);
-    index_free(&index);
-    return status;
+    struct cw_arena *scratch = cw_arena_create();
+    bool good = describe_all(schema, image, arena, scratch);
+    cw_arena_destroy(scratch);
+    return good ? CW_OK : CW_ERR_NOMEM;
 }

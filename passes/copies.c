@@ -4,40 +4,7 @@
 
 enum { NONE = UINT32_MAX };
 
-/* ---- where raw counters stand ----------------------------------------------------------------------------------- */
-
-bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan, struct cw_arena *arena)
-{
-    size_t total = 0;
-    for (uint32_t p = 0; p < plan->pass_count; p++)
-        total += plan->passes[p].count;
-    uint32_t *first = cw_arena_alloc(arena, (size_t)plan->raw_count + 2, sizeof *first);
-    /* in the pass of this number, from 1; in the second round, from one more than there are */
-    uint32_t *seen = cw_arena_alloc(arena, plan->raw_count, sizeof *seen);
-    uint32_t *pair_of = cw_arena_alloc(arena, plan->domain_count, sizeof *pair_of);
-    struct cw_copy *items = cw_arena_alloc(arena, total, sizeof *items);
-    *copies = (struct cw_copies){first, items, 0};
-    if (!first || !seen || !pair_of || !items)
-        return false;
-    for (uint32_t p = 0; p < plan->pass_count; p++)
-        for (uint32_t k = 0; k < plan->passes[p].count; k++) {
-            uint32_t raw = plan->passes[p].placements[k].raw;
-            first[raw + 2] += seen[raw] != p + 1;
-            seen[raw] = p + 1;
-        }
-    for (uint32_t r = 0; r < plan->raw_count; r++)
-        first[r + 2] += first[r + 1];
-    for (uint32_t p = 0, before = 1; p < plan->pass_count; p++, before = copies->pair_count + 1)
-        for (uint32_t k = 0; k < plan->passes[p].count; k++) {
-            const struct cw_placement *at = &plan->passes[p].placements[k];
-            if (pair_of[at->domain] < before)
-                pair_of[at->domain] = ++copies->pair_count;
-            if (seen[at->raw] != plan->pass_count + p + 1) /* once, though it has several domains */
-                items[first[at->raw + 1]++] = (struct cw_copy){p, pair_of[at->domain] - 1, at};
-            seen[at->raw] = plan->pass_count + p + 1;
-        }
-    return true;
-}
+/* ---- copies ----------------------------------------------------------------------------------------------------- */
 
 static int by_pass(const void *a, const void *b)
 {

@@ -4,20 +4,6 @@
 
 #include "image/config_image.h"
 
-struct cw_copy {
-    uint32_t pass, pair; /* pair: a number for this pass with this domain */
-    const struct cw_placement *at;
-};
-
-struct cw_copies {
-    uint32_t *first; /* of raw counter r: its copies are first[r] up to first[r + 1], one a pass, ascending */
-    struct cw_copy *items;
-    uint32_t pair_count;
-};
-
-/* Lists where each raw counter of a plan stands. Lists live in `arena`. False when out of memory. */
-bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan, struct cw_arena *arena);
-
 /* Passes that are collected as one are a bundle. `bond`: for each pass another one of its bundle, the last one's is its
  * own; at first each pass is a bundle by itself. */
 

@@ -450,13 +450,16 @@ Test(config_image, a_failed_allocation_while_writing_is_kept)
 Test(config_image, passes_of_a_counter)
 {
     struct cw_config_image plan = cw_sample_plan();
-    uint32_t passes[2];
-    bool whole;
-    cr_expect(cw_config_counter_passes(&plan, 0, passes, &whole) == 1 && whole && passes[0] == 0);
-    cr_expect(cw_config_counter_passes(&plan, 1, passes, &whole) == 2 && !whole && passes[0] == 0 && passes[1] == 1);
-    cr_expect(cw_config_counter_passes(&plan, 2, passes, &whole) == 1 && whole && passes[0] == 1);
-    cr_expect(cw_config_counter_passes(&plan, 3, passes, &whole) == 2 && whole && passes[0] == 0 && passes[1] == 1);
+    struct cw_schema schema;
+    const struct cw_schema_counter *c;
+    cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
+    c = schema.counters;
+    cr_expect(c[0].pass_count == 1 && c[0].whole && c[0].passes[0] == 0);
+    cr_expect(c[1].pass_count == 2 && !c[1].whole && c[1].passes[0] == 0 && c[1].passes[1] == 1);
+    cr_expect(c[2].pass_count == 1 && c[2].whole && c[2].passes[0] == 1);
+    cr_expect(c[3].pass_count == 2 && c[3].whole && c[3].passes[0] == 0 && c[3].passes[1] == 1);
     plan.pass_count = 0;
-    cr_expect(cw_config_counter_passes(&plan, 1, passes, &whole) == 0 && !whole);
-    cr_expect(cw_config_counter_passes(&plan, 3, passes, &whole) == 0 && !whole);
+    cr_assert(cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
+    cr_expect(schema.counters[1].pass_count == 0 && !schema.counters[1].whole);
+    cr_expect(schema.counters[3].pass_count == 0 && !schema.counters[3].whole);
 }
