@@ -29,6 +29,7 @@ struct planner {
     /* for each counter, raw counter and domain of the chip: its index in the image + 1, or 0 */
     uint32_t *counter_index, *raw_index, *domain_index;
     struct cw_schedule schedule;
+    struct cw_config_image draft; /* the plan in the chip's numbers */
 };
 
 static void *array(struct planner *p, size_t count, size_t size, enum cw_status *status)
@@ -300,58 +301,37 @@ static struct cw_config_counter as_counter(const struct cw_list *raws)
     return (struct cw_config_counter){.raw_count = raws->count, .raws = raws->items};
 }
 
-/* The plan in the chip's numbers: what is scheduled, and the counters that it is for. */
-static struct cw_config_image draft(struct planner *p, enum cw_status *status)
+/* What is scheduled, and the counters that it is for. */
+static enum cw_status make_draft(struct planner *p)
 {
     const struct cw_chip *chip = p->chip;
-    uint8_t *seen = array(p, chip->counter_count, 1, status);
-    struct cw_config_counter *counters = array(p, chip->counter_count, sizeof *counters, status);
-    struct cw_config_pass *passes = array(p, p->schedule.pass_count, sizeof *passes, status);
-    struct cw_config_image image = {.domain_count = chip->domain_count,
-                                    .raw_count = chip->raw_count,
-                                    .pass_count = p->schedule.pass_count,
-                                    .passes = passes,
-                                    .counters = counters};
-    for (size_t i = 0; *status == CW_OK && i < p->count; i++)
+    enum cw_status status = CW_OK;
+    p->counter_index = array(p, chip->counter_count, sizeof *p->counter_index, &status);
+    p->raw_index = array(p, chip->raw_count, sizeof *p->raw_index, &status);
+    p->domain_index = array(p, chip->domain_count, sizeof *p->domain_index, &status);
+    struct cw_config_counter *counters = array(p, chip->counter_count, sizeof *counters, &status);
+    struct cw_config_pass *passes = array(p, p->schedule.pass_count, sizeof *passes, &status);
+    p->draft = (struct cw_config_image){.domain_count = chip->domain_count,
+                                        .raw_count = chip->raw_count,
+                                        .pass_count = p->schedule.pass_count,
+                                        .passes = passes,
+                                        .counters = counters};
+    for (size_t i = 0; status == CW_OK && i < p->count; i++)
         for (uint32_t k = 0; k < p->needed[i].counters.count; k++) {
             uint32_t counter = p->needed[i].counters.items[k];
-            if (!seen[counter])
-                counters[image.counter_count++] = as_counter(&chip->counters[counter].raws);
-            seen[counter] = 1;
+            if (!p->counter_index[counter])
+                counters[p->draft.counter_count++] = as_counter(&chip->counters[counter].raws);
+            p->counter_index[counter] = 1;
         }
-    for (uint32_t i = 0; *status == CW_OK && i < image.pass_count; i++) {
+    for (uint32_t i = 0; status == CW_OK && i < p->draft.pass_count; i++) {
         const struct cw_pass *from = &p->schedule.passes[i];
-        struct cw_placement *placements = array(p, from->count, sizeof *placements, status);
+        struct cw_placement *placements = array(p, from->count, sizeof *placements, &status);
         for (uint32_t k = 0; placements && k < from->count; k++) {
             const struct cw_chip_placement *at = &chip->placements[from->placements[k]];
             placements[k] = (struct cw_placement){at->raw, at->domain};
         }
         passes[i] = (struct cw_config_pass){from->count, placements};
     }
-    return image;
-}
-
-static uint32_t find_placement(const struct cw_chip *chip, struct cw_placement at)
-{
-    uint32_t placement = chip->raws[at.raw].placement;
-    while (chip->placements[placement].domain != at.domain)
-        placement++;
-    return placement;
-}
-
-static enum cw_status schedule_draft(struct planner *p, const struct cw_config_image *image)
-{
-    enum cw_status status = CW_OK;
-    struct cw_pass *passes = array(p, image->pass_count, sizeof *passes, &status);
-    for (uint32_t i = 0; status == CW_OK && i < image->pass_count; i++) {
-        const struct cw_config_pass *from = &image->passes[i];
-        uint32_t *placements = array(p, from->count, sizeof *placements, &status);
-        for (uint32_t k = 0; placements && k < from->count; k++)
-            placements[k] = find_placement(p->chip, from->placements[k]);
-        passes[i] = (struct cw_pass){from->count, placements};
-    }
-    p->schedule.passes = passes;
-    p->schedule.pass_count = image->pass_count;
     return status;
 }
 
@@ -361,30 +341,23 @@ static enum cw_status drop_copies(struct planner *p, const struct cw_list *group
     enum cw_status status = CW_OK;
     if (p->options->whole)
         return CW_OK;
-    struct cw_config_image image = draft(p, &status);
     struct cw_config_counter *list = array(p, group_count, sizeof *list, &status);
     for (size_t i = 0; list && i < group_count; i++)
         list[i] = as_counter(&groups[i]);
-    if (status == CW_OK)
-        status = cw_copies_drop(&image, list, group_count, p->options->together_count, p->arena, p->err);
-    return status == CW_OK ? schedule_draft(p, &image) : status;
+    return status == CW_OK ? cw_copies_drop(&p->draft, list, group_count, p->options->together_count, p->arena, p->err)
+                           : status;
 }
 
 /* ---- the image -------------------------------------------------------------------------------------------------- */
 
 static void mark_used(struct planner *p)
 {
-    for (size_t i = 0; i < p->count; i++)
-        for (uint32_t k = 0; k < p->needed[i].counters.count; k++) {
-            uint32_t counter = p->needed[i].counters.items[k];
-            p->counter_index[counter] = 1;
-            const struct cw_list *raws = &p->chip->counters[counter].raws;
-            for (uint32_t r = 0; r < raws->count; r++)
-                p->raw_index[raws->items[r]] = 1;
-        }
-    for (uint32_t i = 0; i < p->schedule.pass_count; i++)
-        for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
-            p->domain_index[p->chip->placements[p->schedule.passes[i].placements[k]].domain] = 1;
+    for (uint32_t i = 0; i < p->draft.counter_count; i++)
+        for (uint32_t r = 0; r < p->draft.counters[i].raw_count; r++)
+            p->raw_index[p->draft.counters[i].raws[r]] = 1;
+    for (uint32_t i = 0; i < p->draft.pass_count; i++)
+        for (uint32_t k = 0; k < p->draft.passes[i].count; k++)
+            p->domain_index[p->draft.passes[i].placements[k].domain] = 1;
 }
 
 /* Turns marks into numbers 1, 2, 3...; returns how many. */
@@ -430,27 +403,34 @@ static enum cw_status fill_lists(struct planner *p)
     return status;
 }
 
-static struct cw_placement place(const struct planner *p, uint32_t placement)
+static struct cw_placement place(const struct planner *p, uint32_t raw, uint32_t domain)
 {
-    const struct cw_chip_placement *at = &p->chip->placements[placement];
-    return (struct cw_placement){p->raw_index[at->raw] - 1, p->domain_index[at->domain] - 1};
+    return (struct cw_placement){p->raw_index[raw] - 1, p->domain_index[domain] - 1};
 }
 
 static enum cw_status fill_passes(struct planner *p)
 {
     struct cw_config_image *image = &p->plan->image;
     enum cw_status status = CW_OK;
-    image->pass_count = p->schedule.pass_count;
+    image->pass_count = p->draft.pass_count;
     struct cw_config_pass *passes = array(p, image->pass_count, sizeof *passes, &status);
     for (uint32_t i = 0; status == CW_OK && i < image->pass_count; i++) {
-        const struct cw_pass *from = &p->schedule.passes[i];
+        const struct cw_config_pass *from = &p->draft.passes[i];
         struct cw_placement *placements = array(p, from->count, sizeof *placements, &status);
         for (uint32_t k = 0; placements && k < from->count; k++)
-            placements[k] = place(p, from->placements[k]);
+            placements[k] = place(p, from->placements[k].raw, from->placements[k].domain);
         passes[i] = (struct cw_config_pass){from->count, placements};
     }
     image->passes = passes;
     return status;
+}
+
+static uint32_t find_placement(const struct cw_chip *chip, struct cw_placement at)
+{
+    uint32_t placement = chip->raws[at.raw].placement;
+    while (chip->placements[placement].domain != at.domain)
+        placement++;
+    return placement;
 }
 
 /* The profiler's limits as far as they speak of placements that the plan uses and could be broken by them. */
@@ -461,9 +441,9 @@ static enum cw_status fill_limits(struct planner *p)
     enum cw_status status = CW_OK;
     uint8_t *used = array(p, p->chip->placement_count, 1, &status);
     struct cw_config_limit *limits = array(p, own.count, sizeof *limits, &status);
-    for (uint32_t i = 0; used && i < p->schedule.pass_count; i++)
-        for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
-            used[p->schedule.passes[i].placements[k]] = 1;
+    for (uint32_t i = 0; used && i < p->draft.pass_count; i++)
+        for (uint32_t k = 0; k < p->draft.passes[i].count; k++)
+            used[find_placement(p->chip, p->draft.passes[i].placements[k])] = 1;
     for (uint32_t i = 0; status == CW_OK && i < own.count; i++) {
         const struct cw_limit *from = &own.items[i];
         uint32_t n = 0;
@@ -476,7 +456,8 @@ static enum cw_status fill_limits(struct planner *p)
         n = 0;
         for (uint32_t k = 0; status == CW_OK && k < from->count; k++)
             if (used[from->members[k]]) {
-                members[n] = place(p, from->members[k]);
+                const struct cw_chip_placement *at = &p->chip->placements[from->members[k]];
+                members[n] = place(p, at->raw, at->domain);
                 groups[n++] = from->groups[k];
             }
         limits[image->limit_count++] = (struct cw_config_limit){from->max, n, members, groups};
@@ -564,10 +545,9 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     if (status == CW_OK)
         status = schedule(&p, groups, group_count);
     if (status == CW_OK)
+        status = make_draft(&p);
+    if (status == CW_OK)
         status = drop_copies(&p, groups, group_count);
-    p.counter_index = array(&p, chip->counter_count, sizeof *p.counter_index, &status);
-    p.raw_index = array(&p, chip->raw_count, sizeof *p.raw_index, &status);
-    p.domain_index = array(&p, chip->domain_count, sizeof *p.domain_index, &status);
     if (status != CW_OK)
         return status;
     mark_used(&p);
