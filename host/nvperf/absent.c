@@ -1,5 +1,5 @@
-/* The bridge of a build without NVIDIA's headers: opening it says so, and the rest, which cannot be reached without an
- * open library, exists so that everything links. */
+/* The bridge of a build without NVIDIA's headers: opening it says so, and the rest that such a build has callers of,
+ * which cannot be reached without an open library, exists so that everything links. */
 #include "host/nvperf/nvperf.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -49,31 +49,6 @@ size_t cw_nvperf_submetrics(const struct cw_nvperf_evaluator *evaluator, enum cw
     return 0;
 }
 
-const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *evaluator, enum cw_nvperf_type type, size_t index,
-                                  char buffer[32])
-{
-    return "";
-}
-
-enum cw_status cw_nvperf_throughput_parts(const struct cw_nvperf_evaluator *evaluator, size_t index,
-                                          const size_t **counters, size_t *counter_count, const size_t **throughputs,
-                                          size_t *throughput_count, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *evaluator, const char *const *metrics,
-                                      size_t metric_count, uint64_t **raws, size_t *raw_count, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *evaluator, const char *metric, char *buffer,
-                                   size_t size, struct cw_error *err)
-{
-    return absent(err);
-}
-
 enum cw_status cw_nvperf_range_count(const struct cw_nvperf_evaluator *evaluator, size_t *count, struct cw_error *err)
 {
     return absent(err);
@@ -112,28 +87,9 @@ void cw_nvperf_scheduler_destroy(struct cw_nvperf_scheduler *scheduler)
 {
 }
 
-const struct cw_nvperf_domain *cw_nvperf_domains(const struct cw_nvperf_scheduler *scheduler, size_t *count)
-{
-    *count = 0;
-    return NULL;
-}
-
-enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *scheduler, uint32_t domain, uint64_t **raws,
-                                         size_t *count, struct cw_error *err)
-{
-    return absent(err);
-}
-
 enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler,
                                     const struct cw_nvperf_placement *placements, size_t count, bool merge,
                                     size_t *passes, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_passes(const struct cw_nvperf_scheduler *scheduler,
-                                const struct cw_nvperf_placement *placements, size_t count, uint32_t *pass_of,
-                                size_t *passes, struct cw_error *err)
 {
     return absent(err);
 }

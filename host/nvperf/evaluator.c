@@ -23,8 +23,8 @@ struct cw_nvperf_requests {
 
 static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip, struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params, size);
-    CW_NVPERF_PARAMS(NVPW_CUDA_MetricsEvaluator_Initialize_Params, init);
+    CW_NVPERF_PARAMS(CUDA_MetricsEvaluator_CalculateScratchBufferSize, size);
+    CW_NVPERF_PARAMS(CUDA_MetricsEvaluator_Initialize, init);
     size.pChipName = chip;
     CW_NVPERF_TRY(e->library, CUDA_MetricsEvaluator_CalculateScratchBufferSize, size, err);
     e->scratch = malloc(size.scratchBufferSize ? size.scratchBufferSize : 1);
@@ -41,19 +41,16 @@ static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip
     CW_NVPERF_TRY(e->library, CUDA_MetricsEvaluator_Initialize, init, err);
     e->native = init.pMetricsEvaluator;
     for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++) {
-        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetMetricNames_Params, names);
-        names.pMetricsEvaluator = e->native;
-        names.metricType = (uint8_t)type;
+        CW_NVPERF_PARAMS(MetricsEvaluator_GetMetricNames, names, .pMetricsEvaluator = e->native,
+                         .metricType = (uint8_t)type);
         CW_NVPERF_TRY(e->library, MetricsEvaluator_GetMetricNames, names, err);
         e->names[type] = names.pMetricNames;
         e->name_starts[type] = names.pMetricNameBeginIndices;
         e->counts[type] = names.numMetrics;
     }
     if (e->image) {
-        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_SetDeviceAttributes_Params, device);
-        device.pMetricsEvaluator = e->native;
-        device.pCounterDataImage = e->image;
-        device.counterDataImageSize = e->image_size;
+        CW_NVPERF_PARAMS(MetricsEvaluator_SetDeviceAttributes, device, .pMetricsEvaluator = e->native,
+                         .pCounterDataImage = e->image, .counterDataImageSize = e->image_size);
         CW_NVPERF_TRY(e->library, MetricsEvaluator_SetDeviceAttributes, device, err);
     }
     return CW_OK;
@@ -83,8 +80,7 @@ void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *e)
     if (!e)
         return;
     if (e->native) {
-        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_Destroy_Params, p);
-        p.pMetricsEvaluator = e->native;
+        CW_NVPERF_PARAMS(MetricsEvaluator_Destroy, p, .pMetricsEvaluator = e->native);
         e->library->MetricsEvaluator_Destroy(&p);
     }
     free(e->scratch);
@@ -103,9 +99,9 @@ const char *cw_nvperf_metric_name(const struct cw_nvperf_evaluator *e, enum cw_n
 
 static uint32_t hardware_unit(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type, size_t index)
 {
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetCounterProperties_Params, counter);
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetRatioMetricProperties_Params, ratio);
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, throughput);
+    CW_NVPERF_PARAMS(MetricsEvaluator_GetCounterProperties, counter);
+    CW_NVPERF_PARAMS(MetricsEvaluator_GetRatioMetricProperties, ratio);
+    CW_NVPERF_PARAMS(MetricsEvaluator_GetThroughputMetricProperties, throughput);
     counter.pMetricsEvaluator = ratio.pMetricsEvaluator = throughput.pMetricsEvaluator = e->native;
     counter.counterIndex = ratio.ratioMetricIndex = throughput.throughputMetricIndex = index;
     switch (type) {
@@ -123,9 +119,8 @@ static uint32_t hardware_unit(const struct cw_nvperf_evaluator *e, enum cw_nvper
 const char *cw_nvperf_metric_unit(const struct cw_nvperf_evaluator *e, enum cw_nvperf_type type, size_t index,
                                   char buffer[32])
 {
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_HwUnitToString_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.hwUnit = hardware_unit(e, type, index);
+    CW_NVPERF_PARAMS(MetricsEvaluator_HwUnitToString, p, .pMetricsEvaluator = e->native,
+                     .hwUnit = hardware_unit(e, type, index));
     buffer[0] = 0;
     if (p.hwUnit == NVPW_HW_UNIT_INVALID || e->library->MetricsEvaluator_HwUnitToString(&p) || !p.pHwUnitName)
         return buffer;
@@ -162,9 +157,8 @@ size_t cw_nvperf_submetrics(const struct cw_nvperf_evaluator *e, enum cw_nvperf_
         [NVPW_SUBMETRIC_PCT] = ".pct",
         [NVPW_SUBMETRIC_RATIO] = ".ratio",
     };
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetSupportedSubmetrics_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.metricType = (uint8_t)type;
+    CW_NVPERF_PARAMS(MetricsEvaluator_GetSupportedSubmetrics, p, .pMetricsEvaluator = e->native,
+                     .metricType = (uint8_t)type);
     size_t count = 0;
     if (e->library->MetricsEvaluator_GetSupportedSubmetrics(&p) != NVPA_STATUS_SUCCESS)
         return 0;
@@ -178,9 +172,8 @@ enum cw_status cw_nvperf_throughput_parts(const struct cw_nvperf_evaluator *e, s
                                           size_t *counter_count, const size_t **throughputs, size_t *throughput_count,
                                           struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.throughputMetricIndex = index;
+    CW_NVPERF_PARAMS(MetricsEvaluator_GetThroughputMetricProperties, p, .pMetricsEvaluator = e->native,
+                     .throughputMetricIndex = index);
     CW_NVPERF_TRY(e->library, MetricsEvaluator_GetThroughputMetricProperties, p, err);
     *counters = p.pCounterIndices;
     *counter_count = p.numCounters;
@@ -198,11 +191,9 @@ enum cw_status cw_nvperf_requests_create(struct cw_nvperf_requests **requests, c
         return cw_error_nomem(err);
     r->count = count;
     for (size_t i = 0; i < count; i++) {
-        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params, p);
-        p.pMetricsEvaluator = e->native;
-        p.pMetricName = metrics[i];
-        p.pMetricEvalRequest = &r->list[i];
-        p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
+        CW_NVPERF_PARAMS(MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, p, .pMetricsEvaluator = e->native,
+                         .pMetricName = metrics[i], .pMetricEvalRequest = &r->list[i],
+                         .metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE);
         if (e->library->MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(&p) != NVPA_STATUS_SUCCESS) {
             free(r);
             return cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's host library does not know the metric %s",
@@ -233,15 +224,12 @@ enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *e, const
     enum cw_status status = cw_nvperf_requests_create(&requests, e, metrics, metric_count, err);
     if (status != CW_OK)
         return status;
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.pMetricEvalRequests = requests->list;
-    p.numMetricEvalRequests = metric_count;
-    p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
-    p.metricEvalRequestStrideSize = sizeof requests->list[0];
+    CW_NVPERF_PARAMS(MetricsEvaluator_GetMetricRawDependencies, p, .pMetricsEvaluator = e->native,
+                     .pMetricEvalRequests = requests->list, .numMetricEvalRequests = metric_count,
+                     .metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE,
+                     .metricEvalRequestStrideSize = sizeof requests->list[0]);
     const char **needed = NULL, **optional = NULL;
-    const char *call = "NVPW_MetricsEvaluator_GetMetricRawDependencies";
-    status = cw_nvperf_check(e->library->MetricsEvaluator_GetMetricRawDependencies(&p), call, err);
+    status = CW_NVPERF_CALL(e->library, MetricsEvaluator_GetMetricRawDependencies, p, err);
     if (status == CW_OK) {
         needed = calloc(p.numRawDependencies + 1, sizeof *needed);
         optional = calloc(p.numOptionalRawDependencies + 1, sizeof *optional);
@@ -249,7 +237,7 @@ enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *e, const
         p.ppRawDependencies = needed;
         p.ppOptionalRawDependencies = optional;
         status = needed && optional && *raws
-                     ? cw_nvperf_check(e->library->MetricsEvaluator_GetMetricRawDependencies(&p), call, err)
+                     ? CW_NVPERF_CALL(e->library, MetricsEvaluator_GetMetricRawDependencies, p, err)
                      : cw_error_nomem(err);
     }
     for (size_t i = 0; status == CW_OK && i < p.numRawDependencies; i++) {
@@ -287,15 +275,11 @@ enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *e, const ch
     if (status != CW_OK)
         return status;
     NVPW_DimUnitFactor factors[16];
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_GetMetricDimUnits_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.pMetricEvalRequest = request->list;
-    p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
-    p.pDimUnits = factors;
-    p.numDimUnits = sizeof factors / sizeof *factors;
-    p.dimUnitFactorStructSize = NVPW_DimUnitFactor_STRUCT_SIZE;
-    status = cw_nvperf_check(e->library->MetricsEvaluator_GetMetricDimUnits(&p),
-                             "NVPW_MetricsEvaluator_GetMetricDimUnits", err);
+    CW_NVPERF_PARAMS(
+        MetricsEvaluator_GetMetricDimUnits, p, .pMetricsEvaluator = e->native, .pMetricEvalRequest = request->list,
+        .metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE, .pDimUnits = factors,
+        .numDimUnits = sizeof factors / sizeof *factors, .dimUnitFactorStructSize = NVPW_DimUnitFactor_STRUCT_SIZE);
+    status = CW_NVPERF_CALL(e->library, MetricsEvaluator_GetMetricDimUnits, p, err);
     cw_nvperf_requests_destroy(request);
     if (status != CW_OK)
         return status;
@@ -303,9 +287,8 @@ enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *e, const ch
     for (size_t i = 0; i < p.numDimUnits; i++) {
         if (factors[i].dimUnit == NVPW_DIM_UNIT_UNITLESS)
             continue;
-        CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_DimUnitToString_Params, text);
-        text.pMetricsEvaluator = e->native;
-        text.dimUnit = factors[i].dimUnit;
+        CW_NVPERF_PARAMS(MetricsEvaluator_DimUnitToString, text, .pMetricsEvaluator = e->native,
+                         .dimUnit = factors[i].dimUnit);
         CW_NVPERF_TRY(e->library, MetricsEvaluator_DimUnitToString, text, err);
         bool up = factors[i].exponent > 0;
         char *side = up ? above : below;
@@ -322,31 +305,20 @@ enum cw_status cw_nvperf_dimension(const struct cw_nvperf_evaluator *e, const ch
 enum cw_status cw_nvperf_set_durations(struct cw_nvperf_evaluator *e, double frame_ns, double region_ns,
                                        struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_SetUserData_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.frameDuration = frame_ns;
-    p.regionDuration = region_ns;
-    p.isolated = 1;
-    CW_NVPERF_TRY(e->library, MetricsEvaluator_SetUserData, p, err);
-    return CW_OK;
+    CW_NVPERF_PARAMS(MetricsEvaluator_SetUserData, p, .pMetricsEvaluator = e->native, .frameDuration = frame_ns,
+                     .regionDuration = region_ns, .isolated = 1);
+    return CW_NVPERF_CALL(e->library, MetricsEvaluator_SetUserData, p, err);
 }
 
 enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *e, const struct cw_nvperf_requests *requests,
                                   size_t range, double *values, struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_MetricsEvaluator_EvaluateToGpuValues_Params, p);
-    p.pMetricsEvaluator = e->native;
-    p.pMetricEvalRequests = requests->list;
-    p.numMetricEvalRequests = requests->count;
-    p.metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE;
-    p.metricEvalRequestStrideSize = sizeof requests->list[0];
-    p.pCounterDataImage = e->image;
-    p.counterDataImageSize = e->image_size;
-    p.rangeIndex = range;
-    p.isolated = 1;
-    p.pMetricValues = values;
-    CW_NVPERF_TRY(e->library, MetricsEvaluator_EvaluateToGpuValues, p, err);
-    return CW_OK;
+    CW_NVPERF_PARAMS(
+        MetricsEvaluator_EvaluateToGpuValues, p, .pMetricsEvaluator = e->native, .pMetricEvalRequests = requests->list,
+        .numMetricEvalRequests = requests->count, .metricEvalRequestStructSize = NVPW_MetricEvalRequest_STRUCT_SIZE,
+        .metricEvalRequestStrideSize = sizeof requests->list[0], .pCounterDataImage = e->image,
+        .counterDataImageSize = e->image_size, .rangeIndex = range, .isolated = 1, .pMetricValues = values);
+    return CW_NVPERF_CALL(e->library, MetricsEvaluator_EvaluateToGpuValues, p, err);
 }
 
 enum cw_status cw_nvperf_range_count(const struct cw_nvperf_evaluator *e, size_t *count, struct cw_error *err)

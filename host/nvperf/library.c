@@ -87,7 +87,7 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **out, const char *path, st
         Dl_info info;
         if (dladdr(*(void **)&library.InitializeHost, &info) && info.dli_fname)
             snprintf(library.path, sizeof library.path, "%s", info.dli_fname);
-        CW_NVPERF_PARAMS(NVPW_InitializeHost_Params, init);
+        CW_NVPERF_PARAMS(InitializeHost, init);
         CW_NVPERF_TRY(&library, InitializeHost, init, err);
         loaded = true;
     }
@@ -98,7 +98,7 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **out, const char *path, st
 enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
                                struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_GetSupportedChipNames_Params, p);
+    CW_NVPERF_PARAMS(GetSupportedChipNames, p);
     CW_NVPERF_TRY(library, GetSupportedChipNames, p, err);
     *names = p.ppChipNames;
     *count = p.numChipNames;

@@ -60,16 +60,18 @@ struct cw_nvperf {
 #undef X
 };
 
-/* A parameter struct of the library's API with its size filled in. */
-#define CW_NVPERF_PARAMS(type, variable) type variable = {.structSize = type##_STRUCT_SIZE}
+/* The parameters of NVPW_name, with their size and these members filled in. */
+#define CW_NVPERF_PARAMS(name, params, ...)                                                                            \
+    NVPW_##name##_Params params = {.structSize = NVPW_##name##_Params_STRUCT_SIZE, __VA_ARGS__}
 
 /* CW_OK, or an error that names the call and the library's status. */
 enum cw_status cw_nvperf_check(NVPA_Status status, const char *call, struct cw_error *err);
 
-/* Calls `library`->name(&params) and returns from the enclosing function when it fails. */
+/* Calls `library`->name(&params); CW_NVPERF_TRY returns from the enclosing function when it fails. */
+#define CW_NVPERF_CALL(library, name, params, err) cw_nvperf_check((library)->name(&(params)), "NVPW_" #name, err)
 #define CW_NVPERF_TRY(library, name, params, err)                                                                      \
     do {                                                                                                               \
-        enum cw_status try_status_ = cw_nvperf_check((library)->name(&(params)), "NVPW_" #name, err);                  \
+        enum cw_status try_status_ = CW_NVPERF_CALL(library, name, params, err);                                       \
         if (try_status_ != CW_OK)                                                                                      \
             return try_status_;                                                                                        \
     } while (0)

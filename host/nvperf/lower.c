@@ -44,8 +44,7 @@ enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_
         status = list_pass(scheduler, plan, &plan->passes[i], beside, placements + n, &counts[i], err);
     if (status == CW_OK)
         status = cw_nvperf_config_image(scheduler, placements, counts, plan->pass_count, native, NULL, err);
-    if (scheduler)
-        cw_nvperf_scheduler_destroy(scheduler);
+    cw_nvperf_scheduler_destroy(scheduler);
     free(placements);
     free(counts);
     return status;
@@ -172,8 +171,7 @@ enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_confi
                                 : cw_error_nomem(err);
     if (status == CW_OK)
         status = repair_passes(&r, splits, err);
-    if (r.scheduler)
-        cw_nvperf_scheduler_destroy(r.scheduler);
+    cw_nvperf_scheduler_destroy(r.scheduler);
     return status;
 }
 
@@ -239,12 +237,9 @@ void cw_nvperf_decoder_destroy(struct cw_nvperf_decoder *d)
 {
     if (!d)
         return;
-    if (d->values)
-        cw_nvperf_requests_destroy(d->values);
-    if (d->facts)
-        cw_nvperf_requests_destroy(d->facts);
-    if (d->evaluator)
-        cw_nvperf_evaluator_destroy(d->evaluator);
+    cw_nvperf_requests_destroy(d->values);
+    cw_nvperf_requests_destroy(d->facts);
+    cw_nvperf_evaluator_destroy(d->evaluator);
     free(d->buffer);
     free(d);
 }

@@ -46,9 +46,7 @@ static void requests_fill(struct requests *r, const struct cw_nvperf_placement *
 static enum cw_status config_create(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig **config,
                                     struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_CUDA_RawCounterConfig_Create_Params, p);
-    p.pChipName = s->chip;
-    p.activityKind = s->kind;
+    CW_NVPERF_PARAMS(CUDA_RawCounterConfig_Create, p, .pChipName = s->chip, .activityKind = s->kind);
     CW_NVPERF_TRY(s->library, CUDA_RawCounterConfig_Create, p, err);
     *config = p.pRawCounterConfig;
     return CW_OK;
@@ -56,8 +54,7 @@ static enum cw_status config_create(const struct cw_nvperf_scheduler *s, NVPW_Ra
 
 static void config_destroy(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_Destroy_Params, p);
-    p.pRawCounterConfig = config;
+    CW_NVPERF_PARAMS(RawCounterConfig_Destroy, p, .pRawCounterConfig = config);
     if (config)
         s->library->RawCounterConfig_Destroy(&p);
 }
@@ -65,42 +62,30 @@ static void config_destroy(const struct cw_nvperf_scheduler *s, NVPW_RawCounterC
 static enum cw_status group_begin(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
                                   struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_BeginPassGroup_Params, p);
-    p.pRawCounterConfig = config;
-    p.numDomains = s->scd_count;
-    p.pDomains = s->scds;
-    CW_NVPERF_TRY(s->library, RawCounterConfig_BeginPassGroup, p, err);
-    return CW_OK;
+    CW_NVPERF_PARAMS(RawCounterConfig_BeginPassGroup, p, .pRawCounterConfig = config, .numDomains = s->scd_count,
+                     .pDomains = s->scds);
+    return CW_NVPERF_CALL(s->library, RawCounterConfig_BeginPassGroup, p, err);
 }
 
-static enum cw_status group_end(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
-                                struct cw_error *err)
+/* One pass group with these requests. */
+static enum cw_status group_make(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
+                                 const struct requests *r, size_t count, struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_EndPassGroup_Params, p);
-    p.pRawCounterConfig = config;
-    p.numDomains = s->scd_count;
-    p.pDomains = s->scds;
-    CW_NVPERF_TRY(s->library, RawCounterConfig_EndPassGroup, p, err);
-    return CW_OK;
-}
-
-static enum cw_status group_add(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
-                                const struct requests *r, size_t count, struct cw_error *err)
-{
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_AddRawCounters_Params, p);
-    p.pRawCounterConfig = config;
-    p.rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE;
-    p.numRawCounterRequests = count;
-    p.pRawCounterRequests = r->list;
-    CW_NVPERF_TRY(s->library, RawCounterConfig_AddRawCounters, p, err);
-    return CW_OK;
+    CW_NVPERF_PARAMS(RawCounterConfig_AddRawCounters, add, .pRawCounterConfig = config,
+                     .rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE,
+                     .numRawCounterRequests = count, .pRawCounterRequests = r->list);
+    CW_NVPERF_PARAMS(RawCounterConfig_EndPassGroup, end, .pRawCounterConfig = config, .numDomains = s->scd_count,
+                     .pDomains = s->scds);
+    enum cw_status status = group_begin(s, config, err);
+    if (status == CW_OK)
+        status = CW_NVPERF_CALL(s->library, RawCounterConfig_AddRawCounters, add, err);
+    return status == CW_OK ? CW_NVPERF_CALL(s->library, RawCounterConfig_EndPassGroup, end, err) : status;
 }
 
 static enum cw_status pass_total(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config, size_t *passes,
                                  struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetNumPasses_Params, p);
-    p.pRawCounterConfig = config;
+    CW_NVPERF_PARAMS(RawCounterConfig_GetNumPasses, p, .pRawCounterConfig = config);
     CW_NVPERF_TRY(s->library, RawCounterConfig_GetNumPasses, p, err);
     *passes = p.numPasses;
     return CW_OK;
@@ -108,8 +93,7 @@ static enum cw_status pass_total(const struct cw_nvperf_scheduler *s, NVPW_RawCo
 
 static enum cw_status domain_name(const struct cw_nvperf_scheduler *s, struct cw_nvperf_domain *d, struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_RawCounterDomainToString_Params, p);
-    p.domain = d->id;
+    CW_NVPERF_PARAMS(RawCounterConfig_RawCounterDomainToString, p, .domain = d->id);
     CW_NVPERF_TRY(s->library, RawCounterConfig_RawCounterDomainToString, p, err);
     snprintf(d->name, sizeof d->name, "%s", p.pDomainName);
     return CW_OK;
@@ -117,10 +101,8 @@ static enum cw_status domain_name(const struct cw_nvperf_scheduler *s, struct cw
 
 static enum cw_status list_domains(struct cw_nvperf_scheduler *s, struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains_Params, scds);
-    scds.pRawCounterConfig = s->open;
-    scds.numAvailableDomains = MOST_DOMAINS / 2;
-    scds.pAvailableDomains = s->scds;
+    CW_NVPERF_PARAMS(RawCounterConfig_GetAllAvailableRawCounterDomains, scds, .pRawCounterConfig = s->open,
+                     .numAvailableDomains = MOST_DOMAINS / 2, .pAvailableDomains = s->scds);
     CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableRawCounterDomains, scds, err);
     s->scd_count = scds.numAvailableDomains;
     enum cw_status status = group_begin(s, s->open, err);
@@ -130,10 +112,8 @@ static enum cw_status list_domains(struct cw_nvperf_scheduler *s, struct cw_erro
         status = domain_name(s, d, err);
     }
     uint32_t groups[MOST_DOMAINS / 2];
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetAllAvailableCooperativeDomainGroups_Params, cdgs);
-    cdgs.pRawCounterConfig = s->open;
-    cdgs.numAvailableDomains = MOST_DOMAINS / 2;
-    cdgs.pAvailableDomains = groups;
+    CW_NVPERF_PARAMS(RawCounterConfig_GetAllAvailableCooperativeDomainGroups, cdgs, .pRawCounterConfig = s->open,
+                     .numAvailableDomains = MOST_DOMAINS / 2, .pAvailableDomains = groups);
     if (status == CW_OK)
         CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableCooperativeDomainGroups, cdgs, err);
     for (size_t i = 0; status == CW_OK && i < cdgs.numAvailableDomains; i++) {
@@ -141,11 +121,9 @@ static enum cw_status list_domains(struct cw_nvperf_scheduler *s, struct cw_erro
         d->id = groups[i];
         d->cooperative = true;
         NVPW_RawCounterDomain members[8];
-        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains_Params, m);
-        m.pRawCounterConfig = s->open;
-        m.domain = d->id;
-        m.numMemberDomains = sizeof members / sizeof *members;
-        m.pMemberDomains = members;
+        CW_NVPERF_PARAMS(RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, m, .pRawCounterConfig = s->open,
+                         .domain = d->id, .numMemberDomains = sizeof members / sizeof *members,
+                         .pMemberDomains = members);
         CW_NVPERF_TRY(s->library, RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, m, err);
         d->member_count = (uint32_t)m.numMemberDomains;
         for (size_t k = 0; k < m.numMemberDomains; k++)
@@ -195,9 +173,7 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, ui
 {
     *raws = NULL;
     *count = 0;
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetNumRawCounters_Params, total);
-    total.pRawCounterConfig = s->open;
-    total.domain = domain;
+    CW_NVPERF_PARAMS(RawCounterConfig_GetNumRawCounters, total, .pRawCounterConfig = s->open, .domain = domain);
     CW_NVPERF_TRY(s->library, RawCounterConfig_GetNumRawCounters, total, err);
     uint64_t *list = calloc(total.numRawCounters + 1, sizeof *list);
     if (!list)
@@ -205,12 +181,9 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, ui
     enum cw_status status = CW_OK;
     size_t n = 0;
     for (size_t i = 0; status == CW_OK && i < total.numRawCounters; i++) {
-        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetRawCounterName_Params, name);
-        name.pRawCounterConfig = s->open;
-        name.domain = domain;
-        name.rawCounterIndex = i;
-        status = cw_nvperf_check(s->library->RawCounterConfig_GetRawCounterName(&name),
-                                 "NVPW_RawCounterConfig_GetRawCounterName", err);
+        CW_NVPERF_PARAMS(RawCounterConfig_GetRawCounterName, name, .pRawCounterConfig = s->open, .domain = domain,
+                         .rawCounterIndex = i);
+        status = CW_NVPERF_CALL(s->library, RawCounterConfig_GetRawCounterName, name, err);
         if (status == CW_OK && !cw_nvperf_raw_number(name.pRawCounterName, &list[n]))
             status = cw_error_set(err, CW_ERR_UNSUPPORTED,
                                   "NVIDIA's host library names a raw counter %s, expected 0x...", name.pRawCounterName);
@@ -231,16 +204,10 @@ static enum cw_status config_of(const struct cw_nvperf_scheduler *s, const struc
 {
     enum cw_status status = config_create(s, config, err);
     if (status == CW_OK)
-        status = group_begin(s, *config, err);
-    if (status == CW_OK)
-        status = group_add(s, *config, r, count, err);
-    if (status == CW_OK)
-        status = group_end(s, *config, err);
+        status = group_make(s, *config, r, count, err);
     if (status == CW_OK && merge) {
-        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_MergePassGroups_Params, p);
-        p.pRawCounterConfig = *config;
-        status = cw_nvperf_check(s->library->RawCounterConfig_MergePassGroups(&p),
-                                 "NVPW_RawCounterConfig_MergePassGroups", err);
+        CW_NVPERF_PARAMS(RawCounterConfig_MergePassGroups, p, .pRawCounterConfig = *config);
+        status = CW_NVPERF_CALL(s->library, RawCounterConfig_MergePassGroups, p, err);
     }
     return status;
 }
@@ -269,14 +236,10 @@ enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *s, const struct cw_nvp
     enum cw_status status = requests_init(&r, count, err);
     if (status == CW_OK) {
         requests_fill(&r, placements, count);
-        CW_NVPERF_PARAMS(NVPW_RawCounterConfig_AreRawCountersSchedulable_Params, p);
-        p.pRawCounterConfig = s->open;
-        p.rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE;
-        p.numRawCounterRequests = count;
-        p.pRawCounterRequests = r.list;
-        p.disallowAddingExtraPasses = 1;
-        status = cw_nvperf_check(s->library->RawCounterConfig_AreRawCountersSchedulable(&p),
-                                 "NVPW_RawCounterConfig_AreRawCountersSchedulable", err);
+        CW_NVPERF_PARAMS(RawCounterConfig_AreRawCountersSchedulable, p, .pRawCounterConfig = s->open,
+                         .rawCounterRequestStructSize = NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE,
+                         .numRawCounterRequests = count, .pRawCounterRequests = r.list, .disallowAddingExtraPasses = 1);
+        status = CW_NVPERF_CALL(s->library, RawCounterConfig_AreRawCountersSchedulable, p, err);
         *fits = p.schedulable;
     }
     requests_free(&r);
@@ -291,11 +254,7 @@ static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCo
     for (size_t pass = 0; pass < pass_count; pass++) {
         size_t passes = 0;
         requests_fill(r, placements, counts[pass]);
-        enum cw_status status = group_begin(s, config, err);
-        if (status == CW_OK)
-            status = group_add(s, config, r, counts[pass], err);
-        if (status == CW_OK)
-            status = group_end(s, config, err);
+        enum cw_status status = group_make(s, config, r, counts[pass], err);
         if (status == CW_OK)
             status = pass_total(s, config, &passes, err);
         if (status == CW_OK && passes != pass + 1)
@@ -314,19 +273,16 @@ static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCo
 static enum cw_status generate(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
                                struct cw_writer *image, struct cw_error *err)
 {
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GenerateConfigImage_Params, generate_params);
-    generate_params.pRawCounterConfig = config;
+    CW_NVPERF_PARAMS(RawCounterConfig_GenerateConfigImage, generate_params, .pRawCounterConfig = config);
     CW_NVPERF_TRY(s->library, RawCounterConfig_GenerateConfigImage, generate_params, err);
-    CW_NVPERF_PARAMS(NVPW_RawCounterConfig_GetConfigImage_Params, get);
-    get.pRawCounterConfig = config;
+    CW_NVPERF_PARAMS(RawCounterConfig_GetConfigImage, get, .pRawCounterConfig = config);
     CW_NVPERF_TRY(s->library, RawCounterConfig_GetConfigImage, get, err);
     uint8_t *bytes = malloc(get.bytesCopied + 1);
     if (!bytes)
         return cw_error_nomem(err);
     get.bytesAllocated = get.bytesCopied;
     get.pBuffer = bytes;
-    enum cw_status status =
-        cw_nvperf_check(s->library->RawCounterConfig_GetConfigImage(&get), "NVPW_RawCounterConfig_GetConfigImage", err);
+    enum cw_status status = CW_NVPERF_CALL(s->library, RawCounterConfig_GetConfigImage, get, err);
     if (status == CW_OK)
         cw_write_bytes(image, bytes, get.bytesCopied);
     free(bytes);
@@ -360,13 +316,10 @@ static enum cw_status find_passes(const struct cw_nvperf_scheduler *s, const str
     size_t *indices = malloc((passes + 1) * sizeof *indices);
     enum cw_status status = indices ? CW_OK : cw_error_nomem(err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
-        CW_NVPERF_PARAMS(NVPW_Config_GetRawCounterInfo_Params, p);
-        p.pConfig = image->data;
-        p.configSize = image->size;
-        p.pRawCounterName = r->list[i].pRawCounterName;
-        p.pPassIndices = indices;
-        p.numPassIndices = passes;
-        status = cw_nvperf_check(s->library->Config_GetRawCounterInfo(&p), "NVPW_Config_GetRawCounterInfo", err);
+        CW_NVPERF_PARAMS(Config_GetRawCounterInfo, p, .pConfig = image->data, .configSize = image->size,
+                         .pRawCounterName = r->list[i].pRawCounterName, .pPassIndices = indices,
+                         .numPassIndices = passes);
+        status = CW_NVPERF_CALL(s->library, Config_GetRawCounterInfo, p, err);
         if (status == CW_OK && (!p.numPassIndices || indices[0] >= passes))
             status = cw_error_set(err, CW_ERR_UNSUPPORTED, "NVIDIA's library names no pass for the raw counter %s",
                                   r->list[i].pRawCounterName);
