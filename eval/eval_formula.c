@@ -3,18 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-struct slot {
-    double values[CW_EVAL_BLOCK];
-    int8_t statuses[CW_EVAL_BLOCK];
-};
-
 static void take_graver(int8_t *a, const int8_t *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         a[i] = b[i] > a[i] ? b[i] : a[i];
 }
 
-static void divide(struct slot *a, const struct slot *b, uint32_t count)
+static void divide(struct cw_formula_slot *a, const struct cw_formula_slot *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         a->values[i] /= b->values[i];
@@ -23,10 +18,11 @@ static void divide(struct slot *a, const struct slot *b, uint32_t count)
     }
 }
 
-static void choose(struct slot *condition, const struct slot *a, const struct slot *b, uint32_t count)
+static void choose(struct cw_formula_slot *condition, const struct cw_formula_slot *a, const struct cw_formula_slot *b,
+                   uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct slot *chosen = condition->values[i] != 0 ? a : b;
+        const struct cw_formula_slot *chosen = condition->values[i] != 0 ? a : b;
         int8_t status = chosen->statuses[i];
         condition->values[i] = chosen->values[i];
         condition->statuses[i] = status > condition->statuses[i] ? status : condition->statuses[i];
@@ -39,7 +35,7 @@ static void choose(struct slot *condition, const struct slot *a, const struct sl
     break
 
 /* An operation on one value or two, leaving the result in `a`. */
-static void apply(enum cw_expr_op op, struct slot *a, const struct slot *b, uint32_t count)
+static void apply(enum cw_expr_op op, struct cw_formula_slot *a, const struct cw_formula_slot *b, uint32_t count)
 {
     double *x = a->values;
     const double *y = b->values;
@@ -78,7 +74,7 @@ static void apply(enum cw_expr_op op, struct slot *a, const struct slot *b, uint
         take_graver(a->statuses, b->statuses, count);
 }
 
-static void finish(const struct slot *result, uint32_t count, double *values, int8_t *statuses)
+static void finish(const struct cw_formula_slot *result, uint32_t count, double *values, int8_t *statuses)
 {
     memcpy(values, result->values, count * sizeof *values);
     memcpy(statuses, result->statuses, count);
@@ -90,10 +86,20 @@ static void finish(const struct slot *result, uint32_t count, double *values, in
     }
 }
 
-void cw_formula_run(const struct cw_formula *formula, uint32_t count, cw_formula_operand operand, void *context,
-                    double *values, int8_t *statuses)
+uint32_t cw_formula_depth(const struct cw_formula *formula)
 {
-    struct slot stack[CW_EXPR_STACK_MAX], *top = stack; /* the next free one */
+    uint32_t waiting = 0, most = 0;
+    for (uint32_t s = 0; s < formula->step_count; s++) {
+        waiting += 1 - cw_expr_takes(formula->steps[s].op);
+        most = waiting > most ? waiting : most;
+    }
+    return most;
+}
+
+void cw_formula_run(const struct cw_formula *formula, struct cw_formula_slot *slots, uint32_t count,
+                    cw_formula_operand operand, void *context, double *values, int8_t *statuses)
+{
+    struct cw_formula_slot *top = slots; /* the next free one */
     for (uint32_t s = 0; s < formula->step_count; s++) {
         const struct cw_expr_step *step = &formula->steps[s];
         top -= cw_expr_takes(step->op);
@@ -110,5 +116,5 @@ void cw_formula_run(const struct cw_formula *formula, uint32_t count, cw_formula
         }
         top++;
     }
-    finish(stack, count, values, statuses);
+    finish(slots, count, values, statuses);
 }

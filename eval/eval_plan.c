@@ -410,24 +410,28 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
                               size_t count)
 {
     struct cw_eval_metric *list = cw_arena_alloc(c->arena, count_all(c, metrics, count), sizeof *list);
-    uint32_t next = (uint32_t)count;
+    uint32_t next = (uint32_t)count, depth = 0;
     if (!list)
         return cw_error_nomem(c->err);
     map_columns(c);
     for (size_t i = 0; i < count; i++) {
         bool formula = metrics[i].type == CW_FORMULA;
-        if (formula)
+        if (formula) {
             list[i].formula = &c->chip->formulas->items[metrics[i].base];
+            uint32_t own = cw_formula_depth(list[i].formula);
+            depth = own > depth ? own : depth;
+        }
         enum cw_status status = formula ? add_operands(c, list, &list[i], &next) : add_metric(c, &list[i], &metrics[i]);
         if (status != CW_OK)
             return status;
     }
     struct cw_eval_term *terms = cw_arena_alloc(c->arena, c->count, sizeof *terms);
-    if (!terms)
+    struct cw_formula_slot *slots = cw_arena_alloc(c->arena, depth, sizeof *slots);
+    if (!terms || !slots)
         return cw_error_nomem(c->err);
     if (c->count)
         memcpy(terms, c->terms, c->count * sizeof *terms);
-    *plan = (struct cw_eval_plan){(uint32_t)count, c->count, list, terms};
+    *plan = (struct cw_eval_plan){(uint32_t)count, c->count, list, terms, slots};
     return CW_OK;
 }
 

@@ -6,9 +6,8 @@
 #ifndef CW_EVAL_EVAL_PLAN_H
 #define CW_EVAL_EVAL_PLAN_H
 
-#include "eval/status.h"
+#include "eval/eval_formula.h"
 #include "image/counter_data.h"
-#include "metricdb/formula.h"
 #include "metricdb/term.h"
 
 struct cw_eval_options {
@@ -62,6 +61,7 @@ struct cw_eval_plan {
     uint32_t metric_count, term_count;
     const struct cw_eval_metric *metrics; /* those asked for, then the operands of formulas */
     const struct cw_eval_term *terms;
+    struct cw_formula_slot *slots; /* for the deepest formula; a plan is for one evaluation at a time */
 };
 
 /* Marks the counters of the chip that a capture has; `held` has room for all. */

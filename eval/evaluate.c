@@ -267,7 +267,7 @@ static void run_operand(void *context, uint32_t metric, double *values, int8_t *
 static void run_formula(struct block *b, const struct cw_eval_metric *metric, double *values, int8_t *statuses)
 {
     struct operands operands = {b, metric->operand};
-    cw_formula_run(metric->formula, b->count, run_operand, &operands, values, statuses);
+    cw_formula_run(metric->formula, b->plan->slots, b->count, run_operand, &operands, values, statuses);
     for (uint32_t i = 0; i < b->count; i++)
         raise_status(&statuses[i], metric->status);
 }

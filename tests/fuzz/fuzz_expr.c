@@ -51,11 +51,13 @@ static void check_formula(const struct cw_chip *chip, uint32_t index)
 {
     const struct cw_formula *f = &chip->formulas->items[index];
     const struct cw_metric m = {.type = CW_FORMULA, .base = index};
+    static struct cw_formula_slot slots[CW_EXPR_STACK_MAX];
     double value;
     int8_t status;
     check_steps(f->steps, f->step_count, f->metric_count);
     CW_FUZZ_CHECK(cw_formulas_find(chip, f->name) == index);
-    cw_formula_run(f, 1, operand, (void *)(uintptr_t)f, &value, &status);
+    CW_FUZZ_CHECK(cw_formula_depth(f) <= CW_EXPR_STACK_MAX);
+    cw_formula_run(f, slots, 1, operand, (void *)(uintptr_t)f, &value, &status);
     CW_FUZZ_CHECK(status >= 0 && status < CW_VALUE_STATUS_COUNT);
     cw_metric_needs(&(struct cw_needs){.chip = chip, .add = check_needed, .context = (void *)(uintptr_t)chip}, &m,
                     NULL);
