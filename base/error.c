@@ -2,28 +2,24 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/text.h"
 
-/* Whether it is the first, which is recorded. */
-static bool set(struct cw_error *err, enum cw_status code, const char *source, const char *format, va_list args)
+/* Only the first is recorded; `at` is all of it but its texts. */
+static void set(struct cw_error *err, struct cw_error at, const char *source, const char *format, va_list args)
 {
     if (!err || err->code != CW_OK)
-        return false;
-    memset(err, 0, sizeof *err);
-    err->code = code;
-    if (source)
-        cw_text_format(err->source, sizeof err->source, "%s", source);
+        return;
+    *err = at;
+    cw_text_format(err->source, sizeof err->source, "%s", source);
     cw_text_vformat(err->message, sizeof err->message, format, args);
-    return true;
 }
 
 enum cw_status cw_error_set(struct cw_error *err, enum cw_status code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    set(err, code, NULL, format, args);
+    set(err, (struct cw_error){.code = code}, "", format, args);
     va_end(args);
     return code;
 }
@@ -33,12 +29,8 @@ enum cw_status cw_error_at(struct cw_error *err, enum cw_status code, const char
 {
     va_list args;
     va_start(args, format);
-    bool first = set(err, code, source, format, args);
+    set(err, (struct cw_error){.code = code, .line = line, .column = column}, source, format, args);
     va_end(args);
-    if (first) {
-        err->line = line;
-        err->column = column;
-    }
     return code;
 }
 
@@ -47,12 +39,8 @@ enum cw_status cw_error_offset(struct cw_error *err, enum cw_status code, const 
 {
     va_list args;
     va_start(args, format);
-    bool first = set(err, code, source, format, args);
+    set(err, (struct cw_error){.code = code, .has_offset = true, .offset = offset}, source, format, args);
     va_end(args);
-    if (first) {
-        err->has_offset = true;
-        err->offset = offset;
-    }
     return code;
 }
 

@@ -7,6 +7,8 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "base/bytes.h"
+
 /* Functions of a module lie in sections of their own that all start at 0. For the line tables to tell them apart, each
  * section gets a base of its own, and the relocations of the tables are applied with it. */
 enum { BASE_SHIFT = 40 };
@@ -97,12 +99,6 @@ static bool read_functions(struct image *m)
 
 /* ---- relocation ------------------------------------------------------------------------------------------------- */
 
-static void store_u64(uint8_t *at, uint64_t value)
-{
-    for (int i = 0; i < 8; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
-}
-
 /* Where the bytes of the line table lie in the image; false where they do not. */
 static bool place_table(const struct image *m, const char *name, GElf_Shdr *header)
 {
@@ -125,7 +121,7 @@ static void relocate(struct image *m)
         if (!gelf_getrela(data, (int)i, &rela) || GELF_R_TYPE(rela.r_info) != relocation_64 || table.sh_size < 8 ||
             rela.r_offset > table.sh_size - 8 || !gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol))
             continue;
-        store_u64(m->bytes + table.sh_offset + rela.r_offset, address_of(&symbol) + (uint64_t)rela.r_addend);
+        cw_store_u64(m->bytes + table.sh_offset + rela.r_offset, address_of(&symbol) + (uint64_t)rela.r_addend);
     }
 }
 

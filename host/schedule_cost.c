@@ -31,21 +31,16 @@ static uint64_t costs_of(const struct reduction *r, struct cw_item_id id, uint32
     return r->all->problems->items[id.problem].items[id.item].choices[has - 1].costs;
 }
 
-static void count_in(struct reduction *r, const struct cw_change *at, uint32_t has)
+/* Counts what a counter's way `from` in a pass brings no longer, and `to` brings; 0: it did or does not stand there. */
+static void recount(struct reduction *r, struct cw_item_id id, uint32_t pass, uint32_t from, uint32_t to)
 {
-    for (uint64_t bits = has ? costs_of(r, at->id, has) : 0; bits; bits &= bits - 1) {
+    for (uint64_t bits = from ? costs_of(r, id, from) : 0; bits; bits &= bits - 1) {
         uint32_t cost = (uint32_t)__builtin_ctzll(bits);
-        if ((*tally(r, at->pass, cost))++ == 0)
-            r->total += r->chip->pass_costs[cost].cost;
+        r->total -= --*tally(r, pass, cost) ? 0 : r->chip->pass_costs[cost].cost;
     }
-}
-
-static void count_out(struct reduction *r, const struct cw_change *at, uint32_t had)
-{
-    for (uint64_t bits = had ? costs_of(r, at->id, had) : 0; bits; bits &= bits - 1) {
+    for (uint64_t bits = to ? costs_of(r, id, to) : 0; bits; bits &= bits - 1) {
         uint32_t cost = (uint32_t)__builtin_ctzll(bits);
-        if (--(*tally(r, at->pass, cost)) == 0)
-            r->total -= r->chip->pass_costs[cost].cost;
+        r->total += (*tally(r, pass, cost))++ ? 0 : r->chip->pass_costs[cost].cost;
     }
 }
 
@@ -56,8 +51,8 @@ static void count_section(struct reduction *r)
     for (uint32_t p = 0; p < r->all->problems->count; p++)
         for (uint32_t k = 0; k < r->width && r->all->problems->items[p].section == r->section; k++)
             for (uint32_t i = 0; i < r->all->items[p]->passes[k].count; i++) {
-                struct cw_change at = {.id = {p, r->all->items[p]->passes[k].items[i]}, .pass = k};
-                count_in(r, &at, cw_packing_has(r->all->items[p], at.id.item, k));
+                struct cw_item_id id = {p, r->all->items[p]->passes[k].items[i]};
+                recount(r, id, k, 0, cw_packing_has(r->all->items[p], id.item, k));
             }
 }
 
@@ -127,16 +122,16 @@ static void rehome_tied(struct reduction *r, uint32_t from, uint32_t to)
 static void follow(struct reduction *r, uint32_t mark)
 {
     for (uint32_t k = mark; k < r->all->change_count; k++) {
-        count_out(r, &r->all->changes[k], r->all->changes[k].had);
-        count_in(r, &r->all->changes[k], r->all->changes[k].has);
+        const struct cw_change *c = &r->all->changes[k];
+        recount(r, c->id, c->pass, c->had, c->has);
     }
 }
 
 static void take_back(struct reduction *r, uint32_t mark, uint32_t rehomed)
 {
     for (uint32_t k = r->all->change_count; k-- > mark;) {
-        count_out(r, &r->all->changes[k], r->all->changes[k].has);
-        count_in(r, &r->all->changes[k], r->all->changes[k].had);
+        const struct cw_change *c = &r->all->changes[k];
+        recount(r, c->id, c->pass, c->has, c->had);
     }
     while (r->rehomed_count > rehomed) {
         const struct rehomed *last = &r->rehomed[--r->rehomed_count];

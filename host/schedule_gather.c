@@ -17,6 +17,20 @@ static uint32_t section_of(const struct cw_packings *all, const struct cw_list *
     return cw_problems_section(all->problems, group->items[0]);
 }
 
+/* A group that was seated in a pass stays there, if what had to go for it finds a pass; else all changes from the
+ * `mark`-th on are taken back. */
+static bool stay(struct cw_packings *all, const struct cw_list *group, uint32_t pass, bool seated, uint32_t mark)
+{
+    if (seated) {
+        cw_packings_lock(all, group, pass); /* else it would give way to what looks for a pass */
+        if (cw_packings_settle(all, mark, pass))
+            return true;
+        cw_packings_unlock(all, group, pass);
+    }
+    cw_packings_undo(all, mark);
+    return false;
+}
+
 /* ---- which passes become one ------------------------------------------------------------------------------------ */
 
 /* The passes of the problems are laid upon one another one problem after the other, the one with most passes first.
@@ -138,14 +152,7 @@ static bool gather_in(struct cw_packings *all, const struct cw_list *group, uint
         const struct cw_packing *p = all->items[id.problem];
         free = detach(all, id) || cw_packing_has(p, id.item, to) || !p->stands[id.item];
     }
-    if (free && cw_packings_seat(all, group, to)) {
-        cw_packings_lock(all, group, to); /* else it would give way to what looks for a pass */
-        if (cw_packings_settle(all, 0, to))
-            return true;
-        cw_packings_unlock(all, group, to);
-    }
-    cw_packings_undo(all, 0);
-    return false;
+    return stay(all, group, to, free && cw_packings_seat(all, group, to), 0);
 }
 
 /* Tries the passes that have most of the group already. */
@@ -218,16 +225,9 @@ static bool put(struct copying *c, uint32_t group, uint32_t pass, bool pressing)
     bool seated = pressing ? cw_packings_clear(c->all, list, pass) &&
                                  (cw_packings_seat(c->all, list, pass) || cw_packings_reseat(c->all, list, pass))
                            : cw_packings_seat(c->all, list, pass);
-    if (seated) {
-        cw_packings_lock(c->all, list, pass); /* else it would give way to what looks for a pass */
-        if (cw_packings_settle(c->all, mark, pass)) {
-            c->home[group] = pass;
-            return true;
-        }
-        cw_packings_unlock(c->all, list, pass);
-    }
-    cw_packings_undo(c->all, mark);
-    return false;
+    seated = stay(c->all, list, pass, seated, mark);
+    c->home[group] = seated ? pass : c->home[group];
+    return seated;
 }
 
 /* Finds a pass, those first that have most of the group already. */
