@@ -6,17 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define EACH_ITS_OWN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define EACH_ITS_OWN 1
-#endif
-#endif
-#ifndef EACH_ITS_OWN
-#define EACH_ITS_OWN 0
-#endif
-
 enum { ALIGNMENT = 16, BLOCK = 64 * 1024 };
 
 struct block {
@@ -50,11 +39,11 @@ void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size)
     if (size && count > (SIZE_MAX / 2) / size)
         return NULL;
     size_t bytes = count * size;
-    if (!EACH_ITS_OWN)
+    if (!CW_ADDRESS_SANITIZED)
         bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     struct block *b = arena->blocks;
-    if (EACH_ITS_OWN || !b || b->size - b->used < bytes) {
-        size_t room = !EACH_ITS_OWN && bytes < BLOCK ? BLOCK : bytes;
+    if (CW_ADDRESS_SANITIZED || !b || b->size - b->used < bytes) {
+        size_t room = !CW_ADDRESS_SANITIZED && bytes < BLOCK ? BLOCK : bytes;
         b = calloc(1, sizeof *b + room);
         if (!b)
             return NULL;

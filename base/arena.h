@@ -7,6 +7,17 @@
 
 #include <stddef.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define CW_ADDRESS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CW_ADDRESS_SANITIZED 1
+#endif
+#endif
+#ifndef CW_ADDRESS_SANITIZED
+#define CW_ADDRESS_SANITIZED 0
+#endif
+
 struct cw_arena;
 
 /* NULL when out of memory. */

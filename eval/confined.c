@@ -11,20 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+const bool cw_confined_limits_memory = !CW_ADDRESS_SANITIZED;
 
-const bool cw_confined_limits_memory = !SANITIZED;
-
-enum { SLOWER = SANITIZED ? 10 : 1, PIECE = 1 << 16 };
+enum { SLOWER = CW_ADDRESS_SANITIZED ? 10 : 1, PIECE = 1 << 16 };
 
 /* ---- the child -------------------------------------------------------------------------------------------------- */
 
@@ -61,7 +50,8 @@ static bool limit_time(uint32_t milliseconds)
 static bool be_quiet(void)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    return nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && (SANITIZED || dup2(nowhere, STDERR_FILENO) >= 0);
+    return nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+           (CW_ADDRESS_SANITIZED || dup2(nowhere, STDERR_FILENO) >= 0);
 }
 
 static void run_child(const struct cw_confines *c, cw_confined_work *work, void *context, int to)

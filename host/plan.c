@@ -578,15 +578,17 @@ enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, str
     bool good = marks && cw_pass_index_make(&index, &plan->image, arena);
     for (uint32_t i = 0; i < plan->metric_count && good; i++) {
         struct cw_plan_metric *m = &plan->metrics[i];
-        uint32_t count = 0, all;
+        uint32_t count = 0;
         m->whole = true;
         for (uint32_t v = 0; v < m->value_count; v++) {
-            uint32_t some = cw_pass_index_find(&index, m->values[v].items, m->values[v].count, &all);
-            m->whole = m->whole && (all || !m->values[v].count);
+            uint32_t some = cw_pass_index_find(&index, m->values[v].items, m->values[v].count);
+            bool together = !m->values[v].count;
             for (uint32_t k = 0; k < some; k++) {
+                together = together || index.holds[k] == m->values[v].count;
                 count += marks[index.found[k]] != i + 1;
                 marks[index.found[k]] = i + 1;
             }
+            m->whole = m->whole && together;
         }
         uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
         good = passes != NULL;

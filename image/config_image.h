@@ -100,12 +100,12 @@ bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan
 /* Which passes of a plan collect some raw counters. */
 struct cw_pass_index {
     struct cw_copies copies;
-    uint32_t *tally; /* of each pass; zero between calls */
-    uint32_t *found; /* by the last call, ascending; room for all passes */
+    uint32_t *tally;         /* of each pass; zero between calls */
+    uint32_t *found, *holds; /* by the last call: passes, ascending, and how many of the raw counters each collects */
 };
 bool cw_pass_index_make(struct cw_pass_index *index, const struct cw_config_image *plan, struct cw_arena *arena);
-/* Finds the passes that collect any of the raw counters; returns how many. *all: how many of them collect all. */
-uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count, uint32_t *all);
+/* Finds the passes that collect any of the raw counters; returns how many. */
+uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count);
 
 /* The schema of a config image. Lists are in `arena`; strings and `metrics` are shared with the image. */
 enum cw_status cw_schema_of_plan(struct cw_schema *schema, const struct cw_config_image *image, struct cw_arena *arena);

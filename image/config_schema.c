@@ -40,8 +40,9 @@ bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan
 bool cw_pass_index_make(struct cw_pass_index *index, const struct cw_config_image *plan, struct cw_arena *arena)
 {
     *index = (struct cw_pass_index){.tally = cw_arena_alloc(arena, plan->pass_count, sizeof *index->tally),
-                                    .found = cw_arena_alloc(arena, plan->pass_count, sizeof *index->found)};
-    return index->tally && index->found && cw_copies_list(&index->copies, plan, arena);
+                                    .found = cw_arena_alloc(arena, plan->pass_count, sizeof *index->found),
+                                    .holds = cw_arena_alloc(arena, plan->pass_count, sizeof *index->holds)};
+    return index->tally && index->found && index->holds && cw_copies_list(&index->copies, plan, arena);
 }
 
 static int compare_u32(const void *left, const void *right)
@@ -50,21 +51,20 @@ static int compare_u32(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count, uint32_t *all)
+uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count)
 {
     const struct cw_copies *copies = &index->copies;
     uint32_t some = 0;
-    *all = 0;
     for (uint32_t k = 0; k < raw_count; k++)
         for (uint32_t i = copies->first[raws[k]]; i < copies->first[raws[k] + 1]; i++)
             if (index->tally[copies->items[i].pass]++ == 0)
                 index->found[some++] = copies->items[i].pass;
-    for (uint32_t i = 0; i < some; i++) {
-        *all += index->tally[index->found[i]] == raw_count;
-        index->tally[index->found[i]] = 0;
-    }
     if (raw_count > 1 && some)
         qsort(index->found, some, sizeof *index->found, compare_u32);
+    for (uint32_t i = 0; i < some; i++) {
+        index->holds[i] = index->tally[index->found[i]];
+        index->tally[index->found[i]] = 0;
+    }
     return some;
 }
 
@@ -73,7 +73,7 @@ uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, u
 static bool describe(struct cw_schema_counter *out, const struct cw_config_counter *counter,
                      const struct cw_config_image *image, struct cw_pass_index *index, struct cw_arena *arena)
 {
-    uint32_t all, count = cw_pass_index_find(index, counter->raws, counter->raw_count, &all);
+    uint32_t count = cw_pass_index_find(index, counter->raws, counter->raw_count);
     const bool free = !counter->raw_count;
     for (; free && count < image->pass_count; count++)
         index->found[count] = count;
@@ -81,7 +81,8 @@ static bool describe(struct cw_schema_counter *out, const struct cw_config_count
     if (!passes)
         return false;
     memcpy(passes, index->found, count * sizeof *passes);
-    *out = (struct cw_schema_counter){counter->name, free ? count > 0 : count == 1 && all == 1, count, passes};
+    bool whole = free ? count > 0 : count == 1 && index->holds[0] == counter->raw_count;
+    *out = (struct cw_schema_counter){counter->name, whole, count, passes};
     return true;
 }
 

@@ -12,8 +12,7 @@ struct parting {
     struct cw_parts *parts;
     uint32_t *bond, *next;         /* of each pass: a bundle's first pass, and its next one or CW_PARTS_NONE */
     uint32_t *marks;               /* of each raw counter: what saw it last */
-    uint32_t *user_start, *users;  /* of each raw counter: the counters that need it, once for each time */
-    struct cw_schema_repeat *held; /* a pass has all raw counters of a counter: by pass */
+    struct cw_schema_repeat *held; /* a pass has all raw counters of a counter */
     uint32_t held_count;
     uint32_t *column_part; /* of each column of the schema, or CW_PARTS_NONE */
 };
@@ -33,77 +32,40 @@ static void clear_marks(struct parting *p)
 
 /* ---- what the passes hold --------------------------------------------------------------------------------------- */
 
-static bool index_users(struct parting *p)
+/* By counter, then pass. */
+static bool find_held(struct parting *p, const struct cw_config_image *plan)
 {
-    const struct cw_config_image *plan = p->work.plan;
-    size_t total = 0;
-    for (uint32_t c = 0; c < plan->counter_count; c++)
-        total += plan->counters[c].raw_count;
-    p->user_start = numbers(p->scratch, (size_t)plan->raw_count + 2, 0);
-    p->users = numbers(p->scratch, total, 0);
-    if (!p->user_start || !p->users)
+    struct cw_pass_index index;
+    size_t most = 0;
+    p->work.first_held = numbers(p->scratch, plan->counter_count, CW_PARTS_NONE);
+    p->held_count = 0;
+    if (!p->work.first_held || !cw_pass_index_make(&index, plan, p->scratch))
         return false;
     for (uint32_t c = 0; c < plan->counter_count; c++)
-        for (uint32_t r = 0; r < plan->counters[c].raw_count; r++)
-            p->user_start[plan->counters[c].raws[r] + 2]++;
-    for (uint32_t r = 0; r < plan->raw_count; r++)
-        p->user_start[r + 2] += p->user_start[r + 1];
-    for (uint32_t c = 0; c < plan->counter_count; c++)
-        for (uint32_t r = 0; r < plan->counters[c].raw_count; r++)
-            p->users[p->user_start[plan->counters[c].raws[r] + 1]++] = c;
-    return true;
-}
-
-/* Counts what a pass has of each counter. Those that it has all of go to p->held, or are only counted. */
-static void tally_pass(struct parting *p, uint32_t number, uint32_t *tally)
-{
-    const struct cw_parts_pass *from = &p->work.passes[number];
-    for (uint32_t k = 0; k < from->count; k++) {
-        uint32_t raw = from->placements[k].raw;
-        if (p->marks[raw] == number + 1) /* from another domain too */
-            continue;
-        p->marks[raw] = number + 1;
-        for (uint32_t u = p->user_start[raw]; u < p->user_start[raw + 1]; u++) {
-            uint32_t c = p->users[u];
-            if (++tally[c] < p->work.plan->counters[c].raw_count)
-                continue;
-            if (p->held)
-                p->held[p->held_count] = (struct cw_schema_repeat){c, number};
-            p->held_count++;
-        }
+        most += plan->counters[c].raw_count
+                    ? index.copies.first[plan->counters[c].raws[0] + 1] - index.copies.first[plan->counters[c].raws[0]]
+                    : 0;
+    p->held = cw_arena_alloc(p->scratch, most, sizeof *p->held);
+    for (uint32_t c = 0; p->held && c < plan->counter_count; c++) {
+        uint32_t raws = plan->counters[c].raw_count, some = cw_pass_index_find(&index, plan->counters[c].raws, raws);
+        for (uint32_t k = some; k-- > 0;)
+            if (index.holds[k] == raws)
+                p->work.first_held[c] = index.found[k];
+        for (uint32_t k = 0; k < some; k++)
+            if (index.holds[k] == raws)
+                p->held[p->held_count++] = (struct cw_schema_repeat){c, index.found[k]};
     }
-    for (uint32_t k = 0; k < from->count; k++) /* only what it has is put back */
-        for (uint32_t raw = from->placements[k].raw, u = p->user_start[raw]; u < p->user_start[raw + 1]; u++)
-            tally[p->users[u]] = 0;
-}
-
-static bool find_held(struct parting *p)
-{
-    uint32_t *tally = numbers(p->scratch, p->work.plan->counter_count, 0);
-    p->work.first_held = numbers(p->scratch, p->work.plan->counter_count, CW_PARTS_NONE);
-    p->held = NULL;
-    if (!tally || !p->work.first_held)
-        return false;
-    for (int round = 0; round < 2; round++) {
-        clear_marks(p);
-        p->held_count = 0;
-        for (uint32_t i = 0; i < p->work.pass_count; i++)
-            tally_pass(p, i, tally);
-        if (round == 0 && !(p->held = cw_arena_alloc(p->scratch, p->held_count, sizeof *p->held)))
-            return false;
-    }
-    for (uint32_t h = p->held_count; h-- > 0;)
-        p->work.first_held[p->held[h].counter] = p->held[h].pass;
-    return true;
+    return p->held != NULL;
 }
 
 static bool copy_passes(struct parting *p)
 {
     const struct cw_config_image *plan = p->work.plan;
+    size_t most = plan->pass_count; /* and one more for each raw counter that a counter is spread over */
+    for (uint32_t c = 0; c < plan->counter_count; c++)
+        most += plan->counters[c].raw_count;
     p->work.pass_count = plan->pass_count;
-    /* at most one more for each raw counter that a counter is spread over */
-    p->work.passes =
-        cw_arena_alloc(p->scratch, (size_t)plan->pass_count + p->user_start[plan->raw_count], sizeof *p->work.passes);
+    p->work.passes = cw_arena_alloc(p->scratch, most, sizeof *p->work.passes);
     for (uint32_t i = 0; p->work.passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
         p->work.passes[i] =
@@ -119,10 +81,18 @@ static bool copy_passes(struct parting *p)
     return p->work.passes != NULL;
 }
 
-/* Leaves each pass what the counters need that it holds whole. */
+static int by_pass(const void *left, const void *right)
+{
+    const struct cw_schema_repeat *a = left, *b = right;
+    return (a->pass > b->pass) - (a->pass < b->pass);
+}
+
+/* Leaves each pass what the counters need that it holds whole. Reorders p->held. */
 static void trim_passes(struct parting *p)
 {
     clear_marks(p);
+    if (p->held_count)
+        qsort(p->held, p->held_count, sizeof *p->held, by_pass);
     for (uint32_t i = 0, h = 0; i < p->work.pass_count; i++) {
         struct cw_parts_pass *pass = &p->work.passes[i];
         uint32_t kept = 0;
@@ -223,14 +193,6 @@ static bool divide(struct parting *p, bool single)
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
 
-static int by_counter(const void *a, const void *b)
-{
-    const struct cw_schema_repeat *x = a, *y = b;
-    if (x->counter != y->counter)
-        return x->counter < y->counter ? -1 : 1;
-    return (x->pass > y->pass) - (x->pass < y->pass);
-}
-
 /* The part that has all of a counter's raw counters, and there the passes that have some, which `room` is for. */
 static bool describe_mixed(struct parting *p, uint32_t c, uint32_t *room, struct cw_schema_counter *out)
 {
@@ -276,8 +238,6 @@ static bool make_schema(struct parting *p)
     uint32_t *room = numbers(p->scratch, p->work.pass_count, 0);
     if (!good || !counters || !repeats || !first || !room || !p->column_part)
         return false;
-    if (p->held_count)
-        qsort(p->held, p->held_count, sizeof *p->held, by_counter);
     for (uint32_t c = 0, h = 0; c < plan->counter_count && good; c++) {
         counters[c] = schema->counters[c];
         if (!plan->counters[c].raw_count) {
@@ -389,7 +349,7 @@ static enum cw_status check_passes(uint32_t count, struct cw_error *err)
 static enum cw_status part_plan(struct parting *p, bool apart)
 {
     p->marks = numbers(p->scratch, p->work.plan->raw_count, 0);
-    if (!p->marks || !index_users(p) || !copy_passes(p) || !find_held(p))
+    if (!p->marks || !copy_passes(p) || !find_held(p, p->work.plan))
         return cw_error_nomem(p->work.err);
     trim_passes(p);
     if (!divide(p, apart))
@@ -401,7 +361,9 @@ static enum cw_status part_plan(struct parting *p, bool apart)
         return status;
     p->parts->count = p->work.part_count;
     p->parts->added = p->work.pass_count - p->work.plan->pass_count;
-    return find_held(p) && make_plan(p) && make_schema(p) && make_parts(p) ? CW_OK : cw_error_nomem(p->work.err);
+    return make_plan(p) && find_held(p, &p->parts->plan) && make_schema(p) && make_parts(p)
+               ? CW_OK
+               : cw_error_nomem(p->work.err);
 }
 
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,

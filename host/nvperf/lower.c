@@ -10,6 +10,11 @@ static enum cw_nvperf_activity activity(const struct cw_config_image *plan)
     return plan->profiler == CW_PROFILER_RANGE ? CW_NVPERF_PROFILER : CW_NVPERF_PM_SAMPLING;
 }
 
+static struct cw_nvperf_placement as_theirs(const struct cw_config_image *plan, const struct cw_placement *at)
+{
+    return (struct cw_nvperf_placement){plan->raws[at->raw], plan->domains[at->domain].id};
+}
+
 /* The placements of a pass, and `beside` where the library collects it in the same pass. */
 static enum cw_status list_pass(struct cw_nvperf_scheduler *scheduler, const struct cw_config_image *plan,
                                 const struct cw_config_pass *pass, uint64_t beside,
@@ -19,7 +24,7 @@ static enum cw_status list_pass(struct cw_nvperf_scheduler *scheduler, const str
     *count = pass->count;
     for (uint32_t k = 0; k < pass->count; k++) {
         const struct cw_placement *at = &pass->placements[k];
-        placements[k] = (struct cw_nvperf_placement){plan->raws[at->raw], plan->domains[at->domain].id};
+        placements[k] = as_theirs(plan, at);
         fits &= plan->raws[at->raw] != beside;
     }
     placements[pass->count] = (struct cw_nvperf_placement){.raw = beside};
@@ -54,25 +59,6 @@ struct cw_nvperf_prover {
     struct cw_nvperf_scheduler *scheduler;
 };
 
-struct repair {
-    struct cw_nvperf_scheduler *scheduler;
-    struct cw_config_image *plan;
-    struct cw_nvperf_placement *buffer; /* room for the largest pass */
-    struct cw_arena *arena;
-};
-
-static enum cw_status fits(struct repair *r, const struct cw_placement *placements, uint32_t count, bool *answer,
-                           struct cw_error *err)
-{
-    size_t passes = 0;
-    for (uint32_t i = 0; i < count; i++)
-        r->buffer[i] =
-            (struct cw_nvperf_placement){r->plan->raws[placements[i].raw], r->plan->domains[placements[i].domain].id};
-    enum cw_status status = cw_nvperf_pass_count(r->scheduler, r->buffer, count, false, &passes, err);
-    *answer = passes == 1;
-    return status;
-}
-
 enum cw_status cw_nvperf_prover_create(struct cw_nvperf_prover **prover, const struct cw_nvperf *library,
                                        const struct cw_config_image *plan, struct cw_error *err)
 {
@@ -97,13 +83,23 @@ void cw_nvperf_prover_destroy(struct cw_nvperf_prover *p)
 enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf_prover *prover, const struct cw_config_image *plan,
                                      const struct cw_config_pass *pass, bool *answer, struct cw_error *err)
 {
-    struct cw_config_image copy = *plan;
-    struct repair r = {
-        .scheduler = prover->scheduler, .plan = &copy, .buffer = calloc((size_t)pass->count + 1, sizeof *r.buffer)};
-    enum cw_status status = r.buffer ? fits(&r, pass->placements, pass->count, answer, err) : cw_error_nomem(err);
-    free(r.buffer);
+    struct cw_nvperf_placement *placements = calloc((size_t)pass->count + 1, sizeof *placements);
+    size_t passes = 0;
+    for (uint32_t i = 0; placements && i < pass->count; i++)
+        placements[i] = as_theirs(plan, &pass->placements[i]);
+    enum cw_status status = placements
+                                ? cw_nvperf_pass_count(prover->scheduler, placements, pass->count, false, &passes, err)
+                                : cw_error_nomem(err);
+    *answer = passes == 1;
+    free(placements);
     return status;
 }
+
+struct repair {
+    struct cw_nvperf_prover *prover;
+    struct cw_config_image *plan;
+    struct cw_arena *arena;
+};
 
 /* Keeps the placements of `pass` that fit together, in their order, and moves the others to `rest`. */
 static enum cw_status split(struct repair *r, struct cw_config_pass *pass, struct cw_config_pass *rest,
@@ -116,7 +112,7 @@ static enum cw_status split(struct repair *r, struct cw_config_pass *pass, struc
     for (uint32_t i = 0; status == CW_OK && i < pass->count; i++) {
         bool answer;
         kept[k] = pass->placements[i];
-        status = fits(r, kept, k + 1, &answer, err);
+        status = cw_nvperf_is_one_pass(r->prover, r->plan, &(struct cw_config_pass){k + 1, kept}, &answer, err);
         if (answer)
             k++;
         else
@@ -145,7 +141,7 @@ static enum cw_status repair_passes(struct repair *r, uint32_t *splits, struct c
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; status == CW_OK && i < count; i++) {
         bool answer;
-        status = fits(r, passes[i].placements, passes[i].count, &answer, err);
+        status = cw_nvperf_is_one_pass(r->prover, plan, &passes[i], &answer, err);
         if (status != CW_OK || answer)
             continue;
         status = split(r, &passes[i], &passes[count], err);
@@ -160,18 +156,12 @@ static enum cw_status repair_passes(struct repair *r, uint32_t *splits, struct c
 enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_config_image *plan, uint32_t *splits,
                                 struct cw_arena *arena, struct cw_error *err)
 {
-    uint32_t largest = 0;
-    *splits = 0;
-    for (uint32_t i = 0; i < plan->pass_count; i++)
-        largest = plan->passes[i].count > largest ? plan->passes[i].count : largest;
     struct repair r = {.plan = plan, .arena = arena};
-    r.buffer = cw_arena_alloc(arena, largest, sizeof *r.buffer);
-    enum cw_status status = r.buffer
-                                ? cw_nvperf_scheduler_create(&r.scheduler, library, plan->chip, activity(plan), err)
-                                : cw_error_nomem(err);
+    enum cw_status status = cw_nvperf_prover_create(&r.prover, library, plan, err);
+    *splits = 0;
     if (status == CW_OK)
         status = repair_passes(&r, splits, err);
-    cw_nvperf_scheduler_destroy(r.scheduler);
+    cw_nvperf_prover_destroy(r.prover);
     return status;
 }
 
