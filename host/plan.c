@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/plan_meanings.h"
 #include "host/schedule.h"
+#include "metricdb/formula.h"
+#include "metricdb/meaning.h"
 #include "metricdb/term.h"
 #include "passes/copies.h"
 
@@ -493,6 +494,35 @@ static enum cw_status fill_rollups(struct planner *p)
     return status;
 }
 
+/* What the metrics' base names, and all that those are computed from, stand for. */
+static enum cw_status fill_meanings(struct planner *p)
+{
+    const struct cw_chip *chip = p->chip;
+    enum cw_status status = CW_OK;
+    uint8_t *marks[CW_FORMULA + 1];
+    uint32_t n = 0;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        marks[type] = array(p, cw_metric_base_count(chip, type), 1, &status);
+    for (size_t i = 0; status == CW_OK && i < p->count; i++)
+        cw_base_mark(chip, p->metrics[i].type, p->metrics[i].base, marks);
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        for (uint32_t i = 0; status == CW_OK && i < cw_metric_base_count(chip, type); i++)
+            n += marks[type][i] != 0;
+    struct cw_meaning *list = array(p, n, sizeof *list, &status);
+    n = 0;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+        for (uint32_t i = 0; status == CW_OK && i < cw_metric_base_count(chip, type); i++) {
+            if (!marks[type][i])
+                continue;
+            struct cw_base_meaning m = cw_base_meaning(chip, type, i);
+            const char *name = type == CW_FORMULA ? chip->formulas->items[i].name : cw_chip_base_name(chip, type, i);
+            list[n++] = (struct cw_meaning){name, m.raws, m.formula};
+        }
+    p->plan->image.meanings = list;
+    p->plan->image.meaning_count = n;
+    return status;
+}
+
 /* What the plan tells whoever collects it. */
 static enum cw_status fill_parameters(struct planner *p)
 {
@@ -554,7 +584,7 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     plan->bound = p.schedule.bound;
     plan->image.metrics = p.names;
     plan->image.metric_count = (uint32_t)p.count;
-    status = cw_plan_meanings(&plan->image, chip, p.metrics, p.count, arena, err);
+    status = fill_meanings(&p);
     if (status == CW_OK)
         status = fill_lists(&p);
     if (status == CW_OK)
@@ -568,35 +598,4 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     if (status == CW_OK)
         status = fill_metrics(&p, groups);
     return status == CW_OK ? cw_plan_explain(plan, arena, err) : status;
-}
-
-enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, struct cw_error *err)
-{
-    const uint32_t pass_count = plan->image.pass_count;
-    struct cw_pass_index index;
-    uint32_t *marks = cw_arena_alloc(arena, pass_count, sizeof *marks); /* 1 + the last metric that a pass is for */
-    bool good = marks && cw_pass_index_make(&index, &plan->image, arena);
-    for (uint32_t i = 0; i < plan->metric_count && good; i++) {
-        struct cw_plan_metric *m = &plan->metrics[i];
-        uint32_t count = 0;
-        m->whole = true;
-        for (uint32_t v = 0; v < m->value_count; v++) {
-            uint32_t some = cw_pass_index_find(&index, m->values[v].items, m->values[v].count);
-            bool together = !m->values[v].count;
-            for (uint32_t k = 0; k < some; k++) {
-                together = together || index.holds[k] == m->values[v].count;
-                count += marks[index.found[k]] != i + 1;
-                marks[index.found[k]] = i + 1;
-            }
-            m->whole = m->whole && together;
-        }
-        uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
-        good = passes != NULL;
-        m->passes = passes;
-        m->pass_count = 0;
-        for (uint32_t p = 0; p < pass_count && good; p++)
-            if (marks[p] == i + 1)
-                passes[m->pass_count++] = p;
-    }
-    return good ? CW_OK : cw_error_nomem(err);
 }

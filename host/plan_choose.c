@@ -84,3 +84,34 @@ enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const 
     }
     return status;
 }
+
+enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, struct cw_error *err)
+{
+    const uint32_t pass_count = plan->image.pass_count;
+    struct cw_pass_index index;
+    uint32_t *marks = cw_arena_alloc(arena, pass_count, sizeof *marks); /* 1 + the last metric that a pass is for */
+    bool good = marks && cw_pass_index_make(&index, &plan->image, arena);
+    for (uint32_t i = 0; i < plan->metric_count && good; i++) {
+        struct cw_plan_metric *m = &plan->metrics[i];
+        uint32_t count = 0;
+        m->whole = true;
+        for (uint32_t v = 0; v < m->value_count; v++) {
+            uint32_t some = cw_pass_index_find(&index, m->values[v].items, m->values[v].count);
+            bool together = !m->values[v].count;
+            for (uint32_t k = 0; k < some; k++) {
+                together = together || index.holds[k] == m->values[v].count;
+                count += marks[index.found[k]] != i + 1;
+                marks[index.found[k]] = i + 1;
+            }
+            m->whole = m->whole && together;
+        }
+        uint32_t *passes = cw_arena_alloc(arena, count, sizeof *passes);
+        good = passes != NULL;
+        m->passes = passes;
+        m->pass_count = 0;
+        for (uint32_t p = 0; p < pass_count && good; p++)
+            if (marks[p] == i + 1)
+                passes[m->pass_count++] = p;
+    }
+    return good ? CW_OK : cw_error_nomem(err);
+}

@@ -11,23 +11,17 @@ static enum cw_status absent(struct cw_error *err)
                         "built");
 }
 
+#define ABSENT(declaration) enum cw_status declaration { return absent(err); }
+
 enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path, struct cw_error *err)
 {
     *library = NULL;
     return absent(err);
 }
 
-enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count,
-                               struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
-                                          const char *chip, const void *image, size_t image_size, struct cw_error *err)
-{
-    return absent(err);
-}
+ABSENT(cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count, struct cw_error *err))
+ABSENT(cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
+                                  const char *chip, const void *image, size_t image_size, struct cw_error *err))
 
 void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *evaluator)
 {
@@ -49,61 +43,29 @@ size_t cw_nvperf_submetrics(const struct cw_nvperf_evaluator *evaluator, enum cw
     return 0;
 }
 
-enum cw_status cw_nvperf_range_count(const struct cw_nvperf_evaluator *evaluator, size_t *count, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_requests_create(struct cw_nvperf_requests **requests,
-                                         const struct cw_nvperf_evaluator *evaluator, const char *const *metrics,
-                                         size_t count, struct cw_error *err)
-{
-    return absent(err);
-}
+ABSENT(cw_nvperf_range_count(const struct cw_nvperf_evaluator *evaluator, size_t *count, struct cw_error *err))
+ABSENT(cw_nvperf_requests_create(struct cw_nvperf_requests **requests, const struct cw_nvperf_evaluator *evaluator,
+                                 const char *const *metrics, size_t count, struct cw_error *err))
 
 void cw_nvperf_requests_destroy(struct cw_nvperf_requests *requests)
 {
 }
 
-enum cw_status cw_nvperf_set_durations(struct cw_nvperf_evaluator *evaluator, double frame_ns, double region_ns,
-                                       struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *evaluator, const struct cw_nvperf_requests *requests,
-                                  size_t range, double *values, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_scheduler_create(struct cw_nvperf_scheduler **scheduler, const struct cw_nvperf *library,
-                                          const char *chip, enum cw_nvperf_activity activity, struct cw_error *err)
-{
-    return absent(err);
-}
+ABSENT(cw_nvperf_set_durations(struct cw_nvperf_evaluator *evaluator, double frame_ns, double region_ns,
+                               struct cw_error *err))
+ABSENT(cw_nvperf_evaluate(struct cw_nvperf_evaluator *evaluator, const struct cw_nvperf_requests *requests,
+                          size_t range, double *values, struct cw_error *err))
+ABSENT(cw_nvperf_scheduler_create(struct cw_nvperf_scheduler **scheduler, const struct cw_nvperf *library,
+                                  const char *chip, enum cw_nvperf_activity activity, struct cw_error *err))
 
 void cw_nvperf_scheduler_destroy(struct cw_nvperf_scheduler *scheduler)
 {
 }
 
-enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler,
-                                    const struct cw_nvperf_placement *placements, size_t count, bool merge,
-                                    size_t *passes, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
-                              size_t count, bool *fits, struct cw_error *err)
-{
-    return absent(err);
-}
-
-enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *scheduler,
-                                      const struct cw_nvperf_placement *placements, const size_t *counts,
-                                      size_t pass_count, struct cw_writer *image, size_t *bad_pass,
-                                      struct cw_error *err)
-{
-    return absent(err);
-}
+ABSENT(cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
+                            size_t count, bool merge, size_t *passes, struct cw_error *err))
+ABSENT(cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements, size_t count,
+                      bool *fits, struct cw_error *err))
+ABSENT(cw_nvperf_config_image(const struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
+                              const size_t *counts, size_t pass_count, struct cw_writer *image, size_t *bad_pass,
+                              struct cw_error *err))
