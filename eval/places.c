@@ -17,13 +17,43 @@ static struct cw_confines confines_for(size_t input)
     return (struct cw_confines){MEMORY_AT_LEAST + MEMORY_FACTOR * input, ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX};
 }
 
+/* Pieces of work, one after another: a child sends an answer to each, of which those that it gave before it ended are
+ * taken. */
+struct work {
+    size_t count, done, bytes;                                              /* bytes: of the input */
+    uint32_t *left;                                                         /* counts those that were not done */
+    cw_confined_work *send;                                                 /* all from `done` on */
+    bool (*take)(void *work, struct cw_reader *in, struct cw_arena *arena); /* false where the next is not all there */
+};
+
+static enum cw_status do_confined(struct work *w, struct cw_arena *arena)
+{
+    struct cw_confines confines = confines_for(w->bytes);
+    enum cw_status status = CW_OK;
+    for (int i = 0; i < MOST_CHILDREN && w->done < w->count && status == CW_OK; i++) {
+        struct cw_writer sent;
+        struct cw_reader in;
+        cw_writer_init(&sent);
+        cw_confined_run(&confines, w->send, w, &sent);
+        cw_reader_init(&in, sent.data, sent.size, "", 0, NULL);
+        while (w->done < w->count && w->take(w, &in, arena))
+            w->done++;
+        status = in.status == CW_ERR_NOMEM ? CW_ERR_NOMEM : sent.status;
+        cw_writer_free(&sent);
+        *w->left += w->done < w->count; /* the one that it ended at */
+        w->done += w->done < w->count;
+    }
+    *w->left += (uint32_t)(w->count - w->done);
+    return status;
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-enum answer { AS_IT_IS, READABLE, LEFT, ANSWERS };
+enum answer { AS_IT_IS, READABLE, LEFT };
 
 struct names {
+    struct work work;
     const char **mangled, **readable;
-    size_t count, done, bytes;
 };
 
 /* Readable names are longer than mangled ones, within reason. */
@@ -38,7 +68,7 @@ static void send_names(void *context, int to)
     const struct names *n = context;
     struct cw_writer out;
     cw_writer_init(&out);
-    for (size_t i = n->done; i < n->count; i++) {
+    for (size_t i = n->work.done; i < n->work.count; i++) {
         char *text;
         enum cw_status status = cw_demangle_into(&text, n->mangled[i]);
         enum answer answer = text && fits(text, n->mangled[i]) ? READABLE
@@ -53,42 +83,17 @@ static void send_names(void *context, int to)
     cw_writer_free(&out);
 }
 
-static enum cw_status take_names(struct names *n, const struct cw_writer *sent, struct cw_places_left *left,
-                                 struct cw_arena *arena)
+static bool take_name(void *work, struct cw_reader *in, struct cw_arena *arena)
 {
-    struct cw_reader in;
-    cw_reader_init(&in, sent->data, sent->size, "", 0, NULL);
-    while (n->done < n->count) {
-        enum answer answer = (enum answer)cw_read_u8(&in);
-        const char *text = answer == READABLE ? cw_read_string(&in, arena) : NULL;
-        if (in.status != CW_OK)
-            break;
-        n->readable[n->done] = text ? text : n->mangled[n->done];
-        n->done++;
-        left->names += answer == LEFT;
-    }
-    return in.status == CW_ERR_NOMEM || sent->status != CW_OK ? CW_ERR_NOMEM : CW_OK;
-}
-
-static enum cw_status demangle(struct names *n, struct cw_places_left *left, struct cw_arena *arena)
-{
-    struct cw_confines confines = confines_for(n->bytes);
-    enum cw_status status = CW_OK;
-    for (int i = 0; i < MOST_CHILDREN && n->done < n->count && status == CW_OK; i++) {
-        struct cw_writer sent;
-        cw_writer_init(&sent);
-        cw_confined_run(&confines, send_names, n, &sent);
-        status = take_names(n, &sent, left, arena);
-        cw_writer_free(&sent);
-        if (n->done < n->count) { /* the one that it ended at */
-            n->readable[n->done] = n->mangled[n->done];
-            n->done++;
-            left->names++;
-        }
-    }
-    for (; n->done < n->count; n->done++, left->names++)
-        n->readable[n->done] = n->mangled[n->done];
-    return status;
+    struct names *n = work;
+    enum answer answer = (enum answer)cw_read_u8(in);
+    const char *text = answer == READABLE ? cw_read_string(in, arena) : NULL;
+    if (in->status != CW_OK)
+        return false;
+    if (text)
+        n->readable[n->work.done] = text;
+    *n->work.left += answer == LEFT;
+    return true;
 }
 
 static int by_function(const void *left, const void *right)
@@ -105,22 +110,24 @@ static bool is_mangled(const char *name)
 static enum cw_status name_places(struct cw_place **places, size_t count, struct cw_places_left *left,
                                   struct cw_arena *arena)
 {
-    struct names n = {.mangled = calloc(count + 1, sizeof *n.mangled),
+    struct names n = {.work = {.left = &left->names, .send = send_names, .take = take_name},
+                      .mangled = calloc(count + 1, sizeof *n.mangled),
                       .readable = calloc(count + 1, sizeof *n.readable)};
     enum cw_status status = n.mangled && n.readable ? CW_OK : CW_ERR_NOMEM;
     if (count)
         qsort(places, count, sizeof *places, by_function);
     for (size_t i = 0; i < count && status == CW_OK; i++) {
         const char *function = places[i]->name = places[i]->function;
-        if (is_mangled(function) && (!n.count || n.mangled[n.count - 1] != function)) {
-            n.mangled[n.count++] = function;
-            n.bytes += strlen(function);
+        if (is_mangled(function) && (!n.work.count || n.mangled[n.work.count - 1] != function)) {
+            n.readable[n.work.count] = n.mangled[n.work.count] = function;
+            n.work.count++;
+            n.work.bytes += strlen(function);
         }
     }
     if (status == CW_OK)
-        status = demangle(&n, left, arena);
+        status = do_confined(&n.work, arena);
     for (size_t i = 0, k = 0; i < count && status == CW_OK; i++) {
-        while (k < n.count && n.mangled[k] != places[i]->function && is_mangled(places[i]->function))
+        while (k < n.work.count && n.mangled[k] != places[i]->function && is_mangled(places[i]->function))
             k++;
         if (is_mangled(places[i]->function))
             places[i]->name = n.readable[k];
@@ -139,8 +146,8 @@ struct group { /* the places of a module */
 };
 
 struct groups {
+    struct work work;
     struct group *items;
-    size_t count, done, bytes;
 };
 
 /* For each place its line, 0 where none is known, and else the number of its file, from 0; where that is one more than
@@ -168,7 +175,7 @@ static void send_lines(void *context, int to)
     const struct groups *all = context;
     struct cw_writer out;
     cw_writer_init(&out);
-    for (size_t i = all->done; i < all->count; i++) {
+    for (size_t i = all->work.done; i < all->work.count; i++) {
         const struct group *g = &all->items[i];
         const struct cw_lines *lines = NULL;
         struct cw_arena *arena = cw_arena_create();
@@ -196,9 +203,10 @@ static void take_line(struct cw_place *at, const char **files, uint32_t *file_co
     at->file = files[file];
 }
 
-/* False where the group's lines are not all there. */
-static bool take_group(const struct group *g, struct cw_reader *in, struct cw_places_left *left, struct cw_arena *arena)
+static bool take_group(void *work, struct cw_reader *in, struct cw_arena *arena)
 {
+    struct groups *all = work;
+    const struct group *g = &all->items[all->work.done];
     const char **files = calloc(g->count + 1, sizeof *files);
     uint32_t file_count = 0;
     if (!files)
@@ -207,29 +215,8 @@ static bool take_group(const struct group *g, struct cw_reader *in, struct cw_pl
     for (size_t i = 0; i < g->count && answer == READABLE && in->status == CW_OK; i++)
         take_line(g->places[i], files, &file_count, in, arena);
     free(files);
-    left->modules += in->status == CW_OK && answer == LEFT;
+    *all->work.left += in->status == CW_OK && answer == LEFT;
     return in->status == CW_OK;
-}
-
-static enum cw_status find_lines(struct groups *all, struct cw_places_left *left, struct cw_arena *arena)
-{
-    struct cw_confines confines = confines_for(all->bytes);
-    enum cw_status status = CW_OK;
-    for (int i = 0; i < MOST_CHILDREN && all->done < all->count && status == CW_OK; i++) {
-        struct cw_writer sent;
-        struct cw_reader in;
-        cw_writer_init(&sent);
-        cw_confined_run(&confines, send_lines, all, &sent);
-        cw_reader_init(&in, sent.data, sent.size, "", 0, NULL);
-        while (all->done < all->count && take_group(&all->items[all->done], &in, left, arena))
-            all->done++;
-        status = in.status == CW_ERR_NOMEM ? CW_ERR_NOMEM : sent.status;
-        cw_writer_free(&sent);
-        left->modules += all->done < all->count; /* the one that it ended at */
-        all->done += all->done < all->count;
-    }
-    left->modules += (uint32_t)(all->count - all->done);
-    return status;
 }
 
 static uint32_t half(uint64_t number)
@@ -265,8 +252,8 @@ static void group_places(struct groups *all, struct cw_place **places, size_t co
             end++;
         if (end == first)
             continue;
-        all->items[all->count++] = (struct group){modules[m], places + first, end - first};
-        all->bytes += modules[m]->size;
+        all->items[all->work.count++] = (struct group){modules[m], places + first, end - first};
+        all->work.bytes += modules[m]->size;
         first = end;
     }
 }
@@ -275,7 +262,8 @@ static enum cw_status place_lines(struct cw_place **places, size_t count, const 
                                   uint32_t module_count, struct cw_places_left *left, struct cw_arena *arena)
 {
     const struct cw_module **order = calloc((size_t)module_count + 1, sizeof *order);
-    struct groups all = {.items = calloc((size_t)module_count + 1, sizeof *all.items)};
+    struct groups all = {.work = {.left = &left->modules, .send = send_lines, .take = take_group},
+                         .items = calloc((size_t)module_count + 1, sizeof *all.items)};
     enum cw_status status = order && all.items ? CW_OK : CW_ERR_NOMEM;
     for (uint32_t m = 0; m < module_count && status == CW_OK; m++)
         order[m] = &modules[m];
@@ -283,7 +271,7 @@ static enum cw_status place_lines(struct cw_place **places, size_t count, const 
         qsort(order, module_count, sizeof *order, by_number);
         qsort(places, count, sizeof *places, by_module);
         group_places(&all, places, count, order, module_count);
-        status = find_lines(&all, left, arena);
+        status = do_confined(&all.work, arena);
     }
     free(order);
     free(all.items);

@@ -29,7 +29,6 @@ struct planner {
     struct needed *needed; /* for each metric */
     /* for each counter, raw counter and domain of the chip: its index in the image + 1, or 0 */
     uint32_t *counter_index, *raw_index, *domain_index;
-    struct cw_schedule schedule;
     struct cw_config_image draft; /* the plan in the chip's numbers */
 };
 
@@ -196,14 +195,6 @@ static struct cw_list raws_of(struct planner *p, const struct cw_list *counters,
     return (struct cw_list){kept, items};
 }
 
-static bool contains(const struct cw_list *list, uint32_t item)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i] == item)
-            return true;
-    return false;
-}
-
 /* The raw counters of those of the names that are metrics of the plan. */
 static struct cw_list raws_of_metrics(struct planner *p, const struct cw_names *names, enum cw_status *status)
 {
@@ -240,18 +231,6 @@ static enum cw_status make_groups(struct planner *p, struct cw_list **groups, si
     return status;
 }
 
-static bool in_one_pass(const struct planner *p, const struct cw_list *group)
-{
-    bool found = !group->count;
-    for (uint32_t i = 0; i < p->schedule.pass_count && !found; i++) {
-        uint32_t held = 0;
-        for (uint32_t k = 0; k < p->schedule.passes[i].count; k++)
-            held += contains(group, p->chip->placements[p->schedule.passes[i].placements[k]].raw);
-        found = held == group->count;
-    }
-    return found;
-}
-
 /* As single raw counters, for a schedule that has nothing to gather but what has to be kept together. */
 static struct cw_list *only_together(struct planner *p, const struct cw_list *groups, size_t group_count, size_t *count,
                                      enum cw_status *status)
@@ -269,52 +248,25 @@ static struct cw_list *only_together(struct planner *p, const struct cw_list *gr
     return list;
 }
 
-/* What is to be kept together stands last among the groups; where it does not come together beside the others, they
- * have to yield. */
-static enum cw_status schedule(struct planner *p, const struct cw_list *groups, size_t group_count)
-{
-    const struct cw_list *together = groups + group_count - p->options->together_count;
-    bool done = true;
-    unsigned quick = p->options->quick ? CW_SCHEDULE_QUICK : 0, whole = p->options->whole ? CW_SCHEDULE_WHOLE : 0;
-    struct cw_schedule_task task = {p->chip, p->options->profiler, group_count, groups, quick | whole};
-    enum cw_status status = cw_schedule_make(&p->schedule, &task, p->arena, p->err);
-    for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
-        done &= in_one_pass(p, &together[i]);
-    if (!done) {
-        task.groups = only_together(p, groups, group_count, &task.group_count, &status);
-        task.flags = quick;
-        if (status == CW_OK)
-            status = cw_schedule_make(&p->schedule, &task, p->arena, p->err);
-    }
-    for (size_t i = 0; status == CW_OK && i < p->options->together_count; i++)
-        if (!in_one_pass(p, &together[i]))
-            status =
-                cw_error_set(p->err, CW_ERR_UNSUPPORTED,
-                             "found no pass that holds all counters of the %zu metrics from %s to %s, which were to be "
-                             "kept together",
-                             p->options->together[i].count, p->options->together[i].items[0],
-                             p->options->together[i].items[p->options->together[i].count - 1]);
-    return status;
-}
-
 static struct cw_config_counter as_counter(const struct cw_list *raws)
 {
     return (struct cw_config_counter){.raw_count = raws->count, .raws = raws->items};
 }
 
-/* What is scheduled, and the counters that it is for. */
-static enum cw_status make_draft(struct planner *p)
+/* Schedules, and drafts the plan: the passes, and the counters that they are for. */
+static enum cw_status make_draft(struct planner *p, const struct cw_schedule_task *task)
 {
     const struct cw_chip *chip = p->chip;
-    enum cw_status status = CW_OK;
+    struct cw_schedule schedule;
+    enum cw_status status = cw_schedule_make(&schedule, task, p->arena, p->err);
     p->counter_index = array(p, chip->counter_count, sizeof *p->counter_index, &status);
     p->raw_index = array(p, chip->raw_count, sizeof *p->raw_index, &status);
     p->domain_index = array(p, chip->domain_count, sizeof *p->domain_index, &status);
     struct cw_config_counter *counters = array(p, chip->counter_count, sizeof *counters, &status);
-    struct cw_config_pass *passes = array(p, p->schedule.pass_count, sizeof *passes, &status);
+    struct cw_config_pass *passes = array(p, schedule.pass_count, sizeof *passes, &status);
     p->draft = (struct cw_config_image){.domain_count = chip->domain_count,
                                         .raw_count = chip->raw_count,
-                                        .pass_count = p->schedule.pass_count,
+                                        .pass_count = schedule.pass_count,
                                         .passes = passes,
                                         .counters = counters};
     for (size_t i = 0; status == CW_OK && i < p->count; i++)
@@ -325,7 +277,7 @@ static enum cw_status make_draft(struct planner *p)
             p->counter_index[counter] = 1;
         }
     for (uint32_t i = 0; status == CW_OK && i < p->draft.pass_count; i++) {
-        const struct cw_pass *from = &p->schedule.passes[i];
+        const struct cw_pass *from = &schedule.passes[i];
         struct cw_placement *placements = array(p, from->count, sizeof *placements, &status);
         for (uint32_t k = 0; placements && k < from->count; k++) {
             const struct cw_chip_placement *at = &chip->placements[from->placements[k]];
@@ -333,6 +285,50 @@ static enum cw_status make_draft(struct planner *p)
         }
         passes[i] = (struct cw_config_pass){from->count, placements};
     }
+    p->plan->bound = schedule.bound;
+    return status;
+}
+
+/* What of the metrics that are to be kept together no pass holds whole, or NULL. */
+static const struct cw_names *find_apart(struct planner *p, const struct cw_list *together, enum cw_status *status)
+{
+    struct cw_pass_index index;
+    if (*status != CW_OK || !p->options->together_count)
+        return NULL;
+    if (!cw_pass_index_make(&index, &p->draft, p->arena)) {
+        *status = cw_error_nomem(p->err);
+        return NULL;
+    }
+    for (size_t i = 0; i < p->options->together_count; i++) {
+        uint32_t some = cw_pass_index_find(&index, together[i].items, together[i].count), k = 0;
+        while (k < some && index.holds[k] < together[i].count)
+            k++;
+        if (k == some && together[i].count)
+            return &p->options->together[i];
+    }
+    return NULL;
+}
+
+/* What is to be kept together stands last among the groups; where it does not come together beside the others, they
+ * have to yield. */
+static enum cw_status schedule(struct planner *p, const struct cw_list *groups, size_t group_count)
+{
+    const struct cw_list *together = groups + group_count - p->options->together_count;
+    unsigned quick = p->options->quick ? CW_SCHEDULE_QUICK : 0, whole = p->options->whole ? CW_SCHEDULE_WHOLE : 0;
+    struct cw_schedule_task task = {p->chip, p->options->profiler, group_count, groups, quick | whole};
+    enum cw_status status = make_draft(p, &task);
+    const struct cw_names *apart = find_apart(p, together, &status);
+    if (apart) {
+        task.groups = only_together(p, groups, group_count, &task.group_count, &status);
+        task.flags = quick;
+        status = status == CW_OK ? make_draft(p, &task) : status;
+        apart = find_apart(p, together, &status);
+    }
+    if (apart)
+        status = cw_error_set(p->err, CW_ERR_UNSUPPORTED,
+                              "found no pass that holds all counters of the %zu metrics from %s to %s, which were to "
+                              "be kept together",
+                              apart->count, apart->items[0], apart->items[apart->count - 1]);
     return status;
 }
 
@@ -575,13 +571,10 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     if (status == CW_OK)
         status = schedule(&p, groups, group_count);
     if (status == CW_OK)
-        status = make_draft(&p);
-    if (status == CW_OK)
         status = drop_copies(&p, groups, group_count);
     if (status != CW_OK)
         return status;
     mark_used(&p);
-    plan->bound = p.schedule.bound;
     plan->image.metrics = p.names;
     plan->image.metric_count = (uint32_t)p.count;
     status = fill_meanings(&p);
