@@ -230,13 +230,22 @@ static bool put(struct copying *c, uint32_t group, uint32_t pass, bool pressing)
     return seated;
 }
 
-/* Finds a pass, those first that have most of the group already. */
+/* Makes candidates of a section's passes, those first that have most of some groups already; returns how many. */
+static uint32_t rank_passes(struct copying *c, const uint32_t *groups, uint32_t count)
+{
+    uint32_t width = c->all->pass_counts[group_section(c, groups[0])];
+    for (uint32_t p = 0; p < width; p++) {
+        c->candidates[p] = (struct candidate){0, 0, p};
+        for (uint32_t i = 0; i < count; i++)
+            c->candidates[p].rank += cw_packings_missing(c->all, &c->groups[groups[i]], p);
+    }
+    qsort(c->candidates, width, sizeof *c->candidates, by_rank);
+    return width;
+}
+
 static bool insert(struct copying *c, uint32_t group)
 {
-    uint32_t width = c->all->pass_counts[group_section(c, group)];
-    for (uint32_t p = 0; p < width; p++)
-        c->candidates[p] = (struct candidate){cw_packings_missing(c->all, &c->groups[group], p), 0, p};
-    qsort(c->candidates, width, sizeof *c->candidates, by_rank);
+    uint32_t width = rank_passes(c, &group, 1);
     for (int pressing = 0; pressing < 2; pressing++)
         for (uint32_t k = 0; k < width && (!pressing || k < PRESSED); k++) {
             c->all->change_count = 0;
@@ -312,14 +321,7 @@ static bool put_all(struct copying *c, const uint32_t *groups, uint32_t count, u
 
 static bool insert_cluster(struct copying *c, const uint32_t *groups, uint32_t count)
 {
-    uint32_t width = c->all->pass_counts[group_section(c, groups[0])];
-    for (uint32_t p = 0; p < width; p++) {
-        c->candidates[p] = (struct candidate){0, 0, p};
-        for (uint32_t i = 0; i < count; i++)
-            c->candidates[p].rank += cw_packings_missing(c->all, &c->groups[groups[i]], p);
-    }
-    qsort(c->candidates, width, sizeof *c->candidates, by_rank);
-    for (uint32_t k = 0; k < width; k++)
+    for (uint32_t k = 0, width = rank_passes(c, groups, count); k < width; k++)
         if (put_all(c, groups, count, c->candidates[k].index))
             return true;
     return false;

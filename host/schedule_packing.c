@@ -154,34 +154,25 @@ bool cw_packings_full(const struct cw_packings *all)
     return all->change_count == MOST_CHANGES;
 }
 
-static void put(struct cw_packings *all, struct cw_item_id id, uint32_t pass, uint32_t choice)
-{
-    cw_packing_put(all->items[id.problem], id.item, pass, choice);
-    all->changes[all->change_count++] = (struct cw_change){id, pass, 0, (uint16_t)(1 + choice)};
-}
-
 bool cw_packings_put(struct cw_packings *all, struct cw_item_id id, uint32_t pass, uint32_t choice)
 {
-    const struct cw_packing *p = all->items[id.problem];
+    struct cw_packing *p = all->items[id.problem];
     uint32_t class_ = p->problem->items[id.item].choices[choice].class_;
     if (cw_packings_full(all) || !cw_packing_pass_fits(&p->passes[pass], p->problem, class_))
         return false;
-    put(all, id, pass, choice);
+    cw_packing_put(p, id.item, pass, choice);
+    all->changes[all->change_count++] = (struct cw_change){id, pass, 0, (uint16_t)(1 + choice)};
     return true;
 }
 
 bool cw_packings_add(struct cw_packings *all, struct cw_item_id id, uint32_t pass)
 {
-    const struct cw_packing *p = all->items[id.problem];
-    const struct cw_item *item = &p->problem->items[id.item];
+    const uint32_t ways = all->items[id.problem]->problem->items[id.item].choice_count;
     uint32_t k = 0;
     all->steps++;
-    while (k < item->choice_count && !cw_packing_pass_fits(&p->passes[pass], p->problem, item->choices[k].class_))
+    while (k < ways && !cw_packings_put(all, id, pass, k))
         k++;
-    if (k == item->choice_count || cw_packings_full(all))
-        return false;
-    put(all, id, pass, k);
-    return true;
+    return k < ways;
 }
 
 bool cw_packings_take(struct cw_packings *all, struct cw_item_id id, uint32_t pass)

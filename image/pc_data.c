@@ -19,11 +19,6 @@ static bool same_function(const struct cw_instruction *a, const struct cw_instru
     return a->function == b->function || strcmp(a->function, b->function) == 0;
 }
 
-struct names { /* the functions of a batch, in the order of their first record */
-    const char **list;
-    uint32_t count;
-};
-
 static const struct cw_instruction *instruction(const void *records, size_t size, uint32_t i)
 {
     return (const void *)((const char *)records + size * i);
@@ -57,21 +52,13 @@ static void write_instruction(const struct cw_instruction *at, uint32_t function
     cw_write_u32(out, at->symbol);
 }
 
-static struct names read_functions(struct cw_reader *in, struct cw_arena *arena)
-{
-    struct names names;
-    const char *const *list;
-    names.count = cw_field_read_strings(in, arena, &list, "functions");
-    names.list = (const char **)list;
-    return names;
-}
-
-static void read_instruction(struct cw_instruction *at, const struct names *functions, struct cw_reader *in)
+static void read_instruction(struct cw_instruction *at, const char *const *functions, uint32_t function_count,
+                             struct cw_reader *in)
 {
     at->module = cw_read_u64(in);
     at->pc = cw_read_u64(in);
-    uint32_t function = cw_field_read_index(in, functions->count, "function");
-    at->function = in->status == CW_OK ? functions->list[function] : "";
+    uint32_t function = cw_field_read_index(in, function_count, "function");
+    at->function = in->status == CW_OK ? functions[function] : "";
     at->symbol = cw_read_u32(in);
 }
 
@@ -130,11 +117,12 @@ void cw_pc_batch_read(struct cw_pc_batch *b, struct cw_reader *in, struct cw_are
     b->dropped = cw_read_u64(in);
     b->other = cw_read_u64(in);
     b->reason_count = cw_field_read_strings(in, arena, &b->reasons, "stall reasons");
-    struct names functions = read_functions(in, arena);
+    const char *const *functions;
+    uint32_t function_count = cw_field_read_strings(in, arena, &functions, "functions");
     b->record_count = cw_read_count(in, INSTRUCTION_SIZE + 8, "PC records");
     struct cw_pc_record *records = cw_field_array(in, arena, b->record_count, sizeof *records);
     for (uint32_t i = 0; i < b->record_count && in->status == CW_OK; i++) {
-        read_instruction(&records[i].at, &functions, in);
+        read_instruction(&records[i].at, functions, function_count, in);
         records[i].launch = cw_read_u32(in);
         read_stalls(&records[i], b->reason_count, in, arena);
     }
@@ -217,11 +205,12 @@ void cw_sass_batch_read(struct cw_sass_batch *b, struct cw_reader *in, struct cw
     b->end_ns = cw_read_u64(in);
     b->dropped = cw_read_u64(in);
     read_metrics(b, in, arena);
-    struct names functions = read_functions(in, arena);
+    const char *const *functions;
+    uint32_t function_count = cw_field_read_strings(in, arena, &functions, "functions");
     b->record_count = cw_read_count(in, INSTRUCTION_SIZE + 4 * (size_t)b->metric_count, "SASS records");
     struct cw_sass_record *records = cw_field_array(in, arena, b->record_count, sizeof *records);
     for (uint32_t i = 0; i < b->record_count && in->status == CW_OK; i++) {
-        read_instruction(&records[i].at, &functions, in);
+        read_instruction(&records[i].at, functions, function_count, in);
         read_values(b, &records[i], in, arena);
     }
     b->records = records;
