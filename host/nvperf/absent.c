@@ -67,5 +67,4 @@ ABSENT(cw_nvperf_pass_count(const struct cw_nvperf_scheduler *scheduler, const s
 ABSENT(cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements, size_t count,
                       bool *fits, struct cw_error *err))
 ABSENT(cw_nvperf_config_image(const struct cw_nvperf_scheduler *scheduler, const struct cw_nvperf_placement *placements,
-                              const size_t *counts, size_t pass_count, struct cw_writer *image, size_t *bad_pass,
-                              struct cw_error *err))
+                              const size_t *counts, size_t pass_count, struct cw_writer *image, struct cw_error *err))

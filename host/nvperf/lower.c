@@ -48,7 +48,7 @@ enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_
     for (uint32_t i = 0; status == CW_OK && i < plan->pass_count; n += counts[i++])
         status = list_pass(scheduler, plan, &plan->passes[i], beside, placements + n, &counts[i], err);
     if (status == CW_OK)
-        status = cw_nvperf_config_image(scheduler, placements, counts, plan->pass_count, native, NULL, err);
+        status = cw_nvperf_config_image(scheduler, placements, counts, plan->pass_count, native, err);
     cw_nvperf_scheduler_destroy(scheduler);
     free(placements);
     free(counts);

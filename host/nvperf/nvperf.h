@@ -116,10 +116,9 @@ enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *scheduler, const struc
                               size_t count, bool *fits, struct cw_error *err);
 
 /* The native config image with one pass for each element of `counts`: pass p takes the next counts[p] placements.
- * CW_ERR_UNSUPPORTED when the library makes more than one pass of any of them; *bad_pass (may be NULL) names it. */
+ * CW_ERR_UNSUPPORTED when the library makes more than one pass of any of them. */
 enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *scheduler,
                                       const struct cw_nvperf_placement *placements, const size_t *counts,
-                                      size_t pass_count, struct cw_writer *image, size_t *bad_pass,
-                                      struct cw_error *err);
+                                      size_t pass_count, struct cw_writer *image, struct cw_error *err);
 
 #endif

@@ -249,7 +249,7 @@ enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *s, const struct cw_nvp
 /* One pass group for each pass of ours: the image then has exactly our passes in our order. */
 static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
                                  const struct cw_nvperf_placement *placements, const size_t *counts, size_t pass_count,
-                                 struct requests *r, size_t *bad_pass, struct cw_error *err)
+                                 struct requests *r, struct cw_error *err)
 {
     for (size_t pass = 0; pass < pass_count; pass++) {
         size_t passes = 0;
@@ -260,11 +260,8 @@ static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCo
         if (status == CW_OK && passes != pass + 1)
             status = cw_error_set(err, CW_ERR_UNSUPPORTED, "pass %zu of the plan takes NVIDIA's library %zu passes",
                                   pass, passes - pass);
-        if (status != CW_OK) {
-            if (bad_pass)
-                *bad_pass = pass;
+        if (status != CW_OK)
             return status;
-        }
         placements += counts[pass];
     }
     return CW_OK;
@@ -291,7 +288,7 @@ static enum cw_status generate(const struct cw_nvperf_scheduler *s, NVPW_RawCoun
 
 enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements,
                                       const size_t *counts, size_t pass_count, struct cw_writer *image,
-                                      size_t *bad_pass, struct cw_error *err)
+                                      struct cw_error *err)
 {
     size_t most = 0;
     for (size_t i = 0; i < pass_count; i++)
@@ -302,7 +299,7 @@ enum cw_status cw_nvperf_config_image(const struct cw_nvperf_scheduler *s, const
     if (status == CW_OK)
         status = config_create(s, &config, err);
     if (status == CW_OK)
-        status = add_passes(s, config, placements, counts, pass_count, &r, bad_pass, err);
+        status = add_passes(s, config, placements, counts, pass_count, &r, err);
     if (status == CW_OK)
         status = generate(s, config, image, err);
     config_destroy(s, config);
