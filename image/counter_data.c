@@ -9,34 +9,13 @@
 
 /* ---- reading: first find the chunks, so that the columns can be laid out ---- */
 
-struct chunk_list {
-    struct cw_chunk *items;
-    size_t count, capacity;
-};
-
 struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
-    struct chunk_list devices, ranges, pm, about, repeated; /* the last two: of each range, of size 0 without one */
+    struct cw_chunk_list devices, ranges, pm, about, repeated; /* the last two: of each range, of size 0 without one */
     struct cw_chunk next_about, next_repeated;
 };
-
-static enum cw_status list_add(struct parse *p, struct chunk_list *list, const struct cw_chunk *chunk)
-{
-    if (list->count == UINT32_MAX)
-        return cw_reader_fail(&p->file, "found more than %" PRIu32 " chunks of a kind, expected no more", UINT32_MAX);
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct cw_chunk *grown = realloc(list->items, capacity * sizeof *grown);
-        if (!grown)
-            return cw_error_nomem(p->file.err);
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = *chunk;
-    return CW_OK;
-}
 
 static enum cw_status read_schema(struct parse *p)
 {
@@ -76,11 +55,11 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
 
 static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
 {
-    enum cw_status status = list_add(p, &p->about, &p->next_about);
+    enum cw_status status = cw_chunk_list_add(&p->about, &p->next_about, &p->file);
     if (status == CW_OK)
-        status = list_add(p, &p->repeated, &p->next_repeated);
+        status = cw_chunk_list_add(&p->repeated, &p->next_repeated, &p->file);
     p->next_about = p->next_repeated = (struct cw_chunk){0};
-    return status == CW_OK ? list_add(p, &p->ranges, chunk) : status;
+    return status == CW_OK ? cw_chunk_list_add(&p->ranges, chunk, &p->file) : status;
 }
 
 static enum cw_status read_repeats(struct parse *p, const struct cw_chunk *chunk)
@@ -121,10 +100,10 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
     bool known = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_END;
     if (known && chunk->flags == 0)
         return chunk->type == CW_CHUNK_END      ? read_end(p, chunk)
-               : chunk->type == CW_CHUNK_DEVICE ? list_add(p, &p->devices, chunk)
+               : chunk->type == CW_CHUNK_DEVICE ? cw_chunk_list_add(&p->devices, chunk, &p->file)
                                                 : add_range(p, chunk);
     if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
-        return list_add(p, &p->pm, chunk);
+        return cw_chunk_list_add(&p->pm, chunk, &p->file);
     const size_t pos = (size_t)chunk->offset;
     if (known)
         return cw_reader_fail_at(&p->file, pos, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);

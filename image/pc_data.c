@@ -250,68 +250,61 @@ static void read_module(struct cw_module *module, struct cw_reader *in)
     module->code = cw_read_bytes(in, module->size);
 }
 
-/* The lists of `data` are filled where `fill` holds them, else only counted. */
-struct lists {
-    struct cw_module *modules;
-    struct cw_pc_batch *pc;
-    struct cw_sass_batch *sass;
-};
-
-static enum cw_status take_chunk(struct cw_pc_data *data, const struct lists *fill, const struct cw_reader *file,
-                                 const struct cw_chunk *chunk, struct cw_arena *arena)
+/* Lists the chunks, and counts them by kind. */
+static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data *data, struct cw_reader *file)
 {
-    uint32_t *count = chunk->type == CW_CHUNK_MODULE ? &data->module_count
-                      : chunk->type == CW_CHUNK_PC   ? &data->pc_count
-                      : chunk->type == CW_CHUNK_SASS ? &data->sass_count
-                                                     : NULL;
-    uint32_t at = count ? (*count)++ : 0;
-    struct cw_reader in;
-    if (!count || !fill)
-        return CW_OK;
-    cw_chunk_open(file, chunk, &in);
-    if (chunk->type == CW_CHUNK_PC)
-        cw_pc_batch_read(&fill->pc[at], &in, arena);
-    else if (chunk->type == CW_CHUNK_SASS)
-        cw_sass_batch_read(&fill->sass[at], &in, arena);
-    else
-        read_module(&fill->modules[at], &in);
-    return cw_chunk_finish(&in, chunk);
+    struct cw_chunk chunk;
+    bool found = true, truncated;
+    enum cw_status status = cw_chunk_check_header(file, &cw_counter_data_kind);
+    while (status == CW_OK && (status = cw_chunk_next(file, &chunk, &found, &truncated)) == CW_OK && found) {
+        uint32_t *count = chunk.type == CW_CHUNK_MODULE ? &data->module_count
+                          : chunk.type == CW_CHUNK_PC   ? &data->pc_count
+                          : chunk.type == CW_CHUNK_SASS ? &data->sass_count
+                                                        : NULL;
+        if (count) {
+            ++*count;
+            status = cw_chunk_list_add(list, &chunk, file);
+        }
+    }
+    return status;
 }
 
-static enum cw_status walk(struct cw_pc_data *data, const struct lists *fill, struct cw_reader file,
-                           struct cw_arena *arena)
+static enum cw_status read_chunks(struct cw_pc_data *data, const struct cw_chunk_list *list, struct cw_reader *file,
+                                  struct cw_arena *arena)
 {
-    *data = (struct cw_pc_data){0};
-    for (;;) {
-        struct cw_chunk chunk;
-        bool found, truncated;
-        enum cw_status status = cw_chunk_next(&file, &chunk, &found, &truncated);
-        if (status == CW_OK && found)
-            status = take_chunk(data, fill, &file, &chunk, arena);
-        if (status != CW_OK || !found)
-            return status;
+    struct cw_module *module = cw_field_array(file, arena, data->module_count, sizeof *module);
+    struct cw_pc_batch *pc = cw_field_array(file, arena, data->pc_count, sizeof *pc);
+    struct cw_sass_batch *sass = cw_field_array(file, arena, data->sass_count, sizeof *sass);
+    data->modules = module;
+    data->pc = pc;
+    data->sass = sass;
+    enum cw_status status = file->status;
+    for (size_t i = 0; i < list->count && status == CW_OK; i++) {
+        struct cw_reader in;
+        cw_chunk_open(file, &list->items[i], &in);
+        if (list->items[i].type == CW_CHUNK_MODULE)
+            read_module(module++, &in);
+        else if (list->items[i].type == CW_CHUNK_PC)
+            cw_pc_batch_read(pc++, &in, arena);
+        else
+            cw_sass_batch_read(sass++, &in, arena);
+        status = cw_chunk_finish(&in, &list->items[i]);
     }
+    return status;
 }
 
 enum cw_status cw_pc_data_read(struct cw_pc_data *data, const void *bytes, size_t size, const char *source,
                                struct cw_arena *arena, struct cw_error *err)
 {
+    struct cw_chunk_list list = {0};
     struct cw_reader file;
+    *data = (struct cw_pc_data){0};
     cw_reader_init(&file, bytes, size, source, 0, err);
-    enum cw_status status = cw_chunk_check_header(&file, &cw_counter_data_kind);
+    enum cw_status status = list_chunks(&list, data, &file);
     if (status == CW_OK)
-        status = walk(data, NULL, file, arena);
-    struct lists lists = {cw_field_array(&file, arena, data->module_count, sizeof *lists.modules),
-                          cw_field_array(&file, arena, data->pc_count, sizeof *lists.pc),
-                          cw_field_array(&file, arena, data->sass_count, sizeof *lists.sass)};
-    if (status == CW_OK)
-        status = file.status;
-    if (status == CW_OK)
-        status = walk(data, &lists, file, arena);
-    data->modules = lists.modules;
-    data->pc = lists.pc;
-    data->sass = lists.sass;
+        status = read_chunks(data, &list, &file, arena);
     if (status != CW_OK)
         *data = (struct cw_pc_data){0};
+    free(list.items);
     return status;
 }
