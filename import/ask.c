@@ -4,6 +4,11 @@
 #include <string.h>
 #include <time.h>
 
+bool cw_ask_ok(const struct cw_ask *ask)
+{
+    return ask->status == CW_OK;
+}
+
 void *cw_ask_array(struct cw_ask *ask, size_t count, size_t size)
 {
     void *p = cw_ask_ok(ask) ? cw_arena_alloc(ask->arena, count, size) : NULL;
@@ -12,9 +17,23 @@ void *cw_ask_array(struct cw_ask *ask, size_t count, size_t size)
     return p;
 }
 
-bool cw_ask_ok(const struct cw_ask *ask)
+uint32_t *cw_ask_nones(struct cw_ask *ask, size_t count)
 {
-    return ask->status == CW_OK;
+    uint32_t *numbers = cw_ask_array(ask, count, sizeof *numbers);
+    for (size_t i = 0; numbers && i < count; i++)
+        numbers[i] = CW_NONE;
+    return numbers;
+}
+
+void *cw_ask_grown(struct cw_ask *ask, void *items, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room)
+        return items;
+    *room = 2 * *room + 256;
+    void *grown = cw_ask_array(ask, *room, size);
+    if (grown && count)
+        memcpy(grown, items, count * size);
+    return grown;
 }
 
 uint32_t cw_ask_draw(uint64_t *random, uint32_t n)
@@ -30,8 +49,9 @@ uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n)
     return cw_ask_draw(&ask->random, n);
 }
 
-bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t *placements, uint32_t count)
+bool cw_ask_fits(struct cw_ask *ask, const uint32_t *placements, uint32_t count)
 {
+    const struct cw_chip *chip = ask->chip;
     struct cw_nvperf_placement asked[CW_ASK_MOST];
     bool fits = false;
     if (!cw_ask_ok(ask) || count > CW_ASK_MOST)
@@ -45,19 +65,33 @@ bool cw_ask_fits(struct cw_ask *ask, const struct cw_chip *chip, const uint32_t 
     return cw_ask_ok(ask) && fits;
 }
 
-void cw_ask_minimize(struct cw_ask *ask, const struct cw_chip *chip, uint32_t *placements, uint32_t *count)
+void cw_ask_minimize(struct cw_ask *ask, struct cw_ask_set *set)
 {
-    for (uint32_t i = 0; i < *count && cw_ask_ok(ask);) {
-        uint32_t dropped = placements[i];
-        size_t behind = (*count - i - 1) * sizeof *placements;
-        memmove(placements + i, placements + i + 1, behind);
-        if (!cw_ask_fits(ask, chip, placements, *count - 1)) {
-            --*count;
+    for (uint32_t i = 0; i < set->count && cw_ask_ok(ask);) {
+        uint32_t dropped = set->items[i];
+        size_t behind = (set->count - i - 1) * sizeof *set->items;
+        memmove(set->items + i, set->items + i + 1, behind);
+        if (!cw_ask_fits(ask, set->items, set->count - 1)) {
+            set->count--;
         } else {
-            memmove(placements + i + 1, placements + i, behind);
-            placements[i++] = dropped;
+            memmove(set->items + i + 1, set->items + i, behind);
+            set->items[i++] = dropped;
         }
     }
+}
+
+bool cw_ask_take_smallest(struct cw_ask *ask, struct cw_ask_set *set, struct cw_ask_set *smallest)
+{
+    uint32_t kept = 0;
+    if (set->count < 2 || !cw_ask_ok(ask) || cw_ask_fits(ask, set->items, set->count))
+        return false;
+    *smallest = *set;
+    cw_ask_minimize(ask, smallest);
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->items[i] != smallest->items[0])
+            set->items[kept++] = set->items[i];
+    set->count = kept;
+    return true;
 }
 
 double cw_ask_seconds(void)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "import/ask.h"
+#include "host/schedule.h"
 
 static const uint32_t sizes[] = {3, 5, 10, 20, 40, 80, 160, 300};
 enum {
@@ -10,16 +10,18 @@ enum {
     SETTLED = 1500,   /* it is over when one pass in so many is refused */
 };
 
+/* ---- drawing ---------------------------------------------------------------------------------------------------- */
+
 static void begin_set(struct cw_check_sets *c)
 {
     c->raw_count = 0;
-    memset(c->seen, 0, c->chip->raw_count * sizeof *c->seen);
+    memset(c->seen, 0, c->ask->chip->raw_count * sizeof *c->seen);
 }
 
 /* Some counters of some chips need two passes alone: no plan can have them. */
 static bool collectable(const struct cw_check_sets *c, uint32_t raw)
 {
-    const struct cw_raw_counter *r = &c->chip->raws[raw];
+    const struct cw_raw_counter *r = &c->ask->chip->raws[raw];
     for (uint32_t k = 0; k < r->placement_count; k++)
         if (c->usable[r->placement + k])
             return true;
@@ -37,26 +39,68 @@ static void add_raws(struct cw_check_sets *c, const struct cw_list *raws)
 
 static void end_set(struct cw_check_sets *c)
 {
-    if (c->raw_count)
-        c->judge(c->context, &(struct cw_list){c->raw_count, c->raws}, c->natural);
+    if (!c->raw_count || !cw_ask_ok(c->ask))
+        return;
+    c->count->sets++;
+    c->judge(c, &(struct cw_list){c->raw_count, c->raws});
 }
 
-static const struct cw_list *raws_of_metric(const struct cw_chip *chip, uint32_t n)
+struct base { /* what stands for a base name */
+    uint32_t unit;
+    const struct cw_list *raws;
+};
+
+/* The n-th: counters, ratios, throughputs. */
+static struct base nth_base(const struct cw_chip *chip, uint32_t n)
 {
     if (n < chip->counter_count)
-        return &chip->counters[n].raws;
+        return (struct base){chip->counters[n].unit, &chip->counters[n].raws};
     n -= chip->counter_count;
-    return n < chip->ratio_count ? &chip->ratios[n].raws : &chip->throughputs[n - chip->ratio_count].raws;
+    if (n < chip->ratio_count)
+        return (struct base){chip->ratios[n].unit, &chip->ratios[n].raws};
+    n -= chip->ratio_count;
+    return (struct base){chip->throughputs[n].unit, &chip->throughputs[n].raws};
+}
+
+/* All in round 0, at least so many percent in the others. */
+static uint32_t draw_share(struct cw_check_sets *c, uint32_t round, uint32_t least)
+{
+    return round ? least + cw_ask_draw(&c->chance, 101 - least) : 100;
+}
+
+static bool is_drawn(struct cw_check_sets *c, uint32_t percent)
+{
+    return cw_ask_draw(&c->chance, 100) < percent;
 }
 
 static void random_sets(struct cw_check_sets *c)
 {
-    uint32_t metrics = c->chip->counter_count + c->chip->ratio_count + c->chip->throughput_count;
-    for (size_t s = 0; metrics && s < sizeof sizes / sizeof *sizes; s++)
+    const struct cw_chip *chip = c->ask->chip;
+    uint32_t bases = chip->counter_count + chip->ratio_count + chip->throughput_count;
+    for (size_t s = 0; bases && s < sizeof sizes / sizeof *sizes; s++)
         for (uint32_t t = 0; t < RANDOM_SETS; t++) {
             begin_set(c);
             for (uint32_t k = 0; k < sizes[s]; k++)
-                add_raws(c, raws_of_metric(c->chip, cw_ask_draw(&c->random, metrics)));
+                add_raws(c, nth_base(chip, cw_ask_draw(&c->chance, bases)).raws);
+            end_set(c);
+        }
+}
+
+/* Some share of the counters of a unit. */
+static void unit_sets(struct cw_check_sets *c, uint32_t round)
+{
+    const struct cw_chip *chip = c->ask->chip;
+    uint32_t bases = chip->counter_count + chip->ratio_count + chip->throughput_count;
+    for (uint32_t u = 0; u < chip->unit_count; u++)
+        for (int what = 0; what < 3; what++) { /* counters; ratios and throughputs; all */
+            uint32_t percent = draw_share(c, round, 20);
+            begin_set(c);
+            for (uint32_t n = 0; n < bases; n++) {
+                const struct base base = nth_base(chip, n);
+                bool wanted = what == 2 || (n < chip->counter_count) == (what == 0);
+                if (base.unit == u && wanted && is_drawn(c, percent))
+                    add_raws(c, base.raws);
+            }
             end_set(c);
         }
 }
@@ -68,39 +112,22 @@ static size_t family_length(const char *name)
     return end ? (size_t)(end - name) : strlen(name);
 }
 
-/* Some share of the counters of a unit or of a family of names. Round 0 takes all of them. */
-static void natural_sets(struct cw_check_sets *c, uint32_t round)
+/* Some share of a family of names. */
+static void family_sets(struct cw_check_sets *c, uint32_t round)
 {
-    const struct cw_chip *chip = c->chip;
-    for (uint32_t u = 0; u < chip->unit_count; u++)
-        for (int what = 0; what < 3; what++) { /* counters; ratios and throughputs; all */
-            uint32_t metrics = chip->counter_count + chip->ratio_count + chip->throughput_count;
-            uint32_t percent = round ? 20 + cw_ask_draw(&c->random, 81) : 100;
-            begin_set(c);
-            for (uint32_t n = 0; n < metrics; n++) {
-                bool counter = n < chip->counter_count;
-                uint32_t k = counter ? n : n - chip->counter_count;
-                uint32_t unit = counter                 ? chip->counters[k].unit
-                                : k < chip->ratio_count ? chip->ratios[k].unit
-                                                        : chip->throughputs[k - chip->ratio_count].unit;
-                if (unit == u && (what == 2 || counter == (what == 0)) && cw_ask_draw(&c->random, 100) < percent)
-                    add_raws(c, raws_of_metric(chip, n));
-            }
-            end_set(c);
-        }
-    uint32_t stride = round % 3;
+    const struct cw_chip *chip = c->ask->chip;
     for (uint32_t n = 0; n < chip->counter_count; n++) {
         const char *name = chip->counters[n].name;
         size_t length = family_length(name);
         bool first = true;
         for (uint32_t k = 0; k < n && first; k++)
             first = strncmp(chip->counters[k].name, name, length) != 0;
-        if (!first || (round && n % 3 != stride))
+        if (!first || (round && n % 3 != round % 3))
             continue;
-        uint32_t percent = round ? 40 + cw_ask_draw(&c->random, 61) : 100;
+        uint32_t percent = draw_share(c, round, 40);
         begin_set(c);
         for (uint32_t k = n; k < chip->counter_count; k++)
-            if (strncmp(chip->counters[k].name, name, length) == 0 && cw_ask_draw(&c->random, 100) < percent)
+            if (strncmp(chip->counters[k].name, name, length) == 0 && is_drawn(c, percent))
                 add_raws(c, &chip->counters[k].raws);
         end_set(c);
     }
@@ -108,44 +135,74 @@ static void natural_sets(struct cw_check_sets *c, uint32_t round)
 
 static void derived_sets(struct cw_check_sets *c, uint32_t round)
 {
-    const struct cw_chip *chip = c->chip;
+    const struct cw_chip *chip = c->ask->chip;
     for (uint32_t n = 0; !round && n < chip->ratio_count + chip->throughput_count; n++) {
         begin_set(c);
-        add_raws(c, raws_of_metric(chip, chip->counter_count + n));
+        add_raws(c, nth_base(chip, chip->counter_count + n).raws);
         end_set(c);
     }
     for (int what = 0; what < 3; what++) { /* ratios, throughputs, everything */
-        uint32_t percent = round ? 30 + cw_ask_draw(&c->random, 71) : 100;
+        uint32_t percent = draw_share(c, round, 30);
         begin_set(c);
         for (uint32_t n = 0; what < 2 && n < chip->ratio_count + chip->throughput_count; n++)
-            if ((n < chip->ratio_count) == (what == 0) && cw_ask_draw(&c->random, 100) < percent)
-                add_raws(c, raws_of_metric(chip, chip->counter_count + n));
+            if ((n < chip->ratio_count) == (what == 0) && is_drawn(c, percent))
+                add_raws(c, nth_base(chip, chip->counter_count + n).raws);
         for (uint32_t n = 0; what == 2 && n < chip->raw_count; n++)
-            if (cw_ask_draw(&c->random, 100) < percent)
+            if (is_drawn(c, percent))
                 add_raws(c, &(struct cw_list){1, &n});
         end_set(c);
     }
 }
 
-enum cw_status cw_check_sets(struct cw_check_sets *c, uint32_t round, struct cw_arena *arena, struct cw_error *err)
+void cw_check_sets(struct cw_check_sets *c, uint32_t round)
 {
-    c->random = 0x9e3779b97f4a7c15u + 7919 * (round + 1);
-    c->raws = cw_arena_alloc(arena, c->chip->raw_count, sizeof *c->raws);
-    c->seen = cw_arena_alloc(arena, c->chip->raw_count, sizeof *c->seen);
-    if (!c->raws || !c->seen)
-        return cw_error_nomem(err);
-    c->natural = false;
+    c->chance = 0x9e3779b97f4a7c15u + 7919 * (round + 1);
+    if (!c->raws) {
+        c->raws = cw_ask_array(c->ask, c->ask->chip->raw_count, sizeof *c->raws);
+        c->seen = cw_ask_array(c->ask, c->ask->chip->raw_count, sizeof *c->seen);
+    }
+    if (!cw_ask_ok(c->ask))
+        return;
+    c->count = &c->random;
     random_sets(c);
-    c->natural = true;
-    natural_sets(c, round);
+    c->count = &c->natural;
+    unit_sets(c, round);
+    family_sets(c, round);
     derived_sets(c, round);
-    return CW_OK;
 }
 
-bool cw_check_settled(struct cw_check_window *w, uint32_t passes, uint32_t refused)
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
+
+void cw_check_passes(struct cw_check_sets *c, const struct cw_list *groups, size_t count, unsigned flags)
+{
+    struct cw_schedule schedule;
+    const struct cw_schedule_task task = {.chip = c->ask->chip, .group_count = count, .groups = groups, .flags = flags};
+    struct cw_arena *arena = cw_ask_ok(c->ask) ? cw_arena_create() : NULL;
+    if (cw_ask_ok(c->ask))
+        c->ask->status = arena ? cw_schedule_make(&schedule, &task, arena, c->ask->err) : cw_error_nomem(c->ask->err);
+    for (uint32_t k = 0; cw_ask_ok(c->ask) && k < schedule.pass_count; k++) {
+        const struct cw_pass *pass = &schedule.passes[k];
+        c->count->passes++;
+        if (pass->count > c->most || cw_ask_fits(c->ask, pass->placements, pass->count))
+            continue;
+        c->count->refused++;
+        if (c->refused)
+            c->refused(c, pass->placements, pass->count);
+    }
+    cw_arena_destroy(arena);
+}
+
+struct cw_check_count cw_check_total(const struct cw_check_sets *c)
+{
+    return (struct cw_check_count){.sets = c->random.sets + c->natural.sets,
+                                   .passes = c->random.passes + c->natural.passes,
+                                   .refused = c->random.refused + c->natural.refused};
+}
+
+bool cw_check_settled(struct cw_check_window *w, struct cw_check_count round)
 {
     uint32_t all = 0, wrong = 0;
-    w->recent[w->rounds++ % CW_CHECK_WINDOW] = (struct cw_check_count){.passes = passes, .refused = refused};
+    w->recent[w->rounds++ % CW_CHECK_WINDOW] = round;
     for (int k = 0; k < CW_CHECK_WINDOW; k++) {
         all += w->recent[k].passes;
         wrong += w->recent[k].refused;

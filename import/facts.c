@@ -25,6 +25,16 @@ bool cw_list_within(const struct cw_list *a, const struct cw_list *b)
     return true;
 }
 
+bool cw_list_covered(const struct cw_list *list, const struct cw_list *a, const struct cw_list *b)
+{
+    bool covered = true;
+    for (uint32_t i = 0; i < list->count && covered; i++) {
+        const struct cw_list one = {1, &list->items[i]};
+        covered = cw_list_within(&one, a) || cw_list_within(&one, b);
+    }
+    return covered;
+}
+
 /* ---- domains and raw counters ----------------------------------------------------------------------------------- */
 
 struct found { /* a raw counter in a domain */
@@ -49,33 +59,25 @@ static uint32_t preference(const struct cw_nvperf_domain *domain, size_t counter
     return (domain->cooperative ? 100000u : 0) + (uint32_t)counters;
 }
 
-static enum cw_status gather(const struct cw_nvperf_scheduler *scheduler, struct found **out, size_t *count,
-                             struct cw_error *err)
+static void add_found(struct cw_writer *found, uint64_t id, uint32_t domain, uint32_t preferred)
 {
-    size_t domains, capacity = 0;
+    cw_write_bytes(found, &(struct found){id, domain, preferred}, sizeof(struct found));
+}
+
+static enum cw_status gather(const struct cw_nvperf_scheduler *scheduler, struct cw_writer *found, struct cw_error *err)
+{
+    size_t domains;
     const struct cw_nvperf_domain *domain = cw_nvperf_domains(scheduler, &domains);
-    *out = NULL;
-    *count = 0;
-    for (size_t d = 0; d < domains; d++) {
-        uint64_t *raws;
-        size_t n;
-        enum cw_status status = cw_nvperf_domain_counters(scheduler, domain[d].id, &raws, &n, err);
-        if (status != CW_OK)
-            return status;
-        if (*count + n > capacity) {
-            capacity = 2 * (*count + n) + 16;
-            struct found *grown = realloc(*out, capacity * sizeof *grown);
-            if (!grown) {
-                free(raws);
-                return cw_error_nomem(err);
-            }
-            *out = grown;
-        }
-        for (size_t i = 0; i < n; i++)
-            (*out)[(*count)++] = (struct found){raws[i], (uint32_t)d, preference(&domain[d], n)};
+    enum cw_status status = CW_OK;
+    for (size_t d = 0; d < domains && status == CW_OK; d++) {
+        uint64_t *raws = NULL;
+        size_t n = 0;
+        status = cw_nvperf_domain_counters(scheduler, domain[d].id, &raws, &n, err);
+        for (size_t i = 0; i < n && status == CW_OK; i++)
+            add_found(found, raws[i], (uint32_t)d, preference(&domain[d], n));
         free(raws);
     }
-    return CW_OK;
+    return status;
 }
 
 /* Every raw counter that a metric needs: some are in no domain, since only sampling over time collects them. The caller
@@ -133,29 +135,27 @@ static enum cw_status import_domains(struct cw_facts *f, const struct cw_nvperf 
 {
     struct cw_nvperf_scheduler *scheduler = NULL;
     const struct cw_nvperf_domain *list = NULL;
-    struct found *found = NULL;
+    struct cw_writer found;
     uint64_t *needed = NULL;
-    size_t count = 0, domain_count = 0, needed_count = 0;
+    size_t domain_count = 0, needed_count = 0;
+    cw_writer_init(&found);
     enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, f->chip.name, CW_NVPERF_PROFILER, NULL);
     if (status == CW_OK) {
         list = cw_nvperf_domains(scheduler, &domain_count);
-        status = gather(scheduler, &found, &count, err);
+        status = gather(scheduler, &found, err);
     } else if (status == CW_ERR_UNSUPPORTED) {
         status = CW_OK;
     }
     if (status == CW_OK)
         status = needed_raws(f, e, &needed, &needed_count, err);
-    struct found *grown = status == CW_OK ? realloc(found, (count + needed_count + 1) * sizeof *found) : NULL;
-    if (grown) {
-        found = grown;
-        for (size_t i = 0; i < needed_count; i++)
-            found[count++] = (struct found){needed[i], CW_NONE, CW_NONE};
-        status = index_raws(f, list, domain_count, found, count, err);
-    } else if (status == CW_OK) {
-        status = cw_error_nomem(err);
-    }
+    for (size_t i = 0; i < needed_count && status == CW_OK; i++)
+        add_found(&found, needed[i], CW_NONE, CW_NONE);
+    if (status == CW_OK)
+        status = found.status == CW_OK ? index_raws(f, list, domain_count, (struct found *)(void *)found.data,
+                                                    found.size / sizeof(struct found), err)
+                                       : cw_error_nomem(err);
     free(needed);
-    free(found);
+    cw_writer_free(&found);
     cw_nvperf_scheduler_destroy(scheduler);
     return status;
 }
@@ -195,47 +195,43 @@ static uint32_t unit_index(struct cw_facts *f, const char *name)
     return f->chip.unit_count++;
 }
 
-struct common { /* what counters, ratios and throughputs share */
-    const char *name, *dimension;
-    uint32_t unit;
-    struct cw_list raws;
+/* What counters, ratios and throughputs share. */
+struct common {
+    const char **name, **dimension;
+    uint32_t *unit;
+    struct cw_list *raws;
 };
+#define COMMON(metric) ((struct common){&(metric)->name, &(metric)->dimension, &(metric)->unit, &(metric)->raws})
 
 static enum cw_status import_common(struct cw_facts *f, const struct cw_nvperf_evaluator *evaluator,
-                                    enum cw_nvperf_type type, size_t i, struct common *c, struct cw_error *err)
+                                    enum cw_nvperf_type type, size_t i, struct common c, struct cw_error *err)
 {
     char unit[32], name[512], dimension[128];
-    c->name = cw_arena_strdup(f->arena, cw_nvperf_metric_name(evaluator, type, i));
-    if (!c->name)
+    *c.name = cw_arena_strdup(f->arena, cw_nvperf_metric_name(evaluator, type, i));
+    if (!*c.name)
         return cw_error_nomem(err);
     cw_nvperf_metric_unit(evaluator, type, i, unit);
-    c->unit = unit_index(f, *unit ? unit : "none");
-    snprintf(name, sizeof name, "%s%s", c->name, suffixes[type]);
+    *c.unit = unit_index(f, *unit ? unit : "none");
+    snprintf(name, sizeof name, "%s%s", *c.name, suffixes[type]);
     enum cw_status status = cw_nvperf_dimension(evaluator, name, dimension, sizeof dimension, err);
     if (status == CW_OK)
-        status = raw_list(f, evaluator, c->name, suffixes[type], &c->raws, err);
+        status = raw_list(f, evaluator, *c.name, suffixes[type], c.raws, err);
     /* a percentage is a plain number times 100, which the sub-metric says already */
-    c->dimension = cw_arena_strdup(f->arena, dimension);
-    return c->dimension || status != CW_OK ? status : cw_error_nomem(err);
+    *c.dimension = cw_arena_strdup(f->arena, dimension);
+    return *c.dimension || status != CW_OK ? status : cw_error_nomem(err);
 }
 
 static enum cw_status import_counters(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; status == CW_OK && i < f->chip.counter_count; i++) {
-        struct common c;
-        status = import_common(f, e, CW_NVPERF_COUNTER, i, &c, err);
-        f->counters[i] = (struct cw_counter){.name = c.name,
-                                             .dimension = c.dimension,
-                                             .unit = c.unit,
-                                             .raws = c.raws,
-                                             .active = CW_NONE,
-                                             .elapsed = CW_NONE,
-                                             .peak = NAN};
+        struct cw_counter *c = &f->counters[i];
+        *c = (struct cw_counter){.active = CW_NONE, .elapsed = CW_NONE, .peak = NAN};
+        status = import_common(f, e, CW_NVPERF_COUNTER, i, COMMON(c), err);
         if (status == CW_OK)
-            status = raw_list(f, e, c.name, ".sum.per_cycle_active", &f->active_raws[i], err);
+            status = raw_list(f, e, c->name, ".sum.per_cycle_active", &f->active_raws[i], err);
         if (status == CW_OK)
-            status = raw_list(f, e, c.name, ".sum.per_cycle_elapsed", &f->elapsed_raws[i], err);
+            status = raw_list(f, e, c->name, ".sum.per_cycle_elapsed", &f->elapsed_raws[i], err);
     }
     return status;
 }
@@ -251,31 +247,20 @@ static struct cw_list copy_indices(struct cw_facts *f, const size_t *items, size
 static enum cw_status import_derived(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
-    struct common c;
     for (uint32_t i = 0; status == CW_OK && i < f->chip.ratio_count; i++) {
-        status = import_common(f, e, CW_NVPERF_RATIO, i, &c, err);
-        f->ratios[i] = (struct cw_ratio){.name = c.name,
-                                         .dimension = c.dimension,
-                                         .unit = c.unit,
-                                         .raws = c.raws,
-                                         .numerator = CW_NONE,
-                                         .denominator = CW_NONE,
-                                         .scale = 1,
-                                         .max_rate = NAN};
+        f->ratios[i] = (struct cw_ratio){.numerator = CW_NONE, .denominator = CW_NONE, .scale = 1, .max_rate = NAN};
+        status = import_common(f, e, CW_NVPERF_RATIO, i, COMMON(&f->ratios[i]), err);
     }
     for (uint32_t i = 0; status == CW_OK && i < f->chip.throughput_count; i++) {
         const size_t *counters, *throughputs;
         size_t counter_count, throughput_count;
-        status = import_common(f, e, CW_NVPERF_THROUGHPUT, i, &c, err);
+        status = import_common(f, e, CW_NVPERF_THROUGHPUT, i, COMMON(&f->throughputs[i]), err);
         if (status == CW_OK)
             status = cw_nvperf_throughput_parts(e, i, &counters, &counter_count, &throughputs, &throughput_count, err);
-        if (status == CW_OK)
-            f->throughputs[i] = (struct cw_throughput){.name = c.name,
-                                                       .dimension = c.dimension,
-                                                       .unit = c.unit,
-                                                       .raws = c.raws,
-                                                       .counters = copy_indices(f, counters, counter_count),
-                                                       .throughputs = copy_indices(f, throughputs, throughput_count)};
+        if (status == CW_OK) {
+            f->throughputs[i].counters = copy_indices(f, counters, counter_count);
+            f->throughputs[i].throughputs = copy_indices(f, throughputs, throughput_count);
+        }
     }
     return status;
 }
@@ -293,15 +278,8 @@ static uint32_t counter_named(const struct cw_facts *f, const char *prefix, size
 /* The raw counters of `cycles` are among those of the divided counter, and explain what it needs beyond its own. */
 static bool explains(const struct cw_facts *f, uint32_t counter, uint32_t cycles, const struct cw_list *needed)
 {
-    const struct cw_list *own = &f->counters[counter].raws, *clock = &f->counters[cycles].raws;
-    if (!cw_list_within(clock, needed))
-        return false;
-    for (uint32_t i = 0; i < needed->count; i++) {
-        struct cw_list one = {1, &needed->items[i]};
-        if (!cw_list_within(&one, own) && !cw_list_within(&one, clock))
-            return false;
-    }
-    return true;
+    const struct cw_list *clock = &f->counters[cycles].raws;
+    return cw_list_within(clock, needed) && cw_list_covered(needed, &f->counters[counter].raws, clock);
 }
 
 uint32_t cw_facts_cycle_candidates(const struct cw_facts *f, uint32_t counter, const char *which, uint32_t *out,

@@ -31,7 +31,8 @@ uint32_t cw_facts_cycle_candidates(const struct cw_facts *facts, uint32_t counte
 void cw_facts_settle_units(struct cw_facts *facts);
 
 bool cw_list_equal(const struct cw_list *a, const struct cw_list *b);
-/* Sorted lists: whether `a` is contained in `b`. */
+/* Sorted lists: whether `a` is contained in `b`, and whether each item of `list` is in `a` or in `b`. */
 bool cw_list_within(const struct cw_list *a, const struct cw_list *b);
+bool cw_list_covered(const struct cw_list *list, const struct cw_list *a, const struct cw_list *b);
 
 #endif

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "import/fit.h"
 
 #include <math.h>
@@ -32,59 +31,53 @@ struct evidence { /* the values of one range */
     double *counter_pct;
 };
 
+struct names { /* of what is asked, in the order of a range's values */
+    struct cw_arena *arena;
+    const char **list; /* NULL when out of memory */
+    size_t count;
+};
+
 struct fit {
     struct cw_facts *facts;
+    struct names names;
     struct evidence *evidence;
     size_t count;
 };
 
 /* ---- reading evidence ------------------------------------------------------------------------------------------- */
 
-struct names {
-    char **list;
-    size_t count, capacity;
-    bool failed;
-};
-
-static void name_add(struct names *names, const char *base, const char *suffix)
+static void add_name(struct names *names, const char *base, const char *suffix)
 {
-    if (names->failed || names->count == names->capacity ||
-        asprintf(&names->list[names->count], "%s%s", base, suffix) < 0)
-        names->failed = true;
-    else
-        names->count++;
+    if (names->list && !(names->list[names->count++] = cw_arena_printf(names->arena, "%s%s", base, suffix)))
+        names->list = NULL;
 }
 
-static void names_free(struct names *names)
+static void list_names(struct names *names, const struct cw_chip *chip)
 {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->list[i]);
-    free(names->list);
-}
-
-static void add_all(struct names *names, const struct cw_chip *chip)
-{
+    names->list = cw_arena_alloc(names->arena,
+                                 (size_t)chip->counter_count * (COUNTER_ASKS + 1) +
+                                     (size_t)chip->ratio_count * RATIO_ASKS + chip->throughput_count,
+                                 sizeof(const char *));
     for (uint32_t i = 0; i < chip->counter_count; i++)
         for (int k = 0; k < COUNTER_ASKS; k++)
-            name_add(names, chip->counters[i].name, counter_asks[k]);
+            add_name(names, chip->counters[i].name, counter_asks[k]);
     for (uint32_t i = 0; i < chip->ratio_count; i++)
         for (int k = 0; k < RATIO_ASKS; k++)
-            name_add(names, chip->ratios[i].name, ratio_asks[k]);
+            add_name(names, chip->ratios[i].name, ratio_asks[k]);
     for (uint32_t i = 0; i < chip->throughput_count; i++)
-        name_add(names, chip->throughputs[i].name, pct);
+        add_name(names, chip->throughputs[i].name, pct);
     for (uint32_t i = 0; i < chip->counter_count; i++)
-        name_add(names, chip->counters[i].name, pct);
+        add_name(names, chip->counters[i].name, pct);
 }
 
 static enum cw_status add_range(struct fit *fit, struct cw_nvperf_evaluator *e,
-                                const struct cw_nvperf_requests *requests, size_t total, size_t range,
-                                struct cw_error *err)
+                                const struct cw_nvperf_requests *requests, size_t range, struct cw_error *err)
 {
     const struct cw_chip *chip = &fit->facts->chip;
     struct evidence *grown = realloc(fit->evidence, (fit->count + 1) * sizeof *grown);
     if (grown)
         fit->evidence = grown;
-    double *values = cw_arena_alloc(fit->facts->arena, total, sizeof *values);
+    double *values = cw_arena_alloc(fit->facts->arena, fit->names.count, sizeof *values);
     if (!grown || !values)
         return cw_error_nomem(err);
     enum cw_status status = cw_nvperf_evaluate(e, requests, range, values, err);
@@ -102,32 +95,24 @@ static enum cw_status add_range(struct fit *fit, struct cw_nvperf_evaluator *e,
 static enum cw_status add_image(struct fit *fit, const struct cw_nvperf *library, const char *path,
                                 struct cw_error *err)
 {
-    const struct cw_chip *chip = &fit->facts->chip;
     struct cw_bytes file;
     enum cw_status status = cw_file_read(&file, path, LARGEST_IMAGE, err);
     if (status != CW_OK)
         return status;
-    struct names names = {.capacity = (size_t)chip->counter_count * (COUNTER_ASKS + 1) +
-                                      (size_t)chip->ratio_count * RATIO_ASKS + chip->throughput_count};
-    names.list = calloc(names.capacity + 1, sizeof *names.list);
-    names.failed = !names.list;
-    add_all(&names, chip);
     struct cw_nvperf_evaluator *e = NULL;
     struct cw_nvperf_requests *requests = NULL;
     size_t ranges = 0;
-    status = names.failed ? cw_error_nomem(err)
-                          : cw_nvperf_evaluator_create(&e, library, chip->name, file.data, file.size, err);
+    status = cw_nvperf_evaluator_create(&e, library, fit->facts->chip.name, file.data, file.size, err);
     if (status == CW_OK)
-        status = cw_nvperf_requests_create(&requests, e, (const char *const *)names.list, names.count, err);
+        status = cw_nvperf_requests_create(&requests, e, fit->names.list, fit->names.count, err);
     if (status == CW_OK)
         status = cw_nvperf_range_count(e, &ranges, err);
     if (status == CW_OK && !ranges)
         status = cw_error_set(err, CW_ERR_INPUT, "%s: found no range of native counter data in it", path);
     for (size_t range = 0; status == CW_OK && range < ranges; range++)
-        status = add_range(fit, e, requests, names.count, range, err);
+        status = add_range(fit, e, requests, range, err);
     cw_nvperf_requests_destroy(requests);
     cw_nvperf_evaluator_destroy(e);
-    names_free(&names);
     cw_bytes_free(&file);
     return status;
 }
@@ -301,12 +286,7 @@ static void fit_ratio(const struct fit *fit, uint32_t index)
         for (uint32_t b = 0; b < n; b++) {
             struct candidate c = {.numerator = parts[a], .denominator = parts[b]};
             const struct cw_list *x = &f->counters[c.numerator].raws, *y = &f->counters[c.denominator].raws;
-            bool whole = a != b;
-            for (uint32_t k = 0; k < r->raws.count && whole; k++) {
-                struct cw_list one = {1, &r->raws.items[k]};
-                whole = cw_list_within(&one, x) || cw_list_within(&one, y);
-            }
-            if (!whole || (c.scale = scale_of(fit, index, &c)) == 0)
+            if (a == b || !cw_list_covered(&r->raws, x, y) || (c.scale = scale_of(fit, index, &c)) == 0)
                 continue;
             c.score = suits(fit, r, &c) + (c.scale == 1 ? 1000 : 0);
             if (c.scale != 1 && c.confirmed < 2) /* one value fits any factor */
@@ -441,6 +421,13 @@ enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, c
 {
     struct fit fit = {.facts = facts};
     enum cw_status status = CW_OK;
+    if (count) {
+        fit.names.arena = cw_arena_create();
+        if (fit.names.arena)
+            list_names(&fit.names, &facts->chip);
+        if (!fit.names.list)
+            status = cw_error_nomem(err);
+    }
     for (size_t i = 0; status == CW_OK && i < count; i++)
         status = add_image(&fit, library, paths[i], err);
     if (status == CW_OK) {
@@ -459,6 +446,7 @@ enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, c
         for (uint32_t i = 0; i < facts->chip.throughput_count; i++)
             facts->throughputs[i].confirmed = confirm(&fit, i);
     }
+    cw_arena_destroy(fit.names.arena);
     free(fit.evidence);
     return status;
 }

@@ -22,7 +22,7 @@ enum {
 /* Whether the limits treat two placements alike. `sizes` has the members of each rule's groups. */
 static bool alike(const struct cw_model *m, uint32_t **sizes, uint32_t a, uint32_t b)
 {
-    const struct cw_chip_placement *p = m->chip->placements;
+    const struct cw_chip_placement *p = m->chip.placements;
     if (p[a].domain != p[b].domain || m->usable[a] != m->usable[b] || m->kind[a] != m->kind[b])
         return false;
     for (uint32_t r = 0; r < m->rule_count; r++) {
@@ -38,7 +38,7 @@ static bool alike(const struct cw_model *m, uint32_t **sizes, uint32_t a, uint32
 
 void cw_learn_classes(struct cw_model *m)
 {
-    uint32_t n = m->chip->placement_count;
+    uint32_t n = m->chip.placement_count;
     uint32_t **sizes = cw_ask_array(&m->ask, m->rule_count, sizeof *sizes);
     for (uint32_t r = 0; cw_ask_ok(&m->ask) && r < m->rule_count; r++) {
         sizes[r] = cw_ask_array(&m->ask, m->rules[r].group_count, sizeof **sizes);
@@ -50,7 +50,7 @@ void cw_learn_classes(struct cw_model *m)
     uint32_t *before = m->class_, count = 0, used = 0;
     uint32_t *class_ = cw_ask_array(&m->ask, n, sizeof *class_), *first = cw_ask_array(&m->ask, n, sizeof *first);
     uint32_t *members = cw_ask_array(&m->ask, n, sizeof *members);
-    struct cw_class *classes = cw_ask_array(&m->ask, n, sizeof *classes);
+    struct cw_pool *classes = cw_ask_array(&m->ask, n, sizeof *classes);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++) {
         uint32_t c = 0;
         while (c < count && ((before && before[first[c]] != before[p]) || !alike(m, sizes, first[c], p)))
@@ -60,7 +60,7 @@ void cw_learn_classes(struct cw_model *m)
         class_[p] = c;
     }
     for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < count; c++) {
-        classes[c] = (struct cw_class){0, members + used};
+        classes[c] = (struct cw_pool){0, members + used};
         for (uint32_t p = first[c]; p < n; p++)
             if (class_[p] == c)
                 members[used++] = p;
@@ -79,7 +79,7 @@ void cw_learn_classes(struct cw_model *m)
 /* Takes the marked members out of a class and makes them a new one. */
 static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
 {
-    struct cw_class *old = &m->classes[class_], fresh = {0, cw_ask_array(&m->ask, marked_count, sizeof *fresh.items)};
+    struct cw_pool *old = &m->classes[class_], fresh = {0, cw_ask_array(&m->ask, marked_count, sizeof *fresh.items)};
     uint32_t kept = 0, *items = cw_ask_array(&m->ask, old->count, sizeof *items), c = m->class_count;
     if (!cw_ask_ok(&m->ask))
         return class_;
@@ -90,7 +90,7 @@ static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, u
         } else {
             items[kept++] = old->items[i];
         }
-    *old = (struct cw_class){kept, items};
+    *old = (struct cw_pool){kept, items};
     m->classes[m->class_count++] = fresh;
     if (m->ban_count)
         memcpy(m->bans + c * (size_t)m->ban_room, m->bans + class_ * (size_t)m->ban_room, m->ban_room);
@@ -101,18 +101,17 @@ static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, u
 
 /* Splits the class of one member of a set that does not fit into those that do not fit in its place either and those
  * that do. */
-static void refine(struct cw_model *m, const struct cw_model_set *set, uint32_t at)
+static void refine(struct cw_model *m, const struct cw_ask_set *set, uint32_t at)
 {
     uint32_t c = m->class_[set->items[at]], unfit = 0;
-    struct cw_model_set tried = *set;
+    struct cw_ask_set tried = *set;
     bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
     for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
         bool twice = false;
         tried.items[at] = m->classes[c].items[i];
         for (uint32_t k = 0; k < set->count; k++)
-            twice |= k != at && m->chip->placements[set->items[k]].raw == m->chip->placements[tried.items[at]].raw;
-        marked[i] =
-            tried.items[at] == set->items[at] || twice || !cw_ask_fits(&m->ask, m->chip, tried.items, tried.count);
+            twice |= k != at && m->chip.placements[set->items[k]].raw == m->chip.placements[tried.items[at]].raw;
+        marked[i] = tried.items[at] == set->items[at] || twice || !cw_ask_fits(&m->ask, tried.items, tried.count);
         unfit += marked[i];
     }
     if (cw_ask_ok(&m->ask) && unfit < m->classes[c].count)
@@ -120,7 +119,7 @@ static void refine(struct cw_model *m, const struct cw_model_set *set, uint32_t 
 }
 
 /* The parts of a ban have no class in common: one that two members of a set belong to is halved. */
-static void separate(struct cw_model *m, const struct cw_model_set *set, uint32_t at)
+static void separate(struct cw_model *m, const struct cw_ask_set *set, uint32_t at)
 {
     for (uint32_t k = 0; k < at; k++) {
         uint32_t c = m->class_[set->items[at]], count = 0;
@@ -137,13 +136,6 @@ static void separate(struct cw_model *m, const struct cw_model_set *set, uint32_
     }
 }
 
-/* A placement of a random class of a part. */
-static uint32_t draw_from(struct cw_model *m, const uint32_t *list, uint32_t count)
-{
-    const struct cw_class *c = &m->classes[list[cw_ask_random(&m->ask, count)]];
-    return c->items[cw_ask_random(&m->ask, c->count)];
-}
-
 struct ban {
     uint32_t count;
     uint8_t *part; /* by class: 1 + the part that it belongs to, 0 for none */
@@ -155,23 +147,30 @@ struct widening {
     uint32_t *lists[CW_BAN_MOST], counts[CW_BAN_MOST]; /* the classes of each part */
 };
 
+/* Draws a member of each part, for part `at` one of `class_`; false where the model does not allow them together. */
+static bool draw_parts(struct widening *w, uint32_t at, uint32_t class_, struct cw_ask_set *set)
+{
+    bool allowed = true;
+    set->count = 0;
+    for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
+        uint32_t p = k == at ? cw_model_draw(w->m, &class_, 1) : cw_model_draw(w->m, w->lists[k], w->counts[k]);
+        allowed = cw_model_allows(w->m, set, p);
+        set->items[set->count++] = p;
+    }
+    return allowed;
+}
+
 /* Of some sets with a member of `class_` for one part and of the other parts, all that matter: none may fit. */
 static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
 {
     struct cw_model *m = w->m;
+    struct cw_ask_set set;
     uint32_t met = 0;
     for (uint32_t t = 0; t < 5 * WIDEN_TRIES && met < WIDEN_TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
-        bool allowed = true;
-        for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
-            uint32_t p = draw_from(m, k == at ? &class_ : w->lists[k], k == at ? 1 : w->counts[k]);
-            allowed = cw_model_allows(m, &set, p);
-            set.items[set.count++] = p;
-        }
-        if (!allowed)
+        if (!draw_parts(w, at, class_, &set))
             continue;
         met++;
-        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        if (cw_ask_fits(&m->ask, set.items, set.count))
             return false;
     }
     return met >= WIDEN_NEED;
@@ -195,19 +194,12 @@ struct wrong {
 static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
 {
     struct cw_model *m = w->m;
+    struct cw_ask_set set;
     for (uint32_t at = 0; at < w->ban->count; at++)
         for (uint32_t i = 0; i < w->counts[at] * TRIM_TRIES && wrong->count < WRONG_MOST && cw_ask_ok(&m->ask); i++) {
-            struct cw_model_set set = {0};
-            bool allowed = true;
-            for (uint32_t k = 0; k < w->ban->count && allowed; k++) {
-                uint32_t p =
-                    k == at ? draw_from(m, &w->lists[k][i / TRIM_TRIES], 1) : draw_from(m, w->lists[k], w->counts[k]);
-                allowed = cw_model_allows(m, &set, p);
-                set.items[set.count++] = p;
-            }
-            if (!allowed)
+            if (!draw_parts(w, at, w->lists[at][i / TRIM_TRIES], &set))
                 continue;
-            bool fits = cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+            bool fits = cw_ask_fits(&m->ask, set.items, set.count);
             for (uint32_t k = 0; k < set.count; k++) {
                 wrong->classes[wrong->count][k] = m->class_[set.items[k]];
                 asked[k][m->class_[set.items[k]]]++;
@@ -275,21 +267,15 @@ static void trim(struct widening *w)
     }
 }
 
-static uint32_t domain_of(const struct cw_model *m, uint32_t class_)
-{
-    return m->chip->placements[m->classes[class_].items[0]].domain;
-}
-
 /* Adds classes to the parts, to the smallest part that a class fits into first: so that few bans cover the pairs of one
  * large set of classes. */
 static void widen(struct widening *w)
 {
     struct cw_model *m = w->m;
-    uint32_t cluster = m->cluster[domain_of(m, w->lists[0][0])];
+    uint32_t cluster = cw_model_cluster(m, w->lists[0][0]);
     for (uint32_t c = 0; c < m->class_count && cw_ask_ok(&m->ask); c++) {
         bool tried[CW_BAN_MOST] = {false};
-        bool taken =
-            !m->usable[m->classes[c].items[0]] || m->cluster[domain_of(m, c)] != cluster || w->ban->part[c] != 0;
+        bool taken = !m->usable[m->classes[c].items[0]] || cw_model_cluster(m, c) != cluster || w->ban->part[c] != 0;
         while (!taken) {
             uint32_t at = CW_NONE;
             for (uint32_t k = 0; k < w->ban->count; k++)
@@ -306,7 +292,7 @@ static void widen(struct widening *w)
 }
 
 /* Whether a set fills slots: a rule in which each of its members is a group. */
-static bool fills_slots(const struct cw_model *m, const struct cw_model_set *set)
+static bool fills_slots(const struct cw_model *m, const struct cw_ask_set *set)
 {
     bool fills = false;
     for (uint32_t r = 0; r < m->rule_count && !fills; r++) {
@@ -322,14 +308,14 @@ static bool fills_slots(const struct cw_model *m, const struct cw_model_set *set
 }
 
 /* Whether nearly anything of the same domain in place of a member makes a set fit. */
-static bool is_special(struct cw_model *m, const struct cw_model_set *set, uint32_t at)
+static bool is_special(struct cw_model *m, const struct cw_ask_set *set, uint32_t at)
 {
     uint32_t met = 0, fits = 0;
     for (uint32_t t = 0; t < SPECIAL_DRAWS && met < SPECIAL_TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set others = *set;
-        uint32_t p = cw_ask_random(&m->ask, m->chip->placement_count);
+        struct cw_ask_set others = *set;
+        uint32_t p = cw_ask_random(&m->ask, m->chip.placement_count);
         others.items[at] = others.items[--others.count];
-        if (m->chip->placements[p].domain != m->chip->placements[set->items[at]].domain ||
+        if (m->chip.placements[p].domain != m->chip.placements[set->items[at]].domain ||
             !cw_model_allows(m, &others, p))
             continue;
         met++;
@@ -340,7 +326,7 @@ static bool is_special(struct cw_model *m, const struct cw_model_set *set, uint3
 
 /* A full set of slots that does not fit, though nearly anything in place of nearly any member makes it fit: an accident
  * of the library's search, which no ban foresees. */
-static bool is_accident(struct cw_model *m, const struct cw_model_set *set)
+static bool is_accident(struct cw_model *m, const struct cw_ask_set *set)
 {
     uint32_t special = 0;
     if (set->count < ACCIDENT_SIZE || !fills_slots(m, set))
@@ -371,7 +357,7 @@ static void drop_fillers(struct ban *ban, const bool *special, uint32_t classes)
 
 static void add_ban(struct cw_model *m, const struct ban *ban)
 {
-    uint32_t n = m->chip->placement_count, room = m->ban_room;
+    uint32_t n = m->chip.placement_count, room = m->ban_room;
     if (m->ban_count == room) {
         uint8_t *bans = m->bans, *parts = m->ban_parts;
         m->ban_room = 2 * room + 64;
@@ -389,11 +375,11 @@ static void add_ban(struct cw_model *m, const struct ban *ban)
     m->ban_parts[m->ban_count++] = (uint8_t)((1u << ban->count) - 1);
 }
 
-void cw_learn_ban(struct cw_model *m, struct cw_model_set set)
+void cw_learn_ban(struct cw_model *m, struct cw_ask_set set)
 {
-    struct ban ban = {.part = cw_ask_array(&m->ask, m->chip->placement_count, 1)};
+    struct ban ban = {.part = cw_ask_array(&m->ask, m->chip.placement_count, 1)};
     struct widening w = {.m = m, .ban = &ban};
-    cw_ask_minimize(&m->ask, m->chip, set.items, &set.count);
+    cw_ask_minimize(&m->ask, &set);
     if (set.count < 2 || !cw_ask_ok(&m->ask) || is_accident(m, &set))
         return;
     /* forbidding a part of a large set is too strict, but right */
@@ -408,7 +394,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_model_set set)
         separate(m, &set, k);
     for (uint32_t i = 0; i < set.count && ban.count < CW_BAN_MOST && cw_ask_ok(&m->ask); i++) {
         uint32_t c = m->class_[set.items[i]], k = ban.count++;
-        w.lists[k] = cw_ask_array(&m->ask, m->chip->placement_count, sizeof **w.lists);
+        w.lists[k] = cw_ask_array(&m->ask, m->chip.placement_count, sizeof **w.lists);
         if (cw_ask_ok(&m->ask))
             add_class(&w, k, c);
     }
@@ -423,7 +409,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_model_set set)
 }
 
 /* Draws a class first and then one of its placements, so that small classes are met as often as large ones. */
-static void grow_by_class(struct cw_model *m, struct cw_model_set *set, const struct cw_pool *pool, uint32_t size)
+static void grow_by_class(struct cw_model *m, struct cw_ask_set *set, const struct cw_pool *pool, uint32_t size)
 {
     uint32_t *classes = m->scratch, count = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
@@ -432,8 +418,7 @@ static void grow_by_class(struct cw_model *m, struct cw_model_set *set, const st
             classes[count++] = c;
     }
     for (uint32_t misses = 0; count && set->count < size && misses < 40 + 10 * size;) {
-        const struct cw_class *c = &m->classes[classes[cw_ask_random(&m->ask, count)]];
-        uint32_t p = c->items[cw_ask_random(&m->ask, c->count)];
+        uint32_t p = cw_model_draw(m, classes, count);
         if (cw_model_allows(m, set, p))
             set->items[set->count++] = p;
         else
@@ -445,15 +430,15 @@ uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t 
 {
     uint32_t mistakes = 0;
     if (!m->scratch)
-        m->scratch = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *m->scratch);
+        m->scratch = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *m->scratch);
     for (uint32_t t = 0; t < tries && mistakes < MOST_BANS && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
+        struct cw_ask_set set = {0};
         uint32_t size = 4 + cw_ask_random(&m->ask, 60);
         if (t % 2)
             grow_by_class(m, &set, pool, size);
         else
             cw_model_grow(m, &set, pool, size);
-        if (set.count < 3 || cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        if (set.count < 3 || cw_ask_fits(&m->ask, set.items, set.count))
             continue;
         mistakes++;
         cw_learn_ban(m, set);

@@ -22,12 +22,11 @@ struct crowd {
 };
 
 /* Draws up to `size` members, beside `set`, that the model allows together. */
-static bool draw_members(struct crowd *w, struct cw_model_set *set, uint32_t size)
+static bool draw_members(struct crowd *w, struct cw_ask_set *set, uint32_t size)
 {
     struct cw_model *m = w->m;
     for (uint32_t d = 0; d < DRAWS && set->count < size; d++) {
-        const struct cw_class *c = &m->classes[w->list[cw_ask_random(&m->ask, w->count)]];
-        uint32_t p = c->items[cw_ask_random(&m->ask, c->count)];
+        uint32_t p = cw_model_draw(m, w->list, w->count);
         if (cw_model_allows(m, set, p))
             set->items[set->count++] = p;
     }
@@ -38,14 +37,13 @@ static bool draw_members(struct crowd *w, struct cw_model_set *set, uint32_t siz
 static bool belongs(struct crowd *w, uint32_t class_)
 {
     struct cw_model *m = w->m;
-    const struct cw_class *c = &m->classes[class_];
     uint32_t met = 0;
     for (uint32_t t = 0; t < 2 * TRIES && met < TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {.count = 1, .items = {c->items[cw_ask_random(&m->ask, c->count)]}};
+        struct cw_ask_set set = {.count = 1, .items = {cw_model_draw_class(m, class_)}};
         if (!draw_members(w, &set, w->most + 1))
             continue;
         met++;
-        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        if (cw_ask_fits(&m->ask, set.items, set.count))
             return false;
     }
     return met >= NEED;
@@ -58,7 +56,7 @@ static void add_class(struct crowd *w, uint32_t class_)
 }
 
 /* Takes out the class that stands in most of the sets that fit; false when only those it began with do. */
-static bool remove_worst(struct crowd *w, struct cw_model_set *wrong, uint32_t *wrong_count, uint32_t *votes)
+static bool remove_worst(struct crowd *w, struct cw_ask_set *wrong, uint32_t *wrong_count, uint32_t *votes)
 {
     struct cw_model *m = w->m;
     uint32_t worst = CW_NONE, n = 0;
@@ -90,14 +88,14 @@ static bool remove_worst(struct crowd *w, struct cw_model_set *wrong, uint32_t *
 static bool trim(struct crowd *w)
 {
     struct cw_model *m = w->m;
-    struct cw_model_set *wrong = cw_ask_array(&m->ask, TRIM_SETS, sizeof *wrong);
-    uint32_t *votes = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *votes);
+    struct cw_ask_set *wrong = cw_ask_array(&m->ask, TRIM_SETS, sizeof *wrong);
+    uint32_t *votes = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *votes);
     for (int round = 0; round < TRIM_ROUNDS && cw_ask_ok(&m->ask); round++) {
         uint32_t count = 0;
         for (uint32_t t = 0; t < TRIM_SETS && t < 4 * w->count + 40 && cw_ask_ok(&m->ask); t++) {
             wrong[count].count = 0;
             if (draw_members(w, &wrong[count], w->most + 1) &&
-                cw_ask_fits(&m->ask, m->chip, wrong[count].items, wrong[count].count))
+                cw_ask_fits(&m->ask, wrong[count].items, wrong[count].count))
                 count++;
         }
         if (!count)
@@ -109,25 +107,15 @@ static bool trim(struct crowd *w)
     return false;
 }
 
-static uint32_t domain_of(const struct cw_model *m, uint32_t class_)
-{
-    return m->chip->placements[m->classes[class_].items[0]].domain;
-}
-
 static bool add_rule(struct crowd *w)
 {
     struct cw_model *m = w->m;
     uint32_t members = 0;
     for (uint32_t i = 0; i < w->count; i++)
         members += m->classes[w->list[i]].count;
-    if (members < SMALLEST * (w->most + 1) || m->rule_count + 1 == CW_RULES_MOST)
+    struct cw_rule *rule = members < SMALLEST * (w->most + 1) ? NULL : cw_model_new_rule(m, w->most);
+    if (!rule)
         return false;
-    struct cw_rule *rule = &m->rules[m->rule_count];
-    *rule =
-        (struct cw_rule){.max = w->most, .group = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rule->group)};
-    if (!cw_ask_ok(&m->ask))
-        return false;
-    memset(rule->group, 0xff, m->chip->placement_count * sizeof *rule->group);
     for (uint32_t i = 0; i < w->count; i++)
         for (uint32_t k = 0; k < m->classes[w->list[i]].count; k++)
             rule->group[m->classes[w->list[i]].items[k]] = rule->group_count++;
@@ -136,21 +124,20 @@ static bool add_rule(struct crowd *w)
     return true;
 }
 
-bool cw_learn_crowd(struct cw_model *m, const struct cw_model_set *set)
+bool cw_learn_crowd(struct cw_model *m, const struct cw_ask_set *set)
 {
     struct crowd w = {.m = m, .most = set->count - 1};
-    w.list = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.list);
-    w.inside = cw_ask_array(&m->ask, m->chip->placement_count, 1);
+    w.list = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *w.list);
+    w.inside = cw_ask_array(&m->ask, m->chip.placement_count, 1);
     for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask); i++)
         if (!w.inside[m->class_[set->items[i]]])
             add_class(&w, m->class_[set->items[i]]);
     w.seeds = w.count;
     if (!cw_ask_ok(&m->ask))
         return false;
-    uint32_t cluster = m->cluster[domain_of(m, w.list[0])];
+    uint32_t cluster = cw_model_cluster(m, w.list[0]);
     for (uint32_t c = 0; c < m->class_count && cw_ask_ok(&m->ask); c++)
-        if (!w.inside[c] && m->usable[m->classes[c].items[0]] && m->cluster[domain_of(m, c)] == cluster &&
-            belongs(&w, c))
+        if (!w.inside[c] && m->usable[m->classes[c].items[0]] && cw_model_cluster(m, c) == cluster && belongs(&w, c))
             add_class(&w, c);
     return cw_ask_ok(&m->ask) && trim(&w) && add_rule(&w);
 }

@@ -21,7 +21,7 @@ enum {
 
 static struct cw_pool *pools_by_domain(struct cw_model *m)
 {
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     struct cw_pool *pools = cw_ask_array(&m->ask, chip->domain_count, sizeof *pools);
     for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < chip->domain_count; d++)
         pools[d].items = cw_ask_array(&m->ask, chip->placement_count, sizeof *pools[d].items);
@@ -40,10 +40,10 @@ static uint32_t cross_conflicts(struct cw_model *m, const struct cw_pool *a, con
     *tries = 0;
     for (uint32_t k = 0; k < CROSS_TRIES && cw_ask_ok(&m->ask); k++) {
         uint32_t pair[2] = {a->items[cw_ask_random(&m->ask, a->count)], b->items[cw_ask_random(&m->ask, b->count)]};
-        if (m->chip->placements[pair[0]].raw == m->chip->placements[pair[1]].raw)
+        if (m->chip.placements[pair[0]].raw == m->chip.placements[pair[1]].raw)
             continue;
         ++*tries;
-        bad += !cw_ask_fits(&m->ask, m->chip, pair, 2);
+        bad += !cw_ask_fits(&m->ask, pair, 2);
     }
     return bad;
 }
@@ -52,14 +52,14 @@ static void join(struct cw_model *m, uint32_t a, uint32_t b)
 {
     uint32_t from = m->cluster[a] > m->cluster[b] ? m->cluster[a] : m->cluster[b];
     uint32_t to = m->cluster[a] < m->cluster[b] ? m->cluster[a] : m->cluster[b];
-    for (uint32_t d = 0; d < m->chip->domain_count; d++)
+    for (uint32_t d = 0; d < m->chip.domain_count; d++)
         if (m->cluster[d] == from)
             m->cluster[d] = to;
 }
 
 static void compare_domains(struct cw_model *m, const struct cw_pool *pools)
 {
-    uint32_t n = m->chip->domain_count;
+    uint32_t n = m->chip.domain_count;
     uint8_t *all = cw_ask_array(&m->ask, (size_t)n * n, 1), *some = cw_ask_array(&m->ask, (size_t)n * n, 1);
     for (uint32_t a = 0; cw_ask_ok(&m->ask) && a < n; a++)
         for (uint32_t b = 0; b < a; b++) {
@@ -83,12 +83,12 @@ static void compare_domains(struct cw_model *m, const struct cw_pool *pools)
 
 void cw_learn_domains(struct cw_model *m)
 {
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     m->usable = cw_ask_array(&m->ask, chip->placement_count, sizeof *m->usable);
     m->own_pass = cw_ask_array(&m->ask, chip->domain_count, sizeof *m->own_pass);
     m->cluster = cw_ask_array(&m->ask, chip->domain_count, sizeof *m->cluster);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
-        m->usable[p] = cw_ask_fits(&m->ask, m->chip, &p, 1);
+        m->usable[p] = cw_ask_fits(&m->ask, &p, 1);
     for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < chip->domain_count; d++)
         m->cluster[d] = d;
     const struct cw_pool *pools = pools_by_domain(m);
@@ -129,15 +129,15 @@ static void add_probe(struct sorting *s, uint32_t index, uint32_t kind)
     for (uint32_t i = 0; i < s->pool.count && cw_ask_ok(&m->ask); i++) {
         uint32_t pair[2] = {s->pool.items[i], s->pool.items[index]};
         /* two placements of one counter never meet; what they do is filled in from their likes */
-        bool open = m->chip->placements[pair[0]].raw == m->chip->placements[pair[1]].raw ||
+        bool open = m->chip.placements[pair[0]].raw == m->chip.placements[pair[1]].raw ||
                     (kind != CW_NONE && s->kind[i] != kind);
-        s->rows[(size_t)i * s->probe_room + column] = open ? 2 : !cw_ask_fits(&m->ask, m->chip, pair, 2);
+        s->rows[(size_t)i * s->probe_room + column] = open ? 2 : !cw_ask_fits(&m->ask, pair, 2);
     }
 }
 
 static bool same_row(const struct sorting *s, uint32_t a, uint32_t b)
 {
-    const struct cw_chip_placement *p = s->m->chip->placements;
+    const struct cw_chip_placement *p = s->m->chip.placements;
     if (p[s->pool.items[a]].domain != p[s->pool.items[b]].domain)
         return false;
     const uint8_t *x = s->rows + (size_t)a * s->probe_room, *y = s->rows + (size_t)b * s->probe_room;
@@ -165,7 +165,7 @@ static void assign_kinds(struct sorting *s)
 
 static bool never_meet(const struct sorting *s, uint32_t a, uint32_t b)
 {
-    const struct cw_chip_placement *p = s->m->chip->placements;
+    const struct cw_chip_placement *p = s->m->chip.placements;
     return p[s->pool.items[a]].raw == p[s->pool.items[b]].raw;
 }
 
@@ -194,7 +194,7 @@ static void fill_conflicts(struct sorting *s)
             uint32_t pair[2] = {s->pool.items[s->first[a]], s->pool.items[s->first[b]]};
             if (!asked[(size_t)a * n + b] && !never_meet(s, s->first[a], s->first[b]))
                 m->conflict[(size_t)(base + a) * m->kind_room + base + b] =
-                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = !cw_ask_fits(&m->ask, m->chip, pair, 2);
+                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = !cw_ask_fits(&m->ask, pair, 2);
         }
 }
 
@@ -203,7 +203,7 @@ static bool surprises(struct sorting *s, uint32_t a, uint32_t b)
 {
     struct cw_model *m = s->m;
     uint32_t pair[2] = {s->pool.items[a], s->pool.items[b]};
-    if (never_meet(s, a, b) || cw_ask_fits(&m->ask, m->chip, pair, 2) != cw_model_conflict(m, pair[0], pair[1]) ||
+    if (never_meet(s, a, b) || cw_ask_fits(&m->ask, pair, 2) != cw_model_conflict(m, pair[0], pair[1]) ||
         !cw_ask_ok(&m->ask))
         return false;
     add_probe(s, a, s->kind[b]);
@@ -214,7 +214,7 @@ static bool surprises(struct sorting *s, uint32_t a, uint32_t b)
 /* Pairs of placements that one metric needs: those are asked for together most often. */
 static uint32_t check_metric(struct sorting *s, const uint32_t *index, const struct cw_list *raws)
 {
-    const struct cw_chip *chip = s->m->chip;
+    const struct cw_chip *chip = &s->m->chip;
     uint32_t list[MOST_OF_METRIC], n = 0, wrong = 0;
     for (uint32_t i = 0; i < raws->count; i++)
         for (uint32_t k = 0; k < chip->raws[raws->items[i]].placement_count && n < MOST_OF_METRIC; k++) {
@@ -230,11 +230,10 @@ static uint32_t check_metric(struct sorting *s, const uint32_t *index, const str
 
 static uint32_t check_metrics(struct sorting *s)
 {
-    const struct cw_chip *chip = s->m->chip;
-    uint32_t wrong = 0, *index = cw_ask_array(&s->m->ask, chip->placement_count, sizeof *index);
+    const struct cw_chip *chip = &s->m->chip;
+    uint32_t wrong = 0, *index = cw_ask_nones(&s->m->ask, chip->placement_count);
     if (!index)
         return 0;
-    memset(index, 0xff, chip->placement_count * sizeof *index);
     for (uint32_t i = 0; i < s->pool.count; i++)
         index[s->pool.items[i]] = i;
     for (uint32_t i = 0; i < chip->ratio_count && wrong < MOST_SURPRISES && cw_ask_ok(&s->m->ask); i++)
@@ -275,7 +274,7 @@ static uint32_t check_kinds(struct sorting *s)
 
 static void learn_cluster(struct cw_model *m, uint32_t cluster)
 {
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     struct sorting s = {.m = m};
     s.pool.items = cw_ask_array(&m->ask, chip->placement_count, sizeof *s.pool.items);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
@@ -306,13 +305,11 @@ static void learn_cluster(struct cw_model *m, uint32_t cluster)
 
 void cw_learn_kinds(struct cw_model *m)
 {
-    uint32_t n = m->chip->placement_count;
+    uint32_t n = m->chip.placement_count;
     m->kind_room = n;
-    m->kind = cw_ask_array(&m->ask, n, sizeof *m->kind);
+    m->kind = cw_ask_nones(&m->ask, n);
     m->conflict = cw_ask_array(&m->ask, (size_t)n * n, 1);
-    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++)
-        m->kind[p] = CW_NONE;
-    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < m->chip->domain_count; d++)
+    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < m->chip.domain_count; d++)
         if (m->cluster[d] == d && !m->own_pass[d])
             learn_cluster(m, d);
 }

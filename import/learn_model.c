@@ -19,11 +19,44 @@ void cw_model_tell(const struct cw_model *m, const char *format, ...)
     m->progress(text);
 }
 
-bool cw_model_fits_with(struct cw_model *m, const struct cw_model_set *set, uint32_t more)
+struct cw_pool cw_model_pool(struct cw_model *m, const bool *domains)
 {
-    struct cw_model_set all = *set;
+    struct cw_pool pool = {0, cw_ask_array(&m->ask, m->chip.placement_count, sizeof *pool.items)};
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip.placement_count; p++)
+        if (m->usable[p] && domains[m->chip.placements[p].domain])
+            pool.items[pool.count++] = p;
+    return pool;
+}
+
+uint32_t cw_model_mark_cluster(const struct cw_model *m, uint32_t cluster, bool *domains)
+{
+    uint32_t members = 0;
+    for (uint32_t d = 0; d < m->chip.domain_count; d++)
+        members += domains[d] = m->cluster[d] == cluster && !m->own_pass[d];
+    return members;
+}
+
+uint32_t cw_model_cluster(const struct cw_model *m, uint32_t class_)
+{
+    return m->cluster[m->chip.placements[m->classes[class_].items[0]].domain];
+}
+
+uint32_t cw_model_draw_class(struct cw_model *m, uint32_t class_)
+{
+    const struct cw_pool *c = &m->classes[class_];
+    return c->items[cw_ask_random(&m->ask, c->count)];
+}
+
+uint32_t cw_model_draw(struct cw_model *m, const uint32_t *classes, uint32_t count)
+{
+    return cw_model_draw_class(m, classes[cw_ask_random(&m->ask, count)]);
+}
+
+bool cw_model_fits_with(struct cw_model *m, const struct cw_ask_set *set, uint32_t more)
+{
+    struct cw_ask_set all = *set;
     all.items[all.count++] = more;
-    return cw_ask_fits(&m->ask, m->chip, all.items, all.count);
+    return cw_ask_fits(&m->ask, all.items, all.count);
 }
 
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
@@ -32,9 +65,9 @@ bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
            m->conflict[(size_t)m->kind[a] * m->kind_room + m->kind[b]];
 }
 
-uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_model_set *set)
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_ask_set *set)
 {
-    uint32_t seen[2 * CW_SET_MOST], n = 0;
+    uint32_t seen[2 * CW_MODEL_MOST], n = 0;
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t p = set->items[i];
         const uint32_t groups[2] = {rule->group[p], rule->second ? rule->second[p] : CW_NONE};
@@ -54,7 +87,7 @@ uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_model_set *
 /* The set that was asked about last, with what follows from it: most questions are about the same set or one with a
  * few placements more. Marks hold where they are the current stamp. */
 struct cw_model_last {
-    struct cw_model_set set;
+    struct cw_ask_set set;
     uint32_t stamp, rule_count, ban_count;
     uint32_t *raws;                         /* by raw counter: whether the set has it */
     uint8_t *conflict;                      /* by kind: whether the set excludes it */
@@ -62,6 +95,13 @@ struct cw_model_last {
     uint8_t *parts;                         /* by ban: bits of the parts of which the set has a member */
     uint32_t ban_room;
 };
+
+struct cw_rule *cw_model_new_rule(struct cw_model *m, uint32_t max)
+{
+    struct cw_rule *rule = &m->rules[m->rule_count];
+    *rule = (struct cw_rule){.max = max, .group = cw_ask_nones(&m->ask, m->chip.placement_count)};
+    return cw_ask_ok(&m->ask) && m->rule_count + 1 < CW_RULES_MOST ? rule : NULL;
+}
 
 void cw_model_changed(struct cw_model *m)
 {
@@ -103,7 +143,7 @@ static bool completes_any(const uint8_t *restrict row, const uint8_t *restrict m
 static void fill_more(const struct cw_model *m, struct cw_model_last *f, uint32_t p)
 {
     f->set.items[f->set.count++] = p;
-    f->raws[m->chip->placements[p].raw] = f->stamp;
+    f->raws[m->chip.placements[p].raw] = f->stamp;
     if (m->kind[p] != CW_NONE)
         unite(f->conflict, m->conflict + (size_t)m->kind[p] * m->kind_room, m->kind_count);
     for (uint32_t r = 0; r < m->rule_count; r++)
@@ -115,7 +155,7 @@ static void fill_more(const struct cw_model *m, struct cw_model_last *f, uint32_
 /* Room for what the model has by now. */
 static bool fill_room(struct cw_model *m, struct cw_model_last *f)
 {
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     if (!f->raws) {
         f->raws = cw_ask_array(&m->ask, chip->raw_count, sizeof *f->raws);
         f->conflict = cw_ask_array(&m->ask, m->kind_room, 1);
@@ -132,7 +172,7 @@ static bool fill_room(struct cw_model *m, struct cw_model_last *f)
 }
 
 /* Makes `f` that of the set. */
-static bool fill(struct cw_model *m, struct cw_model_last *f, const struct cw_model_set *set)
+static bool fill(struct cw_model *m, struct cw_model_last *f, const struct cw_ask_set *set)
 {
     if (f->rule_count != m->rule_count || f->ban_count != m->ban_count || f->set.count > set->count ||
         memcmp(f->set.items, set->items, f->set.count * sizeof *set->items) != 0) {
@@ -152,16 +192,16 @@ static bool fill(struct cw_model *m, struct cw_model_last *f, const struct cw_mo
     return true;
 }
 
-bool cw_model_allows(struct cw_model *m, const struct cw_model_set *set, uint32_t more)
+bool cw_model_allows(struct cw_model *m, const struct cw_ask_set *set, uint32_t more)
 {
-    if (!m->usable[more] || set->count + 1 >= CW_SET_MOST)
+    if (!m->usable[more] || set->count + 1 >= CW_MODEL_MOST)
         return false;
     if (!m->last) {
         m->last = cw_ask_array(&m->ask, 1, sizeof *m->last);
         cw_model_changed(m); /* nothing is known yet */
     }
     struct cw_model_last *f = m->last;
-    if (!f || !fill(m, f, set) || f->raws[m->chip->placements[more].raw] == f->stamp ||
+    if (!f || !fill(m, f, set) || f->raws[m->chip.placements[more].raw] == f->stamp ||
         (m->kind[more] != CW_NONE && f->conflict[m->kind[more]]))
         return false;
     for (uint32_t r = 0; r < m->rule_count; r++) {
@@ -175,7 +215,7 @@ bool cw_model_allows(struct cw_model *m, const struct cw_model_set *set, uint32_
            !completes_any(m->bans + (size_t)m->class_[more] * m->ban_room, f->parts, m->ban_parts, m->ban_count);
 }
 
-bool cw_model_grow(struct cw_model *m, struct cw_model_set *set, const struct cw_pool *pool, uint32_t size)
+bool cw_model_grow(struct cw_model *m, struct cw_ask_set *set, const struct cw_pool *pool, uint32_t size)
 {
     for (uint32_t misses = 0; pool->count && set->count < size && misses < 40 + 10 * size;) {
         uint32_t p = pool->items[cw_ask_random(&m->ask, pool->count)];

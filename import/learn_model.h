@@ -9,14 +9,9 @@
 
 #include "import/ask.h"
 
-enum { CW_SET_MOST = 320, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
+enum { CW_MODEL_MOST = 320 /* placements of a set */, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
 
-struct cw_model_set { /* of placements that may share a pass */
-    uint32_t count;
-    uint32_t items[CW_SET_MOST];
-};
-
-struct cw_pool { /* of placements that sets are drawn from */
+struct cw_pool { /* of placements */
     uint32_t count;
     uint32_t *items;
 };
@@ -27,19 +22,14 @@ struct cw_rule {
     uint32_t helper;          /* the group that stands in `second` */
 };
 
-struct cw_class {
-    uint32_t count, *items; /* placements */
-};
-
 struct cw_model {
     struct cw_ask ask;
-    const struct cw_chip *chip;
+    struct cw_chip chip;                /* its limits change with every round */
     void (*progress)(const char *what); /* may be NULL */
 
     bool *usable;      /* by placement: fits a pass alone */
     bool *own_pass;    /* by domain: shares a pass with no other domain */
     uint32_t *cluster; /* by domain: domains that may disturb one another */
-    uint32_t cluster_count;
 
     uint32_t *kind, kind_count; /* by placement; CW_NONE while unknown */
     uint8_t *conflict;          /* [kind * kind_room + kind] */
@@ -49,7 +39,7 @@ struct cw_model {
     uint32_t rule_count;
 
     uint32_t *class_; /* by placement, once the rules are known; NULL before */
-    struct cw_class *classes;
+    struct cw_pool *classes;
     uint32_t class_count;
     uint8_t *bans;      /* [class * ban_room + ban]: the bit of the part that the class belongs to, 0 for none */
     uint8_t *ban_parts; /* by ban: the bits of its parts, from the lowest */
@@ -61,18 +51,32 @@ struct cw_model {
 /* Tells the one who waits what was done, and how many questions it took so far. */
 __attribute__((format(printf, 2, 3))) void cw_model_tell(const struct cw_model *m, const char *format, ...);
 
+/* The usable placements of the domains that are marked. */
+struct cw_pool cw_model_pool(struct cw_model *m, const bool *domains);
+/* Marks the domains of a cluster that share passes with others; returns how many there are. */
+uint32_t cw_model_mark_cluster(const struct cw_model *m, uint32_t cluster, bool *domains);
+
+/* The cluster that a class is in. */
+uint32_t cw_model_cluster(const struct cw_model *m, uint32_t class_);
+/* A random placement of a class, and of a random one of some classes. */
+uint32_t cw_model_draw_class(struct cw_model *m, uint32_t class_);
+uint32_t cw_model_draw(struct cw_model *m, const uint32_t *classes, uint32_t count);
+
+/* Adds a rule without members that is not to be believed yet: it counts once `rule_count` says so. NULL where there are
+ * too many, and after a failure. */
+struct cw_rule *cw_model_new_rule(struct cw_model *m, uint32_t max);
 /* Has to be called after every change of rules, and of kinds. */
 void cw_model_changed(struct cw_model *m);
 
 /* Asks the library; false after a failure. */
-bool cw_model_fits_with(struct cw_model *m, const struct cw_model_set *set, uint32_t more);
+bool cw_model_fits_with(struct cw_model *m, const struct cw_ask_set *set, uint32_t more);
 
 /* Whether the model lets `more` join a set that it allows. */
-bool cw_model_allows(struct cw_model *m, const struct cw_model_set *set, uint32_t more);
+bool cw_model_allows(struct cw_model *m, const struct cw_ask_set *set, uint32_t more);
 /* Groups of a rule that a set uses. */
-uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_model_set *set);
+uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_ask_set *set);
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b);
 /* Draws members of the pool until the set has `size`; false when the pool gives no more. */
-bool cw_model_grow(struct cw_model *m, struct cw_model_set *set, const struct cw_pool *pool, uint32_t size);
+bool cw_model_grow(struct cw_model *m, struct cw_ask_set *set, const struct cw_pool *pool, uint32_t size);
 
 #endif

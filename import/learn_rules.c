@@ -2,9 +2,7 @@
  * which several counters share. */
 #include <string.h>
 
-#include "import/learn_share.h"
 #include "import/learn_steps.h"
-#include "import/learn_weight.h"
 
 enum {
     LEVEL_SETS = 300,   /* sets judged at each size */
@@ -29,14 +27,14 @@ static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, 
 {
     struct level level = {0};
     for (uint32_t t = 0; t < LEVEL_SETS && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
+        struct cw_ask_set set = {0};
         if (t > 40 && level.made * 20 < t)
             break;
-        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, m->chip, set.items, set.count) ||
+        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, set.items, set.count) ||
             !cw_model_grow(m, &set, pool, size))
             continue;
         level.made++;
-        level.unfit += !cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+        level.unfit += !cw_ask_fits(&m->ask, set.items, set.count);
     }
     return level;
 }
@@ -45,18 +43,18 @@ static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, 
 
 struct mined {
     uint32_t count, size; /* minimal sets that do not fit, all of one size */
-    struct cw_model_set sets[MINED_WANTED];
+    struct cw_ask_set sets[MINED_WANTED];
 };
 
 static void mine(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t tries, struct mined *mined)
 {
     uint32_t by_size[LARGEST + 1] = {0}, found = 0, kept = 0;
     for (uint32_t t = 0; t < tries && found < MINED_WANTED && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
+        struct cw_ask_set set = {0};
         cw_model_grow(m, &set, pool, size);
-        if (set.count < 3 || cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        if (set.count < 3 || cw_ask_fits(&m->ask, set.items, set.count))
             continue;
-        cw_ask_minimize(&m->ask, m->chip, set.items, &set.count);
+        cw_ask_minimize(&m->ask, &set);
         if (!set.count || set.count > LARGEST)
             continue;
         by_size[set.count]++;
@@ -82,7 +80,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t p)
 /* The placements of the largest connected part of the mined sets. */
 static struct cw_pool core_of(struct cw_model *m, const struct mined *mined)
 {
-    uint32_t n = m->chip->placement_count;
+    uint32_t n = m->chip.placement_count;
     struct cw_pool core = {0, cw_ask_array(&m->ask, n, sizeof *core.items)};
     uint32_t *parent = cw_ask_array(&m->ask, n, sizeof *parent), *size = cw_ask_array(&m->ask, n, sizeof *size),
              best = 0;
@@ -110,21 +108,21 @@ static struct cw_pool core_of(struct cw_model *m, const struct mined *mined)
 static struct cw_pool participants(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *core,
                                    uint32_t max)
 {
-    struct cw_pool all = {0, cw_ask_array(&m->ask, m->chip->placement_count, sizeof *all.items)};
-    bool *inside = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *inside);
+    struct cw_pool all = {0, cw_ask_array(&m->ask, m->chip.placement_count, sizeof *all.items)};
+    bool *inside = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *inside);
     for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < core->count; i++)
         inside[core->items[i]] = true;
     for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < pool->count; i++) {
         uint32_t p = pool->items[i], met = 0, tries = 0;
         bool refused = inside[p];
         for (; !refused && met < CONTEXTS && tries < 4 * CONTEXTS && cw_ask_ok(&m->ask); tries++) {
-            struct cw_model_set set = {.count = 1, .items = {p}};
+            struct cw_ask_set set = {.count = 1, .items = {p}};
             if (!cw_model_grow(m, &set, core, max + 1))
                 continue;
-            if (!cw_ask_fits(&m->ask, m->chip, set.items + 1, max))
+            if (!cw_ask_fits(&m->ask, set.items + 1, max))
                 continue;
             met++;
-            refused = !cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+            refused = !cw_ask_fits(&m->ask, set.items, set.count);
         }
         if (refused || met < CONTEXTS / 4)
             all.items[all.count++] = p;
@@ -134,20 +132,19 @@ static struct cw_pool participants(struct cw_model *m, const struct cw_pool *poo
 
 /* ---- one rule --------------------------------------------------------------------------------------------------- */
 
-static struct cw_rule *add_rule(struct cw_model *m, const struct cw_pool *members, uint32_t max)
+/* A rule of groups of one member each; like cw_model_new_rule. */
+static struct cw_rule *new_rule(struct cw_model *m, const struct cw_pool *members, uint32_t max)
 {
-    struct cw_rule *rule = &m->rules[m->rule_count];
-    *rule = (struct cw_rule){.max = max,
-                             .group_count = members->count,
-                             .group = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rule->group)};
-    if (!cw_ask_ok(&m->ask) || m->rule_count + 1 == CW_RULES_MOST)
-        return NULL;
-    memset(rule->group, 0xff, m->chip->placement_count * sizeof *rule->group);
-    for (uint32_t i = 0; i < members->count; i++)
-        rule->group[members->items[i]] = i;
+    struct cw_rule *rule = cw_model_new_rule(m, max);
+    for (uint32_t i = 0; rule && i < members->count; i++)
+        rule->group[members->items[i]] = rule->group_count++;
+    return rule;
+}
+
+static void believe_rule(struct cw_model *m)
+{
     m->rule_count++;
     cw_model_changed(m);
-    return rule;
 }
 
 /* The share of sets of `max` + 1 members, made from fitting ones, that fit; in percent. */
@@ -168,44 +165,26 @@ static uint32_t largest_fitting(struct cw_model *m, const struct cw_pool *pool, 
     return size;
 }
 
-/* A rule for members that do not all count alike: the light ones first, then the others beside them. */
-static struct cw_rule *learn_weighted(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light,
-                                      uint32_t size)
+/* A rule for `members`: some share groups where `shared`, and others of the pool belong to it, too, where `attached`.
+ */
+static void learn_groups(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *members, uint32_t max,
+                         bool shared, bool attached)
 {
-    struct cw_rule *rule = add_rule(m, light, largest_fitting(m, light, size));
-    if (!rule)
-        return NULL;
-    m->rule_count--; /* not to be believed while its groups are being learned */
-    if (percent_beyond(m, light, rule->max) > 1)
-        cw_learn_share(m, light, rule);
-    cw_learn_attach(m, pool, light, rule);
-    m->rule_count++;
-    cw_model_changed(m);
-    return rule;
-}
-
-static struct cw_rule *learn_plain(struct cw_model *m, const struct cw_pool *members, uint32_t max, uint32_t beyond)
-{
-    struct cw_rule *rule = add_rule(m, members, max);
-    if (!rule || beyond <= 1)
-        return rule;
-    m->rule_count--;
-    cw_learn_share(m, members, rule);
-    m->rule_count++;
-    cw_model_changed(m);
-    return rule;
-}
-
-static void learn_thinned(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *members, uint32_t max,
-                          uint32_t beyond)
-{
-    struct cw_rule *rule = learn_plain(m, members, max, beyond);
+    struct cw_rule *rule = new_rule(m, members, max);
     if (!rule)
         return;
-    m->rule_count--;
-    cw_learn_attach(m, pool, members, rule);
-    m->rule_count++;
-    cw_model_changed(m);
+    if (shared)
+        cw_learn_share(m, members, rule);
+    if (attached)
+        cw_learn_attach(m, pool, members, rule);
+    believe_rule(m);
+}
+
+/* A rule for members that do not all count alike: the light ones first, then the others beside them. */
+static void learn_weighted(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, uint32_t size)
+{
+    uint32_t max = largest_fitting(m, light, size);
+    learn_groups(m, pool, light, max, percent_beyond(m, light, max) > 1, true);
 }
 
 /* A few placements of each kind stand for the others while groups are being learned. */
@@ -226,15 +205,15 @@ static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uin
     uint32_t rules = m->rule_count, forbidden = 0, lost = 0;
     m->rule_count = first;
     for (uint32_t t = 0; t < LEVEL_SETS && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
+        struct cw_ask_set set = {0};
         bool breaks = false;
-        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, m->chip, set.items, set.count) ||
+        if (!cw_model_grow(m, &set, pool, size - 1) || !cw_ask_fits(&m->ask, set.items, set.count) ||
             !cw_model_grow(m, &set, pool, size))
             continue;
         for (uint32_t r = first; r < rules; r++)
             breaks |= cw_model_groups(&m->rules[r], &set) > m->rules[r].max;
         forbidden += breaks;
-        lost += breaks && cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+        lost += breaks && cw_ask_fits(&m->ask, set.items, set.count);
     }
     m->rule_count = rules;
     return forbidden ? 100 * lost / forbidden : 0;
@@ -271,10 +250,8 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
         light = cw_learn_light(m, &members, mined->size);
     if (light.count)
         learn_weighted(m, pool, &light, mined->size);
-    else if (!large || beyond <= 1)
-        learn_plain(m, &members, mined->size - 1, beyond);
     else
-        learn_thinned(m, pool, &members, mined->size - 1, beyond);
+        learn_groups(m, pool, &members, mined->size - 1, beyond > 1, large && beyond > 1);
     struct level after = judge_level(m, &judged, judged_size);
     bool useless = after.made && after.unfit * 2 * before.made > before.unfit * after.made;
     /* bans do without the loss, as long as few are needed */
@@ -305,26 +282,18 @@ static bool learn_size(struct cw_model *m, const struct cw_pool *pool, uint32_t 
         if (learn_rule(m, pool, size, false))
             continue;
         if (level.unfit * 2 <= level.made || pool->count <= SMALL_POOL)
-            return true;             /* bans will do */
-        add_rule(m, pool, size - 1); /* not understood: never take that many */
+            return true; /* bans will do */
+        if (new_rule(m, pool, size - 1))
+            believe_rule(m); /* not understood: never take that many */
     }
     return cw_ask_ok(&m->ask);
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-static struct cw_pool pool_of(struct cw_model *m, const bool *domains)
-{
-    struct cw_pool pool = {0, cw_ask_array(&m->ask, m->chip->placement_count, sizeof *pool.items)};
-    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++)
-        if (m->usable[p] && domains[m->chip->placements[p].domain])
-            pool.items[pool.count++] = p;
-    return pool;
-}
-
 static void learn_domains(struct cw_model *m, const bool *domains, const char *name)
 {
-    struct cw_pool pool = pool_of(m, domains);
+    const struct cw_pool pool = cw_model_pool(m, domains);
     uint32_t before = m->rule_count;
     if (pool.count < 2 || !cw_ask_ok(&m->ask))
         return;
@@ -337,7 +306,7 @@ static void learn_domains(struct cw_model *m, const bool *domains, const char *n
 /* A domain with the cooperative groups it leads first, then single domains, then all that disturb one another. */
 void cw_learn_rules(struct cw_model *m)
 {
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     size_t count;
     const struct cw_nvperf_domain *list = cw_nvperf_domains(m->ask.scheduler, &count);
     bool *domains = cw_ask_array(&m->ask, chip->domain_count, sizeof *domains);
@@ -354,13 +323,9 @@ void cw_learn_rules(struct cw_model *m)
             if (any && !m->own_pass[d])
                 learn_domains(m, domains, chip->domains[d].name);
         }
-    for (uint32_t c = 0; c < chip->domain_count && cw_ask_ok(&m->ask); c++) {
-        uint32_t members = 0;
-        for (uint32_t d = 0; d < chip->domain_count; d++)
-            members += domains[d] = m->cluster[d] == c && !m->own_pass[d];
-        if (members > 1)
+    for (uint32_t c = 0; c < chip->domain_count && cw_ask_ok(&m->ask); c++)
+        if (cw_model_mark_cluster(m, c, domains) > 1)
             learn_domains(m, domains, "all domains of a cluster");
-    }
     for (uint32_t r = 0; r < m->rule_count && cw_ask_ok(&m->ask); r++)
         if (m->rules[r].max)
             cw_learn_merge(m, &m->rules[r]);

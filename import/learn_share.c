@@ -1,6 +1,7 @@
-#include "import/learn_share.h"
-
+/* Which placements share a group of a rule. */
 #include <string.h>
+
+#include "import/learn_steps.h"
 
 enum { UNKNOWN, APART, SHARED }; /* what is known of two members */
 
@@ -21,7 +22,7 @@ static uint8_t *relation(struct share *s, uint32_t a, uint32_t b)
 }
 
 /* A minimal set that does not fit holds no two members of one group: the second would add nothing. */
-static void mark_apart(struct share *s, const struct cw_model_set *set)
+static void mark_apart(struct share *s, const struct cw_ask_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++)
         for (uint32_t k = 0; k < set->count; k++)
@@ -33,18 +34,17 @@ static void ask_at_random(struct share *s)
 {
     struct cw_model *m = s->m;
     for (uint32_t t = 0; t < SAMPLES * s->n && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
-        if (!cw_model_grow(m, &set, s->members, s->rule->max + 1) ||
-            cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        struct cw_ask_set set = {0};
+        if (!cw_model_grow(m, &set, s->members, s->rule->max + 1) || cw_ask_fits(&m->ask, set.items, set.count))
             continue;
-        cw_ask_minimize(&m->ask, m->chip, set.items, &set.count);
+        cw_ask_minimize(&m->ask, &set);
         if (set.count == s->rule->max + 1)
             mark_apart(s, &set);
     }
 }
 
 /* Draws members that are known to be apart from all others of the set. */
-static bool grow_apart(struct share *s, struct cw_model_set *set, uint32_t size)
+static bool grow_apart(struct share *s, struct cw_ask_set *set, uint32_t size)
 {
     for (uint32_t draws = 0; set->count < size && draws < DRAWS * size; draws++) {
         uint32_t c = cw_ask_random(&s->m->ask, s->n);
@@ -63,14 +63,14 @@ static void ask_pair(struct share *s, uint32_t a, uint32_t b)
     struct cw_model *m = s->m;
     uint32_t fits = 0;
     for (uint32_t t = 0; t < 2 * PAIR_TRIES && fits < PAIR_TRIES && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {.count = 2, .items = {s->members->items[a], s->members->items[b]}};
+        struct cw_ask_set set = {.count = 2, .items = {s->members->items[a], s->members->items[b]}};
         if (!grow_apart(s, &set, s->rule->max + 1))
             continue;
-        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count)) {
+        if (cw_ask_fits(&m->ask, set.items, set.count)) {
             fits++;
             continue;
         }
-        cw_ask_minimize(&m->ask, m->chip, set.items, &set.count);
+        cw_ask_minimize(&m->ask, &set);
         if (set.count == s->rule->max + 1)
             mark_apart(s, &set);
         if (*relation(s, a, b) == APART)
@@ -84,7 +84,7 @@ static void ask_pairs(struct share *s)
 {
     for (uint32_t a = 0; a < s->n && cw_ask_ok(&s->m->ask); a++)
         for (uint32_t b = 0; b < a; b++) {
-            struct cw_model_set one = {.count = 1, .items = {s->members->items[a]}};
+            struct cw_ask_set one = {.count = 1, .items = {s->members->items[a]}};
             if (*relation(s, a, b) == UNKNOWN && cw_model_allows(s->m, &one, s->members->items[b]))
                 ask_pair(s, a, b);
         }
@@ -100,7 +100,7 @@ static void make_groups(struct share *s)
         memset(votes, 0, count * sizeof *votes);
         memset(against, 0, count * sizeof *against);
         for (uint32_t b = 0; b < a; b++) {
-            struct cw_model_set one = {.count = 1, .items = {s->members->items[a]}};
+            struct cw_ask_set one = {.count = 1, .items = {s->members->items[a]}};
             uint8_t r = *relation(s, a, b);
             bool meet = cw_model_allows(s->m, &one, s->members->items[b]);
             votes[group[b]] += r == SHARED;
@@ -120,11 +120,10 @@ static void make_groups(struct share *s)
 void cw_learn_share(struct cw_model *m, const struct cw_pool *members, struct cw_rule *rule)
 {
     struct share s = {.m = m, .members = members, .rule = rule, .n = members->count};
-    s.index = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *s.index);
+    s.index = cw_ask_nones(&m->ask, m->chip.placement_count);
     s.relation = cw_ask_array(&m->ask, (size_t)s.n * s.n, 1);
     if (!cw_ask_ok(&m->ask))
         return;
-    memset(s.index, 0xff, m->chip->placement_count * sizeof *s.index);
     for (uint32_t i = 0; i < s.n; i++)
         s.index[members->items[i]] = i;
     ask_at_random(&s);
@@ -151,14 +150,14 @@ struct merge {
 };
 
 /* Draws until the set uses one group too many; false when it does not come to that. */
-static bool overfill(struct merge *g, struct cw_model_set *set)
+static bool overfill(struct merge *g, struct cw_ask_set *set)
 {
     uint32_t now = cw_model_groups(g->rule, set);
     for (uint32_t draws = 0; now <= g->max && draws < OVERFILL_DRAWS * (g->max + 1); draws++) {
         uint32_t p = g->pool.items[cw_ask_random(&g->m->ask, g->pool.count)];
         if (!cw_model_allows(g->m, set, p))
             continue;
-        struct cw_model_set with = *set;
+        struct cw_ask_set with = *set;
         with.items[with.count++] = p;
         uint32_t more = cw_model_groups(g->rule, &with);
         if (more == now)
@@ -174,7 +173,7 @@ static bool are_one(struct merge *g, uint32_t a, uint32_t b)
     struct cw_model *m = g->m;
     uint32_t fit = 0, unfit = 0;
     for (uint32_t t = 0; t < 3 * TESTS && fit + unfit < TESTS && unfit < 3 && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {.count = 1};
+        struct cw_ask_set set = {.count = 1};
         uint32_t p = g->members[b].items[cw_ask_random(&m->ask, g->members[b].count)];
         set.items[0] = g->members[a].items[cw_ask_random(&m->ask, g->members[a].count)];
         if (!cw_model_allows(m, &set, p))
@@ -182,9 +181,9 @@ static bool are_one(struct merge *g, uint32_t a, uint32_t b)
         set.items[set.count++] = p;
         if (!overfill(g, &set))
             continue;
-        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        if (cw_ask_fits(&m->ask, set.items, set.count))
             fit++;
-        else if (cw_ask_fits(&m->ask, m->chip, set.items + 1, set.count - 1)) /* else something unknown is in the way */
+        else if (cw_ask_fits(&m->ask, set.items + 1, set.count - 1)) /* else something unknown is in the way */
             unfit++;
     }
     return fit >= TESTS / 2 && unfit * 5 <= fit;
@@ -206,7 +205,7 @@ static void join(struct merge *g, uint32_t a, uint32_t b)
 }
 
 /* Of a set that fits with one group too many, some two groups are one. */
-static void learn_from(struct merge *g, const struct cw_model_set *set)
+static void learn_from(struct merge *g, const struct cw_ask_set *set)
 {
     uint32_t n = g->rule->group_count;
     for (uint32_t i = 0; i < set->count; i++)
@@ -224,7 +223,7 @@ static void list_members(struct merge *g)
 {
     struct cw_model *m = g->m;
     const struct cw_rule *rule = g->rule;
-    uint32_t n = m->chip->placement_count;
+    uint32_t n = m->chip.placement_count;
     g->pool.items = cw_ask_array(&m->ask, n, sizeof *g->pool.items);
     g->members = cw_ask_array(&m->ask, rule->group_count, sizeof *g->members);
     g->tested = cw_ask_array(&m->ask, (size_t)rule->group_count * rule->group_count, 1);
@@ -250,8 +249,8 @@ void cw_learn_merge(struct cw_model *m, struct cw_rule *rule)
     uint32_t sets = SETS_EACH * rule->group_count < MOST_SETS ? SETS_EACH * rule->group_count : MOST_SETS;
     rule->max++;
     for (uint32_t t = 0; g.pool.count && t < sets && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set set = {0};
-        if (overfill(&g, &set) && cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        struct cw_ask_set set = {0};
+        if (overfill(&g, &set) && cw_ask_fits(&m->ask, set.items, set.count))
             learn_from(&g, &set);
     }
     rule->max--;

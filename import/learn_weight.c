@@ -1,13 +1,14 @@
-#include "import/learn_weight.h"
-
+/* Placements that need more than one group of a rule. */
 #include <string.h>
+
+#include "import/learn_steps.h"
 
 enum { SAMPLES = 60, TRIES = 12, DRAWS = 40, CANDIDATE_TRIES = 48, PAIR_TRIES = 6 };
 
 /* ---- light placements ------------------------------------------------------------------------------------------- */
 
 struct sample {
-    struct cw_model_set set;
+    struct cw_ask_set set;
     bool fits;
 };
 
@@ -15,17 +16,17 @@ static uint32_t draw_samples(struct cw_model *m, const struct cw_pool *members, 
 {
     uint32_t n = 0;
     for (uint32_t t = 0; t < SAMPLES * members->count && cw_ask_ok(&m->ask); t++) {
-        struct cw_model_set *set = &samples[n].set;
+        struct cw_ask_set *set = &samples[n].set;
         set->count = 0;
         if (!cw_model_grow(m, set, members, size))
             continue;
-        samples[n].fits = cw_ask_fits(&m->ask, m->chip, set->items, set->count);
+        samples[n].fits = cw_ask_fits(&m->ask, set->items, set->count);
         n++;
     }
     return n;
 }
 
-static bool all_kept(const struct cw_model_set *set, const bool *dropped)
+static bool all_kept(const struct cw_ask_set *set, const bool *dropped)
 {
     for (uint32_t i = 0; i < set->count; i++)
         if (dropped[set->items[i]])
@@ -51,7 +52,7 @@ static uint32_t worst_of(const struct sample *samples, uint32_t count, const boo
 
 struct cw_pool cw_learn_light(struct cw_model *m, const struct cw_pool *members, uint32_t size)
 {
-    uint32_t placements = m->chip->placement_count, kept = members->count, inside = 0;
+    uint32_t placements = m->chip.placement_count, kept = members->count, inside = 0;
     struct cw_pool light = {0, cw_ask_array(&m->ask, members->count, sizeof *light.items)};
     struct sample *samples = cw_ask_array(&m->ask, SAMPLES * (size_t)members->count + 1, sizeof *samples);
     bool *dropped = cw_ask_array(&m->ask, placements, sizeof *dropped);
@@ -85,7 +86,7 @@ struct attach {
     uint32_t *weight;     /* by placement */
 };
 
-static bool grow_distinct(struct attach *a, struct cw_model_set *set, uint32_t size)
+static bool grow_distinct(struct attach *a, struct cw_ask_set *set, uint32_t size)
 {
     const uint32_t *group = a->rule->group;
     for (uint32_t draws = 0; set->count < size && draws < DRAWS * size; draws++) {
@@ -100,16 +101,15 @@ static bool grow_distinct(struct attach *a, struct cw_model_set *set, uint32_t s
 }
 
 /* Whether a placement fits beside any `others` light ones of distinct groups. */
-static bool always_fits(struct attach *a, const struct cw_model_set *with, uint32_t others, uint32_t tries,
-                        uint32_t *met)
+static bool always_fits(struct attach *a, const struct cw_ask_set *with, uint32_t others, uint32_t tries, uint32_t *met)
 {
     *met = 0;
     for (uint32_t t = 0; t < 3 * tries && *met < tries && cw_ask_ok(&a->m->ask); t++) {
-        struct cw_model_set set = *with;
+        struct cw_ask_set set = *with;
         if (!grow_distinct(a, &set, with->count + others))
             continue;
         ++*met;
-        if (!cw_ask_fits(&a->m->ask, a->m->chip, set.items, set.count))
+        if (!cw_ask_fits(&a->m->ask, set.items, set.count))
             return false;
     }
     return *met > 0;
@@ -122,10 +122,10 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
     uint32_t *with = cw_ask_array(&a->m->ask, rule->group_count, sizeof *with);
     uint32_t *without = cw_ask_array(&a->m->ask, rule->group_count, sizeof *without), best = CW_NONE;
     for (uint32_t t = 0; t < CANDIDATE_TRIES && cw_ask_ok(&a->m->ask); t++) {
-        struct cw_model_set set = {.count = 1, .items = {p}};
+        struct cw_ask_set set = {.count = 1, .items = {p}};
         if (!grow_distinct(a, &set, 1 + others))
             continue;
-        bool fits = cw_ask_fits(&a->m->ask, a->m->chip, set.items, set.count);
+        bool fits = cw_ask_fits(&a->m->ask, set.items, set.count);
         for (uint32_t i = 1; i < set.count; i++)
             ++*(fits ? &with[rule->group[set.items[i]]] : &without[rule->group[set.items[i]]]);
     }
@@ -134,8 +134,8 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
             best = g;
     /* a group that happened to stand beside the right one must stand the test alone */
     for (uint32_t i = 0, tried = 0; best != CW_NONE && i < a->light->count && tried < 8; i++) {
-        struct cw_model_set set = {.count = 2, .items = {p, a->light->items[i]}};
-        struct cw_model_set one = {.count = 1, .items = {p}};
+        struct cw_ask_set set = {.count = 2, .items = {p, a->light->items[i]}};
+        struct cw_ask_set one = {.count = 1, .items = {p}};
         uint32_t met;
         if (rule->group[set.items[1]] != best || !cw_model_allows(a->m, &one, set.items[1]))
             continue;
@@ -149,7 +149,7 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
 static void attach_one(struct attach *a, uint32_t p)
 {
     struct cw_rule *rule = a->rule;
-    struct cw_model_set alone = {.count = 1, .items = {p}};
+    struct cw_ask_set alone = {.count = 1, .items = {p}};
     uint32_t others = rule->max, met = 0;
     while (others && !always_fits(a, &alone, others, TRIES, &met) && cw_ask_ok(&a->m->ask))
         others--;
@@ -164,7 +164,7 @@ static void attach_one(struct attach *a, uint32_t p)
 /* Two placements with new groups share theirs if together they leave as much room as either alone. */
 static bool share(struct attach *a, uint32_t p, uint32_t q)
 {
-    struct cw_model_set set = {.count = 1, .items = {p}};
+    struct cw_ask_set set = {.count = 1, .items = {p}};
     uint32_t met;
     if (a->weight[p] != a->weight[q] || !cw_model_allows(a->m, &set, q))
         return false;
@@ -192,11 +192,10 @@ static void group_fresh(struct attach *a)
 static void add_helper(struct attach *a)
 {
     struct cw_rule *rule = a->rule;
-    uint32_t n = a->m->chip->placement_count;
-    rule->second = cw_ask_array(&a->m->ask, n, sizeof *rule->second);
-    if (!cw_ask_ok(&a->m->ask))
+    uint32_t n = a->m->chip.placement_count;
+    rule->second = cw_ask_nones(&a->m->ask, n);
+    if (!rule->second)
         return;
-    memset(rule->second, 0xff, n * sizeof *rule->second);
     rule->helper = rule->group_count;
     for (uint32_t p = 0; p < n; p++)
         if (rule->group[p] != CW_NONE && a->weight[p] > 1)
@@ -208,7 +207,7 @@ static void add_helper(struct attach *a)
 static bool has_sources(const struct attach *a)
 {
     uint32_t *size = cw_ask_array(&a->m->ask, a->rule->group_count, sizeof *size), shared = 0, members = 0;
-    for (uint32_t p = 0; cw_ask_ok(&a->m->ask) && p < a->m->chip->placement_count; p++)
+    for (uint32_t p = 0; cw_ask_ok(&a->m->ask) && p < a->m->chip.placement_count; p++)
         if (a->rule->group[p] != CW_NONE) {
             members++;
             shared += ++size[a->rule->group[p]] > 1;
@@ -220,7 +219,7 @@ void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struc
 {
     struct attach a = {.m = m, .light = light, .rule = rule};
     a.fresh.items = cw_ask_array(&m->ask, pool->count, sizeof *a.fresh.items);
-    a.weight = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *a.weight);
+    a.weight = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *a.weight);
     bool heavy = false;
     for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < pool->count; i++)
         if (rule->group[pool->items[i]] == CW_NONE)

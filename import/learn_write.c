@@ -25,14 +25,14 @@ static const char *short_name(const char *domain)
 static void name_classes(struct writing *w)
 {
     struct cw_model *m = w->m;
-    uint32_t *numbers = cw_ask_array(&m->ask, m->chip->domain_count, sizeof *numbers);
-    uint32_t *sizes = cw_ask_array(&m->ask, m->chip->domain_count, sizeof *sizes);
+    uint32_t *numbers = cw_ask_array(&m->ask, m->chip.domain_count, sizeof *numbers);
+    uint32_t *sizes = cw_ask_array(&m->ask, m->chip.domain_count, sizeof *sizes);
     w->names = cw_ask_array(&m->ask, m->class_count, sizeof *w->names);
-    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++)
-        sizes[m->chip->placements[p].domain]++;
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip.placement_count; p++)
+        sizes[m->chip.placements[p].domain]++;
     for (uint32_t c = 0; cw_ask_ok(&m->ask) && c < m->class_count; c++) {
-        uint32_t d = m->chip->placements[m->classes[c].items[0]].domain;
-        const char *domain = m->chip->domains[d].name;
+        uint32_t d = m->chip.placements[m->classes[c].items[0]].domain;
+        const char *domain = m->chip.domains[d].name;
         if (m->classes[c].count == sizes[d])
             snprintf(w->names[c], sizeof *w->names, "%.60s", domain);
         else
@@ -44,7 +44,7 @@ static void name_classes(struct writing *w)
 static void name_kinds(struct writing *w)
 {
     struct cw_model *m = w->m;
-    uint32_t *numbers = cw_ask_array(&m->ask, m->chip->domain_count, sizeof *numbers);
+    uint32_t *numbers = cw_ask_array(&m->ask, m->chip.domain_count, sizeof *numbers);
     uint32_t *classes = cw_ask_array(&m->ask, m->kind_count, sizeof *classes);
     uint32_t *last = cw_ask_array(&m->ask, m->kind_count, sizeof *last);
     w->kind_names = cw_ask_array(&m->ask, m->kind_count, sizeof *w->kind_names);
@@ -58,12 +58,12 @@ static void name_kinds(struct writing *w)
         w->kind_first[kind] = p;
     }
     for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < m->kind_count; k++) {
-        uint32_t d = m->chip->placements[w->kind_first[k]].domain;
+        uint32_t d = m->chip.placements[w->kind_first[k]].domain;
         if (classes[k] == 1)
             snprintf(w->kind_names[k], sizeof *w->kind_names, "%s", w->names[last[k]]);
         else
             snprintf(w->kind_names[k], sizeof *w->kind_names, "%.8s%.40s_k%" PRIu32, w->prefix,
-                     short_name(m->chip->domains[d].name), ++numbers[d]);
+                     short_name(m->chip.domains[d].name), ++numbers[d]);
     }
 }
 
@@ -75,9 +75,9 @@ static void put_kinds(struct writing *w)
         for (uint32_t c = 0; c < m->class_count; c++) {
             if (m->kind[m->classes[c].items[0]] != k || strcmp(w->names[c], w->kind_names[k]) == 0)
                 continue;
-            if (!n)
+            if (!n++)
                 cw_limits_put(&w->text, "  %s: {of: [", w->kind_names[k]);
-            cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
+            cw_limits_put_item(&w->text, w->names[c]);
         }
         if (n)
             cw_limits_put(&w->text, "]}\n");
@@ -86,19 +86,12 @@ static void put_kinds(struct writing *w)
 
 static void put_classes(struct writing *w)
 {
-    const struct cw_chip *chip = w->m->chip;
+    const struct cw_chip *chip = &w->m->chip;
     for (uint32_t c = 0; c < w->m->class_count; c++) {
-        const struct cw_class *items = &w->m->classes[c];
+        const struct cw_pool *items = &w->m->classes[c];
         const char *domain = chip->domains[chip->placements[items->items[0]].domain].name;
-        if (strcmp(domain, w->names[c]) == 0)
-            continue;
-        cw_limits_put(&w->text, "  %s: {domain: %s, raw: [", w->names[c], domain);
-        for (uint32_t k = 0; k < items->count; k++) {
-            char id[24];
-            snprintf(id, sizeof id, "0x%016" PRIx64, chip->raws[chip->placements[items->items[k]].raw].id);
-            cw_limits_put_item(&w->text, k == 0, id);
-        }
-        cw_limits_put(&w->text, "]}\n");
+        if (strcmp(domain, w->names[c]) != 0)
+            cw_limits_put_class(&w->text, chip, w->names[c], &(struct cw_list){items->count, items->items});
     }
 }
 
@@ -106,14 +99,14 @@ static void put_classes(struct writing *w)
 
 static void put_own_passes(struct writing *w)
 {
-    const struct cw_chip *chip = w->m->chip;
+    const struct cw_chip *chip = &w->m->chip;
     for (uint32_t d = 0; d < chip->domain_count; d++) {
         if (!w->m->own_pass[d])
             continue;
         cw_limits_put(&w->text, "  - {max: 1, groups: [[%s], [", chip->domains[d].name);
-        for (uint32_t e = 0, n = 0; e < chip->domain_count; e++)
+        for (uint32_t e = 0; e < chip->domain_count; e++)
             if (e != d)
-                cw_limits_put_item(&w->text, n++ == 0, chip->domains[e].name);
+                cw_limits_put_item(&w->text, chip->domains[e].name);
         cw_limits_put(&w->text, "]]}\n");
     }
 }
@@ -123,9 +116,9 @@ static void put_unusable(struct writing *w)
     uint32_t n = 0;
     for (uint32_t c = 0; c < w->m->class_count; c++)
         if (!w->m->usable[w->m->classes[c].items[0]]) {
-            if (!n)
+            if (!n++)
                 cw_limits_put(&w->text, "  - {max: 0, each: [");
-            cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
+            cw_limits_put_item(&w->text, w->names[c]);
         }
     if (n)
         cw_limits_put(&w->text, "]}\n");
@@ -135,7 +128,7 @@ static void put_rule(struct writing *w, const struct cw_rule *rule)
 {
     struct cw_model *m = w->m;
     uint32_t *size = cw_ask_array(&m->ask, rule->group_count, sizeof *size), n = 0;
-    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++) {
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip.placement_count; p++) {
         if (rule->group[p] != CW_NONE)
             size[rule->group[p]]++;
         if (rule->second && rule->second[p] != CW_NONE)
@@ -148,21 +141,20 @@ static void put_rule(struct writing *w, const struct cw_rule *rule)
         uint32_t p = m->classes[c].items[0];
         if (rule->group[p] == CW_NONE || size[rule->group[p]] > 1)
             continue;
-        if (!n)
+        if (!n++)
             cw_limits_put(&w->text, ", each: [");
-        cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
+        cw_limits_put_item(&w->text, w->names[c]);
     }
     cw_limits_put(&w->text, n ? "]" : "");
     n = 0;
     for (uint32_t g = 0; g < rule->group_count; g++) {
         if (size[g] < 2 && !(rule->second && rule->helper == g))
             continue;
-        cw_limits_put(&w->text, n++ ? "%s" : ", groups: [%s", "");
-        cw_limits_put(&w->text, n == 1 ? "[" : w->text.column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
-        for (uint32_t c = 0, k = 0; c < m->class_count; c++) {
+        cw_limits_put_group(&w->text, n++ == 0);
+        for (uint32_t c = 0; c < m->class_count; c++) {
             uint32_t p = m->classes[c].items[0];
             if (rule->group[p] == g || (rule->second && rule->second[p] == g))
-                cw_limits_put_item(&w->text, k++ == 0, w->names[c]);
+                cw_limits_put_item(&w->text, w->names[c]);
         }
         cw_limits_put(&w->text, "]");
     }
@@ -171,12 +163,12 @@ static void put_rule(struct writing *w, const struct cw_rule *rule)
 
 /* What a kind excludes of one domain: the kinds after it, or the domain and what it does not exclude, whichever is
  * shorter. */
-static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain, uint32_t *n)
+static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain)
 {
     const struct cw_model *m = w->m;
     uint32_t listed = 0, left_out = 1;
     for (uint32_t b = 0; b < m->kind_count; b++)
-        if (m->chip->placements[w->kind_first[b]].domain == domain) {
+        if (m->chip.placements[w->kind_first[b]].domain == domain) {
             bool conflict = m->conflict[(size_t)kind * m->kind_room + b];
             listed += conflict && b >= kind;
             left_out += !conflict;
@@ -184,13 +176,13 @@ static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain, ui
     bool whole = left_out < listed;
     char text[80];
     if (whole)
-        cw_limits_put_item(&w->text, (*n)++ == 0, m->chip->domains[domain].name);
+        cw_limits_put_item(&w->text, m->chip.domains[domain].name);
     for (uint32_t b = 0; b < m->kind_count; b++) {
         bool conflict = m->conflict[(size_t)kind * m->kind_room + b];
-        if (m->chip->placements[w->kind_first[b]].domain != domain || conflict == whole || (!whole && b < kind))
+        if (m->chip.placements[w->kind_first[b]].domain != domain || conflict == whole || (!whole && b < kind))
             continue;
         snprintf(text, sizeof text, "%s%s", whole ? "-" : "", w->kind_names[b]);
-        cw_limits_put_item(&w->text, (*n)++ == 0, text);
+        cw_limits_put_item(&w->text, text);
     }
 }
 
@@ -199,7 +191,6 @@ static void put_pairs(struct writing *w)
     const struct cw_model *m = w->m;
     bool any = false;
     for (uint32_t a = 0; a < m->kind_count; a++) {
-        uint32_t n = 0;
         bool some = false;
         for (uint32_t b = a; b < m->kind_count && !some; b++)
             some = m->conflict[(size_t)a * m->kind_room + b];
@@ -207,8 +198,8 @@ static void put_pairs(struct writing *w)
             continue;
         cw_limits_put(&w->text, any ? "      %s: [" : "  - max: 1\n    pairs:\n      %s: [", w->kind_names[a]);
         any = true;
-        for (uint32_t d = 0; d < m->chip->domain_count; d++)
-            put_pairs_with(w, a, d, &n);
+        for (uint32_t d = 0; d < m->chip.domain_count; d++)
+            put_pairs_with(w, a, d);
         cw_limits_put(&w->text, "]\n");
     }
 }
@@ -223,9 +214,9 @@ static void put_bans(struct writing *w)
         cw_limits_put(&w->text, "  - {max: %" PRIu32 ", groups: [", count - 1);
         for (uint32_t k = 0; k < count; k++) {
             cw_limits_put(&w->text, k ? ", [" : "[");
-            for (uint32_t c = 0, n = 0; c < m->class_count; c++)
+            for (uint32_t c = 0; c < m->class_count; c++)
                 if (m->bans[(size_t)c * m->ban_room + i] == 1u << k)
-                    cw_limits_put_item(&w->text, n++ == 0, w->names[c]);
+                    cw_limits_put_item(&w->text, w->names[c]);
             cw_limits_put(&w->text, "]");
         }
         cw_limits_put(&w->text, "]}\n");

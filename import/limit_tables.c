@@ -1,5 +1,6 @@
 #include "import/limit_tables.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,9 +149,27 @@ void cw_limits_put(struct cw_limits_text *t, const char *format, ...)
         t->column = t->out->data[start] == '\n' ? 0 : t->column + 1;
 }
 
-void cw_limits_put_item(struct cw_limits_text *t, bool first, const char *text)
+void cw_limits_put_item(struct cw_limits_text *t, const char *text)
 {
-    if (!first)
+    if (t->out->size && t->out->data[t->out->size - 1] != '[')
         cw_limits_put(t, t->column + strlen(text) + 2 > CW_LIMITS_WIDTH ? ",\n      " : ", ");
     cw_limits_put(t, "%s", text);
+}
+
+void cw_limits_put_group(struct cw_limits_text *t, bool first)
+{
+    cw_limits_put(t, first ? ", groups: [[" : t->column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
+}
+
+void cw_limits_put_class(struct cw_limits_text *t, const struct cw_chip *chip, const char *name,
+                         const struct cw_list *placements)
+{
+    const struct cw_chip_placement *p = chip->placements;
+    cw_limits_put(t, "  %s: {domain: %s, raw: [", name, chip->domains[p[placements->items[0]].domain].name);
+    for (uint32_t i = 0; i < placements->count; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "0x%016" PRIx64, chip->raws[p[placements->items[i]].raw].id);
+        cw_limits_put_item(t, id);
+    }
+    cw_limits_put(t, "]}\n");
 }

@@ -42,7 +42,12 @@ struct cw_limits_text {
 };
 
 __attribute__((format(printf, 2, 3))) void cw_limits_put(struct cw_limits_text *t, const char *format, ...);
-/* An item of a list, on a new line when the old one is full. */
-void cw_limits_put_item(struct cw_limits_text *t, bool first, const char *text);
+/* An item of a list, behind its bracket or another item; on a new line when the old one is full. */
+void cw_limits_put_item(struct cw_limits_text *t, const char *text);
+/* What stands before the items of a group: the first of a limit, or another one. */
+void cw_limits_put_group(struct cw_limits_text *t, bool first);
+/* A class of placements of one domain. */
+void cw_limits_put_class(struct cw_limits_text *t, const struct cw_chip *chip, const char *name,
+                         const struct cw_list *placements);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "host/schedule.h"
 #include "import/mend_limits.h"
-#include "import/mend_rules.h"
 
 enum {
     THEIR_ROUNDS = 16, /* in which the library's passes are looked at, besides ours */
@@ -18,13 +17,13 @@ enum {
 
 struct mending {
     struct cw_mend *m;
-    struct cw_check_count random, natural, *count; /* `count` is one of the two */
-    uint32_t their_passes, forbidden;              /* passes of the library, and those that our limits forbid */
-    bool theirs, fresh;                            /* the library's passes are judged too; nothing is learned */
+    uint32_t their_passes, forbidden; /* passes of the library, and those that our limits forbid */
+    bool theirs;                      /* the library's passes are judged too */
     uint32_t *pass_of;
     struct cw_nvperf_placement *asked;
     uint32_t *raws;
     bool *seen;
+    struct cw_list *groups;
 };
 
 /* ---- the library's passes --------------------------------------------------------------------------------------- */
@@ -34,7 +33,7 @@ struct mending {
 static bool settle_domains(struct mending *g, const uint32_t *raws, uint32_t count, uint32_t *set)
 {
     struct cw_mend *m = g->m;
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     bool fits = false;
     for (uint32_t i = 0; i < count; i++)
         g->asked[i] = (struct cw_nvperf_placement){chip->raws[raws[i]].id, 0};
@@ -60,11 +59,8 @@ static bool is_allowed(struct mending *g, const uint32_t *raws, uint32_t count)
     struct cw_arena *arena = cw_arena_create();
     struct cw_mend *m = g->m;
     const struct cw_list all = {count, raws};
-    const struct cw_schedule_task task = {.chip = m->chip, .group_count = 1, .groups = &all};
-    if (!arena)
-        m->ask.status = cw_error_nomem(m->ask.err);
-    else
-        m->ask.status = cw_schedule_make(&schedule, &task, arena, m->ask.err);
+    const struct cw_schedule_task task = {.chip = &m->chip, .group_count = 1, .groups = &all};
+    m->ask.status = arena ? cw_schedule_make(&schedule, &task, arena, m->ask.err) : cw_error_nomem(m->ask.err);
     bool allowed = cw_ask_ok(&m->ask) && schedule.pass_count == 1;
     cw_arena_destroy(arena);
     return allowed;
@@ -74,9 +70,9 @@ static void judge_theirs(struct mending *g, const struct cw_list *raws)
 {
     struct cw_mend *m = g->m;
     size_t passes = 0;
-    uint32_t set[CW_MEND_SET];
+    uint32_t set[CW_ASK_MOST];
     for (uint32_t i = 0; i < raws->count; i++)
-        g->asked[i] = (struct cw_nvperf_placement){m->chip->raws[raws->items[i]].id, 0};
+        g->asked[i] = (struct cw_nvperf_placement){m->chip.raws[raws->items[i]].id, 0};
     m->ask.status = cw_nvperf_passes(m->ask.scheduler, g->asked, raws->count, g->pass_of, &passes, m->ask.err);
     for (size_t pass = 0; pass < passes && cw_ask_ok(&m->ask); pass++) {
         uint32_t n = 0;
@@ -84,7 +80,7 @@ static void judge_theirs(struct mending *g, const struct cw_list *raws)
             if (g->pass_of[i] == pass)
                 g->raws[n++] = raws->items[i];
         g->their_passes++;
-        if (n < 2 || n > CW_MEND_SET || is_allowed(g, g->raws, n) || !settle_domains(g, g->raws, n, set))
+        if (n < 2 || n > CW_ASK_MOST || is_allowed(g, g->raws, n) || !settle_domains(g, g->raws, n, set))
             continue;
         g->forbidden++;
         cw_mend_relax(m, set, n);
@@ -95,24 +91,16 @@ static void judge_theirs(struct mending *g, const struct cw_list *raws)
 
 /* ---- our passes ------------------------------------------------------------------------------------------------- */
 
-static void judge_schedule(struct mending *g, const struct cw_schedule *schedule)
+static void forbid(struct cw_check_sets *sets, const uint32_t *placements, uint32_t count)
 {
-    struct cw_mend *m = g->m;
-    for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < schedule->pass_count; k++) {
-        const struct cw_pass *pass = &schedule->passes[k];
-        g->count->passes++;
-        if (pass->count > CW_MEND_SET || cw_ask_fits(&m->ask, m->chip, pass->placements, pass->count))
-            continue;
-        g->count->refused++;
-        if (!g->fresh)
-            cw_mend_forbid(m, pass->placements, pass->count);
-    }
+    const struct mending *g = sets->context;
+    cw_mend_forbid(g->m, placements, count);
 }
 
 /* The ratios of which all raw counters are there, and all of these as one group. */
-static size_t list_groups(struct mending *g, const struct cw_list *raws, struct cw_list *groups)
+static size_t list_groups(struct mending *g, const struct cw_list *raws)
 {
-    const struct cw_chip *chip = g->m->chip;
+    const struct cw_chip *chip = &g->m->chip;
     size_t count = 0;
     memset(g->seen, 0, chip->raw_count * sizeof *g->seen);
     for (uint32_t i = 0; i < raws->count; i++)
@@ -122,77 +110,52 @@ static size_t list_groups(struct mending *g, const struct cw_list *raws, struct 
         for (uint32_t k = 0; k < chip->ratios[r].raws.count && all; k++)
             all = g->seen[chip->ratios[r].raws.items[k]];
         if (all)
-            groups[count++] = chip->ratios[r].raws;
+            g->groups[count++] = chip->ratios[r].raws;
     }
-    groups[count++] = *raws;
+    g->groups[count++] = *raws;
     return count;
 }
 
-/* With each counter once, and with copies that keep ratios whole. */
-static void judge_ours(struct mending *g, const struct cw_list *raws)
+/* Our passes with each counter once, and those with copies that keep ratios whole, unless these are the same. */
+static void judge(struct cw_check_sets *sets, const struct cw_list *raws)
 {
+    struct mending *g = sets->context;
     struct cw_mend *m = g->m;
-    for (int whole = 0; whole < 2 && cw_ask_ok(&m->ask); whole++) {
-        struct cw_schedule schedule;
-        struct cw_arena *arena = cw_arena_create();
-        struct cw_list *groups = arena ? cw_arena_alloc(arena, m->chip->ratio_count + 1u, sizeof *groups) : NULL;
-        const struct cw_schedule_task task = {.chip = m->chip,
-                                              .group_count = groups ? list_groups(g, raws, groups) : 0,
-                                              .groups = groups,
-                                              .flags = whole ? CW_SCHEDULE_WHOLE : 0};
-        if (whole && task.group_count == 1) {
-            cw_arena_destroy(arena);
-            return; /* the same again */
-        }
-        m->ask.status = !groups ? cw_error_nomem(m->ask.err) : cw_schedule_make(&schedule, &task, arena, m->ask.err);
-        if (cw_ask_ok(&m->ask))
-            judge_schedule(g, &schedule);
-        cw_arena_destroy(arena);
+    if (g->theirs)
+        judge_theirs(g, raws);
+    size_t groups = list_groups(g, raws);
+    for (int whole = 0; whole < (groups > 1 ? 2 : 1) && cw_ask_ok(&m->ask); whole++) {
+        cw_check_passes(sets, g->groups, groups, whole ? CW_SCHEDULE_WHOLE : 0);
         if (cw_ask_ok(&m->ask) && m->changed)
             cw_mend_refresh(m);
     }
 }
 
-static void judge(void *context, const struct cw_list *raws, bool natural)
-{
-    struct mending *g = context;
-    g->count = natural ? &g->natural : &g->random;
-    g->count->sets++;
-    if (cw_ask_ok(&g->m->ask) && g->theirs)
-        judge_theirs(g, raws);
-    if (cw_ask_ok(&g->m->ask))
-        judge_ours(g, raws);
-}
-
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static void run_round(struct mending *g, uint32_t number)
+static void run_round(struct cw_mend *m, struct cw_check_sets *sets, uint32_t number)
 {
-    struct cw_mend *m = g->m;
     m->round = number;
-    struct cw_check_sets sets = {.chip = m->chip, .usable = m->usable, .judge = judge, .context = g};
-    enum cw_status status = cw_check_sets(&sets, number, m->ask.arena, m->ask.err);
-    if (cw_ask_ok(&m->ask))
-        m->ask.status = status;
+    cw_check_sets(sets, number);
 }
 
-static void rounds(struct mending *g, void (*progress)(const char *))
+static void rounds(struct mending *g, struct cw_check_sets *sets, void (*progress)(const char *))
 {
     struct cw_mend *m = g->m;
     struct cw_check_window window = {0};
     for (uint32_t round = 0; round < MOST_ROUNDS && cw_ask_ok(&m->ask); round++) {
-        g->random = g->natural = (struct cw_check_count){0};
+        sets->random = sets->natural = (struct cw_check_count){0};
         g->theirs = round < THEIR_ROUNDS;
         g->their_passes = g->forbidden = 0;
-        run_round(g, round ? FIRST_ROUND + round : 0);
-        uint32_t passes = g->random.passes + g->natural.passes, refused = g->random.refused + g->natural.refused;
+        run_round(m, sets, round ? FIRST_ROUND + round : 0);
+        struct cw_check_count count = cw_check_total(sets);
         char text[200];
         snprintf(text, sizeof text,
                  "round %u: %u of %u passes of the library forbidden, %u of %u of ours refused; %u limits", round + 1,
-                 g->forbidden, g->their_passes, refused, passes, m->chip->limit_count);
+                 g->forbidden, g->their_passes, count.refused, count.passes, m->chip.limit_count);
         if (progress)
             progress(text);
-        bool settled = cw_check_settled(&window, passes, refused);
+        bool settled = cw_check_settled(&window, count);
         if (settled && round + 1 >= THEIR_ROUNDS + CW_CHECK_WINDOW)
             return;
     }
@@ -201,21 +164,24 @@ static void rounds(struct mending *g, void (*progress)(const char *))
 static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progress)(const char *))
 {
     struct mending g = {.m = m};
-    g.pass_of = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.pass_of);
-    g.asked = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.asked);
-    g.raws = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.raws);
-    g.seen = cw_ask_array(&m->ask, m->chip->raw_count, sizeof *g.seen);
+    struct cw_check_sets sets = {.ask = &m->ask, .most = CW_ASK_MOST, .judge = judge, .refused = forbid, .context = &g};
+    g.pass_of = cw_ask_array(&m->ask, m->chip.raw_count, sizeof *g.pass_of);
+    g.asked = cw_ask_array(&m->ask, m->chip.raw_count, sizeof *g.asked);
+    g.raws = cw_ask_array(&m->ask, m->chip.raw_count, sizeof *g.raws);
+    g.seen = cw_ask_array(&m->ask, m->chip.raw_count, sizeof *g.seen);
+    g.groups = cw_ask_array(&m->ask, m->chip.ratio_count + 1u, sizeof *g.groups);
     cw_mend_begin(m);
     uint32_t first = m->count;
     if (cw_ask_ok(&m->ask))
         cw_mend_refresh(m);
-    rounds(&g, progress);
-    g.random = g.natural = (struct cw_check_count){0};
-    g.fresh = true;
+    sets.usable = m->usable;
+    rounds(&g, &sets, progress);
+    sets.random = sets.natural = (struct cw_check_count){0};
+    sets.refused = NULL;
     for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
-        run_round(&g, FRESH_FIRST + k);
-    report->random = g.random;
-    report->natural = g.natural;
+        run_round(m, &sets, FRESH_FIRST + k);
+    report->random = sets.random;
+    report->natural = sets.natural;
     for (uint32_t i = 0; i < m->count; i++) {
         report->removed += i < first && m->limits[i].gone;
         report->added += i >= first && !m->limits[i].gone;
@@ -228,17 +194,17 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
                        struct cw_error *err)
 {
     double start = cw_ask_seconds();
-    struct cw_chip chip = facts->chip; /* its limits change */
-    struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = &chip};
+    struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = facts->chip};
     struct cw_writer text;
     struct cw_yaml *root = NULL;
     *report = (struct cw_mend_report){0};
     if (!m.ask.arena)
         return cw_error_nomem(err);
     cw_writer_init(&text);
-    m.ask.status = cw_limit_table_load(table, "limits to mend", &chip, &text, &root, m.ask.arena, err);
+    m.ask.chip = &m.chip;
+    m.ask.status = cw_limit_table_load(table, "limits to mend", &m.chip, &text, &root, m.ask.arena, err);
     if (cw_ask_ok(&m.ask))
-        m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, chip.name, activity, err);
+        m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, m.chip.name, activity, err);
     if (cw_ask_ok(&m.ask))
         mend(&m, report, progress);
     table->classes.size = table->limits.size = 0;

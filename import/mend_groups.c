@@ -1,6 +1,7 @@
-#include "import/mend_groups.h"
-
+/* What the groups of a rule have in common: a place that two of them share, or a helper that some need. */
 #include <string.h>
+
+#include "import/mend_limits.h"
 
 /* ---- groups that share a place ---------------------------------------------------------------------------------- */
 
@@ -38,20 +39,16 @@ static void list_members(struct sharing *s)
     s->relation = cw_ask_array(&s->m->ask, (size_t)s->count * s->count, 1);
     s->into = cw_ask_array(&s->m->ask, s->count, sizeof *s->into);
     for (uint32_t g = 0; g < s->count && cw_ask_ok(&s->m->ask); g++) {
-        uint32_t *items = cw_ask_array(&s->m->ask, l->count, sizeof *items), n = 0;
-        for (uint32_t k = 0; items && k < l->count; k++)
-            if (l->groups[k] == g)
-                items[n++] = l->members[k];
-        s->members[g] = (struct cw_list){n, items};
+        s->members[g] = cw_mend_members(s->m, l, g);
         s->into[g] = g;
     }
 }
 
 /* Whether a set that does not fit would without any one of its members. */
-static bool is_smallest(struct cw_mend *m, const struct cw_mend_set *set)
+static bool is_smallest(struct cw_mend *m, const struct cw_ask_set *set)
 {
-    struct cw_mend_set smallest = *set;
-    cw_ask_minimize(&m->ask, m->chip, smallest.items, &smallest.count);
+    struct cw_ask_set smallest = *set;
+    cw_ask_minimize(&m->ask, &smallest);
     return smallest.count == set->count;
 }
 
@@ -67,11 +64,11 @@ static uint8_t ask_pair(struct sharing *s, uint32_t a, uint32_t b)
     if (!s->members[a].count || !s->members[b].count)
         return NEVER_MEET; /* a group that its last member has left */
     for (uint32_t t = 0; t < 2 * PAIR_SETS && met < PAIR_SETS && misses < PAIR_MISSES && cw_ask_ok(&m->ask); t++) {
-        struct cw_mend_set set = {.count = 0};
+        struct cw_ask_set set = {.count = 0};
         if (!cw_mend_join(m, &set, draw_from(m, &s->members[a])) ||
             !cw_mend_join(m, &set, draw_from(m, &s->members[b])) || !cw_mend_overfill(m, &set, s->rule))
             misses++;
-        else if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        else if (cw_ask_fits(&m->ask, set.items, set.count))
             met++;
         else if (is_smallest(m, &set)) /* else something else is in the way */
             return APART;
@@ -199,16 +196,8 @@ static void add_part(struct sharing *s, const uint8_t *state)
 /* Whether sets that only the parts allow fit. */
 static bool prove(struct sharing *s)
 {
-    struct cw_mend *m = s->m;
-    uint32_t met = 0, unfit = 0;
-    for (uint32_t t = 0; t < 4 * PROOFS && met < PROOFS && cw_ask_ok(&m->ask); t++) {
-        struct cw_mend_set set = {.count = 0};
-        if (!cw_mend_overfill(m, &set, s->rule))
-            continue;
-        met++;
-        unfit += !cw_ask_fits(&m->ask, m->chip, set.items, set.count);
-    }
-    return met >= PROOFS / 4 && unfit * MOST_UNFIT <= met;
+    uint32_t met, fit = cw_mend_sample(s->m, s->rule, PROOFS, 4 * PROOFS, &met);
+    return met >= PROOFS / 4 && (met - fit) * MOST_UNFIT <= met;
 }
 
 bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
@@ -284,11 +273,11 @@ static void draw_sets(struct lightening *w)
             pool[n++] = l.members[k];
     w->count = 0;
     for (uint32_t t = 0; n && t < LIGHT_TRIES && w->count < LIGHT_SETS && cw_ask_ok(&m->ask); t++) {
-        struct cw_mend_set set = {.count = 0};
+        struct cw_ask_set set = {.count = 0};
         struct judged *judged = &w->sets[w->count];
         if (!cw_mend_fill(m, &set, w->rule, &(struct cw_list){n, pool}, l.max + 1))
             continue;
-        judged->fits = cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+        judged->fits = cw_ask_fits(&m->ask, set.items, set.count);
         judged->count = 0;
         for (uint32_t i = 0; i < set.count && i < LIGHT_MEMBERS; i++)
             judged->groups[judged->count++] = cw_mend_group(m, w->rule, set.items[i]);

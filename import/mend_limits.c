@@ -6,15 +6,10 @@ enum { DRAWS = 40 }; /* besides one for every other placement drawn from */
 
 static struct cw_mend_limit *new_limit(struct cw_mend *m)
 {
-    if (m->count == m->room) {
-        struct cw_mend_limit *grown = cw_ask_array(&m->ask, 2 * (size_t)m->room + 256, sizeof *grown);
-        if (!grown)
-            return NULL;
-        if (m->count)
-            memcpy(grown, m->limits, m->count * sizeof *grown);
-        m->limits = grown;
-        m->room = 2 * m->room + 256;
-    }
+    struct cw_mend_limit *limits = cw_ask_grown(&m->ask, m->limits, m->count, &m->room, sizeof *limits);
+    if (!limits)
+        return NULL;
+    m->limits = limits;
     m->changed = true;
     return &m->limits[m->count++];
 }
@@ -22,10 +17,8 @@ static struct cw_mend_limit *new_limit(struct cw_mend *m)
 /* A copy of a limit's groups, numbered without gaps. */
 static const uint32_t *number_groups(struct cw_mend *m, const struct cw_limit *limit)
 {
-    uint32_t most = 0, n = 0, *groups = cw_ask_array(&m->ask, limit->count, sizeof *groups);
-    for (uint32_t k = 0; k < limit->count; k++)
-        most = limit->groups[k] >= most ? limit->groups[k] + 1 : most;
-    uint32_t *number = cw_ask_array(&m->ask, most, sizeof *number);
+    uint32_t n = 0, *groups = cw_ask_array(&m->ask, limit->count, sizeof *groups);
+    uint32_t *number = cw_ask_array(&m->ask, cw_mend_group_count(limit), sizeof *number);
     for (uint32_t k = 0; cw_ask_ok(&m->ask) && k < limit->count; k++) {
         if (!number[limit->groups[k]])
             number[limit->groups[k]] = ++n;
@@ -36,11 +29,11 @@ static const uint32_t *number_groups(struct cw_mend *m, const struct cw_limit *l
 
 void cw_mend_begin(struct cw_mend *m)
 {
-    m->usable = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *m->usable);
-    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip->placement_count; p++)
+    m->usable = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *m->usable);
+    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip.placement_count; p++)
         m->usable[p] = true;
-    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->chip->limit_count; i++) {
-        const struct cw_limit *from = &m->chip->limits[i];
+    for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->chip.limit_count; i++) {
+        const struct cw_limit *from = &m->chip.limits[i];
         struct cw_mend_limit *to = new_limit(m);
         if (to) {
             *to = (struct cw_mend_limit){.limit = *from};
@@ -56,7 +49,7 @@ void cw_mend_begin(struct cw_mend *m)
 void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban)
 {
     const struct cw_limit *slots = ban->slots == CW_NONE ? NULL : &m->limits[ban->slots].limit;
-    uint32_t weight = slots ? slots->max - ban->filled + 1 : 1, n = 0, groups = 0;
+    uint32_t weight = slots ? slots->max - ban->filled + 1 : 1, n = 0, groups = slots ? cw_mend_group_count(slots) : 0;
     size_t total = slots ? slots->count : 0;
     for (uint32_t k = 0; k < ban->count; k++)
         total += (size_t)ban->parts[k].count * weight;
@@ -70,7 +63,6 @@ void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban)
     for (; slots && n < slots->count; n++) {
         members[n] = slots->members[n];
         group[n] = slots->groups[n];
-        groups = group[n] >= groups ? group[n] + 1 : groups;
     }
     for (uint32_t k = 0; k < ban->count; k++) {
         uint32_t *items = cw_ask_array(&m->ask, ban->parts[k].count, sizeof *items);
@@ -113,7 +105,7 @@ uint32_t cw_mend_group_count(const struct cw_limit *limit)
 
 static void index_uses(struct cw_mend *m)
 {
-    uint32_t n = m->chip->placement_count, base = 0;
+    uint32_t n = m->chip.placement_count, base = 0;
     for (uint32_t i = 0; i < m->count; i++)
         for (uint32_t k = 0; !m->limits[i].gone && k < m->limits[i].limit.count; k++)
             m->use_first[m->limits[i].limit.members[k] + 2]++;
@@ -145,17 +137,17 @@ void cw_mend_refresh(struct cw_mend *m)
         groups += m->limits[i].gone ? 0 : cw_mend_group_count(&m->limits[i].limit);
     }
     struct cw_limit *limits = table(m, m->count, sizeof *limits);
-    m->use_first = table(m, (size_t)m->chip->placement_count + 2, sizeof *m->use_first);
+    m->use_first = table(m, (size_t)m->chip.placement_count + 2, sizeof *m->use_first);
     m->uses = table(m, total, sizeof *m->uses);
     m->group_seen = table(m, groups, sizeof *m->group_seen);
     m->limit_seen = table(m, m->count, sizeof *m->limit_seen);
     m->groups_used = table(m, m->count, sizeof *m->groups_used);
     m->mark = 0;
-    m->chip->limit_count = 0;
-    m->chip->limits = limits;
+    m->chip.limit_count = 0;
+    m->chip.limits = limits;
     for (uint32_t i = 0; limits && i < m->count; i++)
         if (!m->limits[i].gone)
-            limits[m->chip->limit_count++] = m->limits[i].limit;
+            limits[m->chip.limit_count++] = m->limits[i].limit;
     if (cw_ask_ok(&m->ask))
         index_uses(m);
     m->changed = false;
@@ -190,8 +182,8 @@ uint32_t cw_mend_group(const struct cw_mend *m, uint32_t limit, uint32_t placeme
 uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit *l = &m->limits[limit].limit;
-    uint32_t seen[2 * CW_MEND_SET], n = 0;
-    for (uint32_t k = 0; k < l->count && n < 2 * CW_MEND_SET; k++)
+    uint32_t seen[2 * CW_ASK_MOST], n = 0;
+    for (uint32_t k = 0; k < l->count && n < 2 * CW_ASK_MOST; k++)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t g = 0;
             if (l->members[k] != set[i])
@@ -204,12 +196,30 @@ uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *s
     return n;
 }
 
+struct cw_list cw_mend_domain(struct cw_mend *m, uint32_t domain)
+{
+    uint32_t *items = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *items), n = 0;
+    for (uint32_t p = 0; items && p < m->chip.placement_count; p++)
+        if (m->chip.placements[p].domain == domain)
+            items[n++] = p;
+    return (struct cw_list){n, items};
+}
+
+struct cw_list cw_mend_members(struct cw_mend *m, const struct cw_limit *l, uint32_t group)
+{
+    uint32_t *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
+    for (uint32_t k = 0; items && k < l->count; k++)
+        if (l->groups[k] == group)
+            items[n++] = l->members[k];
+    return (struct cw_list){n, items};
+}
+
 /* ---- sets that are put together --------------------------------------------------------------------------------- */
 
-bool cw_mend_join(struct cw_mend *m, struct cw_mend_set *set, uint32_t more)
+bool cw_mend_join(struct cw_mend *m, struct cw_ask_set *set, uint32_t more)
 {
-    const struct cw_chip_placement *p = m->chip->placements;
-    if (!m->usable[more] || set->count == CW_MEND_SET)
+    const struct cw_chip_placement *p = m->chip.placements;
+    if (!m->usable[more] || set->count == CW_ASK_MOST)
         return false;
     for (uint32_t i = 0; i < set->count; i++)
         if (p[set->items[i]].raw == p[more].raw)
@@ -221,7 +231,7 @@ bool cw_mend_join(struct cw_mend *m, struct cw_mend_set *set, uint32_t more)
     return false;
 }
 
-bool cw_mend_fill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit, const struct cw_list *from,
+bool cw_mend_fill(struct cw_mend *m, struct cw_ask_set *set, uint32_t limit, const struct cw_list *from,
                   uint32_t groups)
 {
     uint32_t used = cw_mend_used(m, limit, set->items, set->count);
@@ -232,8 +242,22 @@ bool cw_mend_fill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit, co
     return used >= groups;
 }
 
-bool cw_mend_overfill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit)
+bool cw_mend_overfill(struct cw_mend *m, struct cw_ask_set *set, uint32_t limit)
 {
     const struct cw_limit l = m->limits[limit].limit;
     return cw_mend_fill(m, set, limit, &(struct cw_list){l.count, l.members}, l.max + 1);
+}
+
+uint32_t cw_mend_sample(struct cw_mend *m, uint32_t limit, uint32_t wanted, uint32_t tries, uint32_t *met)
+{
+    uint32_t fit = 0;
+    *met = 0;
+    for (uint32_t t = 0; t < tries && *met < wanted && cw_ask_ok(&m->ask); t++) {
+        struct cw_ask_set set = {.count = 0};
+        if (!cw_mend_overfill(m, &set, limit))
+            continue;
+        ++*met;
+        fit += cw_ask_fits(&m->ask, set.items, set.count);
+    }
+    return fit;
 }

@@ -5,7 +5,7 @@
 #include "import/ask.h"
 #include "import/limit_tables.h"
 
-enum { CW_MEND_PARTS = 10, CW_MEND_SET = 512 };
+enum { CW_MEND_PARTS = 10 };
 
 /* Placements of which a pass must not have one of each part, if there are `filled` groups of the limit `slots` in it.
  */
@@ -26,7 +26,7 @@ struct cw_mend_limit {
 
 struct cw_mend {
     struct cw_ask ask;
-    struct cw_chip *chip;    /* its limits are those that are not gone */
+    struct cw_chip chip;     /* its limits are those that are not gone */
     struct cw_arena *tables; /* has what cw_mend_refresh makes */
     bool *usable;            /* by placement */
 
@@ -60,19 +60,33 @@ uint32_t cw_mend_group_count(const struct cw_limit *limit);
 /* and those that a set uses. */
 uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count);
 
-/* Sets that are put together under the limits as they are. */
-struct cw_mend_set {
-    uint32_t count, items[CW_MEND_SET];
-};
+/* The placements of a domain, and the members of a group of a limit. */
+struct cw_list cw_mend_domain(struct cw_mend *m, uint32_t domain);
+struct cw_list cw_mend_members(struct cw_mend *m, const struct cw_limit *limit, uint32_t group);
 
-/* Whether the limits let `more` join; where they do, it joins. */
-bool cw_mend_join(struct cw_mend *m, struct cw_mend_set *set, uint32_t more);
+/* Whether the limits let `more` join a set; where they do, it joins. */
+bool cw_mend_join(struct cw_mend *m, struct cw_ask_set *set, uint32_t more);
 /* Draws from a list until the set uses `groups` of a limit's groups; false where that does not come about. */
-bool cw_mend_fill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit, const struct cw_list *from,
+bool cw_mend_fill(struct cw_mend *m, struct cw_ask_set *set, uint32_t limit, const struct cw_list *from,
                   uint32_t groups);
 /* Draws members of a limit until the set breaks it. */
-bool cw_mend_overfill(struct cw_mend *m, struct cw_mend_set *set, uint32_t limit);
+bool cw_mend_overfill(struct cw_mend *m, struct cw_ask_set *set, uint32_t limit);
+/* Of up to `wanted` sets drawn in `tries` that break the limit: how many fit. `met`: how many there were. */
+uint32_t cw_mend_sample(struct cw_mend *m, uint32_t limit, uint32_t wanted, uint32_t tries, uint32_t *met);
 
+/* ---- steps ---- */
+
+/* Narrows every limit that a set breaks which the library accepts. */
+void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count);
+/* Adds a limit that forbids a set which the library refuses, and its likes. */
+void cw_mend_forbid(struct cw_mend *m, const uint32_t *set, uint32_t count);
+/* Replaces a rule that an accepted set breaks, and which is already gone, by the rules of its parts in which no two
+ * groups share. False where two groups of the set do not share, or that is not the whole reason; then nothing is
+ * changed. */
+bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
+/* Replaces a rule that an accepted set breaks, and which is already gone, by one that takes a group more, of which all
+ * but the light groups need one in common. False where there are no light groups; then nothing is changed. */
+bool cw_mend_lighten(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
 /* Appends the lines of both sections as they were read, without what is gone and with what is new. `text` is what was
  * read, `root` its tree. */
 void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,

@@ -1,9 +1,7 @@
-#include "import/mend_rules.h"
-
-#include <stdlib.h>
+/* Narrowing a limit and adding one. */
 #include <string.h>
 
-#include "import/mend_groups.h"
+#include "import/mend_limits.h"
 
 enum {
     SAMPLES = 24,  /* sets drawn to see how often a limit is wrong, */
@@ -27,13 +25,13 @@ static bool has(const struct cw_list *list, uint32_t item)
 
 static bool same_raw(const struct cw_mend *m, uint32_t a, uint32_t b)
 {
-    return m->chip->placements[a].raw == m->chip->placements[b].raw;
+    return m->chip.placements[a].raw == m->chip.placements[b].raw;
 }
 
 /* ---- drawing sets that a ban forbids ---------------------------------------------------------------------------- */
 
 /* Adds placements of the ban's slots until as many are filled as it takes. */
-static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_mend_set *set)
+static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_ask_set *set)
 {
     if (ban->slots == CW_NONE)
         return true;
@@ -43,7 +41,7 @@ static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_men
 
 /* One placement of each part, the given ones where they are not CW_NONE, and what fills it up; the ban itself must not
  * be among the limits. */
-static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *given, struct cw_mend_set *set)
+static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *given, struct cw_ask_set *set)
 {
     set->count = 0;
     for (uint32_t k = 0; k < ban->count; k++) {
@@ -59,12 +57,12 @@ static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_
 static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_t wanted, uint32_t *met)
 {
     uint32_t fit = 0;
-    struct cw_mend_set set;
+    struct cw_ask_set set;
     *met = 0;
     for (uint32_t t = 0; t < 4 * wanted && *met < wanted && cw_ask_ok(&m->ask); t++)
         if (draw(m, ban, NULL, &set)) {
             ++*met;
-            fit += cw_ask_fits(&m->ask, m->chip, set.items, set.count);
+            fit += cw_ask_fits(&m->ask, set.items, set.count);
         }
     return fit;
 }
@@ -138,12 +136,12 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
             for (uint32_t k = 0; k < box->count; k++)
                 alike &= !has(&box->parts[k], p);
             for (uint32_t t = 0; t < tests && alike; t++) {
-                struct cw_mend_set set;
+                struct cw_ask_set set;
                 for (uint32_t k = 0; k < box->count; k++)
                     given[k] = k == at ? p : CW_NONE;
                 /* the first is known for what needs no filling */
                 if ((t || box->slots != CW_NONE) && draw(m, box, given, &set))
-                    alike = cw_ask_fits(&m->ask, m->chip, set.items, set.count) == fitting;
+                    alike = cw_ask_fits(&m->ask, set.items, set.count) == fitting;
             }
             if (alike)
                 ((uint32_t *)box->parts[at].items)[box->parts[at].count++] = p;
@@ -153,12 +151,12 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
 
 /* Members of a part with which in place of its own the set still fits, or still does not. `at` is the place in the set
  * of the part's own member. */
-static struct cw_list likes(struct cw_mend *m, const struct cw_mend_set *set, uint32_t at, const struct cw_list *part,
+static struct cw_list likes(struct cw_mend *m, const struct cw_ask_set *set, uint32_t at, const struct cw_list *part,
                             bool fitting, bool allowed)
 {
     uint32_t *items = cw_ask_array(&m->ask, part->count, sizeof *items), n = 0;
     for (uint32_t i = 0; i < part->count && cw_ask_ok(&m->ask); i++) {
-        struct cw_mend_set other = *set;
+        struct cw_ask_set other = *set;
         uint32_t p = part->items[i];
         bool twice = !m->usable[p];
         other.items[at] = p;
@@ -166,7 +164,7 @@ static struct cw_list likes(struct cw_mend *m, const struct cw_mend_set *set, ui
             twice |= k != at && same_raw(m, set->items[k], p);
         if (twice || (allowed && cw_mend_broken(m, other.items, other.count, 0) != CW_NONE))
             continue;
-        if (p == set->items[at] || cw_ask_fits(&m->ask, m->chip, other.items, other.count) == fitting)
+        if (p == set->items[at] || cw_ask_fits(&m->ask, other.items, other.count) == fitting)
             items[n++] = p;
     }
     return (struct cw_list){n, items};
@@ -200,20 +198,15 @@ static bool as_ban(struct cw_mend *m, uint32_t limit, struct cw_mend_ban *ban)
     if (l->max + 1 > CW_MEND_PARTS || cw_mend_group_count(l) != l->max + 1)
         return false;
     *ban = (struct cw_mend_ban){.count = l->max + 1, .slots = CW_NONE};
-    for (uint32_t g = 0; g < ban->count; g++) {
-        uint32_t *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
-        for (uint32_t k = 0; items && k < l->count; k++)
-            if (l->groups[k] == g)
-                items[n++] = l->members[k];
-        ban->parts[g] = (struct cw_list){n, items};
-    }
+    for (uint32_t g = 0; g < ban->count; g++)
+        ban->parts[g] = cw_mend_members(m, l, g);
     return cw_ask_ok(&m->ask);
 }
 
 static void relax_ban(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *set, uint32_t count)
 {
     uint32_t tuple[CW_MEND_PARTS], at[CW_MEND_PARTS], met, fit;
-    struct cw_mend_set accepted = {.count = 0};
+    struct cw_ask_set accepted = {.count = 0};
     for (uint32_t k = 0; k < ban->count; k++) {
         tuple[k] = CW_NONE;
         for (uint32_t i = 0; i < count && tuple[k] == CW_NONE; i++)
@@ -258,8 +251,7 @@ static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set,
     uint32_t *members = (uint32_t *)copy->limit.members, *groups = (uint32_t *)copy->limit.groups, kept = 0;
     for (uint32_t k = 0; others && k < copy->limit.count; k++) {
         uint32_t pair[2] = {p, members[k]};
-        if (members[k] != p && groups[k] != own && !same_raw(m, p, members[k]) &&
-            !cw_ask_fits(&m->ask, m->chip, pair, 2))
+        if (members[k] != p && groups[k] != own && !same_raw(m, p, members[k]) && !cw_ask_fits(&m->ask, pair, 2))
             others[n++] = members[k];
         if (members[k] != p) {
             members[kept] = members[k];
@@ -280,12 +272,12 @@ static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
 {
     uint32_t met = 0, fit = 0;
     for (uint32_t t = 0; t < DRAWS * SURE && met < SURE && met - fit < 2 && cw_ask_ok(&m->ask); t++) {
-        struct cw_mend_set set = {.count = 1, .items = {with}};
+        struct cw_ask_set set = {.count = 1, .items = {with}};
         if (!cw_mend_overfill(m, &set, rule))
             continue;
-        if (cw_ask_fits(&m->ask, m->chip, set.items, set.count))
+        if (cw_ask_fits(&m->ask, set.items, set.count))
             fit++;
-        else if (!cw_ask_fits(&m->ask, m->chip, set.items + 1, set.count - 1))
+        else if (!cw_ask_fits(&m->ask, set.items + 1, set.count - 1))
             continue; /* something else is in the way */
         met++;
     }
@@ -319,14 +311,7 @@ static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, u
 static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit l = m->limits[rule].limit;
-    uint32_t met = 0, fit = 0, tries = l.count <= SMALL_POOL ? 4 * SAMPLES : 0;
-    for (uint32_t t = 0; t < tries && met < SAMPLES && cw_ask_ok(&m->ask); t++) {
-        struct cw_mend_set drawn = {.count = 0};
-        if (!cw_mend_overfill(m, &drawn, rule))
-            continue;
-        met++;
-        fit += cw_ask_fits(&m->ask, m->chip, drawn.items, drawn.count);
-    }
+    uint32_t met, fit = cw_mend_sample(m, rule, SAMPLES, l.count <= SMALL_POOL ? 4 * SAMPLES : 0, &met);
     if (met < FEWEST_MET || fit * 4 < met)
         return false;
     struct cw_mend_limit *copy = cw_mend_add_copy(m, rule);
@@ -370,38 +355,27 @@ void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
 
 /* ---- forbidding ------------------------------------------------------------------------------------------------- */
 
-/* All placements of a domain. */
-static struct cw_list domain_of(struct cw_mend *m, uint32_t placement)
-{
-    const struct cw_chip_placement *p = m->chip->placements;
-    uint32_t *items = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *items), n = 0;
-    for (uint32_t i = 0; items && i < m->chip->placement_count; i++)
-        if (p[i].domain == p[placement].domain)
-            items[n++] = i;
-    return (struct cw_list){n, items};
-}
-
 /* Whether nearly anything of the same domain in place of a member makes a set fit. */
-static bool is_special(struct cw_mend *m, const struct cw_mend_set *set, uint32_t at)
+static bool is_special(struct cw_mend *m, const struct cw_ask_set *set, uint32_t at)
 {
-    struct cw_list domain = domain_of(m, set->items[at]);
+    struct cw_list domain = cw_mend_domain(m, m->chip.placements[set->items[at]].domain);
     uint32_t met = 0, fit = 0;
     for (uint32_t t = 0; t < DRAWS * SPECIALS && met < SPECIALS && cw_ask_ok(&m->ask); t++) {
-        struct cw_mend_set other = *set;
+        struct cw_ask_set other = *set;
         other.items[at] = other.items[--other.count];
         if (!cw_mend_join(m, &other, domain.items[cw_ask_random(&m->ask, domain.count)]))
             continue;
         met++;
-        fit += cw_ask_fits(&m->ask, m->chip, other.items, other.count);
+        fit += cw_ask_fits(&m->ask, other.items, other.count);
     }
     return met < FEWEST_MET || fit * 10 >= met * 7;
 }
 
 /* The ban of a minimal set: members that only fill slots are left out where that proves right. */
-static bool make_ban(struct cw_mend *m, const struct cw_mend_set *set, struct cw_mend_ban *ban, uint32_t *tuple,
-                     struct cw_mend_set *ordered)
+static bool make_ban(struct cw_mend *m, const struct cw_ask_set *set, struct cw_mend_ban *ban, uint32_t *tuple,
+                     struct cw_ask_set *ordered)
 {
-    uint32_t fillers[CW_MEND_SET], filler_count = 0, met;
+    uint32_t fillers[CW_ASK_MOST], filler_count = 0, met;
     *ban = (struct cw_mend_ban){.slots = CW_NONE};
     for (uint32_t i = 0; i < set->count && cw_ask_ok(&m->ask); i++)
         if (set->count < 4 || is_special(m, set, i)) {
@@ -438,28 +412,22 @@ static bool make_ban(struct cw_mend *m, const struct cw_mend_set *set, struct cw
 
 void cw_mend_forbid(struct cw_mend *m, const uint32_t *items, uint32_t count)
 {
-    struct cw_mend_set set = {.count = count};
+    struct cw_ask_set set = {.count = count}, smallest, ordered;
     memcpy(set.items, items, count * sizeof *items);
-    while (set.count > 1 && cw_ask_ok(&m->ask) && !cw_ask_fits(&m->ask, m->chip, set.items, set.count)) {
-        struct cw_mend_set smallest = set, ordered;
+    while (cw_ask_take_smallest(&m->ask, &set, &smallest)) {
         struct cw_mend_ban ban;
         struct cw_list candidates[CW_MEND_PARTS];
-        uint32_t tuple[CW_MEND_PARTS], n = 0;
-        cw_ask_minimize(&m->ask, m->chip, smallest.items, &smallest.count);
-        if (smallest.count > 1 && cw_ask_ok(&m->ask) && make_ban(m, &smallest, &ban, tuple, &ordered)) {
-            for (uint32_t k = 0; k < ban.count; k++) {
-                struct cw_list domain = domain_of(m, tuple[k]);
-                candidates[k] = likes(m, &ordered, k, &domain, false, true);
-            }
-            if (cw_ask_ok(&m->ask))
-                grow_box(m, &ban, tuple, candidates, false);
-            if (cw_ask_ok(&m->ask))
-                cw_mend_add_ban(m, &ban);
-            cw_mend_refresh(m);
+        uint32_t tuple[CW_MEND_PARTS];
+        if (smallest.count < 2 || !cw_ask_ok(&m->ask) || !make_ban(m, &smallest, &ban, tuple, &ordered))
+            continue;
+        for (uint32_t k = 0; k < ban.count; k++) {
+            struct cw_list domain = cw_mend_domain(m, m->chip.placements[tuple[k]].domain);
+            candidates[k] = likes(m, &ordered, k, &domain, false, true);
         }
-        for (uint32_t i = 0; i < set.count; i++)
-            if (set.items[i] != smallest.items[0])
-                set.items[n++] = set.items[i];
-        set.count = n;
+        if (cw_ask_ok(&m->ask))
+            grow_box(m, &ban, tuple, candidates, false);
+        if (cw_ask_ok(&m->ask))
+            cw_mend_add_ban(m, &ban);
+        cw_mend_refresh(m);
     }
 }

@@ -24,35 +24,16 @@ struct writing {
 
 static void add_name(struct writing *w, const char *name, struct cw_list placements)
 {
-    if (w->count == w->room) {
-        struct named *grown = cw_ask_array(&w->m->ask, 2 * (size_t)w->room + 256, sizeof *grown);
-        if (!grown)
-            return;
-        if (w->count)
-            memcpy(grown, w->names, w->count * sizeof *grown);
-        w->names = grown;
-        w->room = 2 * w->room + 256;
-    }
+    struct named *names = cw_ask_grown(&w->m->ask, w->names, w->count, &w->room, sizeof *names);
+    w->names = names ? names : w->names;
     if (placements.count && cw_ask_ok(&w->m->ask))
         w->names[w->count++] = (struct named){name, placements};
-}
-
-static void name_domains(struct writing *w)
-{
-    const struct cw_chip *chip = w->m->chip;
-    for (uint32_t d = 0; d < chip->domain_count; d++) {
-        uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
-        for (uint32_t p = 0; items && p < chip->placement_count; p++)
-            if (chip->placements[p].domain == d)
-                items[n++] = p;
-        add_name(w, chip->domains[d].name, (struct cw_list){n, items});
-    }
 }
 
 /* The placements of a list of raw counters in a domain, or of names that stand before. */
 static struct cw_list resolve(struct writing *w, const struct cw_yaml *list, const char *domain)
 {
-    const struct cw_chip *chip = w->m->chip;
+    const struct cw_chip *chip = &w->m->chip;
     uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
     for (size_t i = 0; items && i < list->count; i++) {
         uint32_t raw = domain ? cw_chip_find_raw(chip, strtoull(list->items[i].text, NULL, 16)) : CW_NONE;
@@ -82,7 +63,8 @@ static void read_names(struct writing *w, const struct cw_yaml *root)
 {
     struct cw_yaml_reader in = {"limits", w->m->ask.arena, w->m->ask.err, CW_OK};
     const struct cw_yaml *classes = cw_yaml_get(&in, root, "classes", true);
-    name_domains(w);
+    for (uint32_t d = 0; d < w->m->chip.domain_count; d++)
+        add_name(w, w->m->chip.domains[d].name, cw_mend_domain(w->m, d));
     for (size_t i = 0; classes && i < classes->count && cw_ask_ok(&w->m->ask); i++) {
         const struct cw_yaml *of = cw_yaml_get(&in, &classes->items[i], "of", false);
         const struct cw_yaml *raw = cw_yaml_get(&in, &classes->items[i], "raw", false);
@@ -106,7 +88,7 @@ static bool is_name(const struct writing *w, const char *text)
 static const char *new_class(struct writing *w, uint32_t first)
 {
     struct cw_mend *m = w->m;
-    const struct cw_chip *chip = m->chip;
+    const struct cw_chip *chip = &m->chip;
     const char *domain = chip->domains[chip->placements[first].domain].name, *name = NULL;
     uint32_t *items = cw_ask_array(&m->ask, chip->placement_count, sizeof *items), n = 0;
     do {
@@ -117,23 +99,14 @@ static const char *new_class(struct writing *w, uint32_t first)
         m->ask.status = cw_error_nomem(m->ask.err);
         return "";
     }
-    struct cw_writer *out = w->text.out;
-    uint32_t column = w->text.column;
-    w->text.out = &w->table->classes;
-    cw_limits_put(&w->text, "  %s: {domain: %s, raw: [", name, domain);
-    for (uint32_t p = first; p < chip->placement_count; p++) {
-        char id[24];
-        if (!w->inside[p] || chip->placements[p].domain != chip->placements[first].domain)
-            continue;
-        w->inside[p] = false;
-        snprintf(id, sizeof id, "0x%016" PRIx64, chip->raws[chip->placements[p].raw].id);
-        cw_limits_put_item(&w->text, n == 0, id);
-        items[n++] = p;
-    }
-    cw_limits_put(&w->text, "]}\n");
-    w->text.out = out;
-    w->text.column = column;
-    add_name(w, name, (struct cw_list){n, items});
+    for (uint32_t p = first; p < chip->placement_count; p++)
+        if (w->inside[p] && chip->placements[p].domain == chip->placements[first].domain) {
+            w->inside[p] = false;
+            items[n++] = p;
+        }
+    const struct cw_list placements = {n, items};
+    cw_limits_put_class(&(struct cw_limits_text){&w->table->classes, w->text.column}, chip, name, &placements);
+    add_name(w, name, placements);
     return name;
 }
 
@@ -141,7 +114,7 @@ static const char *new_class(struct writing *w, uint32_t first)
 static void put_names(struct writing *w, const struct cw_list *list)
 {
     struct cw_mend *m = w->m;
-    bool *wanted = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *wanted), first = true;
+    bool *wanted = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *wanted);
     for (uint32_t i = 0; wanted && i < list->count; i++)
         wanted[list->items[i]] = w->inside[list->items[i]] = true;
     for (uint32_t i = 0; i < w->count && cw_ask_ok(&m->ask); i++) {
@@ -153,8 +126,7 @@ static void put_names(struct writing *w, const struct cw_list *list)
         }
         if (!all || !some)
             continue;
-        cw_limits_put_item(&w->text, first, w->names[i].name);
-        first = false;
+        cw_limits_put_item(&w->text, w->names[i].name);
         for (uint32_t k = 0; k < named->count; k++)
             w->inside[named->items[k]] = false;
     }
@@ -163,8 +135,7 @@ static void put_names(struct writing *w, const struct cw_list *list)
             uint32_t p = 0;
             while (!w->inside[p])
                 p++;
-            cw_limits_put_item(&w->text, first, new_class(w, p));
-            first = false;
+            cw_limits_put_item(&w->text, new_class(w, p));
         }
 }
 
@@ -172,7 +143,7 @@ static void put_names(struct writing *w, const struct cw_list *list)
 
 static void put_group(struct writing *w, const struct cw_list *list, bool first)
 {
-    cw_limits_put(&w->text, first ? ", groups: [[" : w->text.column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
+    cw_limits_put_group(&w->text, first);
     put_names(w, list);
     cw_limits_put(&w->text, "]");
 }
@@ -181,20 +152,20 @@ static void put_group(struct writing *w, const struct cw_list *list, bool first)
 static void put_each(struct writing *w, const struct cw_list *list)
 {
     struct cw_mend *m = w->m;
-    const struct cw_chip_placement *p = m->chip->placements;
-    bool *listed = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *listed), one = true;
-    uint32_t *rest = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *rest), n = 0;
+    const struct cw_chip_placement *p = m->chip.placements;
+    bool *listed = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *listed), one = true;
+    uint32_t *rest = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *rest), n = 0;
     for (uint32_t i = 0; listed && i < list->count; i++) {
         listed[list->items[i]] = true;
         one &= p[list->items[i]].domain == p[list->items[0]].domain;
     }
-    for (uint32_t i = 0; rest && i < m->chip->placement_count && one; i++)
+    for (uint32_t i = 0; rest && i < m->chip.placement_count && one; i++)
         if (p[i].domain == p[list->items[0]].domain && !listed[i])
             rest[n++] = i;
     one = one && cw_ask_ok(&m->ask) && 2 * n < list->count;
     cw_limits_put(&w->text, ", each: [");
     if (one)
-        cw_limits_put(&w->text, "%s", m->chip->domains[p[list->items[0]].domain].name);
+        cw_limits_put(&w->text, "%s", m->chip.domains[p[list->items[0]].domain].name);
     else
         put_names(w, list);
     cw_limits_put(&w->text, "]");
@@ -209,9 +180,7 @@ static void put_each(struct writing *w, const struct cw_list *list)
 static uint32_t put_groups(struct writing *w, const struct cw_limit *l)
 {
     struct cw_mend *m = w->m;
-    uint32_t groups = 0, listed = 0;
-    for (uint32_t k = 0; k < l->count; k++)
-        groups = l->groups[k] >= groups ? l->groups[k] + 1 : groups;
+    uint32_t groups = cw_mend_group_count(l), listed = 0;
     uint32_t *size = cw_ask_array(&m->ask, groups, sizeof *size),
              *items = cw_ask_array(&m->ask, l->count, sizeof *items), n = 0;
     for (uint32_t k = 0; size && items && k < l->count; k++)
@@ -221,14 +190,11 @@ static uint32_t put_groups(struct writing *w, const struct cw_limit *l)
             items[n++] = l->members[k];
     if (n)
         put_each(w, &(struct cw_list){n, items});
-    for (uint32_t g = 0; g < groups && cw_ask_ok(&m->ask); g++) {
-        n = 0;
-        for (uint32_t k = 0; k < l->count; k++)
-            if (l->groups[k] == g && size[g] > 1)
-                items[n++] = l->members[k];
-        if (n)
-            put_group(w, &(struct cw_list){n, items}, listed++ == 0);
-    }
+    for (uint32_t g = 0; g < groups && cw_ask_ok(&m->ask); g++)
+        if (size[g] > 1) {
+            const struct cw_list members = cw_mend_members(m, l, g);
+            put_group(w, &members, listed++ == 0);
+        }
     return listed;
 }
 
@@ -294,7 +260,7 @@ void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct
                    struct cw_limit_table *table)
 {
     struct writing w = {.m = m, .table = table};
-    w.inside = cw_ask_array(&m->ask, m->chip->placement_count, sizeof *w.inside);
+    w.inside = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *w.inside);
     if (cw_ask_ok(&m->ask))
         read_names(&w, root);
     if (cw_ask_ok(&m->ask))

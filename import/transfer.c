@@ -100,14 +100,9 @@ static bool agrees(const struct transfer *t, const struct cw_ratio *r, const str
                    uint32_t d)
 {
     const struct cw_list *above = &t->facts->counters[n].raws, *below = &t->facts->counters[d].raws;
-    bool whole = above->count == t->from->counters[from->numerator].raws.count &&
-                 below->count == t->from->counters[from->denominator].raws.count && cw_list_within(above, &r->raws) &&
-                 cw_list_within(below, &r->raws);
-    for (uint32_t k = 0; k < r->raws.count && whole; k++) {
-        struct cw_list one = {1, &r->raws.items[k]};
-        whole = cw_list_within(&one, above) || cw_list_within(&one, below);
-    }
-    return whole;
+    return above->count == t->from->counters[from->numerator].raws.count &&
+           below->count == t->from->counters[from->denominator].raws.count && cw_list_within(above, &r->raws) &&
+           cw_list_within(below, &r->raws) && cw_list_covered(&r->raws, above, below);
 }
 
 static void take_ratio(struct transfer *t, uint32_t i)
