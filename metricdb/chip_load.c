@@ -49,17 +49,21 @@ static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root,
 
 /* ---- references ------------------------------------------------------------------------------------------------- */
 
-/* The number of the entry of a section that a node names, or CW_NONE, also after a failure. */
-static uint32_t find_entry(struct load *l, const struct cw_yaml *section, const struct cw_yaml *node)
+/* The number of the entry of a section that a node names; CW_NONE after a failure, and for a name that is not there
+ * where nothing is `expected`. */
+static uint32_t find_entry(struct load *l, const struct cw_yaml *section, const struct cw_yaml *node,
+                           const char *expected)
 {
     const char *name = cw_yaml_text(&l->in, node);
     size_t at = ok(l) && section ? cw_yaml_find(section, name) : SIZE_MAX;
+    if (at == SIZE_MAX && expected && ok(l))
+        cw_yaml_fail(&l->in, node, "found '%s', expected %s", name, expected);
     return at == SIZE_MAX ? CW_NONE : (uint32_t)at;
 }
 
 static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
 {
-    uint32_t found = find_entry(l, l->counters, node);
+    uint32_t found = find_entry(l, l->counters, node, NULL);
     if (found != CW_NONE || !ok(l))
         return found;
     struct cw_suggest near;
@@ -85,18 +89,12 @@ static void load_counter_names(struct load *l)
 
 static uint32_t find_unit(struct load *l, const struct cw_yaml *node)
 {
-    uint32_t found = find_entry(l, l->unit_names, node);
-    if (found == CW_NONE && ok(l))
-        cw_yaml_fail(&l->in, node, "found '%s', expected a unit of the 'units' section", node->text);
-    return found;
+    return find_entry(l, l->unit_names, node, "a unit of the 'units' section");
 }
 
 static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
 {
-    uint32_t found = find_entry(l, l->domain_names, node);
-    if (found == CW_NONE && ok(l))
-        cw_yaml_fail(&l->in, node, "found '%s', expected a domain of the 'domains' section", node->text);
-    return found;
+    return find_entry(l, l->domain_names, node, "a domain of the 'domains' section");
 }
 
 static uint32_t find_raw(struct load *l, const struct cw_yaml *node)
@@ -220,7 +218,7 @@ static void load_raws(struct load *l, const struct cw_yaml *node)
     struct cw_chip_placement *placements = cw_yaml_array(&l->in, total, sizeof *placements);
     uint32_t n = 0;
     for (uint32_t i = 0; ok(l) && i < l->chip->raw_count; i++) {
-        struct cw_yaml key = {.text = node->keys[i].text, .line = node->keys[i].line, .column = node->keys[i].column};
+        const struct cw_yaml key = cw_yaml_key(node, i);
         raws[i] = (struct cw_raw_counter){.id = cw_yaml_integer(&l->in, &key, UINT64_MAX),
                                           .placement = n,
                                           .placement_count = (uint32_t)node->items[i].count};
@@ -247,7 +245,7 @@ static void load_terms(struct load *l, const struct cw_yaml *item, struct cw_cou
     uint32_t *items = cw_yaml_array(&l->in, of->count, sizeof *items);
     double *coefficients = cw_yaml_array(&l->in, of->count, sizeof *coefficients);
     for (size_t i = 0; ok(l) && i < of->count; i++) {
-        struct cw_yaml key = {.text = of->keys[i].text, .line = of->keys[i].line, .column = of->keys[i].column};
+        const struct cw_yaml key = cw_yaml_key(of, i);
         items[i] = find_counter(l, &key);
         coefficients[i] = cw_yaml_number(&l->in, &of->items[i]);
         if (ok(l) && !(isfinite(coefficients[i]) && coefficients[i] != 0))
@@ -308,10 +306,7 @@ static void load_ratios(struct load *l, const struct cw_yaml *node)
 
 static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
 {
-    uint32_t found = find_entry(l, l->throughputs, node);
-    if (found == CW_NONE && ok(l))
-        cw_yaml_fail(&l->in, node, "found '%s', expected the name of a throughput", node->text);
-    return found;
+    return find_entry(l, l->throughputs, node, "the name of a throughput");
 }
 
 static void load_throughputs(struct load *l)
@@ -333,28 +328,25 @@ static void load_throughputs(struct load *l)
     l->chip->throughputs = list;
 }
 
-static void load_root(struct load *l, const struct cw_yaml *root)
+static void load_root(struct load *l, const void *data, size_t size)
 {
     static const char *const keys[] = {"schema",         "chip",   "also",      "source",     "time",
                                        "device_counter", "units",  "domains",   "pass_costs", "raw_counters",
                                        "classes",        "limits", "pm_limits", "counters",   "ratios",
                                        "throughputs",    NULL};
     struct cw_chip *chip = l->chip;
-    cw_yaml_expect(&l->in, root, CW_YAML_MAPPING, "a chip file");
-    cw_yaml_schema(&l->in, root, SCHEMA);
-    cw_yaml_only(&l->in, root, keys);
+    const struct cw_yaml *root = cw_yaml_load(&l->in, "a chip file", keys, SCHEMA, data, size);
+    if (!root)
+        return;
     chip->name = cw_yaml_name(&l->in, cw_yaml_get(&l->in, root, "chip", true));
     chip->also = load_texts(l, root, "also", &chip->also_count, cw_yaml_name);
     chip->source = load_texts(l, root, "source", &chip->source_count, read_line);
     l->counters = section(l, root, "counters", CW_YAML_MAPPING, true, &chip->counter_count);
     load_counter_names(l);
-    const struct cw_yaml *units = section(l, root, "units", CW_YAML_MAPPING, true, &chip->unit_count);
-    load_units(l, units);
-    const struct cw_yaml *domains = section(l, root, "domains", CW_YAML_MAPPING, true, &chip->domain_count);
-    load_domains(l, domains);
+    load_units(l, section(l, root, "units", CW_YAML_MAPPING, true, &chip->unit_count));
+    load_domains(l, section(l, root, "domains", CW_YAML_MAPPING, true, &chip->domain_count));
     load_pass_costs(l, section(l, root, "pass_costs", CW_YAML_SEQUENCE, false, &chip->pass_cost_count));
-    const struct cw_yaml *raws = section(l, root, "raw_counters", CW_YAML_MAPPING, true, &chip->raw_count);
-    load_raws(l, raws);
+    load_raws(l, section(l, root, "raw_counters", CW_YAML_MAPPING, true, &chip->raw_count));
     const struct cw_yaml *device_counter = cw_yaml_get(&l->in, root, "device_counter", false);
     chip->device_counter = device_counter && ok(l) ? find_raw(l, device_counter) : CW_NONE;
     if (ok(l))
@@ -362,8 +354,7 @@ static void load_root(struct load *l, const struct cw_yaml *root)
                        cw_yaml_get(&l->in, root, "limits", false), cw_yaml_get(&l->in, root, "pm_limits", false));
     load_counters(l);
     chip->time = optional_counter(l, root, "time", CW_NONE);
-    const struct cw_yaml *ratios = section(l, root, "ratios", CW_YAML_MAPPING, true, &chip->ratio_count);
-    load_ratios(l, ratios);
+    load_ratios(l, section(l, root, "ratios", CW_YAML_MAPPING, true, &chip->ratio_count));
     l->throughputs = section(l, root, "throughputs", CW_YAML_MAPPING, true, &chip->throughput_count);
     load_throughputs(l);
     if (ok(l))
@@ -414,11 +405,7 @@ enum cw_status cw_chip_parse(const struct cw_chip **out, const void *data, size_
         return cw_error_nomem(err);
     l.in.source = l.chip->path = kept;
     hash_text(l.chip->hash, data, size);
-    struct cw_yaml *root;
-    enum cw_status status = cw_yaml_parse(&root, data, size, kept, arena, err);
-    if (status != CW_OK)
-        return status;
-    load_root(&l, root);
+    load_root(&l, data, size);
     *out = l.chip;
     return l.in.status;
 }

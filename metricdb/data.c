@@ -52,6 +52,15 @@ enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_e
     return cw_error_set(err, CW_ERR_IO, "the data folder was not found; CW_DATA_DIR may name it");
 }
 
+enum cw_status cw_data_path(char path[CW_DATA_PATH_MAX], const char *data, const char *name, struct cw_error *err)
+{
+    char dir[CW_PATH_MAX];
+    enum cw_status status = cw_data_dir(dir, data, err);
+    if (status == CW_OK)
+        snprintf(path, CW_DATA_PATH_MAX, "%s/%.290s.yaml", dir, name);
+    return status;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

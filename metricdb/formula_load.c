@@ -44,11 +44,6 @@ static void *array_in(struct load *l, struct cw_arena *arena, size_t count, size
     return memory;
 }
 
-static void *array(struct load *l, size_t count, size_t size)
-{
-    return array_in(l, l->in.arena, count, size);
-}
-
 /* Fails at a column of a formula: in the file, where the text stands there as it is. */
 static void fail_in(struct load *l, const struct cw_yaml *formula, unsigned column, const char *message)
 {
@@ -61,13 +56,12 @@ static void fail_in(struct load *l, const struct cw_yaml *formula, unsigned colu
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-static void check_name(struct load *l, const struct cw_yaml_key *key)
+static void check_name(struct load *l, const struct cw_yaml *key)
 {
-    const struct cw_yaml at = {.line = key->line, .column = key->column};
     struct cw_metric metric;
     if (!cw_expr_is_name(key->text) || strlen(key->text) > CW_YAML_NAME_MAX) {
         cw_yaml_fail(
-            &l->in, &at,
+            &l->in, key,
             "found '%.60s', expected a name of letters, digits, '_' and '.', at most %d, and not min, max, abs "
             "or if",
             key->text, CW_YAML_NAME_MAX);
@@ -75,11 +69,11 @@ static void check_name(struct load *l, const struct cw_yaml_key *key)
     }
     uint32_t known = cw_formulas_find(l->chip, key->text);
     if (known != CW_NONE)
-        cw_yaml_fail(&l->in, &at, "found the metric %s a second time, first in %.200s:%u", key->text,
+        cw_yaml_fail(&l->in, key, "found the metric %s a second time, first in %.200s:%u", key->text,
                      l->items[known].path, l->items[known].line);
     if (cw_chip_find(l->chip, key->text, strlen(key->text), &metric.type, &metric.base) ||
         cw_metric_parse(&metric, l->chip, key->text, NULL) == CW_OK)
-        cw_yaml_fail(&l->in, &at, "found the metric %s, which %s already has", key->text, l->chip->name);
+        cw_yaml_fail(&l->in, key, "found the metric %s, which %s already has", key->text, l->chip->name);
 }
 
 static const char *load_unit(struct load *l, const struct cw_yaml *node)
@@ -114,7 +108,7 @@ static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
 static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics)
 {
     const struct cw_formulas *before = l->chip->formulas;
-    uint32_t *by_name = array(l, l->first + l->count, sizeof *by_name), old = 0;
+    uint32_t *by_name = cw_yaml_array(&l->in, l->first + l->count, sizeof *by_name), old = 0;
     for (uint32_t i = 0; by_name && i < l->count; i++) {
         uint32_t index = l->first + metrics->keys[i].nth;
         while (old < l->first && strcmp(l->items[before->by_name[old]].name, l->items[index].name) < 0) {
@@ -144,12 +138,14 @@ static void load_all(struct load *l, struct cw_formulas *table, const struct cw_
         return;
     }
     l->count = (uint32_t)metrics->count;
-    l->items = array(l, l->first + l->count, sizeof *l->items);
-    l->own = array(l, l->count, sizeof *l->own);
+    l->items = cw_yaml_array(&l->in, l->first + l->count, sizeof *l->items);
+    l->own = cw_yaml_array(&l->in, l->count, sizeof *l->own);
     if (l->in.status == CW_OK && l->first)
         memcpy(l->items, before->items, l->first * sizeof *l->items);
-    for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
-        check_name(l, &metrics->keys[i]);
+    for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++) {
+        const struct cw_yaml key = cw_yaml_key(metrics, i);
+        check_name(l, &key);
+    }
     for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
         load_one(l, metrics, i);
     *table = (struct cw_formulas){l->first + l->count, l->items, order_names(l, metrics)};
@@ -324,7 +320,7 @@ static void add_reference(struct flat *flat, const struct load *l, const struct 
 
 static void *keep(struct load *l, const void *items, uint32_t count, size_t size)
 {
-    void *copy = array(l, count, size);
+    void *copy = cw_yaml_array(&l->in, count, size);
     if (copy && count)
         memcpy(copy, items, count * size);
     return copy;

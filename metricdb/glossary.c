@@ -179,13 +179,11 @@ static size_t keep_about(char *text, size_t size, const char *name)
 enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *data, const char *name,
                                       struct cw_arena *arena, struct cw_error *err)
 {
-    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
-    enum cw_status status = cw_data_dir(dir, data, err);
-    if (status != CW_OK)
-        return status;
-    snprintf(path, sizeof path, "%s/glossary.yaml", dir);
+    char path[CW_DATA_PATH_MAX];
     struct cw_bytes file;
-    status = cw_file_read(&file, path, LARGEST_FILE, err);
+    enum cw_status status = cw_data_path(path, data, "glossary", err);
+    if (status == CW_OK)
+        status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status != CW_OK)
         return status;
     if (name)

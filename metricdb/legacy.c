@@ -18,21 +18,13 @@ static const char *const kinds[CW_LEGACY_KIND_COUNT] = {"metric", "event"};
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-static struct cw_yaml place_of_key(const struct cw_yaml *mapping, size_t i)
+/* Where a text stands in a list, or `count`. */
+static size_t place_in(const char *const *list, size_t count, const char *text)
 {
-    return (struct cw_yaml){.line = mapping->keys[i].line, .column = mapping->keys[i].column};
-}
-
-static const struct cw_yaml *read_head(struct cw_yaml_reader *in, const char *what, const char *const *keys,
-                                       const void *data, size_t size)
-{
-    struct cw_yaml *root;
-    in->status = cw_yaml_parse(&root, data, size, in->source, in->arena, in->err);
-    if (in->status != CW_OK || !cw_yaml_expect(in, root, CW_YAML_MAPPING, what))
-        return NULL;
-    cw_yaml_schema(in, root, SCHEMA);
-    cw_yaml_only(in, root, keys);
-    return in->status == CW_OK ? root : NULL;
+    size_t i = 0;
+    while (i < count && strcmp(list[i], text) != 0)
+        i++;
+    return i;
 }
 
 /* {multi: [5.x, 6.x], device: [7.0]} */
@@ -41,20 +33,16 @@ static void read_scope(struct cw_legacy_name *name, struct cw_yaml_reader *in, c
     if (!cw_yaml_expect(in, node, CW_YAML_MAPPING, "a scope"))
         return;
     for (size_t i = 0; i < node->count; i++) {
-        const struct cw_yaml *list = &node->items[i], key = place_of_key(node, i);
-        int scope = CW_LEGACY_SINGLE;
-        while (scope < CW_LEGACY_SCOPE_COUNT && strcmp(node->keys[i].text, scopes[scope]) != 0)
-            scope++;
+        const struct cw_yaml *list = &node->items[i], key = cw_yaml_key(node, i);
+        size_t scope = *key.text ? place_in(scopes, CW_LEGACY_SCOPE_COUNT, key.text) : CW_LEGACY_SCOPE_COUNT;
         if (scope == CW_LEGACY_SCOPE_COUNT)
             cw_yaml_fail(in, &key, "found the scope '%.40s', expected single, multi, multi-some, device or listed",
-                         node->keys[i].text);
+                         key.text);
         if (!cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "capabilities"))
             return;
         for (size_t k = 0; k < list->count && in->status == CW_OK; k++) {
             const char *text = cw_yaml_text(in, &list->items[k]);
-            size_t at = 0;
-            while (at < CW_LEGACY_CAPABILITIES && strcmp(text, capabilities[at]) != 0)
-                at++;
+            size_t at = place_in(capabilities, CW_LEGACY_CAPABILITIES, text);
             if (at == CW_LEGACY_CAPABILITIES)
                 cw_yaml_fail(in, &list->items[k],
                              "found the capability '%.40s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", text);
@@ -123,7 +111,7 @@ static void read_name(struct cw_legacy_name *name, struct cw_yaml_reader *in, co
 {
     static const char *const keys[] = {"scope", "description", "documented", "unit", "formula",
                                        "none",  "closest",     "note",       NULL};
-    const struct cw_yaml *entry = &section->items[i], key = place_of_key(section, i);
+    const struct cw_yaml *entry = &section->items[i], key = cw_yaml_key(section, i);
     name->name = cw_yaml_key_name(in, section, i);
     name->line = key.line;
     name->column = key.column;
@@ -146,11 +134,12 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
     struct cw_legacy *legacy = cw_arena_alloc(arena, 1, sizeof *legacy);
     if (!legacy || !in.source)
         return cw_error_nomem(err);
-    const struct cw_yaml *root = read_head(&in, "legacy names", keys, data, size), *sections[CW_LEGACY_KIND_COUNT];
+    const struct cw_yaml *root = cw_yaml_load(&in, "legacy names", keys, SCHEMA, data, size);
     legacy->path = in.source;
-    legacy->chip = cw_yaml_name(&in, cw_yaml_get(&in, root, "chip", root != NULL));
-    sections[CW_LEGACY_METRIC] = cw_yaml_get(&in, root, "metrics", root != NULL);
-    sections[CW_LEGACY_EVENT] = cw_yaml_get(&in, root, "events", root != NULL);
+    legacy->chip = cw_yaml_name(&in, cw_yaml_get(&in, root, "chip", true));
+    const struct cw_yaml *const sections[CW_LEGACY_KIND_COUNT] = {
+        [CW_LEGACY_METRIC] = cw_yaml_get(&in, root, "metrics", true),
+        [CW_LEGACY_EVENT] = cw_yaml_get(&in, root, "events", true)};
     size_t count = 0;
     for (int kind = 0; kind < CW_LEGACY_KIND_COUNT; kind++)
         if (cw_yaml_expect(&in, sections[kind], CW_YAML_MAPPING, "names"))
@@ -170,23 +159,14 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
     return in.status;
 }
 
-static enum cw_status read_shipped(struct cw_bytes *file, char path[CW_PATH_MAX + 40], const char *data,
-                                   const char *name, struct cw_error *err)
-{
-    char dir[CW_PATH_MAX];
-    enum cw_status status = cw_data_dir(dir, data, err);
-    if (status != CW_OK)
-        return status;
-    snprintf(path, CW_PATH_MAX + 40, "%s/legacy/%s.yaml", dir, name);
-    return cw_file_read(file, path, LARGEST_FILE, err);
-}
-
 enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, struct cw_arena *arena,
                               struct cw_error *err)
 {
-    char path[CW_PATH_MAX + 40];
+    char path[CW_DATA_PATH_MAX];
     struct cw_bytes file = {0};
-    enum cw_status status = read_shipped(&file, path, data, "cupti", err);
+    enum cw_status status = cw_data_path(path, data, "legacy/cupti", err);
+    if (status == CW_OK)
+        status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status == CW_OK)
         status = cw_legacy_parse(legacy, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
@@ -282,14 +262,6 @@ enum cw_status cw_legacy_resolve(const struct cw_legacy_name *name, const struct
     return status;
 }
 
-enum cw_status cw_legacy_check(const struct cw_legacy *legacy, const struct cw_chip *chip, struct cw_error *err)
-{
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < legacy->count && status == CW_OK; i++)
-        status = cw_legacy_resolve(&legacy->names[i], chip, legacy->path, err);
-    return status;
-}
-
 const char *cw_legacy_kind_text(enum cw_legacy_kind kind)
 {
     return kinds[kind];
@@ -316,77 +288,4 @@ size_t cw_legacy_capability(const char *text)
             return i;
     }
     return CW_LEGACY_CAPABILITIES;
-}
-
-/* ---- stall reasons ---------------------------------------------------------------------------------------------- */
-
-static void read_reasons(struct cw_stall_reasons *reasons, struct cw_yaml_reader *in, const struct cw_yaml *node)
-{
-    size_t count = 0;
-    if (!cw_yaml_expect(in, node, CW_YAML_MAPPING, "reasons"))
-        return;
-    for (size_t i = 0; i < node->count; i++)
-        if (cw_yaml_expect(in, &node->items[i], CW_YAML_SEQUENCE, "reasons of PC sampling"))
-            count += node->items[i].count;
-    struct cw_stall_reason *items = cw_yaml_array(in, count, sizeof *items);
-    const struct cw_yaml **nodes = cw_yaml_array(in, count, sizeof(const struct cw_yaml *));
-    for (size_t i = 0; i < node->count && in->status == CW_OK; i++) {
-        const char *activity = cw_yaml_key_name(in, node, i);
-        for (size_t k = 0; k < node->items[i].count && in->status == CW_OK; k++) {
-            const struct cw_yaml *item = &node->items[i].items[k];
-            const char *name = cw_yaml_name(in, item);
-            nodes[reasons->count] = item;
-            items[reasons->count++] = (struct cw_stall_reason){activity, name};
-        }
-    }
-    cw_yaml_unique(in, nodes, reasons->count, "reason");
-    reasons->items = items;
-}
-
-enum cw_status cw_stall_reasons_parse(const struct cw_stall_reasons **out, const void *data, size_t size,
-                                      const char *path, struct cw_arena *arena, struct cw_error *err)
-{
-    static const char *const keys[] = {"schema", "prefixes", "not_issued", "reasons", NULL};
-    static const char *const prefix_keys[] = {"activity", "pc_sampling", NULL};
-    struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
-    struct cw_stall_reasons *reasons = cw_arena_alloc(arena, 1, sizeof *reasons);
-    if (!reasons)
-        return cw_error_nomem(err);
-    const struct cw_yaml *root = read_head(&in, "stall reasons", keys, data, size);
-    const struct cw_yaml *prefixes = cw_yaml_get(&in, root, "prefixes", root != NULL);
-    if (prefixes)
-        cw_yaml_only(&in, prefixes, prefix_keys);
-    reasons->activity_prefix = filled(&in, cw_yaml_get(&in, prefixes, "activity", true), "prefix");
-    reasons->pc_sampling_prefix = filled(&in, cw_yaml_get(&in, prefixes, "pc_sampling", true), "prefix");
-    reasons->not_issued = filled(&in, cw_yaml_get(&in, root, "not_issued", true), "ending");
-    read_reasons(reasons, &in, cw_yaml_get(&in, root, "reasons", true));
-    *out = in.status == CW_OK ? reasons : NULL;
-    return in.status;
-}
-
-enum cw_status cw_stall_reasons_load(const struct cw_stall_reasons **reasons, struct cw_arena *arena,
-                                     struct cw_error *err)
-{
-    char path[CW_PATH_MAX + 40];
-    struct cw_bytes file = {0};
-    enum cw_status status = read_shipped(&file, path, NULL, "stall_reasons", err);
-    if (status == CW_OK)
-        status = cw_stall_reasons_parse(reasons, file.data, file.size, path, arena, err);
-    cw_bytes_free(&file);
-    return status;
-}
-
-const char *cw_stall_activity(const struct cw_stall_reasons *reasons, const char *pc_sampling)
-{
-    size_t prefix = strlen(reasons->pc_sampling_prefix);
-    if (strncmp(pc_sampling, reasons->pc_sampling_prefix, prefix) == 0)
-        pc_sampling += prefix;
-    for (uint32_t i = 0; i < reasons->count; i++) {
-        const struct cw_stall_reason *r = &reasons->items[i];
-        size_t length = strlen(r->pc_sampling);
-        if (strncmp(pc_sampling, r->pc_sampling, length) == 0 &&
-            (!pc_sampling[length] || strcmp(pc_sampling + length, reasons->not_issued) == 0))
-            return r->activity;
-    }
-    return NULL;
 }

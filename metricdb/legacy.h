@@ -1,5 +1,4 @@
-/* CUPTI's metric and event names, as formulas over a chip's metrics (data/legacy/cupti.yaml), and the two sets of names
- * for stall reasons (data/legacy/stall_reasons.yaml).
+/* CUPTI's metric and event names, as formulas over a chip's metrics (data/legacy/cupti.yaml).
  *
  * Names of a section stand in ascending order; a name may be both a metric and an event. Everything lives in the arena
  * that it was loaded into. */
@@ -43,7 +42,7 @@ struct cw_legacy {
     const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
 };
 
-/* Parses the text of a file. Names of metrics in formulas are not looked up, see cw_legacy_check. */
+/* Parses the text of a file. Names of metrics in formulas are not looked up, see cw_legacy_resolve. */
 enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
                                struct cw_arena *arena, struct cw_error *err);
 /* Loads legacy/cupti.yaml from a data folder (metricdb/data.h). */
@@ -62,8 +61,6 @@ enum cw_status cw_legacy_get(const struct cw_legacy_name **found, const struct c
  * says which is missing and where it stands in `path`. */
 enum cw_status cw_legacy_resolve(const struct cw_legacy_name *name, const struct cw_chip *chip, const char *path,
                                  struct cw_error *err);
-/* The same for all names. */
-enum cw_status cw_legacy_check(const struct cw_legacy *legacy, const struct cw_chip *chip, struct cw_error *err);
 
 const char *cw_legacy_kind_text(enum cw_legacy_kind kind);
 const char *cw_legacy_scope_text(enum cw_legacy_scope scope);
@@ -71,26 +68,5 @@ const char *cw_legacy_scope_text(enum cw_legacy_scope scope);
 const char *cw_legacy_capability_text(size_t capability);
 /* The index of a capability: "7.0", "3.x" or "3.5"; CW_LEGACY_CAPABILITIES for another. */
 size_t cw_legacy_capability(const char *text);
-
-/* ---- stall reasons ---------------------------------------------------------------------------------------------- */
-
-/* Reasons of the PC sampling API, each with that of the activity API; both without what all names begin with. */
-struct cw_stall_reason {
-    const char *activity, *pc_sampling; /* "EXEC_DEPENDENCY", "short_scoreboard" */
-};
-struct cw_stall_reasons {
-    const char *activity_prefix, *pc_sampling_prefix;
-    const char *not_issued; /* what the names of the twins end with, where the scheduler issued nothing */
-    uint32_t count;
-    const struct cw_stall_reason *items;
-};
-
-enum cw_status cw_stall_reasons_parse(const struct cw_stall_reasons **reasons, const void *data, size_t size,
-                                      const char *path, struct cw_arena *arena, struct cw_error *err);
-/* Loads legacy/stall_reasons.yaml from the data folder. */
-enum cw_status cw_stall_reasons_load(const struct cw_stall_reasons **reasons, struct cw_arena *arena,
-                                     struct cw_error *err);
-/* The activity API's reason for one of PC sampling, with or without its prefix, issued or not; NULL if unknown. */
-const char *cw_stall_activity(const struct cw_stall_reasons *reasons, const char *pc_sampling);
 
 #endif

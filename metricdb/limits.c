@@ -66,6 +66,24 @@ static const struct named *find_name(struct load *l, const struct cw_yaml *node)
     return name;
 }
 
+static size_t name_size(struct load *l, const struct cw_yaml *node)
+{
+    const struct named *name = find_name(l, node);
+    return name ? name->placements.count : 0;
+}
+
+/* Placements that a name or a list of names stands for, counted as often as they are named. */
+static size_t list_size(struct load *l, const struct cw_yaml *list, const char *what)
+{
+    size_t size = 0;
+    if (list->kind == CW_YAML_SCALAR)
+        return name_size(l, list);
+    cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, what);
+    for (size_t i = 0; ok(l) && i < list->count; i++)
+        size += name_size(l, &list->items[i]);
+    return size;
+}
+
 static void add_name(struct load *l, const struct cw_yaml *node, const char *name, struct cw_list placements)
 {
     uint32_t *slot = ok(l) ? slot_of(l, name) : NULL;
@@ -142,15 +160,11 @@ static struct cw_list class_of_raws(struct load *l, const struct cw_yaml *item)
 static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *item, const struct cw_yaml *of)
 {
     static const char *const keys[] = {"of", NULL};
-    size_t size = 0;
     uint32_t *members, n = 0;
     cw_yaml_only(l->in, item, keys);
     if (!cw_yaml_expect(l->in, of, CW_YAML_SEQUENCE, "of"))
         return (struct cw_list){0};
-    for (size_t k = 0; ok(l) && k < of->count; k++) {
-        const struct named *name = find_name(l, &of->items[k]);
-        size += name ? name->placements.count : 0;
-    }
+    size_t size = list_size(l, of, "of");
     spend_members(l, item, size);
     members = cw_yaml_array(l->in, size, sizeof *members);
     for (size_t k = 0; ok(l) && k < of->count; k++) {
@@ -164,14 +178,13 @@ static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *ite
 static void name_classes(struct load *l, const struct cw_yaml *classes)
 {
     for (size_t i = 0; ok(l) && i < classes->count; i++) {
-        struct cw_yaml key = {.line = classes->keys[i].line, .column = classes->keys[i].column};
+        const struct cw_yaml key = cw_yaml_key(classes, i);
         const struct cw_yaml *item = &classes->items[i], *of = cw_yaml_get(l->in, item, "of", false);
         struct cw_list members = of ? class_of_classes(l, item, of) : class_of_raws(l, item);
-        if (look_up(l, classes->keys[i].text))
-            cw_yaml_fail(l->in, &key, "found the class '%s', expected a name that no domain has",
-                         classes->keys[i].text);
+        if (look_up(l, key.text))
+            cw_yaml_fail(l->in, &key, "found the class '%s', expected a name that no domain has", key.text);
         if (ok(l))
-            add_name(l, &key, classes->keys[i].text, members);
+            add_name(l, &key, key.text, members);
     }
 }
 
@@ -207,22 +220,6 @@ static void add_group(struct cw_limit *limit, const struct named *name, uint32_t
     }
 }
 
-/* Placements that a list of names has, counted as often as they are named. */
-static size_t list_size(struct load *l, const struct cw_yaml *list)
-{
-    size_t size = 0;
-    if (list->kind == CW_YAML_SCALAR) {
-        const struct named *name = find_name(l, list);
-        return name ? name->placements.count : 0;
-    }
-    cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "names of classes");
-    for (size_t i = 0; ok(l) && i < list->count; i++) {
-        const struct named *name = find_name(l, &list->items[i]);
-        size += name ? name->placements.count : 0;
-    }
-    return size;
-}
-
 /* Adds a name or a list of names as one group. */
 static void add_names(struct load *l, struct cw_limit *limit, const struct cw_yaml *list, uint32_t group)
 {
@@ -238,13 +235,14 @@ static void add_names(struct load *l, struct cw_limit *limit, const struct cw_ya
 static void load_groups(struct load *l, const struct cw_yaml *node, const struct cw_yaml *each,
                         const struct cw_yaml *except, const struct cw_yaml *list, uint32_t max)
 {
-    size_t size = each ? list_size(l, each) : 0;
+    static const char classes[] = "names of classes";
+    size_t size = each ? list_size(l, each, classes) : 0;
     if (ok(l) && list)
         cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "groups");
     if (ok(l) && except)
         cw_yaml_expect(l->in, except, CW_YAML_SEQUENCE, "except");
     for (size_t i = 0; ok(l) && list && i < list->count; i++)
-        size += list_size(l, &list->items[i]);
+        size += list_size(l, &list->items[i], classes);
     l->mark++;
     for (size_t i = 0; ok(l) && except && i < except->count; i++) {
         const struct named *name = find_name(l, &except->items[i]);
@@ -344,8 +342,7 @@ static void load_pairs(struct load *l, const struct cw_yaml *node, const struct 
     if (max != 1)
         cw_yaml_fail(l->in, node, "found 'pairs' with max %u, expected max 1", max);
     for (size_t i = 0; ok(l) && i < pairs->count; i++) {
-        struct cw_yaml key = {
-            .text = pairs->keys[i].text, .line = pairs->keys[i].line, .column = pairs->keys[i].column};
+        const struct cw_yaml key = cw_yaml_key(pairs, i);
         load_pair(l, &key, &pairs->items[i], max);
     }
 }

@@ -13,7 +13,7 @@
 #include "metricdb/set.h"
 #include "metricdb/yaml.h"
 
-enum { LARGEST_FILE = 64 << 20, MOST_WORDS = 32 };
+enum { LARGEST_FILE = 64 << 20 };
 
 /* By index: marked if it equals `mark`. */
 struct marks {
@@ -111,58 +111,17 @@ static void check_name(struct lint *l, enum cw_metric_type type, uint32_t i)
 
 /* ---- dimensions ------------------------------------------------------------------------------------------------- */
 
-static const char *const known_factors[] = {
-    "1",
-    "branch_targets",
-    "bytes",
-    "cgas",
-    "ctas",
-    "ctc_cycles",
-    "dram_cycles",
-    "fbp_cycles",
-    "fe_ops",
-    "gcc_requests",
-    "gpc_cycles",
-    "idc_requests",
-    "instructions",
-    "kilobytes",
-    "l1data_bank_accesses",
-    "l1data_bank_conflicts",
-    "l1tex_lines",
-    "l1tex_requests",
-    "l1tex_tags",
-    "l1tex_wavefronts",
-    "l2_requests",
-    "l2_sectors",
-    "l2_tags",
-    "lrc_reqs",
-    "lrc_sectors",
-    "math_ops",
-    "mcc_cycles",
-    "nanoseconds",
-    "nvlrx_cycles",
-    "nvltx_cycles",
-    "pcie_cycles",
-    "percent",
-    "registers",
-    "rf_quanta",
-    "sys_cycles",
-    "sysl2_requests",
-    "sysl2_sectors",
-    "sysl2_tags",
-    "syslrc_requests",
-    "syslrc_sectors",
-    "threads",
-    "tmem_accesses",
-    "warps",
-    "workids",
-    "workloads",
-};
+static const char known_factors[] =
+    "1 branch_targets bytes cgas ctas ctc_cycles dram_cycles fbp_cycles fe_ops gcc_requests gpc_cycles "
+    "idc_requests instructions kilobytes l1data_bank_accesses l1data_bank_conflicts l1tex_lines l1tex_requests "
+    "l1tex_tags l1tex_wavefronts l2_requests l2_sectors l2_tags lrc_reqs lrc_sectors math_ops mcc_cycles "
+    "nanoseconds nvlrx_cycles nvltx_cycles pcie_cycles percent registers rf_quanta sys_cycles sysl2_requests "
+    "sysl2_sectors sysl2_tags syslrc_requests syslrc_sectors threads tmem_accesses warps workids workloads";
 
 static bool known_factor(const char *text, size_t length)
 {
-    for (size_t i = 0; i < sizeof known_factors / sizeof *known_factors; i++)
-        if (strlen(known_factors[i]) == length && memcmp(known_factors[i], text, length) == 0)
+    for (const char *at = known_factors; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == length && memcmp(at, text, length) == 0)
             return true;
     return false;
 }
@@ -452,14 +411,14 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
 {
     const char *const *names;
     size_t count;
-    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 300];
+    char path[CW_DATA_PATH_MAX], name[300];
     enum cw_status status = cw_set_list(&names, &count, NULL, arena, err);
-    if (status == CW_OK)
-        status = cw_data_dir(dir, NULL, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
-        struct cw_bytes file;
-        snprintf(path, sizeof path, "%s/sets/%s.yaml", dir, names[i]);
-        status = cw_file_read(&file, path, LARGEST_FILE, err);
+        struct cw_bytes file = {0};
+        snprintf(name, sizeof name, "sets/%s", names[i]);
+        status = cw_data_path(path, NULL, name, err);
+        if (status == CW_OK)
+            status = cw_file_read(&file, path, LARGEST_FILE, err);
         if (status == CW_OK)
             status = cw_lint_set(file.data, file.size, path, chip, report, context, counts, err);
         cw_bytes_free(&file);

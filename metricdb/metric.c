@@ -6,36 +6,40 @@
 #include "base/suggest.h"
 #include "metricdb/formula.h"
 
-static const char *const submetrics[CW_SUB__COUNT] = {
-    [CW_SUB_NONE] = "",
-    [CW_SUB_PEAK] = "peak_sustained",
-    [CW_SUB_PEAK_ACTIVE] = "peak_sustained_active",
-    [CW_SUB_PEAK_ACTIVE_PER_SECOND] = "peak_sustained_active.per_second",
-    [CW_SUB_PEAK_ELAPSED] = "peak_sustained_elapsed",
-    [CW_SUB_PEAK_ELAPSED_PER_SECOND] = "peak_sustained_elapsed.per_second",
-    [CW_SUB_PEAK_FRAME] = "peak_sustained_frame",
-    [CW_SUB_PEAK_FRAME_PER_SECOND] = "peak_sustained_frame.per_second",
-    [CW_SUB_PEAK_REGION] = "peak_sustained_region",
-    [CW_SUB_PEAK_REGION_PER_SECOND] = "peak_sustained_region.per_second",
-    [CW_SUB_PER_CYCLE_ACTIVE] = "per_cycle_active",
-    [CW_SUB_PER_CYCLE_ELAPSED] = "per_cycle_elapsed",
-    [CW_SUB_PER_CYCLE_IN_FRAME] = "per_cycle_in_frame",
-    [CW_SUB_PER_CYCLE_IN_REGION] = "per_cycle_in_region",
-    [CW_SUB_PER_SECOND] = "per_second",
-    [CW_SUB_PCT_ACTIVE] = "pct_of_peak_sustained_active",
-    [CW_SUB_PCT_ELAPSED] = "pct_of_peak_sustained_elapsed",
-    [CW_SUB_PCT_FRAME] = "pct_of_peak_sustained_frame",
-    [CW_SUB_PCT_REGION] = "pct_of_peak_sustained_region",
-    [CW_SUB_RATIO] = "ratio",
-    [CW_SUB_RATIO_PCT] = "pct",
-    [CW_SUB_RATIO_MAX_RATE] = "max_rate",
+static const struct {
+    const char *text;
+    enum cw_cycles cycles;
+    bool per_second;
+} submetrics[CW_SUB__COUNT] = {
+    [CW_SUB_NONE] = {""},
+    [CW_SUB_PEAK] = {"peak_sustained"},
+    [CW_SUB_PEAK_ACTIVE] = {"peak_sustained_active", CW_CYCLES_ACTIVE},
+    [CW_SUB_PEAK_ACTIVE_PER_SECOND] = {"peak_sustained_active.per_second", CW_CYCLES_ACTIVE, true},
+    [CW_SUB_PEAK_ELAPSED] = {"peak_sustained_elapsed", CW_CYCLES_ELAPSED},
+    [CW_SUB_PEAK_ELAPSED_PER_SECOND] = {"peak_sustained_elapsed.per_second", CW_CYCLES_ELAPSED, true},
+    [CW_SUB_PEAK_FRAME] = {"peak_sustained_frame", CW_CYCLES_FRAME},
+    [CW_SUB_PEAK_FRAME_PER_SECOND] = {"peak_sustained_frame.per_second", CW_CYCLES_FRAME, true},
+    [CW_SUB_PEAK_REGION] = {"peak_sustained_region", CW_CYCLES_REGION},
+    [CW_SUB_PEAK_REGION_PER_SECOND] = {"peak_sustained_region.per_second", CW_CYCLES_REGION, true},
+    [CW_SUB_PER_CYCLE_ACTIVE] = {"per_cycle_active", CW_CYCLES_ACTIVE},
+    [CW_SUB_PER_CYCLE_ELAPSED] = {"per_cycle_elapsed", CW_CYCLES_ELAPSED},
+    [CW_SUB_PER_CYCLE_IN_FRAME] = {"per_cycle_in_frame", CW_CYCLES_FRAME},
+    [CW_SUB_PER_CYCLE_IN_REGION] = {"per_cycle_in_region", CW_CYCLES_REGION},
+    [CW_SUB_PER_SECOND] = {"per_second", CW_CYCLES_NONE, true},
+    [CW_SUB_PCT_ACTIVE] = {"pct_of_peak_sustained_active", CW_CYCLES_ACTIVE},
+    [CW_SUB_PCT_ELAPSED] = {"pct_of_peak_sustained_elapsed", CW_CYCLES_ELAPSED},
+    [CW_SUB_PCT_FRAME] = {"pct_of_peak_sustained_frame", CW_CYCLES_FRAME},
+    [CW_SUB_PCT_REGION] = {"pct_of_peak_sustained_region", CW_CYCLES_REGION},
+    [CW_SUB_RATIO] = {"ratio"},
+    [CW_SUB_RATIO_PCT] = {"pct"},
+    [CW_SUB_RATIO_MAX_RATE] = {"max_rate"},
 };
 static const char *const rollups[CW_ROLLUP_COUNT] = {"sum", "avg", "min", "max"};
 enum { ROLLUP_LENGTH = 3, THROUGHPUT_SUBS = CW_SUB_COUNTER_COUNT - CW_SUB_PCT_ACTIVE };
 
 const char *cw_submetric_text(enum cw_submetric sub)
 {
-    return submetrics[sub];
+    return submetrics[sub].text;
 }
 
 const char *cw_rollup_text(enum cw_rollup rollup)
@@ -83,7 +87,7 @@ const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *m
         snprintf(buffer, CW_METRIC_NAME_MAX, "%s", chip->formulas->items[m->base].name);
         return buffer;
     }
-    const char *base = cw_chip_base_name(chip, m->type, m->base), *sub = submetrics[m->sub];
+    const char *base = cw_chip_base_name(chip, m->type, m->base), *sub = submetrics[m->sub].text;
     if (m->type == CW_RATIO)
         snprintf(buffer, CW_METRIC_NAME_MAX, "%s.%s", base, sub);
     else
@@ -104,7 +108,7 @@ static bool parse_suffix(struct cw_metric *m, const char *suffix)
         if (*suffix && (*suffix++ != '.' || !*suffix))
             return false;
     }
-    while (sub < end && strcmp(submetrics[sub], suffix) != 0)
+    while (sub < end && strcmp(submetrics[sub].text, suffix) != 0)
         sub++;
     if (sub == end)
         return false;
@@ -149,7 +153,7 @@ static enum cw_status unknown_base(const struct cw_chip *chip, const char *name,
     for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
         for (uint32_t v = 0; v < cw_metric_variants((enum cw_metric_type)type); v++) {
             struct cw_metric m = cw_metric_variant((enum cw_metric_type)type, 0, v);
-            const char *end = type == CW_RATIO || m.sub ? submetrics[m.sub] : rollups[m.rollup];
+            const char *end = type == CW_RATIO || m.sub ? submetrics[m.sub].text : rollups[m.rollup];
             size_t length = strlen(base), tail = strlen(end);
             if (length > tail + 1 && base[length - tail - 1] == '.' && strcmp(base + length - tail, end) == 0)
                 base[length - tail - 1] = 0;
@@ -198,16 +202,12 @@ enum cw_status cw_metric_parse(struct cw_metric *m, const struct cw_chip *chip, 
 
 bool cw_submetric_needs_time(enum cw_submetric sub)
 {
-    switch (sub) {
-    case CW_SUB_PEAK_ACTIVE_PER_SECOND:
-    case CW_SUB_PEAK_ELAPSED_PER_SECOND:
-    case CW_SUB_PEAK_FRAME_PER_SECOND:
-    case CW_SUB_PEAK_REGION_PER_SECOND:
-    case CW_SUB_PER_SECOND:
-        return true;
-    default:
-        return false;
-    }
+    return submetrics[sub].per_second;
+}
+
+enum cw_cycles cw_submetric_cycles(enum cw_submetric sub)
+{
+    return submetrics[sub].cycles;
 }
 
 struct cw_metric cw_metric_usual(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
@@ -225,20 +225,8 @@ struct cw_metric cw_metric_usual(const struct cw_chip *chip, enum cw_metric_type
 uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
 {
     const struct cw_counter *c = &chip->counters[counter];
-    switch (sub) {
-    case CW_SUB_PEAK_ACTIVE:
-    case CW_SUB_PEAK_ACTIVE_PER_SECOND:
-    case CW_SUB_PER_CYCLE_ACTIVE:
-    case CW_SUB_PCT_ACTIVE:
-        return c->active;
-    case CW_SUB_PEAK_ELAPSED:
-    case CW_SUB_PEAK_ELAPSED_PER_SECOND:
-    case CW_SUB_PER_CYCLE_ELAPSED:
-    case CW_SUB_PCT_ELAPSED:
-        return c->elapsed;
-    default:
-        return CW_NONE;
-    }
+    enum cw_cycles cycles = submetrics[sub].cycles;
+    return cycles == CW_CYCLES_ACTIVE ? c->active : cycles == CW_CYCLES_ELAPSED ? c->elapsed : CW_NONE;
 }
 
 const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metric *m, char *buffer, size_t size)

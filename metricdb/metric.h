@@ -40,6 +40,9 @@ enum cw_submetric {
     CW_SUB__COUNT
 };
 
+/* The cycles of its unit that a sub-metric is about: it divides by them, or is what they can hold. */
+enum cw_cycles { CW_CYCLES_NONE, CW_CYCLES_ACTIVE, CW_CYCLES_ELAPSED, CW_CYCLES_FRAME, CW_CYCLES_REGION };
+
 struct cw_metric {
     enum cw_metric_type type;
     uint32_t base;         /* index of the counter, ratio, throughput or formula */
@@ -76,6 +79,7 @@ const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metr
 /* The counter that values "per cycle active" and so on divide by, for a sub-metric of a counter; CW_NONE where the
  * sub-metric divides by no cycles. */
 uint32_t cw_metric_cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub);
+enum cw_cycles cw_submetric_cycles(enum cw_submetric sub);
 bool cw_submetric_needs_time(enum cw_submetric sub);
 
 #endif

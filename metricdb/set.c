@@ -69,15 +69,8 @@ enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, c
 {
     static const char *const keys[] = {"schema", "set", "title", "metrics", NULL};
     *set = (struct cw_set){.name = "", .title = ""};
-    struct cw_yaml *root;
-    enum cw_status status = cw_yaml_parse(&root, data, size, path, arena, err);
-    if (status != CW_OK)
-        return status;
     struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
-    cw_yaml_expect(&in, root, CW_YAML_MAPPING, "a set of metrics");
-    cw_yaml_schema(&in, root, SCHEMA);
-    if (in.status == CW_OK)
-        cw_yaml_only(&in, root, keys);
+    const struct cw_yaml *root = cw_yaml_load(&in, "a set of metrics", keys, SCHEMA, data, size);
     set->name = cw_yaml_text(&in, cw_yaml_get(&in, root, "set", true));
     set->title = cw_yaml_text(&in, cw_yaml_get(&in, root, "title", true));
     const struct cw_yaml *list = cw_yaml_get(&in, root, "metrics", true);
@@ -129,11 +122,11 @@ enum cw_status cw_set_load(struct cw_set *set, const char *data, const char *nam
 {
     if (is_path(name))
         return load_file(set, name, chip, arena, err);
-    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 80];
-    enum cw_status status = cw_data_dir(dir, data, err);
+    char path[CW_DATA_PATH_MAX], file[80];
+    snprintf(file, sizeof file, "sets/%.60s", name);
+    enum cw_status status = cw_data_path(path, data, file, err);
     if (status != CW_OK)
         return status;
-    snprintf(path, sizeof path, "%s/sets/%.60s.yaml", dir, name);
     FILE *probe = strlen(name) <= 60 && *name ? fopen(path, "re") : NULL;
     if (!probe)
         return unknown_set(data, name, arena, err);

@@ -9,20 +9,8 @@
 
 static enum cw_span span_of(enum cw_submetric sub)
 {
-    switch (sub) {
-    case CW_SUB_PEAK_FRAME:
-    case CW_SUB_PEAK_FRAME_PER_SECOND:
-    case CW_SUB_PER_CYCLE_IN_FRAME:
-    case CW_SUB_PCT_FRAME:
-        return CW_SPAN_FRAME;
-    case CW_SUB_PEAK_REGION:
-    case CW_SUB_PEAK_REGION_PER_SECOND:
-    case CW_SUB_PER_CYCLE_IN_REGION:
-    case CW_SUB_PCT_REGION:
-        return CW_SPAN_REGION;
-    default:
-        return CW_SPAN_MEASURED;
-    }
+    enum cw_cycles cycles = cw_submetric_cycles(sub);
+    return cycles == CW_CYCLES_FRAME ? CW_SPAN_FRAME : cycles == CW_CYCLES_REGION ? CW_SPAN_REGION : CW_SPAN_MEASURED;
 }
 
 static bool ends_with(const char *name, const char *end)

@@ -322,6 +322,12 @@ size_t cw_yaml_find(const struct cw_yaml *mapping, const char *key)
     return SIZE_MAX;
 }
 
+struct cw_yaml cw_yaml_key(const struct cw_yaml *mapping, size_t i)
+{
+    const struct cw_yaml_key *key = &mapping->keys[i];
+    return (struct cw_yaml){.text = key->text, .line = key->line, .column = key->column};
+}
+
 const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *key,
                                   bool required)
 {
@@ -340,13 +346,12 @@ void cw_yaml_only(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, 
     if (!cw_yaml_expect(reader, mapping, CW_YAML_MAPPING, "an entry"))
         return;
     for (size_t i = 0; i < mapping->count && reader->status == CW_OK; i++) {
-        const struct cw_yaml_key *key = &mapping->keys[i];
+        const struct cw_yaml key = cw_yaml_key(mapping, i);
         const char *const *a = allowed;
-        while (*a && strcmp(*a, key->text) != 0)
+        while (*a && strcmp(*a, key.text) != 0)
             a++;
         if (!*a)
-            cw_yaml_fail(reader, &(struct cw_yaml){.line = key->line, .column = key->column},
-                         "found the unknown key '%s'", key->text);
+            cw_yaml_fail(reader, &key, "found the unknown key '%s'", key.text);
     }
 }
 
@@ -374,8 +379,8 @@ const char *cw_yaml_name(struct cw_yaml_reader *reader, const struct cw_yaml *no
 
 const char *cw_yaml_key_name(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, size_t i)
 {
-    const struct cw_yaml_key *key = &mapping->keys[i];
-    return cw_yaml_name(reader, &(struct cw_yaml){.text = key->text, .line = key->line, .column = key->column});
+    const struct cw_yaml key = cw_yaml_key(mapping, i);
+    return cw_yaml_name(reader, &key);
 }
 
 static int by_text(const void *a, const void *b)
@@ -432,4 +437,16 @@ void cw_yaml_schema(struct cw_yaml_reader *reader, const struct cw_yaml *root, i
     uint64_t found = cw_yaml_integer(reader, schema, UINT32_MAX);
     if (reader->status == CW_OK && found != (uint64_t)version)
         cw_yaml_fail(reader, schema, "found schema %llu, expected schema %d", (unsigned long long)found, version);
+}
+
+const struct cw_yaml *cw_yaml_load(struct cw_yaml_reader *reader, const char *what, const char *const *keys,
+                                   int version, const void *data, size_t size)
+{
+    struct cw_yaml *root;
+    reader->status = cw_yaml_parse(&root, data, size, reader->source, reader->arena, reader->err);
+    if (!cw_yaml_expect(reader, reader->status == CW_OK ? root : NULL, CW_YAML_MAPPING, what))
+        return NULL;
+    cw_yaml_schema(reader, root, version);
+    cw_yaml_only(reader, root, keys);
+    return reader->status == CW_OK ? root : NULL;
 }

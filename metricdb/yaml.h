@@ -47,6 +47,10 @@ struct cw_yaml_reader {
 
 enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Parses a file of `size` bytes; NULL after a failure. It is a mapping of no keys but those of the NULL-terminated
+ * list, by the rules of `version` ("schema: 1"). `what` names it in messages: "a chip file". */
+const struct cw_yaml *cw_yaml_load(struct cw_yaml_reader *reader, const char *what, const char *const *keys,
+                                   int version, const void *data, size_t size);
 /* Counts the bytes of memory, or the steps, that a node asks for beyond its own text: a name that stands for many
  * things. Fails where a file asks for more than 16 MB and 16 for each byte of its size. */
 void cw_yaml_spend(struct cw_yaml_reader *reader, const struct cw_yaml *node, size_t bytes);
@@ -57,6 +61,8 @@ bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, e
                     const char *what);
 /* Which entry of a mapping has the key, or SIZE_MAX. Takes a time that grows with the logarithm of their number. */
 size_t cw_yaml_find(const struct cw_yaml *mapping, const char *key);
+/* The i-th key of a mapping as a scalar. */
+struct cw_yaml cw_yaml_key(const struct cw_yaml *mapping, size_t i);
 /* The value of a key; NULL when absent, which is an error if `required`. */
 const struct cw_yaml *cw_yaml_get(struct cw_yaml_reader *reader, const struct cw_yaml *mapping, const char *key,
                                   bool required);

@@ -2,9 +2,12 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "metricdb/chip_load.h"
+#include "metricdb/data.h"
 #include "metricdb/legacy.h"
 #include "metricdb/term.h"
+#include "metricdb/yaml.h"
 #include "tests/support/alloc_fail.h"
 
 static struct cw_arena *arena;
@@ -95,9 +98,10 @@ static size_t names_in(const char *formula, char names[][CW_METRIC_NAME_MAX], si
 Test(legacy, every_formula_can_be_evaluated_on_the_chip)
 {
     struct cw_error err = CW_ERROR_INIT;
-    cr_expect_eq(cw_legacy_check(legacy, chip, &err), CW_OK, "%u:%u: %s", err.line, err.column, err.message);
     for (uint32_t i = 0; i < legacy->count; i++) {
         const struct cw_legacy_name *n = &legacy->names[i];
+        cr_expect_eq(cw_legacy_resolve(n, chip, legacy->path, &err), CW_OK, "%u:%u: %s", err.line, err.column,
+                     err.message);
         char names[8][CW_METRIC_NAME_MAX];
         if (!n->formula)
             continue;
@@ -319,7 +323,7 @@ Test(legacy, a_metric_that_the_chip_lacks_has_its_place)
         struct cw_error err = CW_ERROR_INIT;
         strcat(text, rows[i].value);
         cr_assert_eq(cw_legacy_parse(&one, text, strlen(text), "l.yaml", arena, &err), CW_OK, "%s", err.message);
-        cr_expect_eq(cw_legacy_check(one, chip, &err), CW_ERR_INPUT);
+        cr_expect_eq(cw_legacy_resolve(&one->names[one->count - 1], chip, one->path, &err), CW_ERR_INPUT);
         cr_expect(err.line == rows[i].line && err.column == rows[i].column, "%zu: %u:%u", i, err.line, err.column);
         cr_expect(strstr(err.message, rows[i].part), "%s", err.message);
     }
@@ -347,48 +351,43 @@ Test(legacy, running_out_of_memory_is_an_error)
 
 /* ---- stall reasons ---------------------------------------------------------------------------------------------- */
 
+/* No program reads the file, people do. */
 Test(legacy, stall_reasons_of_both_interfaces)
 {
-    const struct cw_stall_reasons *reasons;
-    struct cw_error err = CW_ERROR_INIT;
-    cr_assert_eq(cw_stall_reasons_load(&reasons, arena, &err), CW_OK, "%s", err.message);
-    cr_expect_eq(reasons->count, 18);
+    static const char *const keys[] = {"schema", "prefixes", "not_issued", "reasons", NULL};
     static const char *const rows[][2] = {
         {"selected", "NONE"},
         {"wait", "EXEC_DEPENDENCY"},
-        {"short_scoreboard_not_issued", "EXEC_DEPENDENCY"},
-        {"smsp__pcsamp_warps_issue_stalled_long_scoreboard", "MEMORY_DEPENDENCY"},
-        {"smsp__pcsamp_warps_issue_stalled_lg_throttle_not_issued", "MEMORY_THROTTLE"},
-        {"not_selected_not_issued", "NOT_SELECTED"},
+        {"short_scoreboard", "EXEC_DEPENDENCY"},
+        {"long_scoreboard", "MEMORY_DEPENDENCY"},
+        {"lg_throttle", "MEMORY_THROTTLE"},
+        {"not_selected", "NOT_SELECTED"},
         {"sleeping", "SLEEPING"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect_str_eq(cw_stall_activity(reasons, rows[i][0]), rows[i][1], "%s", rows[i][0]);
-    cr_expect_null(cw_stall_activity(reasons, "wait_"));
-    cr_expect_null(cw_stall_activity(reasons, ""));
-    cr_expect_str_eq(reasons->activity_prefix, "CUPTI_ACTIVITY_PC_SAMPLING_STALL_");
-}
-
-Test(legacy, mistakes_in_stall_reasons_have_their_place)
-{
-    static const char head[] = "schema: 1\nprefixes: {activity: A_, pc_sampling: b_}\nnot_issued: _n\nreasons:\n";
-    static const struct {
-        const char *reasons;
-        unsigned line, column;
-        const char *message;
-    } rows[] = {
-        {"  X: [a]\n  Y: [b, a]\n", 6, 10, "found the reason a a second time, first on line 5"},
-        {"  X: a\n", 5, 6, "found a plain value for reasons of PC sampling, expected a list"},
-        {"  X: [a]\nmore: 1\n", 6, 1, "found the unknown key 'more'"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[512];
-        const struct cw_stall_reasons *reasons;
-        struct cw_error err = CW_ERROR_INIT;
-        strcat(strcpy(text, head), rows[i].reasons);
-        cr_expect_eq(cw_stall_reasons_parse(&reasons, text, strlen(text), "s.yaml", arena, &err), CW_ERR_INPUT);
-        cr_expect_str_eq(err.message, rows[i].message);
-        cr_expect(err.line == rows[i].line && err.column == rows[i].column, "%zu: %u:%u", i, err.line, err.column);
-        cr_expect_null(reasons);
-    }
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_yaml_reader in = {.source = "stall_reasons.yaml", .arena = arena, .err = &err};
+    const struct cw_yaml *nodes[64];
+    size_t count = 0, found = 0;
+    char path[CW_DATA_PATH_MAX];
+    struct cw_bytes file;
+    cr_assert_eq(cw_data_path(path, NULL, "legacy/stall_reasons", &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_file_read(&file, path, 1 << 20, &err), CW_OK, "%s", err.message);
+    const struct cw_yaml *root = cw_yaml_load(&in, "stall reasons", keys, 1, file.data, file.size);
+    const struct cw_yaml *reasons = cw_yaml_get(&in, root, "reasons", true);
+    cr_assert(cw_yaml_expect(&in, reasons, CW_YAML_MAPPING, "reasons"), "%s", err.message);
+    for (size_t i = 0; i < reasons->count; i++)
+        for (size_t k = 0; k < reasons->items[i].count; k++) {
+            const char *activity = cw_yaml_key_name(&in, reasons, i);
+            nodes[count] = &reasons->items[i].items[k];
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+                if (strcmp(cw_yaml_name(&in, nodes[count]), rows[r][0]) == 0) {
+                    cr_expect_str_eq(activity, rows[r][1], "%s", rows[r][0]);
+                    found++;
+                }
+            cr_assert_lt(count++, 64);
+        }
+    cw_yaml_unique(&in, nodes, count, "reason");
+    cr_expect_eq(in.status, CW_OK, "%s", err.message);
+    cr_expect(count == 18 && found == sizeof rows / sizeof *rows, "%zu reasons, %zu as expected", count, found);
+    cw_bytes_free(&file);
 }
