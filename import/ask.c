@@ -1,8 +1,6 @@
-#define _POSIX_C_SOURCE 200809L
 #include "import/ask.h"
 
 #include <string.h>
-#include <time.h>
 
 bool cw_ask_ok(const struct cw_ask *ask)
 {
@@ -92,11 +90,4 @@ bool cw_ask_take_smallest(struct cw_ask *ask, struct cw_ask_set *set, struct cw_
             set->items[kept++] = set->items[i];
     set->count = kept;
     return true;
-}
-
-double cw_ask_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -41,7 +41,5 @@ void cw_ask_minimize(struct cw_ask *ask, struct cw_ask_set *set);
 /* Finds a smallest set that does not fit in one that does not, and takes one of its members out of the latter. False
  * once what is left fits. */
 bool cw_ask_take_smallest(struct cw_ask *ask, struct cw_ask_set *set, struct cw_ask_set *smallest);
-/* Since some point in time, for differences. */
-double cw_ask_seconds(void);
 
 #endif

@@ -92,8 +92,7 @@ static void ban_all(struct cw_check_sets *sets, const uint32_t *placements, uint
 
 /* Rounds of check sets through our own scheduler, until the library refuses hardly any pass for some rounds, or the
  * question budget is spent. */
-static void repair(struct cw_model *m, struct cw_check_sets *sets, struct cw_arena **arena,
-                   struct cw_learn_report *report)
+static void repair(struct cw_model *m, struct cw_check_sets *sets, struct cw_arena **arena)
 {
     struct cw_check_window window = {0};
     sets->refused = ban_all;
@@ -101,7 +100,6 @@ static void repair(struct cw_model *m, struct cw_check_sets *sets, struct cw_are
         sets->random = sets->natural = (struct cw_check_count){0};
         cw_check_sets(sets, round);
         struct cw_check_count count = cw_check_total(sets);
-        report->rounds++;
         cw_model_tell(m, "check round %u: %u passes, %u refused; %u rules, %u bans", round + 1, count.passes,
                       count.refused, m->rule_count, m->ban_count);
         if (count.refused)
@@ -124,7 +122,7 @@ static void learn(struct cw_model *m, const char *prefix, struct cw_limit_table 
     renew_limits(m, &arena);
     struct cw_check_sets sets = {
         .ask = &m->ask, .usable = m->usable, .most = CW_MODEL_MOST, .judge = judge, .context = m};
-    repair(m, &sets, &arena, report);
+    repair(m, &sets, &arena);
     sets.random = sets.natural = (struct cw_check_count){0};
     sets.refused = NULL;
     for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
@@ -134,8 +132,6 @@ static void learn(struct cw_model *m, const char *prefix, struct cw_limit_table 
     cw_learn_write(m, prefix, table);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < m->chip.placement_count; p++)
         report->unusable += !m->usable[p];
-    report->classes = m->class_count;
-    report->limits = m->chip.limit_count;
     report->questions = m->ask.questions;
     cw_arena_destroy(arena);
 }
@@ -144,7 +140,6 @@ enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library,
                         struct cw_limit_table *table, struct cw_learn_report *report, void (*progress)(const char *),
                         struct cw_error *err)
 {
-    double start = cw_ask_seconds();
     struct cw_arena *arena = cw_arena_create();
     struct cw_model *m = arena ? cw_arena_alloc(arena, 1, sizeof *m) : NULL;
     *report = (struct cw_learn_report){0};
@@ -161,7 +156,6 @@ enum cw_status cw_learn(struct cw_facts *facts, const struct cw_nvperf *library,
     cw_nvperf_scheduler_destroy(m->ask.scheduler);
     enum cw_status status = m->ask.status;
     cw_arena_destroy(arena);
-    report->seconds = cw_ask_seconds() - start;
     return status == CW_OK && (table->classes.status != CW_OK || table->limits.status != CW_OK) ? cw_error_nomem(err)
                                                                                                 : status;
 }

@@ -11,11 +11,8 @@
 
 struct cw_learn_report {
     uint64_t questions;
-    uint32_t classes, limits;              /* limits as the database counts them */
-    uint32_t rounds;                       /* of repairs */
     struct cw_check_count random, natural; /* fresh sets, from which nothing was learned */
     uint32_t unusable;                     /* placements that no single pass holds */
-    double seconds;
 };
 
 /* Learns the table of an activity, but for its source, about the placements of `facts`. The chip's limits are not

@@ -182,10 +182,8 @@ static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progre
         run_round(m, &sets, FRESH_FIRST + k);
     report->random = sets.random;
     report->natural = sets.natural;
-    for (uint32_t i = 0; i < m->count; i++) {
-        report->removed += i < first && m->limits[i].gone;
-        report->added += i >= first && !m->limits[i].gone;
-    }
+    for (uint32_t i = 0; i < first; i++)
+        report->removed += m->limits[i].gone;
     report->questions = m->ask.questions;
 }
 
@@ -193,7 +191,6 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
                        struct cw_limit_table *table, struct cw_mend_report *report, void (*progress)(const char *what),
                        struct cw_error *err)
 {
-    double start = cw_ask_seconds();
     struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = facts->chip};
     struct cw_writer text;
     struct cw_yaml *root = NULL;
@@ -214,6 +211,5 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
     cw_writer_free(&text);
     cw_arena_destroy(m.tables);
     cw_arena_destroy(m.ask.arena);
-    report->seconds = cw_ask_seconds() - start;
     return m.ask.status;
 }

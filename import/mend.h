@@ -10,9 +10,8 @@
 
 struct cw_mend_report {
     uint64_t questions;
-    uint32_t removed, added;               /* limits */
+    uint32_t removed;                      /* limits */
     struct cw_check_count random, natural; /* fresh sets, from which nothing was learned */
-    double seconds;
 };
 
 /* Replaces the lines of a table that is about `facts`. The same library gives the same lines. `progress` may be NULL.
