@@ -63,6 +63,15 @@ bool cw_ask_fits(struct cw_ask *ask, const uint32_t *placements, uint32_t count)
     return cw_ask_ok(ask) && fits;
 }
 
+bool cw_ask_has_raw(const struct cw_ask *ask, const struct cw_ask_set *set, uint32_t placement, uint32_t except)
+{
+    const struct cw_chip_placement *p = ask->chip->placements;
+    uint32_t i = 0;
+    while (i < set->count && (i == except || p[set->items[i]].raw != p[placement].raw))
+        i++;
+    return i < set->count;
+}
+
 void cw_ask_minimize(struct cw_ask *ask, struct cw_ask_set *set)
 {
     for (uint32_t i = 0; i < set->count && cw_ask_ok(ask);) {

@@ -36,6 +36,8 @@ uint32_t cw_ask_draw(uint64_t *random, uint32_t n);
 uint32_t cw_ask_random(struct cw_ask *ask, uint32_t n);
 /* Whether these placements of the chip fit one pass; false after a failure. */
 bool cw_ask_fits(struct cw_ask *ask, const uint32_t *placements, uint32_t count);
+/* Whether a set has a placement of the raw counter, beside that at `except` (CW_NONE: anywhere). */
+bool cw_ask_has_raw(const struct cw_ask *ask, const struct cw_ask_set *set, uint32_t placement, uint32_t except);
 /* Drops placements of a set that does not fit while it still does not. */
 void cw_ask_minimize(struct cw_ask *ask, struct cw_ask_set *set);
 /* Finds a smallest set that does not fit in one that does not, and takes one of its members out of the latter. False

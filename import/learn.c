@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum {
     TRIES_EACH = 16,    /* random sets for each placement of a domain, */
@@ -112,6 +112,7 @@ static void repair(struct cw_model *m, struct cw_check_sets *sets, struct cw_are
 static void learn(struct cw_model *m, const char *prefix, struct cw_limit_table *table, struct cw_learn_report *report)
 {
     struct cw_arena *arena = NULL;
+    m->sets = cw_ask_array(&m->ask, CW_MODEL_SETS, sizeof *m->sets);
     cw_learn_domains(m);
     cw_model_tell(m, "domains compared");
     cw_learn_kinds(m);

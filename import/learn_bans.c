@@ -1,7 +1,7 @@
 /* Classes, and bans: what the rules wrongly allow, found by trial and forbidden for whole classes where that is so. */
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum {
     WIDEN_TRIES = 4,
@@ -107,11 +107,9 @@ static void refine(struct cw_model *m, const struct cw_ask_set *set, uint32_t at
     struct cw_ask_set tried = *set;
     bool *marked = cw_ask_array(&m->ask, m->classes[c].count, sizeof *marked);
     for (uint32_t i = 0; cw_ask_ok(&m->ask) && i < m->classes[c].count; i++) {
-        bool twice = false;
         tried.items[at] = m->classes[c].items[i];
-        for (uint32_t k = 0; k < set->count; k++)
-            twice |= k != at && m->chip.placements[set->items[k]].raw == m->chip.placements[tried.items[at]].raw;
-        marked[i] = tried.items[at] == set->items[at] || twice || !cw_ask_fits(&m->ask, tried.items, tried.count);
+        marked[i] = tried.items[at] == set->items[at] || cw_ask_has_raw(&m->ask, set, tried.items[at], at) ||
+                    !cw_ask_fits(&m->ask, tried.items, tried.count);
         unfit += marked[i];
     }
     if (cw_ask_ok(&m->ask) && unfit < m->classes[c].count)

@@ -2,14 +2,13 @@
  * from each of their parts, would take many to say. */
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum {
     DRAWS = 30,
     TRIES = 5, /* sets that a class is judged by before it joins, */
     NEED = 3,  /* of which so many have to be found */
     TRIM_ROUNDS = 6,
-    TRIM_SETS = 400,
     SMALLEST = 3, /* times the members of the set that it began with */
 };
 
@@ -88,11 +87,11 @@ static bool remove_worst(struct crowd *w, struct cw_ask_set *wrong, uint32_t *wr
 static bool trim(struct crowd *w)
 {
     struct cw_model *m = w->m;
-    struct cw_ask_set *wrong = cw_ask_array(&m->ask, TRIM_SETS, sizeof *wrong);
+    struct cw_ask_set *wrong = m->sets;
     uint32_t *votes = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *votes);
     for (int round = 0; round < TRIM_ROUNDS && cw_ask_ok(&m->ask); round++) {
         uint32_t count = 0;
-        for (uint32_t t = 0; t < TRIM_SETS && t < 4 * w->count + 40 && cw_ask_ok(&m->ask); t++) {
+        for (uint32_t t = 0; t < CW_MODEL_SETS && t < 4 * w->count + 40 && cw_ask_ok(&m->ask); t++) {
             wrong[count].count = 0;
             if (draw_members(w, &wrong[count], w->most + 1) &&
                 cw_ask_fits(&m->ask, wrong[count].items, wrong[count].count))

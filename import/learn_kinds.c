@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum {
     CROSS_TRIES = 60,
@@ -23,13 +23,12 @@ static struct cw_pool *pools_by_domain(struct cw_model *m)
 {
     const struct cw_chip *chip = &m->chip;
     struct cw_pool *pools = cw_ask_array(&m->ask, chip->domain_count, sizeof *pools);
-    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < chip->domain_count; d++)
-        pools[d].items = cw_ask_array(&m->ask, chip->placement_count, sizeof *pools[d].items);
-    for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < chip->placement_count; p++)
-        if (m->usable[p]) {
-            struct cw_pool *pool = &pools[chip->placements[p].domain];
-            pool->items[pool->count++] = p;
-        }
+    bool *marked = cw_ask_array(&m->ask, chip->domain_count, sizeof *marked);
+    for (uint32_t d = 0; cw_ask_ok(&m->ask) && d < chip->domain_count; d++) {
+        marked[d] = true;
+        pools[d] = cw_model_pool(m, marked);
+        marked[d] = false;
+    }
     return pools;
 }
 
@@ -169,12 +168,17 @@ static bool never_meet(const struct sorting *s, uint32_t a, uint32_t b)
     return p[s->pool.items[a]].raw == p[s->pool.items[b]].raw;
 }
 
+static void set_conflict(struct cw_model *m, uint32_t a, uint32_t b, bool conflict)
+{
+    m->conflict[(size_t)a * m->kind_room + b] = m->conflict[(size_t)b * m->kind_room + a] = conflict;
+}
+
 /* Whether two kinds exclude each other: what the probes say, a doubt counts as a conflict; for kinds that no probe has
  * compared, what their first placements say. */
 static void fill_conflicts(struct sorting *s)
 {
     struct cw_model *m = s->m;
-    uint32_t base = s->base, n = s->kind_count;
+    uint32_t n = s->kind_count;
     uint8_t *asked = cw_ask_array(&m->ask, (size_t)n * n, 1);
     for (uint32_t k = 0; k < s->probe_count && cw_ask_ok(&m->ask); k++) {
         uint32_t a = s->kind[s->probes[k]];
@@ -185,16 +189,14 @@ static void fill_conflicts(struct sorting *s)
                 continue;
             asked[(size_t)a * n + b] = asked[(size_t)b * n + a] = 1;
             if (row == 1)
-                m->conflict[(size_t)(base + a) * m->kind_room + base + b] =
-                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = 1;
+                set_conflict(m, s->base + a, s->base + b, true);
         }
     }
     for (uint32_t a = 0; a < n && cw_ask_ok(&m->ask); a++)
         for (uint32_t b = 0; b < a; b++) {
             uint32_t pair[2] = {s->pool.items[s->first[a]], s->pool.items[s->first[b]]};
             if (!asked[(size_t)a * n + b] && !never_meet(s, s->first[a], s->first[b]))
-                m->conflict[(size_t)(base + a) * m->kind_room + base + b] =
-                    m->conflict[(size_t)(base + b) * m->kind_room + base + a] = !cw_ask_fits(&m->ask, pair, 2);
+                set_conflict(m, s->base + a, s->base + b, !cw_ask_fits(&m->ask, pair, 2));
         }
 }
 
@@ -261,7 +263,7 @@ static uint32_t check_kinds(struct sorting *s)
         sorted[start[s->kind[i]] + filled[s->kind[i]]++] = i;
     for (uint32_t a = 0; a < s->kind_count && wrong < MOST_SURPRISES; a++)
         for (uint32_t b = 0; b <= a && wrong < MOST_SURPRISES; b++) {
-            bool conflict = m->conflict[(size_t)(s->base + a) * m->kind_room + s->base + b];
+            bool conflict = cw_model_excludes(m, s->base + a, s->base + b);
             uint32_t tries = a == b ? OWN_CHECKS : conflict ? CONFLICT_CHECKS : KIND_CHECKS;
             for (uint32_t t = 0; t < tries && filled[a] * filled[b] > 1 && wrong < MOST_SURPRISES; t++)
                 wrong += surprises(s, sorted[start[a] + cw_ask_random(&m->ask, filled[a])],

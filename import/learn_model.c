@@ -59,10 +59,14 @@ bool cw_model_fits_with(struct cw_model *m, const struct cw_ask_set *set, uint32
     return cw_ask_fits(&m->ask, all.items, all.count);
 }
 
+bool cw_model_excludes(const struct cw_model *m, uint32_t a, uint32_t b)
+{
+    return m->conflict[(size_t)a * m->kind_room + b];
+}
+
 bool cw_model_conflict(const struct cw_model *m, uint32_t a, uint32_t b)
 {
-    return m->kind[a] != CW_NONE && m->kind[b] != CW_NONE &&
-           m->conflict[(size_t)m->kind[a] * m->kind_room + m->kind[b]];
+    return m->kind[a] != CW_NONE && m->kind[b] != CW_NONE && cw_model_excludes(m, m->kind[a], m->kind[b]);
 }
 
 uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_ask_set *set)

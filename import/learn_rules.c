@@ -2,19 +2,18 @@
  * which several counters share. */
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum {
-    LEVEL_SETS = 300,   /* sets judged at each size */
-    MINED_SETS = 3000,  /* sets tried to find some that do not fit */
-    RARE_SETS = 30000,  /* the same, for rules that few sets meet */
-    MINED_EACH = 60,    /* at most, for each placement */
-    MINED_WANTED = 400, /* of those that do not fit */
-    CONTEXTS = 16,      /* sets that a placement is added to, to judge it */
-    LARGEST = 24,       /* size of sets looked at */
-    ROUNDS = 8,         /* rules for one size */
-    SMALL_POOL = 64,    /* placements of which all exceptions can be learned one by one */
-    LARGE_POOL = 400,   /* placements of which groups are learned one by one */
+    LEVEL_SETS = 300,  /* sets judged at each size */
+    MINED_SETS = 3000, /* sets tried to find some that do not fit */
+    RARE_SETS = 30000, /* the same, for rules that few sets meet */
+    MINED_EACH = 60,   /* at most, for each placement */
+    CONTEXTS = 16,     /* sets that a placement is added to, to judge it */
+    LARGEST = 24,      /* size of sets looked at */
+    ROUNDS = 8,        /* rules for one size */
+    SMALL_POOL = 64,   /* placements of which all exceptions can be learned one by one */
+    LARGE_POOL = 400,  /* placements of which groups are learned one by one */
     KIND_SAMPLES = 2,
     MOST_LOST = 5, /* percent of what a rule of a small pool forbids may fit */
 };
@@ -41,15 +40,16 @@ static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, 
 
 /* ---- who takes part --------------------------------------------------------------------------------------------- */
 
-struct mined {
-    uint32_t count, size; /* minimal sets that do not fit, all of one size */
-    struct cw_ask_set sets[MINED_WANTED];
+struct mined { /* minimal sets that do not fit, all of one size */
+    uint32_t count, size;
+    struct cw_ask_set *sets;
 };
 
-static void mine(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t tries, struct mined *mined)
+static struct mined mine(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t tries)
 {
-    uint32_t by_size[LARGEST + 1] = {0}, found = 0, kept = 0;
-    for (uint32_t t = 0; t < tries && found < MINED_WANTED && cw_ask_ok(&m->ask); t++) {
+    uint32_t by_size[LARGEST + 1] = {0}, found = 0;
+    struct mined mined = {.sets = m->sets};
+    for (uint32_t t = 0; t < tries && found < CW_MODEL_SETS && cw_ask_ok(&m->ask); t++) {
         struct cw_ask_set set = {0};
         cw_model_grow(m, &set, pool, size);
         if (set.count < 3 || cw_ask_fits(&m->ask, set.items, set.count))
@@ -58,16 +58,15 @@ static void mine(struct cw_model *m, const struct cw_pool *pool, uint32_t size, 
         if (!set.count || set.count > LARGEST)
             continue;
         by_size[set.count]++;
-        mined->sets[found++] = set;
+        m->sets[found++] = set;
     }
-    mined->size = 0;
     for (uint32_t s = 3; s <= LARGEST; s++)
-        if (by_size[s] > by_size[mined->size])
-            mined->size = s;
-    for (uint32_t k = 0; k < found && mined->size; k++)
-        if (mined->sets[k].count == mined->size)
-            mined->sets[kept++] = mined->sets[k];
-    mined->count = mined->size ? kept : 0;
+        if (by_size[s] > by_size[mined.size])
+            mined.size = s;
+    for (uint32_t k = 0; k < found && mined.size; k++)
+        if (m->sets[k].count == mined.size)
+            m->sets[mined.count++] = m->sets[k];
+    return mined;
 }
 
 static uint32_t root_of(uint32_t *parent, uint32_t p)
@@ -223,39 +222,36 @@ static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uin
  * a rule that few sets of the pool meet, of its members. False when there is no such rule. */
 static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t size, bool rare)
 {
-    struct mined *mined = cw_ask_array(&m->ask, 1, sizeof *mined);
-    if (!mined)
-        return false;
     uint32_t most = rare ? RARE_SETS : MINED_SETS, tries = MINED_EACH * pool->count;
-    mine(m, pool, size, tries < most ? tries : most, mined);
-    if (mined->count < 4)
+    const struct mined mined = mine(m, pool, size, tries < most ? tries : most);
+    if (mined.count < 4)
         return false;
-    struct cw_pool core = core_of(m, mined), members = core, light = {0};
+    struct cw_pool core = core_of(m, &mined), members = core, light = {0};
     bool large = core.count > LARGE_POOL;
     if (large)
         members = thin_out(m, &core);
-    uint32_t beyond = large ? percent_beyond(m, &members, mined->size - 1) : 0;
+    uint32_t beyond = large ? percent_beyond(m, &members, mined.size - 1) : 0;
     if (!large || beyond <= 1) {
-        members = participants(m, pool, &core, mined->size - 1);
-        beyond = percent_beyond(m, &members, mined->size - 1);
+        members = participants(m, pool, &core, mined.size - 1);
+        beyond = percent_beyond(m, &members, mined.size - 1);
     }
     if (!cw_ask_ok(&m->ask))
         return false;
     if (beyond > (rare ? 90 : 97))
         return false; /* too irregular for a rule */
     struct cw_pool judged = rare ? members : *pool;
-    uint32_t judged_size = rare ? mined->size : size, rules = m->rule_count;
+    uint32_t judged_size = rare ? mined.size : size, rules = m->rule_count;
     struct level before = judge_level(m, &judged, judged_size);
     if (beyond > 1)
-        light = cw_learn_light(m, &members, mined->size);
+        light = cw_learn_light(m, &members, mined.size);
     if (light.count)
-        learn_weighted(m, pool, &light, mined->size);
+        learn_weighted(m, pool, &light, mined.size);
     else
-        learn_groups(m, pool, &members, mined->size - 1, beyond > 1, large && beyond > 1);
+        learn_groups(m, pool, &members, mined.size - 1, beyond > 1, large && beyond > 1);
     struct level after = judge_level(m, &judged, judged_size);
     bool useless = after.made && after.unfit * 2 * before.made > before.unfit * after.made;
     /* bans do without the loss, as long as few are needed */
-    if (useless || (pool->count <= SMALL_POOL && percent_lost(m, &members, mined->size, rules) > MOST_LOST)) {
+    if (useless || (pool->count <= SMALL_POOL && percent_lost(m, &members, mined.size, rules) > MOST_LOST)) {
         m->rule_count = rules;
         return false;
     }

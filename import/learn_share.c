@@ -1,7 +1,7 @@
 /* Which placements share a group of a rule. */
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum { UNKNOWN, APART, SHARED }; /* what is known of two members */
 

@@ -1,48 +1,49 @@
 /* Placements that need more than one group of a rule. */
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 enum { SAMPLES = 60, TRIES = 12, DRAWS = 40, CANDIDATE_TRIES = 48, PAIR_TRIES = 6 };
 
 /* ---- light placements ------------------------------------------------------------------------------------------- */
 
-struct sample {
-    struct cw_ask_set set;
-    bool fits;
+struct samples { /* sets of one size */
+    uint32_t count, size, *items;
+    bool *fits; /* by set */
 };
 
-static uint32_t draw_samples(struct cw_model *m, const struct cw_pool *members, uint32_t size, struct sample *samples)
+static struct samples draw_samples(struct cw_model *m, const struct cw_pool *members, uint32_t size)
 {
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < SAMPLES * members->count && cw_ask_ok(&m->ask); t++) {
-        struct cw_ask_set *set = &samples[n].set;
-        set->count = 0;
-        if (!cw_model_grow(m, set, members, size))
+    size_t most = SAMPLES * (size_t)members->count;
+    struct samples s = {.size = size,
+                        .items = cw_ask_array(&m->ask, most * size, sizeof *s.items),
+                        .fits = cw_ask_array(&m->ask, most, sizeof *s.fits)};
+    for (size_t t = 0; t < most && cw_ask_ok(&m->ask); t++) {
+        struct cw_ask_set set = {0};
+        if (!cw_model_grow(m, &set, members, size))
             continue;
-        samples[n].fits = cw_ask_fits(&m->ask, set->items, set->count);
-        n++;
+        memcpy(s.items + (size_t)s.count * size, set.items, size * sizeof *s.items);
+        s.fits[s.count++] = cw_ask_fits(&m->ask, set.items, set.count);
     }
-    return n;
+    return s;
 }
 
-static bool all_kept(const struct cw_ask_set *set, const bool *dropped)
+static bool all_kept(const struct samples *s, uint32_t set, const bool *dropped)
 {
-    for (uint32_t i = 0; i < set->count; i++)
-        if (dropped[set->items[i]])
+    for (uint32_t i = 0; i < s->size; i++)
+        if (dropped[s->items[(size_t)set * s->size + i]])
             return false;
     return true;
 }
 
 /* The placement that stands in most of the sets that do not fit; CW_NONE when all that is kept fits. */
-static uint32_t worst_of(const struct sample *samples, uint32_t count, const bool *dropped, uint32_t *bad,
-                         uint32_t placements)
+static uint32_t worst_of(const struct samples *s, const bool *dropped, uint32_t *bad, uint32_t placements)
 {
     uint32_t worst = CW_NONE;
     memset(bad, 0, placements * sizeof *bad);
-    for (uint32_t k = 0; k < count; k++)
-        for (uint32_t i = 0; !samples[k].fits && i < samples[k].set.count && all_kept(&samples[k].set, dropped); i++) {
-            uint32_t p = samples[k].set.items[i];
+    for (uint32_t k = 0; k < s->count; k++)
+        for (uint32_t i = 0; !s->fits[k] && i < s->size && all_kept(s, k, dropped); i++) {
+            uint32_t p = s->items[(size_t)k * s->size + i];
             bad[p]++;
             if (worst == CW_NONE || bad[p] > bad[worst] || (bad[p] == bad[worst] && p < worst))
                 worst = p;
@@ -54,20 +55,19 @@ struct cw_pool cw_learn_light(struct cw_model *m, const struct cw_pool *members,
 {
     uint32_t placements = m->chip.placement_count, kept = members->count, inside = 0;
     struct cw_pool light = {0, cw_ask_array(&m->ask, members->count, sizeof *light.items)};
-    struct sample *samples = cw_ask_array(&m->ask, SAMPLES * (size_t)members->count + 1, sizeof *samples);
     bool *dropped = cw_ask_array(&m->ask, placements, sizeof *dropped);
     uint32_t *bad = cw_ask_array(&m->ask, placements, sizeof *bad);
+    const struct samples samples = draw_samples(m, members, size);
     if (!cw_ask_ok(&m->ask))
         return light;
-    uint32_t count = draw_samples(m, members, size, samples);
     for (uint32_t worst; kept * 2 >= members->count; kept--) {
-        worst = worst_of(samples, count, dropped, bad, placements);
+        worst = worst_of(&samples, dropped, bad, placements);
         if (worst == CW_NONE)
             break;
         dropped[worst] = true;
     }
-    for (uint32_t k = 0; k < count; k++)
-        inside += all_kept(&samples[k].set, dropped);
+    for (uint32_t k = 0; k < samples.count; k++)
+        inside += all_kept(&samples, k, dropped);
     if (kept * 2 < members->count || kept == members->count || inside < 40)
         return light;
     for (uint32_t i = 0; i < members->count; i++)

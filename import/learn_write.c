@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import/learn_steps.h"
+#include "import/learn_model.h"
 
 struct writing {
     struct cw_model *m;
@@ -169,7 +169,7 @@ static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain)
     uint32_t listed = 0, left_out = 1;
     for (uint32_t b = 0; b < m->kind_count; b++)
         if (m->chip.placements[w->kind_first[b]].domain == domain) {
-            bool conflict = m->conflict[(size_t)kind * m->kind_room + b];
+            bool conflict = cw_model_excludes(m, kind, b);
             listed += conflict && b >= kind;
             left_out += !conflict;
         }
@@ -178,7 +178,7 @@ static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain)
     if (whole)
         cw_limits_put_item(&w->text, m->chip.domains[domain].name);
     for (uint32_t b = 0; b < m->kind_count; b++) {
-        bool conflict = m->conflict[(size_t)kind * m->kind_room + b];
+        bool conflict = cw_model_excludes(m, kind, b);
         if (m->chip.placements[w->kind_first[b]].domain != domain || conflict == whole || (!whole && b < kind))
             continue;
         snprintf(text, sizeof text, "%s%s", whole ? "-" : "", w->kind_names[b]);
@@ -193,7 +193,7 @@ static void put_pairs(struct writing *w)
     for (uint32_t a = 0; a < m->kind_count; a++) {
         bool some = false;
         for (uint32_t b = a; b < m->kind_count && !some; b++)
-            some = m->conflict[(size_t)a * m->kind_room + b];
+            some = cw_model_excludes(m, a, b);
         if (!some)
             continue;
         cw_limits_put(&w->text, any ? "      %s: [" : "  - max: 1\n    pairs:\n      %s: [", w->kind_names[a]);

@@ -218,12 +218,8 @@ struct cw_list cw_mend_members(struct cw_mend *m, const struct cw_limit *l, uint
 
 bool cw_mend_join(struct cw_mend *m, struct cw_ask_set *set, uint32_t more)
 {
-    const struct cw_chip_placement *p = m->chip.placements;
-    if (!m->usable[more] || set->count == CW_ASK_MOST)
+    if (!m->usable[more] || set->count == CW_ASK_MOST || cw_ask_has_raw(&m->ask, set, more, CW_NONE))
         return false;
-    for (uint32_t i = 0; i < set->count; i++)
-        if (p[set->items[i]].raw == p[more].raw)
-            return false;
     set->items[set->count++] = more;
     if (cw_mend_broken(m, set->items, set->count, 0) == CW_NONE)
         return true;

@@ -23,11 +23,6 @@ static bool has(const struct cw_list *list, uint32_t item)
     return false;
 }
 
-static bool same_raw(const struct cw_mend *m, uint32_t a, uint32_t b)
-{
-    return m->chip.placements[a].raw == m->chip.placements[b].raw;
-}
-
 /* ---- drawing sets that a ban forbids ---------------------------------------------------------------------------- */
 
 /* Adds placements of the ban's slots until as many are filled as it takes. */
@@ -158,11 +153,9 @@ static struct cw_list likes(struct cw_mend *m, const struct cw_ask_set *set, uin
     for (uint32_t i = 0; i < part->count && cw_ask_ok(&m->ask); i++) {
         struct cw_ask_set other = *set;
         uint32_t p = part->items[i];
-        bool twice = !m->usable[p];
         other.items[at] = p;
-        for (uint32_t k = 0; k < set->count; k++)
-            twice |= k != at && same_raw(m, set->items[k], p);
-        if (twice || (allowed && cw_mend_broken(m, other.items, other.count, 0) != CW_NONE))
+        if (!m->usable[p] || cw_ask_has_raw(&m->ask, set, p, at) ||
+            (allowed && cw_mend_broken(m, other.items, other.count, 0) != CW_NONE))
             continue;
         if (p == set->items[at] || cw_ask_fits(&m->ask, other.items, other.count) == fitting)
             items[n++] = p;
@@ -251,7 +244,8 @@ static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set,
     uint32_t *members = (uint32_t *)copy->limit.members, *groups = (uint32_t *)copy->limit.groups, kept = 0;
     for (uint32_t k = 0; others && k < copy->limit.count; k++) {
         uint32_t pair[2] = {p, members[k]};
-        if (members[k] != p && groups[k] != own && !same_raw(m, p, members[k]) && !cw_ask_fits(&m->ask, pair, 2))
+        if (members[k] != p && groups[k] != own && m->chip.placements[p].raw != m->chip.placements[members[k]].raw &&
+            !cw_ask_fits(&m->ask, pair, 2))
             others[n++] = members[k];
         if (members[k] != p) {
             members[kept] = members[k];
