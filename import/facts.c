@@ -35,6 +35,33 @@ bool cw_list_covered(const struct cw_list *list, const struct cw_list *a, const 
     return covered;
 }
 
+struct importing {
+    struct cw_facts *f;
+    struct cw_nvperf_evaluator *e;
+    struct cw_error *err;
+    enum cw_status status; /* of the first failure; nothing is done after it */
+};
+
+static void *array(struct importing *in, size_t count, size_t size)
+{
+    void *items = in->status == CW_OK ? cw_arena_alloc(in->f->arena, count, size) : NULL;
+    if (!items && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+    return items;
+}
+
+/* A copy of two texts, one after the other; "" after a failure. */
+static const char *join(struct importing *in, const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    char *copy = array(in, length + tail + 1, 1);
+    if (!copy)
+        return "";
+    memcpy(copy, text, length);
+    memcpy(copy + length, end, tail);
+    return copy;
+}
+
 /* ---- domains and raw counters ----------------------------------------------------------------------------------- */
 
 struct found { /* a raw counter in a domain */
@@ -64,134 +91,110 @@ static void add_found(struct cw_writer *found, uint64_t id, uint32_t domain, uin
     cw_write_bytes(found, &(struct found){id, domain, preferred}, sizeof(struct found));
 }
 
-static enum cw_status gather(const struct cw_nvperf_scheduler *scheduler, struct cw_writer *found, struct cw_error *err)
+static void gather(struct importing *in, const struct cw_nvperf_scheduler *scheduler, struct cw_writer *found)
 {
     size_t domains;
     const struct cw_nvperf_domain *domain = cw_nvperf_domains(scheduler, &domains);
-    enum cw_status status = CW_OK;
-    for (size_t d = 0; d < domains && status == CW_OK; d++) {
+    for (size_t d = 0; d < domains && in->status == CW_OK; d++) {
         uint64_t *raws = NULL;
         size_t n = 0;
-        status = cw_nvperf_domain_counters(scheduler, domain[d].id, &raws, &n, err);
-        for (size_t i = 0; i < n && status == CW_OK; i++)
+        in->status = cw_nvperf_domain_counters(scheduler, domain[d].id, &raws, &n, in->err);
+        for (size_t i = 0; i < n && in->status == CW_OK; i++)
             add_found(found, raws[i], (uint32_t)d, preference(&domain[d], n));
         free(raws);
     }
-    return status;
 }
 
-/* Every raw counter that a metric needs: some are in no domain, since only sampling over time collects them. The caller
- * frees *ids. */
-static enum cw_status needed_raws(struct cw_facts *f, const struct cw_nvperf_evaluator *e, uint64_t **ids,
-                                  size_t *count, struct cw_error *err)
+/* Every raw counter that a metric needs: some are in no domain, since only sampling over time collects them. */
+static void gather_needed(struct importing *in, struct cw_writer *found)
 {
-    size_t room = 0, n = 0;
+    size_t room = 0, n = 0, count = 0;
+    uint64_t *raws = NULL;
     for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
-        room += cw_nvperf_metric_count(e, (enum cw_nvperf_type)type);
-    const char **names = cw_arena_alloc(f->arena, room, sizeof(const char *));
-    if (!names)
-        return cw_error_nomem(err);
+        room += cw_nvperf_metric_count(in->e, (enum cw_nvperf_type)type);
+    const char **names = array(in, room, sizeof(const char *));
     for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
-        for (size_t i = 0; i < cw_nvperf_metric_count(e, (enum cw_nvperf_type)type); i++)
-            if (!(names[n++] = cw_arena_printf(f->arena, "%s%s", cw_nvperf_metric_name(e, (enum cw_nvperf_type)type, i),
-                                               suffixes[type])))
-                return cw_error_nomem(err);
-    return cw_nvperf_raw_counters(e, names, n, ids, count, err);
+        for (size_t i = 0; names && i < cw_nvperf_metric_count(in->e, (enum cw_nvperf_type)type); i++)
+            names[n++] = join(in, cw_nvperf_metric_name(in->e, (enum cw_nvperf_type)type, i), suffixes[type]);
+    if (in->status == CW_OK)
+        in->status = cw_nvperf_raw_counters(in->e, names, n, &raws, &count, in->err);
+    for (size_t i = 0; i < count && in->status == CW_OK; i++)
+        add_found(found, raws[i], CW_NONE, CW_NONE);
+    free(raws);
 }
 
-static enum cw_status index_raws(struct cw_facts *f, const struct cw_nvperf_domain *list, size_t domain_count,
-                                 struct found *found, size_t count, struct cw_error *err)
+static void index_raws(struct importing *in, struct found *found, size_t count)
 {
-    struct cw_domain *domains = cw_arena_alloc(f->arena, domain_count, sizeof *domains);
-    struct cw_raw_counter *raws = cw_arena_alloc(f->arena, count, sizeof *raws);
-    struct cw_chip_placement *placements = cw_arena_alloc(f->arena, count, sizeof *placements);
-    if (!domains || !raws || !placements)
-        return cw_error_nomem(err);
-    for (size_t d = 0; d < domain_count; d++)
-        domains[d] = (struct cw_domain){.name = cw_arena_strdup(f->arena, list[d].name), .id = list[d].id};
-    if (count)
+    struct cw_chip *chip = &in->f->chip;
+    struct cw_raw_counter *raws = array(in, count, sizeof *raws);
+    struct cw_chip_placement *placements = array(in, count, sizeof *placements);
+    if (in->status == CW_OK && count)
         qsort(found, count, sizeof *found, by_id_and_preference);
-    uint32_t n = 0, placed = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; in->status == CW_OK && i < count; i++) {
         if (!i || found[i].id != found[i - 1].id)
-            raws[n++] = (struct cw_raw_counter){.id = found[i].id, .placement = placed};
+            raws[chip->raw_count++] = (struct cw_raw_counter){.id = found[i].id, .placement = chip->placement_count};
         if (found[i].domain == CW_NONE)
             continue;
-        raws[n - 1].placement_count++;
-        placements[placed++] = (struct cw_chip_placement){n - 1, found[i].domain};
+        raws[chip->raw_count - 1].placement_count++;
+        placements[chip->placement_count++] = (struct cw_chip_placement){chip->raw_count - 1, found[i].domain};
     }
-    f->chip.domains = domains;
-    f->chip.domain_count = (uint32_t)domain_count;
-    f->chip.raws = raws;
-    f->chip.raw_count = n;
-    f->chip.placements = placements;
-    f->chip.placement_count = placed;
-    return CW_OK;
+    chip->raws = raws;
+    chip->placements = placements;
 }
 
 /* Of some chips the library knows the metrics, but makes no passes: they have no domains. */
-static enum cw_status import_domains(struct cw_facts *f, const struct cw_nvperf *library,
-                                     const struct cw_nvperf_evaluator *e, struct cw_error *err)
+static void import_domains(struct importing *in, const struct cw_nvperf *library)
 {
+    struct cw_chip *chip = &in->f->chip;
     struct cw_nvperf_scheduler *scheduler = NULL;
-    const struct cw_nvperf_domain *list = NULL;
     struct cw_writer found;
-    uint64_t *needed = NULL;
-    size_t domain_count = 0, needed_count = 0;
+    size_t count = 0;
     cw_writer_init(&found);
-    enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, f->chip.name, CW_NVPERF_PROFILER, NULL);
-    if (status == CW_OK) {
-        list = cw_nvperf_domains(scheduler, &domain_count);
-        status = gather(scheduler, &found, err);
-    } else if (status == CW_ERR_UNSUPPORTED) {
-        status = CW_OK;
+    enum cw_status status = cw_nvperf_scheduler_create(&scheduler, library, chip->name, CW_NVPERF_PROFILER, NULL);
+    in->status = status == CW_ERR_UNSUPPORTED ? CW_OK : status;
+    if (scheduler) {
+        const struct cw_nvperf_domain *list = cw_nvperf_domains(scheduler, &count);
+        struct cw_domain *domains = array(in, count, sizeof *domains);
+        for (size_t d = 0; domains && d < count; d++)
+            domains[d] = (struct cw_domain){.name = join(in, list[d].name, ""), .id = list[d].id};
+        chip->domains = domains;
+        chip->domain_count = (uint32_t)count;
+        gather(in, scheduler, &found);
     }
-    if (status == CW_OK)
-        status = needed_raws(f, e, &needed, &needed_count, err);
-    for (size_t i = 0; i < needed_count && status == CW_OK; i++)
-        add_found(&found, needed[i], CW_NONE, CW_NONE);
-    if (status == CW_OK)
-        status = found.status == CW_OK ? index_raws(f, list, domain_count, (struct found *)(void *)found.data,
-                                                    found.size / sizeof(struct found), err)
-                                       : cw_error_nomem(err);
-    free(needed);
+    gather_needed(in, &found);
+    if (in->status == CW_OK && found.status != CW_OK)
+        in->status = cw_error_nomem(in->err);
+    index_raws(in, (struct found *)(void *)found.data, found.size / sizeof(struct found));
     cw_writer_free(&found);
     cw_nvperf_scheduler_destroy(scheduler);
-    return status;
 }
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
-static enum cw_status raw_list(struct cw_facts *f, const struct cw_nvperf_evaluator *evaluator, const char *base,
-                               const char *suffix, struct cw_list *list, struct cw_error *err)
+static struct cw_list raw_list(struct importing *in, const char *metric)
 {
-    char name[512];
-    snprintf(name, sizeof name, "%s%s", base, suffix);
-    const char *const one = name;
-    uint64_t *raws;
-    size_t count;
-    enum cw_status status = cw_nvperf_raw_counters(evaluator, &one, 1, &raws, &count, err);
-    if (status != CW_OK)
-        return status;
-    uint32_t *items = cw_arena_alloc(f->arena, count, sizeof *items);
+    uint64_t *raws = NULL;
+    size_t count = 0;
     uint32_t n = 0;
+    if (in->status == CW_OK)
+        in->status = cw_nvperf_raw_counters(in->e, &metric, 1, &raws, &count, in->err);
+    uint32_t *items = array(in, count, sizeof *items);
     for (size_t i = 0; items && i < count; i++) {
-        uint32_t index = cw_chip_find_raw(&f->chip, raws[i]);
+        uint32_t index = cw_chip_find_raw(&in->f->chip, raws[i]);
         if (index != CW_NONE) /* optional ones are no facts of the metric */
             items[n++] = index;
     }
     free(raws);
-    *list = (struct cw_list){n, items};
-    return items ? CW_OK : cw_error_nomem(err);
+    return (struct cw_list){n, items};
 }
 
-static uint32_t unit_index(struct cw_facts *f, const char *name)
+static uint32_t unit_index(struct importing *in, const char *name)
 {
+    struct cw_facts *f = in->f;
     for (uint32_t i = 0; i < f->chip.unit_count; i++)
         if (strcmp(f->units[i].name, name) == 0)
             return i;
-    f->units[f->chip.unit_count] =
-        (struct cw_unit){.name = cw_arena_strdup(f->arena, name), .active = CW_NONE, .elapsed = CW_NONE};
+    f->units[f->chip.unit_count] = (struct cw_unit){.name = join(in, name, ""), .active = CW_NONE, .elapsed = CW_NONE};
     return f->chip.unit_count++;
 }
 
@@ -203,66 +206,52 @@ struct common {
 };
 #define COMMON(metric) ((struct common){&(metric)->name, &(metric)->dimension, &(metric)->unit, &(metric)->raws})
 
-static enum cw_status import_common(struct cw_facts *f, const struct cw_nvperf_evaluator *evaluator,
-                                    enum cw_nvperf_type type, size_t i, struct common c, struct cw_error *err)
+static void import_common(struct importing *in, enum cw_nvperf_type type, size_t i, struct common c)
 {
-    char unit[32], name[512], dimension[128];
-    *c.name = cw_arena_strdup(f->arena, cw_nvperf_metric_name(evaluator, type, i));
-    if (!*c.name)
-        return cw_error_nomem(err);
-    cw_nvperf_metric_unit(evaluator, type, i, unit);
-    *c.unit = unit_index(f, *unit ? unit : "none");
-    snprintf(name, sizeof name, "%s%s", *c.name, suffixes[type]);
-    enum cw_status status = cw_nvperf_dimension(evaluator, name, dimension, sizeof dimension, err);
-    if (status == CW_OK)
-        status = raw_list(f, evaluator, *c.name, suffixes[type], c.raws, err);
+    char unit[32], dimension[128] = "";
+    *c.name = join(in, cw_nvperf_metric_name(in->e, type, i), "");
+    cw_nvperf_metric_unit(in->e, type, i, unit);
+    *c.unit = unit_index(in, *unit ? unit : "none");
+    const char *metric = join(in, *c.name, suffixes[type]);
+    if (in->status == CW_OK)
+        in->status = cw_nvperf_dimension(in->e, metric, dimension, sizeof dimension, in->err);
+    *c.raws = raw_list(in, metric);
     /* a percentage is a plain number times 100, which the sub-metric says already */
-    *c.dimension = cw_arena_strdup(f->arena, dimension);
-    return *c.dimension || status != CW_OK ? status : cw_error_nomem(err);
+    *c.dimension = join(in, dimension, "");
 }
 
-static enum cw_status import_counters(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
+static struct cw_list copy_indices(struct importing *in, const size_t *items, size_t count)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; status == CW_OK && i < f->chip.counter_count; i++) {
-        struct cw_counter *c = &f->counters[i];
-        *c = (struct cw_counter){.active = CW_NONE, .elapsed = CW_NONE, .peak = NAN};
-        status = import_common(f, e, CW_NVPERF_COUNTER, i, COMMON(c), err);
-        if (status == CW_OK)
-            status = raw_list(f, e, c->name, ".sum.per_cycle_active", &f->active_raws[i], err);
-        if (status == CW_OK)
-            status = raw_list(f, e, c->name, ".sum.per_cycle_elapsed", &f->elapsed_raws[i], err);
-    }
-    return status;
-}
-
-static struct cw_list copy_indices(struct cw_facts *f, const size_t *items, size_t count)
-{
-    uint32_t *copy = cw_arena_alloc(f->arena, count, sizeof *copy);
+    uint32_t *copy = array(in, count, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++)
         copy[i] = (uint32_t)items[i];
     return (struct cw_list){copy ? (uint32_t)count : 0, copy};
 }
 
-static enum cw_status import_derived(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
+static void import_metrics(struct importing *in)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; status == CW_OK && i < f->chip.ratio_count; i++) {
+    struct cw_facts *f = in->f;
+    for (uint32_t i = 0; in->status == CW_OK && i < f->chip.counter_count; i++) {
+        struct cw_counter *c = &f->counters[i];
+        *c = (struct cw_counter){.active = CW_NONE, .elapsed = CW_NONE, .peak = NAN};
+        import_common(in, CW_NVPERF_COUNTER, i, COMMON(c));
+        f->active_raws[i] = raw_list(in, join(in, c->name, ".sum.per_cycle_active"));
+        f->elapsed_raws[i] = raw_list(in, join(in, c->name, ".sum.per_cycle_elapsed"));
+    }
+    for (uint32_t i = 0; in->status == CW_OK && i < f->chip.ratio_count; i++) {
         f->ratios[i] = (struct cw_ratio){.numerator = CW_NONE, .denominator = CW_NONE, .scale = 1, .max_rate = NAN};
-        status = import_common(f, e, CW_NVPERF_RATIO, i, COMMON(&f->ratios[i]), err);
+        import_common(in, CW_NVPERF_RATIO, i, COMMON(&f->ratios[i]));
     }
-    for (uint32_t i = 0; status == CW_OK && i < f->chip.throughput_count; i++) {
-        const size_t *counters, *throughputs;
-        size_t counter_count, throughput_count;
-        status = import_common(f, e, CW_NVPERF_THROUGHPUT, i, COMMON(&f->throughputs[i]), err);
-        if (status == CW_OK)
-            status = cw_nvperf_throughput_parts(e, i, &counters, &counter_count, &throughputs, &throughput_count, err);
-        if (status == CW_OK) {
-            f->throughputs[i].counters = copy_indices(f, counters, counter_count);
-            f->throughputs[i].throughputs = copy_indices(f, throughputs, throughput_count);
-        }
+    for (uint32_t i = 0; in->status == CW_OK && i < f->chip.throughput_count; i++) {
+        const size_t *counters = NULL, *throughputs = NULL;
+        size_t counter_count = 0, throughput_count = 0;
+        import_common(in, CW_NVPERF_THROUGHPUT, i, COMMON(&f->throughputs[i]));
+        if (in->status == CW_OK)
+            in->status = cw_nvperf_throughput_parts(in->e, i, &counters, &counter_count, &throughputs,
+                                                    &throughput_count, in->err);
+        f->throughputs[i].counters = copy_indices(in, counters, counter_count);
+        f->throughputs[i].throughputs = copy_indices(in, throughputs, throughput_count);
     }
-    return status;
 }
 
 /* ---- cycles ----------------------------------------------------------------------------------------------------- */
@@ -350,43 +339,37 @@ void cw_facts_settle_units(struct cw_facts *f)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status allocate(struct cw_facts *f, const struct cw_nvperf_evaluator *e, struct cw_error *err)
+static void allocate(struct importing *in)
 {
+    struct cw_facts *f = in->f;
     struct cw_chip *chip = &f->chip;
-    chip->counter_count = (uint32_t)cw_nvperf_metric_count(e, CW_NVPERF_COUNTER);
-    chip->ratio_count = (uint32_t)cw_nvperf_metric_count(e, CW_NVPERF_RATIO);
-    chip->throughput_count = (uint32_t)cw_nvperf_metric_count(e, CW_NVPERF_THROUGHPUT);
+    chip->counter_count = (uint32_t)cw_nvperf_metric_count(in->e, CW_NVPERF_COUNTER);
+    chip->ratio_count = (uint32_t)cw_nvperf_metric_count(in->e, CW_NVPERF_RATIO);
+    chip->throughput_count = (uint32_t)cw_nvperf_metric_count(in->e, CW_NVPERF_THROUGHPUT);
     size_t bases = (size_t)chip->counter_count + chip->ratio_count + chip->throughput_count;
-    chip->counters = f->counters = cw_arena_alloc(f->arena, chip->counter_count, sizeof *f->counters);
-    chip->ratios = f->ratios = cw_arena_alloc(f->arena, chip->ratio_count, sizeof *f->ratios);
-    chip->throughputs = f->throughputs = cw_arena_alloc(f->arena, chip->throughput_count, sizeof *f->throughputs);
-    chip->units = f->units = cw_arena_alloc(f->arena, bases, sizeof *f->units);
-    f->active_raws = cw_arena_alloc(f->arena, chip->counter_count, sizeof *f->active_raws);
-    f->elapsed_raws = cw_arena_alloc(f->arena, chip->counter_count, sizeof *f->elapsed_raws);
-    return f->counters && f->ratios && f->throughputs && f->units && f->active_raws && f->elapsed_raws
-               ? CW_OK
-               : cw_error_nomem(err);
+    chip->counters = f->counters = array(in, chip->counter_count, sizeof *f->counters);
+    chip->ratios = f->ratios = array(in, chip->ratio_count, sizeof *f->ratios);
+    chip->throughputs = f->throughputs = array(in, chip->throughput_count, sizeof *f->throughputs);
+    chip->units = f->units = array(in, bases, sizeof *f->units);
+    f->active_raws = array(in, chip->counter_count, sizeof *f->active_raws);
+    f->elapsed_raws = array(in, chip->counter_count, sizeof *f->elapsed_raws);
 }
 
 enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *library, const char *chip,
                                struct cw_arena *arena, struct cw_error *err)
 {
+    struct importing in = {.f = f, .err = err};
     *f = (struct cw_facts){.arena = arena};
-    f->chip.name = cw_arena_strdup(arena, chip);
-    struct cw_nvperf_evaluator *e = NULL;
-    enum cw_status status = cw_nvperf_evaluator_create(&e, library, chip, NULL, 0, err);
-    if (status == CW_OK)
-        status = import_domains(f, library, e, err);
-    if (status == CW_OK)
-        status = allocate(f, e, err);
-    if (status == CW_OK)
-        status = import_counters(f, e, err);
-    if (status == CW_OK)
-        status = import_derived(f, e, err);
-    cw_nvperf_evaluator_destroy(e);
-    if (status != CW_OK)
-        return status;
+    f->chip.name = join(&in, chip, "");
+    if (in.status == CW_OK)
+        in.status = cw_nvperf_evaluator_create(&in.e, library, chip, NULL, 0, err);
+    if (in.status == CW_OK) {
+        import_domains(&in, library);
+        allocate(&in);
+        import_metrics(&in);
+    }
+    cw_nvperf_evaluator_destroy(in.e);
     f->chip.device_counter = CW_NONE;
-    f->chip.time = counter_named(f, "gpu", 3, "__time_duration");
-    return CW_OK;
+    f->chip.time = in.status == CW_OK ? counter_named(f, "gpu", 3, "__time_duration") : CW_NONE;
+    return in.status;
 }
