@@ -20,7 +20,6 @@ static void renew_limits(struct cw_model *m, struct cw_arena **arena)
 {
     struct cw_limit_table table;
     struct cw_writer text;
-    struct cw_yaml *root;
     cw_arena_destroy(*arena);
     *arena = cw_ask_ok(&m->ask) ? cw_arena_create() : NULL;
     m->chip.limits = NULL;
@@ -33,7 +32,7 @@ static void renew_limits(struct cw_model *m, struct cw_arena **arena)
     cw_writer_init(&text);
     cw_learn_write(m, "", &table);
     if (cw_ask_ok(&m->ask))
-        m->ask.status = cw_limit_table_load(&table, "learned limits", &m->chip, &text, &root, *arena, m->ask.err);
+        m->ask.status = cw_limit_table_load(&table, "learned limits", &m->chip, NULL, &text, *arena, m->ask.err);
     cw_limit_table_free(&table);
     cw_writer_free(&text);
 }

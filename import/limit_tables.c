@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "metricdb/chip_load.h"
-#include "metricdb/limits.h"
 
 enum { LARGEST_FILE = 64 << 20 };
 
@@ -24,8 +23,8 @@ void cw_limit_table_free(struct cw_limit_table *table)
     cw_writer_free(&table->limits);
 }
 
-enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const char *name, struct cw_chip *chip,
-                                   struct cw_writer *text, struct cw_yaml **root, struct cw_arena *arena,
+enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const char *what, struct cw_chip *chip,
+                                   struct cw_limit_names *names, struct cw_writer *text, struct cw_arena *arena,
                                    struct cw_error *err)
 {
     cw_write_format(text, "classes:\n");
@@ -33,11 +32,12 @@ enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const cha
     cw_write_format(text, "limits:\n");
     cw_write_bytes(text, table->limits.data, table->limits.size);
     bool whole = text->status == CW_OK && table->classes.status == CW_OK && table->limits.status == CW_OK;
-    struct cw_yaml_reader in = {name, arena, err, .size = text->size};
-    in.status = whole ? cw_yaml_parse(root, text->data, text->size, name, arena, err) : cw_error_nomem(err);
+    struct cw_yaml *root = NULL;
+    struct cw_yaml_reader in = {what, arena, err, .size = text->size};
+    in.status = whole ? cw_yaml_parse(&root, text->data, text->size, what, arena, err) : cw_error_nomem(err);
     if (in.status == CW_OK)
-        cw_limits_load(chip, &in, cw_yaml_get(&in, *root, "classes", true), cw_yaml_get(&in, *root, "limits", true),
-                       NULL);
+        cw_limits_load(chip, names, &in, cw_yaml_get(&in, root, "classes", true),
+                       cw_yaml_get(&in, root, "limits", true), NULL);
     return in.status;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "import/facts.h"
-#include "metricdb/yaml.h"
+#include "metricdb/limits.h"
 
 /* One activity's: lines of YAML that belong under `classes:`, and under `limits:` or `pm_limits:`, and the line of
  * `source:` that says where they come from. All are empty where nothing is known. */
@@ -18,9 +18,9 @@ void cw_limit_table_init(struct cw_limit_table *table);
 void cw_limit_table_free(struct cw_limit_table *table);
 
 /* Makes both sections one document, in `text`, and its limits those of the chip, through the loader that users have.
- * `name` is for messages; `root` and the limits live in `arena`. */
-enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const char *name, struct cw_chip *chip,
-                                   struct cw_writer *text, struct cw_yaml **root, struct cw_arena *arena,
+ * `what` is for messages; the limits and `names`, which may be NULL, live in `arena`. */
+enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const char *what, struct cw_chip *chip,
+                                   struct cw_limit_names *names, struct cw_writer *text, struct cw_arena *arena,
                                    struct cw_error *err);
 
 /* Takes the tables of range profiling and of PM sampling from the chip file at `path`: learning takes minutes, taking

@@ -193,20 +193,19 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
 {
     struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = facts->chip};
     struct cw_writer text;
-    struct cw_yaml *root = NULL;
     *report = (struct cw_mend_report){0};
     if (!m.ask.arena)
         return cw_error_nomem(err);
     cw_writer_init(&text);
     m.ask.chip = &m.chip;
-    m.ask.status = cw_limit_table_load(table, "limits to mend", &m.chip, &text, &root, m.ask.arena, err);
+    m.ask.status = cw_limit_table_load(table, "limits to mend", &m.chip, &m.names, &text, m.ask.arena, err);
     if (cw_ask_ok(&m.ask))
         m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, m.chip.name, activity, err);
     if (cw_ask_ok(&m.ask))
         mend(&m, report, progress);
     table->classes.size = table->limits.size = 0;
     if (cw_ask_ok(&m.ask))
-        cw_mend_write(&m, &text, root, table);
+        cw_mend_write(&m, &text, table);
     cw_nvperf_scheduler_destroy(m.ask.scheduler);
     cw_writer_free(&text);
     cw_arena_destroy(m.tables);

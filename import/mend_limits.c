@@ -196,13 +196,9 @@ uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *s
     return n;
 }
 
-struct cw_list cw_mend_domain(struct cw_mend *m, uint32_t domain)
+const struct cw_list *cw_mend_domain(const struct cw_mend *m, uint32_t placement)
 {
-    uint32_t *items = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *items), n = 0;
-    for (uint32_t p = 0; items && p < m->chip.placement_count; p++)
-        if (m->chip.placements[p].domain == domain)
-            items[n++] = p;
-    return (struct cw_list){n, items};
+    return &m->names.items[m->chip.placements[placement].domain].placements;
 }
 
 struct cw_list cw_mend_members(struct cw_mend *m, const struct cw_limit *l, uint32_t group)

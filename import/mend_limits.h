@@ -26,9 +26,10 @@ struct cw_mend_limit {
 
 struct cw_mend {
     struct cw_ask ask;
-    struct cw_chip chip;     /* its limits are those that are not gone */
-    struct cw_arena *tables; /* has what cw_mend_refresh makes */
-    bool *usable;            /* by placement */
+    struct cw_chip chip;         /* its limits are those that are not gone */
+    struct cw_arena *tables;     /* has what cw_mend_refresh makes */
+    struct cw_limit_names names; /* in the file */
+    bool *usable;                /* by placement */
 
     struct cw_mend_limit *limits;
     uint32_t count, room;
@@ -60,8 +61,8 @@ uint32_t cw_mend_group_count(const struct cw_limit *limit);
 /* and those that a set uses. */
 uint32_t cw_mend_used(const struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count);
 
-/* The placements of a domain, and the members of a group of a limit. */
-struct cw_list cw_mend_domain(struct cw_mend *m, uint32_t domain);
+/* The placements of the domain that a placement is in, and the members of a group of a limit. */
+const struct cw_list *cw_mend_domain(const struct cw_mend *m, uint32_t placement);
 struct cw_list cw_mend_members(struct cw_mend *m, const struct cw_limit *limit, uint32_t group);
 
 /* Whether the limits let `more` join a set; where they do, it joins. */
@@ -87,9 +88,7 @@ bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32
 /* Replaces a rule that an accepted set breaks, and which is already gone, by one that takes a group more, of which all
  * but the light groups need one in common. False where there are no light groups; then nothing is changed. */
 bool cw_mend_lighten(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
-/* Appends the lines of both sections as they were read, without what is gone and with what is new. `text` is what was
- * read, `root` its tree. */
-void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,
-                   struct cw_limit_table *table);
+/* Appends the lines of both sections as they were read from `text`, without what is gone and with what is new. */
+void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, struct cw_limit_table *table);
 
 #endif

@@ -352,12 +352,12 @@ void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
 /* Whether nearly anything of the same domain in place of a member makes a set fit. */
 static bool is_special(struct cw_mend *m, const struct cw_ask_set *set, uint32_t at)
 {
-    struct cw_list domain = cw_mend_domain(m, m->chip.placements[set->items[at]].domain);
+    const struct cw_list *domain = cw_mend_domain(m, set->items[at]);
     uint32_t met = 0, fit = 0;
     for (uint32_t t = 0; t < DRAWS * SPECIALS && met < SPECIALS && cw_ask_ok(&m->ask); t++) {
         struct cw_ask_set other = *set;
         other.items[at] = other.items[--other.count];
-        if (!cw_mend_join(m, &other, domain.items[cw_ask_random(&m->ask, domain.count)]))
+        if (!cw_mend_join(m, &other, domain->items[cw_ask_random(&m->ask, domain->count)]))
             continue;
         met++;
         fit += cw_ask_fits(&m->ask, other.items, other.count);
@@ -414,10 +414,8 @@ void cw_mend_forbid(struct cw_mend *m, const uint32_t *items, uint32_t count)
         uint32_t tuple[CW_MEND_PARTS];
         if (smallest.count < 2 || !cw_ask_ok(&m->ask) || !make_ban(m, &smallest, &ban, tuple, &ordered))
             continue;
-        for (uint32_t k = 0; k < ban.count; k++) {
-            struct cw_list domain = cw_mend_domain(m, m->chip.placements[tuple[k]].domain);
-            candidates[k] = likes(m, &ordered, k, &domain, false, true);
-        }
+        for (uint32_t k = 0; k < ban.count; k++)
+            candidates[k] = likes(m, &ordered, k, cw_mend_domain(m, tuple[k]), false, true);
         if (cw_ask_ok(&m->ask))
             grow_box(m, &ban, tuple, candidates, false);
         if (cw_ask_ok(&m->ask))

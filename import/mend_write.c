@@ -6,16 +6,11 @@
 
 #include "import/mend_limits.h"
 
-struct named { /* placements that have a name in the file, or are to get one */
-    const char *name;
-    struct cw_list placements;
-};
-
 struct writing {
     struct cw_mend *m;
     struct cw_limits_text text; /* of one section of the table */
     struct cw_limit_table *table;
-    struct named *names; /* large ones first, new ones at the end */
+    struct cw_limit_name *names; /* large ones first, new ones at the end */
     uint32_t count, room, number;
     bool *inside; /* by placement, of cover */
 };
@@ -24,56 +19,18 @@ struct writing {
 
 static void add_name(struct writing *w, const char *name, struct cw_list placements)
 {
-    struct named *names = cw_ask_grown(&w->m->ask, w->names, w->count, &w->room, sizeof *names);
+    struct cw_limit_name *names = cw_ask_grown(&w->m->ask, w->names, w->count, &w->room, sizeof *names);
     w->names = names ? names : w->names;
     if (placements.count && cw_ask_ok(&w->m->ask))
-        w->names[w->count++] = (struct named){name, placements};
-}
-
-/* The placements of a list of raw counters in a domain, or of names that stand before. */
-static struct cw_list resolve(struct writing *w, const struct cw_yaml *list, const char *domain)
-{
-    const struct cw_chip *chip = &w->m->chip;
-    uint32_t *items = cw_ask_array(&w->m->ask, chip->placement_count, sizeof *items), n = 0;
-    for (size_t i = 0; items && i < list->count; i++) {
-        uint32_t raw = domain ? cw_chip_find_raw(chip, strtoull(list->items[i].text, NULL, 16)) : CW_NONE;
-        for (uint32_t k = 0; raw != CW_NONE && k < chip->raws[raw].placement_count; k++) {
-            uint32_t p = chip->raws[raw].placement + k;
-            if (n < chip->placement_count && strcmp(chip->domains[chip->placements[p].domain].name, domain) == 0)
-                items[n++] = p;
-        }
-        for (uint32_t k = 0; !domain && k < w->count; k++)
-            if (strcmp(w->names[k].name, list->items[i].text) == 0)
-                for (uint32_t j = 0; j < w->names[k].placements.count && n < chip->placement_count; j++)
-                    items[n++] = w->names[k].placements.items[j];
-    }
-    return (struct cw_list){n, items};
+        w->names[w->count++] = (struct cw_limit_name){name, placements};
 }
 
 static int by_size(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
+    const struct cw_limit_name *x = a, *y = b;
     if (x->placements.count != y->placements.count)
         return x->placements.count > y->placements.count ? -1 : 1;
     return strcmp(x->name, y->name);
-}
-
-/* The domains and classes of the file, which the loader has found to be right. */
-static void read_names(struct writing *w, const struct cw_yaml *root)
-{
-    struct cw_yaml_reader in = {"limits", w->m->ask.arena, w->m->ask.err, CW_OK};
-    const struct cw_yaml *classes = cw_yaml_get(&in, root, "classes", true);
-    for (uint32_t d = 0; d < w->m->chip.domain_count; d++)
-        add_name(w, w->m->chip.domains[d].name, cw_mend_domain(w->m, d));
-    for (size_t i = 0; classes && i < classes->count && cw_ask_ok(&w->m->ask); i++) {
-        const struct cw_yaml *of = cw_yaml_get(&in, &classes->items[i], "of", false);
-        const struct cw_yaml *raw = cw_yaml_get(&in, &classes->items[i], "raw", false);
-        const struct cw_yaml *domain = cw_yaml_get(&in, &classes->items[i], "domain", false);
-        if (of || (raw && domain))
-            add_name(w, classes->keys[i].text, resolve(w, of ? of : raw, of ? NULL : domain->text));
-    }
-    if (w->count)
-        qsort(w->names, w->count, sizeof *w->names, by_size);
 }
 
 static bool is_name(const struct writing *w, const char *text)
@@ -159,9 +116,10 @@ static void put_each(struct writing *w, const struct cw_list *list)
         listed[list->items[i]] = true;
         one &= p[list->items[i]].domain == p[list->items[0]].domain;
     }
-    for (uint32_t i = 0; rest && i < m->chip.placement_count && one; i++)
-        if (p[i].domain == p[list->items[0]].domain && !listed[i])
-            rest[n++] = i;
+    const struct cw_list *domain = cw_mend_domain(m, list->items[0]);
+    for (uint32_t i = 0; rest && i < domain->count && one; i++)
+        if (!listed[domain->items[i]])
+            rest[n++] = domain->items[i];
     one = one && cw_ask_ok(&m->ask) && 2 * n < list->count;
     cw_limits_put(&w->text, ", each: [");
     if (one)
@@ -256,13 +214,14 @@ static void copy_text(struct writing *w, const struct cw_writer *text)
     }
 }
 
-void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, const struct cw_yaml *root,
-                   struct cw_limit_table *table)
+void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, struct cw_limit_table *table)
 {
     struct writing w = {.m = m, .table = table};
     w.inside = cw_ask_array(&m->ask, m->chip.placement_count, sizeof *w.inside);
-    if (cw_ask_ok(&m->ask))
-        read_names(&w, root);
+    for (uint32_t i = 0; i < m->names.count; i++)
+        add_name(&w, m->names.items[i].name, m->names.items[i].placements);
+    if (w.count)
+        qsort(w.names, w.count, sizeof *w.names, by_size);
     if (cw_ask_ok(&m->ask))
         copy_text(&w, text);
     w.text = (struct cw_limits_text){&table->limits, 0};

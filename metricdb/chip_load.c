@@ -350,7 +350,7 @@ static void load_root(struct load *l, const void *data, size_t size)
     const struct cw_yaml *device_counter = cw_yaml_get(&l->in, root, "device_counter", false);
     chip->device_counter = device_counter && ok(l) ? find_raw(l, device_counter) : CW_NONE;
     if (ok(l))
-        cw_limits_load(chip, &l->in, cw_yaml_get(&l->in, root, "classes", false),
+        cw_limits_load(chip, NULL, &l->in, cw_yaml_get(&l->in, root, "classes", false),
                        cw_yaml_get(&l->in, root, "limits", false), cw_yaml_get(&l->in, root, "pm_limits", false));
     load_counters(l);
     chip->time = optional_counter(l, root, "time", CW_NONE);

@@ -1,9 +1,13 @@
 #define _GNU_SOURCE
 #include "metricdb/compiled.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -19,7 +23,8 @@ enum {
     MOST_ROWS = 1 << 20,      /* of a table */
     REPEATED = MOST_ROWS + 1, /* instead of a number of rows: the table is the one before it */
     BYTES_FIXED = 48 << 20,   /* of memory for what is read, and for each byte of the file */
-    BYTES_PER_BYTE = 48
+    BYTES_PER_BYTE = 48,
+    LARGEST_FILE = 256 << 20
 };
 
 static bool is_text(const struct cw_compiled_field *f)
@@ -392,4 +397,43 @@ enum cw_status cw_compiled_read(const struct cw_chip **out, const void *data, si
     memcpy(r.chip->hash, hash, sizeof r.chip->hash);
     *out = r.chip;
     return CW_OK;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+bool cw_compiled_folder(char path[CW_PATH_MAX])
+{
+    char share[CW_PATH_MAX];
+    return cw_data_beside(share) && snprintf(path, CW_PATH_MAX, "%s/compiled", share) < CW_PATH_MAX;
+}
+
+const char *cw_compiled_name(const char *path, char name[CW_PATH_MAX])
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    snprintf(name, CW_PATH_MAX, "%.*s.cwchip", dot ? (int)(dot - base) : (int)strlen(base), base);
+    return name;
+}
+
+bool cw_compiled_load(const struct cw_chip **chip, const char *path, const uint8_t hash[16], struct cw_arena *arena)
+{
+    char folder[CW_PATH_MAX], name[CW_PATH_MAX], file[2 * CW_PATH_MAX];
+    if (!cw_compiled_folder(folder))
+        return false;
+    snprintf(file, sizeof file, "%s/%s", folder, cw_compiled_name(path, name));
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    struct stat st;
+    void *data = MAP_FAILED;
+    size_t size = 0;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= LARGEST_FILE) {
+        size = (size_t)st.st_size;
+        data = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    }
+    close(fd);
+    if (data == MAP_FAILED)
+        return false;
+    bool held = cw_compiled_read(chip, data, size, hash, path, arena, NULL) == CW_OK;
+    munmap(data, size);
+    return held;
 }

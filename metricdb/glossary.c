@@ -55,36 +55,27 @@ static int space(enum part part)
     return part == UNITS ? 0 : part == PREFIXES ? 1 : part == SAID ? 3 : 2;
 }
 
-static int compare(int space_a, const char *a, size_t a_length, int space_b, const char *b, size_t b_length)
-{
-    if (space_a != space_b)
-        return space_a - space_b;
-    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-    return order ? order : (a_length > b_length) - (a_length < b_length);
-}
-
 static int by_phrase(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int order = compare(space(x->part), x->phrase, x->length, space(y->part), y->phrase, y->length);
+    if (space(x->part) != space(y->part))
+        return space(x->part) - space(y->part);
+    int order = memcmp(x->phrase, y->phrase, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int by_phrase_and_line(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = by_phrase(x, y);
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static const struct entry *find(const struct cw_glossary *g, int in, const char *phrase, size_t length)
+/* Among the phrases that share a space of names with those of `part`. */
+static const struct entry *find(const struct cw_glossary *g, enum part part, const char *phrase, size_t length)
 {
-    size_t low = 0, high = g->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct entry *e = &g->entries[middle];
-        int order = compare(space(e->part), e->phrase, e->length, in, phrase, length);
-        if (order == 0)
-            return e;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const struct entry wanted = {.phrase = phrase, .length = length, .part = part};
+    return g->count ? bsearch(&wanted, g->entries, g->count, sizeof wanted, by_phrase) : NULL;
 }
 
 static void load_part(struct cw_glossary *g, struct cw_yaml_reader *in, const struct cw_yaml *node, enum part part)
@@ -104,7 +95,7 @@ static void refuse_repeats(const struct cw_glossary *g, struct cw_yaml_reader *i
 {
     for (size_t i = 1; i < g->count && in->status == CW_OK; i++) {
         const struct entry *a = &g->entries[i - 1], *b = &g->entries[i];
-        if (compare(space(a->part), a->phrase, a->length, space(b->part), b->phrase, b->length) == 0)
+        if (by_phrase(a, b) == 0)
             cw_yaml_fail(in, &(struct cw_yaml){.line = b->line, .column = b->column},
                          "found '%s' a second time, first on line %u", b->phrase, a->line);
     }
@@ -127,7 +118,7 @@ static void load_parts(struct cw_glossary *g, struct cw_yaml_reader *in, const s
     for (int p = 0; p < PART_COUNT; p++)
         load_part(g, in, parts[p], (enum part)p);
     if (g->count)
-        qsort(g->entries, g->count, sizeof *g->entries, by_phrase);
+        qsort(g->entries, g->count, sizeof *g->entries, by_phrase_and_line);
     refuse_repeats(g, in);
 }
 
@@ -211,21 +202,25 @@ struct parsed {
     size_t prefix_count, phrase_count;
 };
 
+static const char *text_of(const struct cw_glossary *g, enum part part, const char *phrase)
+{
+    const struct entry *entry = find(g, part, phrase, strlen(phrase));
+    return entry ? entry->text : NULL;
+}
+
 const char *cw_glossary_unit(const struct cw_glossary *g, const char *name)
 {
-    const struct entry *entry = find(g, space(UNITS), name, strlen(name));
-    return entry ? entry->text : NULL;
+    return text_of(g, UNITS, name);
 }
 
 const char *cw_glossary_said(const struct cw_glossary *g, const char *word)
 {
-    const struct entry *entry = find(g, space(SAID), word, strlen(word));
-    return entry ? entry->text : NULL;
+    return text_of(g, SAID, word);
 }
 
-static struct piece look_up(const struct cw_glossary *g, int in, const char *text, size_t length)
+static struct piece look_up(const struct cw_glossary *g, enum part part, const char *text, size_t length)
 {
-    return (struct piece){find(g, in, text, length), text, length};
+    return (struct piece){find(g, part, text, length), text, length};
 }
 
 /* The longest phrase from `text` on, else its first word. */
@@ -234,7 +229,7 @@ static struct piece next_phrase(const struct cw_glossary *g, const char *text)
     size_t length = strlen(text), word = strcspn(text, "_");
     for (size_t end = length; end > 0; end--)
         if (end == length || text[end] == '_') {
-            struct piece piece = look_up(g, 2, text, end);
+            struct piece piece = look_up(g, LEADS, text, end);
             if (piece.entry)
                 return piece;
         }
@@ -248,12 +243,12 @@ static bool parse(struct parsed *out, const struct cw_glossary *g, const char *n
     for (const char *dot; (dot = strchr(name, '.')); name = dot + 1) {
         if (out->prefix_count == sizeof out->prefixes / sizeof *out->prefixes)
             return false;
-        out->prefixes[out->prefix_count++] = look_up(g, 1, name, (size_t)(dot - name));
+        out->prefixes[out->prefix_count++] = look_up(g, PREFIXES, name, (size_t)(dot - name));
     }
     const char *gap = strstr(name, "__");
     if (!gap || gap == name || !gap[2])
         return false;
-    out->unit = look_up(g, 0, name, (size_t)(gap - name));
+    out->unit = look_up(g, UNITS, name, (size_t)(gap - name));
     for (const char *at = gap + 2; *at;) {
         if (out->phrase_count == MOST_PHRASES)
             return false;
@@ -352,12 +347,12 @@ static void name_unit(struct out *out, const struct parsed *parts)
         put_n(out, parts->unit.text, parts->unit.length);
 }
 
-/* The last phrase of a part, since "average ... hit_rate" is a hit rate. */
-static const char *last_of(const struct parsed *parts, enum part part)
+/* The last phrase of a part, since "average ... hit_rate" is a hit rate; or the first. */
+static const char *text_in(const struct parsed *parts, enum part part, bool last)
 {
     const char *text = NULL;
-    for (size_t i = 0; i < parts->phrase_count; i++)
-        if (parts->phrases[i].entry && parts->phrases[i].entry->part == part)
+    for (size_t i = 0; i < parts->phrase_count && (last || !text); i++)
+        if (is_part(parts, i, part))
             text = parts->phrases[i].entry->text;
     return text;
 }
@@ -370,10 +365,7 @@ static bool ends_with(const struct out *out, const char *end)
 
 static void put_head(struct out *out, const struct parsed *parts, enum cw_metric_type type, const char *unit)
 {
-    const char *lead = last_of(parts, LEADS), *head = NULL;
-    for (size_t i = 0; i < parts->phrase_count && !head; i++)
-        if (parts->phrases[i].entry && parts->phrases[i].entry->part == HEADS)
-            head = parts->phrases[i].entry->text;
+    const char *lead = text_in(parts, LEADS, true), *head = text_in(parts, HEADS, false);
     if (!lead)
         lead = type == CW_RATIO ? "Average number of" : "Number of";
     put_filled(out, lead, unit);
@@ -388,7 +380,7 @@ static void put_qualifiers(struct out *out, const struct parsed *parts)
 {
     size_t start = out->used;
     for (int part = OPERATIONS; part < NOTES; part++) {
-        bool operation_before = part == MEMORY && last_of(parts, OPERATIONS);
+        bool operation_before = part == MEMORY && text_in(parts, OPERATIONS, true);
         for (size_t i = 0; i < parts->phrase_count; i++) {
             const struct entry *e = parts->phrases[i].entry;
             if (!e || (int)e->part != part || is_subunit(parts, i))
@@ -419,13 +411,13 @@ static void put_notes(struct out *out, const struct parsed *parts)
     int count = 0;
     for (size_t i = 0; i < parts->phrase_count; i++) {
         const struct entry *e = parts->phrases[i].entry;
-        if (e && e->part == NOTES)
+        if (is_part(parts, i, NOTES))
             put_note(out, e->text, strlen(e->text), &count);
     }
     for (size_t i = 0; i < parts->prefix_count; i++) {
         const struct piece *p = &parts->prefixes[i];
-        /* a name may say "variant for sampling" twice over */
-        if (p->entry && (!last_of(parts, NOTES) || strcmp(p->entry->text, last_of(parts, NOTES)) != 0))
+        const char *note = text_in(parts, NOTES, true); /* a name may say "variant for sampling" twice over */
+        if (p->entry && (!note || strcmp(p->entry->text, note) != 0))
             put_note(out, p->entry->text, strlen(p->entry->text), &count);
         else if (!p->entry)
             put_note(out, p->text, p->length, &count);

@@ -1,7 +1,7 @@
 #include "metricdb/legacy.h"
 
 #include <ctype.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -175,22 +175,17 @@ enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data,
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
+static int by_name(const void *name, const void *entry)
+{
+    return strcmp(name, ((const struct cw_legacy_name *)entry)->name);
+}
+
 const struct cw_legacy_name *cw_legacy_find_kind(const struct cw_legacy *legacy, enum cw_legacy_kind kind,
                                                  const char *name)
 {
-    size_t low = kind == CW_LEGACY_METRIC ? 0 : legacy->metric_count;
-    size_t high = kind == CW_LEGACY_METRIC ? legacy->metric_count : legacy->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(legacy->names[middle].name, name);
-        if (order == 0)
-            return &legacy->names[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    bool metric = kind == CW_LEGACY_METRIC;
+    uint32_t first = metric ? 0 : legacy->metric_count, count = metric ? legacy->metric_count : legacy->count - first;
+    return count ? bsearch(name, legacy->names + first, count, sizeof *legacy->names, by_name) : NULL;
 }
 
 const struct cw_legacy_name *cw_legacy_find(const struct cw_legacy *legacy, const char *name)

@@ -7,16 +7,10 @@
 
 enum { MOST_PROBES = 1024 };
 
-/* A name that limits refer to: a class, or a domain with all its placements. */
-struct named {
-    const char *name;
-    struct cw_list placements;
-};
-
 struct load {
     struct cw_yaml_reader *in;
     struct cw_chip *chip;
-    struct named *names;
+    struct cw_limit_name *names;
     uint32_t name_count;
     uint32_t *slots, slot_count; /* hash of names: 1 + index, 0 is empty */
     struct cw_limit *limits;     /* being filled */
@@ -51,16 +45,16 @@ static uint32_t *slot_of(const struct load *l, const char *name)
 }
 
 /* NULL where no class before and no domain has the name. */
-static const struct named *look_up(const struct load *l, const char *name)
+static const struct cw_limit_name *look_up(const struct load *l, const char *name)
 {
     const uint32_t *slot = ok(l) ? slot_of(l, name) : NULL;
     return slot && *slot ? &l->names[*slot - 1] : NULL;
 }
 
-static const struct named *find_name(struct load *l, const struct cw_yaml *node)
+static const struct cw_limit_name *find_name(struct load *l, const struct cw_yaml *node)
 {
     const char *text = cw_yaml_text(l->in, node);
-    const struct named *name = look_up(l, text);
+    const struct cw_limit_name *name = look_up(l, text);
     if (ok(l) && !name)
         cw_yaml_fail(l->in, node, "found '%s', expected a class of the 'classes' section or a domain", text);
     return name;
@@ -68,7 +62,7 @@ static const struct named *find_name(struct load *l, const struct cw_yaml *node)
 
 static size_t name_size(struct load *l, const struct cw_yaml *node)
 {
-    const struct named *name = find_name(l, node);
+    const struct cw_limit_name *name = find_name(l, node);
     return name ? name->placements.count : 0;
 }
 
@@ -91,7 +85,7 @@ static void add_name(struct load *l, const struct cw_yaml *node, const char *nam
         cw_yaml_fail(l->in, node, "found the name '%s', and too many others that have its hash", name);
         return;
     }
-    l->names[l->name_count] = (struct named){name, placements};
+    l->names[l->name_count] = (struct cw_limit_name){name, placements};
     *slot = ++l->name_count;
 }
 
@@ -117,7 +111,7 @@ static void name_domains(struct load *l)
 static uint32_t find_domain(struct load *l, const struct cw_yaml *node)
 {
     const char *text = cw_yaml_text(l->in, node);
-    const struct named *name = look_up(l, text);
+    const struct cw_limit_name *name = look_up(l, text);
     if (name && name < l->names + l->chip->domain_count)
         return (uint32_t)(name - l->names);
     cw_yaml_fail(l->in, node, "found '%s', expected a domain of the 'domains' section", text);
@@ -168,7 +162,7 @@ static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *ite
     spend_members(l, item, size);
     members = cw_yaml_array(l->in, size, sizeof *members);
     for (size_t k = 0; ok(l) && k < of->count; k++) {
-        const struct named *name = find_name(l, &of->items[k]);
+        const struct cw_limit_name *name = find_name(l, &of->items[k]);
         memcpy(members + n, name->placements.items, name->placements.count * sizeof *members);
         n += name->placements.count;
     }
@@ -211,7 +205,7 @@ static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, 
     return &l->limits[l->limit_count++];
 }
 
-static void add_group(struct cw_limit *limit, const struct named *name, uint32_t group)
+static void add_group(struct cw_limit *limit, const struct cw_limit_name *name, uint32_t group)
 {
     uint32_t *members = (uint32_t *)limit->members, *groups = (uint32_t *)limit->groups;
     for (uint32_t k = 0; k < name->placements.count; k++, limit->count++) {
@@ -245,7 +239,7 @@ static void load_groups(struct load *l, const struct cw_yaml *node, const struct
         size += list_size(l, &list->items[i], classes);
     l->mark++;
     for (size_t i = 0; ok(l) && except && i < except->count; i++) {
-        const struct named *name = find_name(l, &except->items[i]);
+        const struct cw_limit_name *name = find_name(l, &except->items[i]);
         cw_yaml_spend(l->in, &except->items[i], name ? name->placements.count : 0);
         for (uint32_t k = 0; name && k < name->placements.count; k++)
             l->excluded[name->placements.items[k]] = l->mark;
@@ -283,7 +277,7 @@ static void load_sets(struct load *l, const struct cw_yaml *list, uint32_t max)
 }
 
 /* A name of a pair's list; '-' before it takes it out again. */
-static const struct named *find_signed(struct load *l, const struct cw_yaml *node, bool *minus)
+static const struct cw_limit_name *find_signed(struct load *l, const struct cw_yaml *node, bool *minus)
 {
     struct cw_yaml bare = *node;
     *minus = node->kind == CW_YAML_SCALAR && node->text[0] == '-';
@@ -295,14 +289,14 @@ static const struct named *find_signed(struct load *l, const struct cw_yaml *nod
  * itself is listed, each of its placements is a group. */
 static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw_yaml *list, uint32_t max)
 {
-    const struct named *name = find_name(l, key);
+    const struct cw_limit_name *name = find_name(l, key);
     size_t size = name ? name->placements.count : 0;
     bool minus, with_itself = false;
     if (!ok(l) || !cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "the classes that conflict"))
         return;
     uint32_t out = ++l->mark;
     for (size_t k = 0; ok(l) && k < list->count; k++) {
-        const struct named *other = find_signed(l, &list->items[k], &minus);
+        const struct cw_limit_name *other = find_signed(l, &list->items[k], &minus);
         cw_yaml_spend(l->in, &list->items[k], other ? other->placements.count : 0);
         for (uint32_t i = 0; other && minus && i < other->placements.count; i++)
             l->excluded[other->placements.items[i]] = out;
@@ -316,7 +310,7 @@ static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw
     for (uint32_t k = 0; k < own; k++)
         l->keyed[members[k]] = out;
     for (size_t k = 0; k < list->count; k++) {
-        const struct named *other = find_signed(l, &list->items[k], &minus);
+        const struct cw_limit_name *other = find_signed(l, &list->items[k], &minus);
         for (uint32_t i = 0; !minus && i < other->placements.count; i++) {
             uint32_t p = other->placements.items[i];
             bool is_key = l->keyed[p] == out;
@@ -385,21 +379,23 @@ static bool load_section(struct load *l, const struct cw_yaml *limits, const cha
     return ok(l);
 }
 
-void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struct cw_yaml *classes,
-                    const struct cw_yaml *limits, const struct cw_yaml *pm_limits)
+void cw_limits_load(struct cw_chip *chip, struct cw_limit_names *names, struct cw_yaml_reader *in,
+                    const struct cw_yaml *classes, const struct cw_yaml *limits, const struct cw_yaml *pm_limits)
 {
     struct load l = {.in = in, .chip = chip};
-    size_t names = chip->domain_count + (classes ? classes->count : 0);
+    size_t count = chip->domain_count + (classes ? classes->count : 0);
     if (classes && !cw_yaml_expect(in, classes, CW_YAML_MAPPING, "classes"))
         return;
-    l.slot_count = (uint32_t)(2 * names + 1);
+    l.slot_count = (uint32_t)(2 * count + 1);
     l.slots = cw_yaml_array(in, l.slot_count, sizeof *l.slots);
-    l.names = cw_yaml_array(in, names, sizeof *l.names);
+    l.names = cw_yaml_array(in, count, sizeof *l.names);
     l.excluded = cw_yaml_array(in, chip->placement_count, sizeof *l.excluded);
     l.keyed = cw_yaml_array(in, chip->placement_count, sizeof *l.keyed);
     name_domains(&l);
     if (classes)
         name_classes(&l, classes);
+    if (names)
+        *names = (struct cw_limit_names){l.name_count, l.names};
     if (load_section(&l, limits, "limits")) {
         chip->limits = chip->pm_limits = l.limits;
         chip->limit_count = chip->pm_limit_count = l.limit_count;

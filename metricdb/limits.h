@@ -7,9 +7,19 @@
 #include "metricdb/chip.h"
 #include "metricdb/yaml.h"
 
+/* Names that limits refer to: all domains, with all their placements, then the classes in the order of the file. */
+struct cw_limit_name {
+    const char *name;
+    struct cw_list placements;
+};
+struct cw_limit_names {
+    uint32_t count;
+    const struct cw_limit_name *items;
+};
+
 /* Fills the chip's limits from the sections; each may be NULL, which means that the file does not have it. Without
- * 'pm_limits', sampling has the limits of range profiling. Failures are in `in->status`. */
-void cw_limits_load(struct cw_chip *chip, struct cw_yaml_reader *in, const struct cw_yaml *classes,
-                    const struct cw_yaml *limits, const struct cw_yaml *pm_limits);
+ * 'pm_limits', sampling has the limits of range profiling. `names` may be NULL. Failures are in `in->status`. */
+void cw_limits_load(struct cw_chip *chip, struct cw_limit_names *names, struct cw_yaml_reader *in,
+                    const struct cw_yaml *classes, const struct cw_yaml *limits, const struct cw_yaml *pm_limits);
 
 #endif

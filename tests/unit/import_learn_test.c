@@ -156,7 +156,8 @@ static void load(struct cw_chip *chip, const struct cw_limit_table *learned, str
                     (const char *)learned->classes.data, (int)learned->limits.size, (const char *)learned->limits.data);
     cr_assert_eq(cw_yaml_parse(&root, text.data, text.size, "learned", arena, &err), CW_OK, "%s", err.message);
     struct cw_yaml_reader in = {"learned", arena, &err, CW_OK};
-    cw_limits_load(chip, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true), NULL);
+    cw_limits_load(chip, NULL, &in, cw_yaml_get(&in, root, "classes", true), cw_yaml_get(&in, root, "limits", true),
+                   NULL);
     cr_assert_eq(in.status, CW_OK, "%s", err.message);
     cw_writer_free(&text);
 }
