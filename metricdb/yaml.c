@@ -10,6 +10,8 @@
 
 #include <yaml.h>
 
+#include "base/bytes.h"
+
 enum { DEEPEST = 24, VALUES_FIXED = 1 << 16, BYTES_PER_VALUE = 12, SPENT_FIXED = 16 << 20, SPENT_TIMES = 16 };
 
 struct parse {
@@ -53,30 +55,6 @@ static enum cw_status next_event(struct parse *p, yaml_event_t *event)
     return CW_OK;
 }
 
-/* Children of a node under construction, in malloc memory until their number is known. */
-struct children {
-    struct cw_yaml *items;
-    struct cw_yaml_key *keys;
-    size_t count, capacity;
-};
-
-static bool grow(struct children *c, bool keyed)
-{
-    if (c->count < c->capacity)
-        return true;
-    size_t capacity = c->capacity + c->capacity / 2 + 8;
-    struct cw_yaml *items = realloc(c->items, capacity * sizeof *items);
-    if (items)
-        c->items = items;
-    struct cw_yaml_key *keys = keyed ? realloc(c->keys, capacity * sizeof *keys) : NULL;
-    if (keys)
-        c->keys = keys;
-    if (!items || (keyed && !keys))
-        return false;
-    c->capacity = capacity;
-    return true;
-}
-
 static int by_key(const void *a, const void *b)
 {
     const struct cw_yaml_key *const *x = a, *const *y = b;
@@ -105,20 +83,13 @@ static enum cw_status sort_keys(struct parse *p, const struct cw_yaml *node)
     return status;
 }
 
-static enum cw_status keep(struct parse *p, struct cw_yaml *node, struct children *c)
+/* What was gathered while its size was not known. */
+static void *keep(struct parse *p, const struct cw_writer *gathered)
 {
-    node->count = c->count;
-    node->items = cw_arena_alloc(p->arena, c->count, sizeof *c->items);
-    if (node->items && c->count)
-        memcpy(node->items, c->items, c->count * sizeof *c->items);
-    if (node->kind == CW_YAML_MAPPING) {
-        node->keys = cw_arena_alloc(p->arena, c->count, sizeof *c->keys);
-        if (node->keys && c->count)
-            memcpy(node->keys, c->keys, c->count * sizeof *c->keys);
-    }
-    if (!node->items || (node->kind == CW_YAML_MAPPING && !node->keys))
-        return cw_error_nomem(p->err);
-    return node->kind == CW_YAML_MAPPING ? sort_keys(p, node) : CW_OK;
+    void *kept = gathered->status == CW_OK ? cw_arena_alloc(p->arena, gathered->size, 1) : NULL;
+    if (kept && gathered->size)
+        memcpy(kept, gathered->data, gathered->size);
+    return kept;
 }
 
 static const char *scalar_text(struct parse *p, const yaml_event_t *event, enum cw_status *status)
@@ -149,42 +120,52 @@ static unsigned text_column(const yaml_event_t *event, const char *text)
 
 static enum cw_status parse_node(struct parse *p, const yaml_event_t *event, struct cw_yaml *node, int depth);
 
+static enum cw_status parse_key(struct parse *p, const yaml_event_t *event, struct cw_writer *keys)
+{
+    enum cw_status status = CW_OK;
+    struct cw_yaml_key key = {.line = (unsigned)event->start_mark.line + 1,
+                              .column = (unsigned)event->start_mark.column + 1};
+    if (event->type != YAML_SCALAR_EVENT)
+        return fail_at(p, event->start_mark, "found a key that is not a plain name");
+    key.text = scalar_text(p, event, &status);
+    cw_write_bytes(keys, &key, sizeof key);
+    return status;
+}
+
 static enum cw_status parse_children(struct parse *p, struct cw_yaml *node, int depth)
 {
     bool keyed = node->kind == CW_YAML_MAPPING;
     yaml_event_type_t end = keyed ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
-    struct children c = {0};
-    enum cw_status status = CW_OK;
-    for (bool more = true; more && status == CW_OK;) {
-        yaml_event_t event;
-        status = next_event(p, &event);
-        if (status != CW_OK)
-            break;
-        more = event.type != end;
-        if (more && !grow(&c, keyed))
-            status = cw_error_nomem(p->err);
-        if (more && keyed && status == CW_OK) {
-            struct cw_yaml_key *key = &c.keys[c.count];
-            key->line = (unsigned)event.start_mark.line + 1;
-            key->column = (unsigned)event.start_mark.column + 1;
-            if (event.type != YAML_SCALAR_EVENT)
-                status = fail_at(p, event.start_mark, "found a key that is not a plain name");
-            else
-                key->text = scalar_text(p, &event, &status);
+    struct cw_writer items, keys;
+    yaml_event_t event;
+    cw_writer_init(&items);
+    cw_writer_init(&keys);
+    enum cw_status status = next_event(p, &event);
+    while (status == CW_OK && event.type != end) {
+        struct cw_yaml child;
+        if (keyed) {
+            status = parse_key(p, &event, &keys);
             yaml_event_delete(&event);
             if (status == CW_OK)
                 status = next_event(p, &event);
             if (status != CW_OK)
                 break;
         }
-        if (more && status == CW_OK)
-            status = parse_node(p, &event, &c.items[c.count++], depth + 1);
+        status = parse_node(p, &event, &child, depth + 1);
+        cw_write_bytes(&items, &child, sizeof child);
+        node->count++;
         yaml_event_delete(&event);
+        if (status == CW_OK)
+            status = next_event(p, &event);
     }
-    if (status == CW_OK)
-        status = keep(p, node, &c);
-    free(c.items);
-    free(c.keys);
+    if (status == CW_OK) {
+        yaml_event_delete(&event);
+        node->items = keep(p, &items);
+        node->keys = keyed ? keep(p, &keys) : NULL;
+        status = !node->items || (keyed && !node->keys) ? cw_error_nomem(p->err) : keyed ? sort_keys(p, node) : CW_OK;
+    }
+    cw_writer_free(&items);
+    cw_writer_free(&keys);
     return status;
 }
 
