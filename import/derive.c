@@ -226,14 +226,6 @@ static bool derive_from(struct derive *d, uint32_t unit)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static bool moves(const struct derive *d, uint32_t counter)
-{
-    for (size_t i = 0; i < d->ranges; i++)
-        if (isfinite(at(d, i, counter, CW_SUM)) && at(d, i, counter, CW_SUM) != 0)
-            return true;
-    return false;
-}
-
 static void mark_divisors(struct derive *d)
 {
     const struct cw_chip *chip = &d->facts->chip;
@@ -278,7 +270,7 @@ static int by_simplicity(const void *x, const void *y, void *context)
 static void derive_one(struct derive *d)
 {
     const struct cw_counter *c = &d->facts->counters[d->counter];
-    if (!moves(d, d->counter))
+    if (!(magnitude(d, d->counter) > 0))
         return;
     bool may = c->raws.count && c->raws.count <= MOST_RAWS && !d->divides[d->counter];
     bool derived = may && derive_from(d, c->unit);

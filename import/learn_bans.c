@@ -46,14 +46,13 @@ void cw_learn_classes(struct cw_model *m)
             if (m->rules[r].group[p] != CW_NONE)
                 sizes[r][m->rules[r].group[p]]++;
     }
-    /* what was told apart before stays so */
-    uint32_t *before = m->class_, count = 0, used = 0;
+    uint32_t count = 0, used = 0;
     uint32_t *class_ = cw_ask_array(&m->ask, n, sizeof *class_), *first = cw_ask_array(&m->ask, n, sizeof *first);
     uint32_t *members = cw_ask_array(&m->ask, n, sizeof *members);
     struct cw_pool *classes = cw_ask_array(&m->ask, n, sizeof *classes);
     for (uint32_t p = 0; cw_ask_ok(&m->ask) && p < n; p++) {
         uint32_t c = 0;
-        while (c < count && ((before && before[first[c]] != before[p]) || !alike(m, sizes, first[c], p)))
+        while (c < count && !alike(m, sizes, first[c], p))
             c++;
         if (c == count)
             first[count++] = p;
@@ -66,23 +65,18 @@ void cw_learn_classes(struct cw_model *m)
                 members[used++] = p;
         classes[c].count = (uint32_t)(members + used - classes[c].items);
     }
-    uint8_t *bans = m->bans;
-    if (m->ban_count)
-        m->bans = cw_ask_array(&m->ask, n * (size_t)m->ban_room, 1);
-    for (uint32_t c = 0; cw_ask_ok(&m->ask) && m->ban_count && c < count; c++)
-        memcpy(m->bans + c * (size_t)m->ban_room, bans + before[first[c]] * (size_t)m->ban_room, m->ban_room);
     m->class_ = class_;
     m->classes = classes;
     m->class_count = cw_ask_ok(&m->ask) ? count : 0;
 }
 
 /* Takes the marked members out of a class and makes them a new one. */
-static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
+static void split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
 {
     struct cw_pool *old = &m->classes[class_], fresh = {0, cw_ask_array(&m->ask, marked_count, sizeof *fresh.items)};
     uint32_t kept = 0, *items = cw_ask_array(&m->ask, old->count, sizeof *items), c = m->class_count;
     if (!cw_ask_ok(&m->ask))
-        return class_;
+        return;
     for (uint32_t i = 0; i < old->count; i++)
         if (marked[i]) {
             m->class_[old->items[i]] = c;
@@ -94,7 +88,6 @@ static uint32_t split(struct cw_model *m, uint32_t class_, const bool *marked, u
     m->classes[m->class_count++] = fresh;
     if (m->ban_count)
         memcpy(m->bans + c * (size_t)m->ban_room, m->bans + class_ * (size_t)m->ban_room, m->ban_room);
-    return c;
 }
 
 /* ---- bans ------------------------------------------------------------------------------------------------------- */
@@ -317,7 +310,8 @@ static bool is_special(struct cw_model *m, const struct cw_ask_set *set, uint32_
             !cw_model_allows(m, &others, p))
             continue;
         met++;
-        fits += cw_model_fits_with(m, &others, p);
+        others.items[others.count++] = p;
+        fits += cw_ask_fits(&m->ask, others.items, others.count);
     }
     return met >= SPECIAL_TRIES / 2 && fits * 5 >= met * 4;
 }

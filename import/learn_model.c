@@ -52,13 +52,6 @@ uint32_t cw_model_draw(struct cw_model *m, const uint32_t *classes, uint32_t cou
     return cw_model_draw_class(m, classes[cw_ask_random(&m->ask, count)]);
 }
 
-bool cw_model_fits_with(struct cw_model *m, const struct cw_ask_set *set, uint32_t more)
-{
-    struct cw_ask_set all = *set;
-    all.items[all.count++] = more;
-    return cw_ask_fits(&m->ask, all.items, all.count);
-}
-
 bool cw_model_excludes(const struct cw_model *m, uint32_t a, uint32_t b)
 {
     return m->conflict[(size_t)a * m->kind_room + b];

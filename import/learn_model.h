@@ -70,9 +70,6 @@ struct cw_rule *cw_model_new_rule(struct cw_model *m, uint32_t max);
 /* Has to be called after every change of rules, and of kinds. */
 void cw_model_changed(struct cw_model *m);
 
-/* Asks the library; false after a failure. */
-bool cw_model_fits_with(struct cw_model *m, const struct cw_ask_set *set, uint32_t more);
-
 /* Whether the model lets `more` join a set that it allows. */
 bool cw_model_allows(struct cw_model *m, const struct cw_ask_set *set, uint32_t more);
 /* Groups of a rule that a set uses. */
@@ -88,7 +85,7 @@ bool cw_model_grow(struct cw_model *m, struct cw_ask_set *set, const struct cw_p
 void cw_learn_domains(struct cw_model *m); /* usable, own_pass, cluster */
 void cw_learn_kinds(struct cw_model *m);   /* kind, conflict */
 void cw_learn_rules(struct cw_model *m);
-void cw_learn_classes(struct cw_model *m); /* class_, classes; again when there are more rules */
+void cw_learn_classes(struct cw_model *m); /* class_, classes */
 /* Bans what the model wrongly allows among sets drawn from `pool`; returns the mistakes found in `tries` sets. */
 uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
 /* Bans a set that does not fit, and whatever classes in place of its members do not fit either. */
