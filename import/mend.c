@@ -203,7 +203,7 @@ enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, 
         m.ask.status = cw_nvperf_scheduler_create(&m.ask.scheduler, library, m.chip.name, activity, err);
     if (cw_ask_ok(&m.ask))
         mend(&m, report, progress);
-    table->classes.size = table->limits.size = 0;
+    table->limits.size = 0;
     if (cw_ask_ok(&m.ask))
         cw_mend_write(&m, &text, table);
     cw_nvperf_scheduler_destroy(m.ask.scheduler);

@@ -88,7 +88,7 @@ bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32
 /* Replaces a rule that an accepted set breaks, and which is already gone, by one that takes a group more, of which all
  * but the light groups need one in common. False where there are no light groups; then nothing is changed. */
 bool cw_mend_lighten(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
-/* Appends the lines of both sections as they were read from `text`, without what is gone and with what is new. */
+/* Appends the limits as they were read from `text`, without those that are gone, and what is new of both sections. */
 void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, struct cw_limit_table *table);
 
 #endif

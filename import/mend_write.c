@@ -186,21 +186,16 @@ static uint8_t *mark_lines(struct writing *w, const struct cw_writer *text)
     return marks;
 }
 
-/* Classes stay; of the limits, those that are not gone. What begins a list of limits is kept back until one of them
- * stays. */
-static void copy_text(struct writing *w, const struct cw_writer *text)
+/* Of the limits, those that are not gone. What begins a list of limits is kept back until one of them stays. */
+static void copy_limits(struct writing *w, const struct cw_writer *text)
 {
     const uint8_t *marks = mark_lines(w, text);
     const char *p = (const char *)text->data, *end = p + text->size, *head = NULL;
-    bool gone = false;
-    w->text.out = &w->table->classes;
+    bool inside = false, gone = false;
     for (unsigned line = 1; marks && p < end; line++) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((newline ? newline + 1 : end) - p);
-        bool entry = w->text.out == &w->table->limits && length > 4 && memcmp(p, "  - ", 4) == 0;
-        if (length > 7 && memcmp(p, "limits:", 7) == 0)
-            w->text.out = &w->table->limits;
-        if (entry)
+        if (inside && length > 4 && memcmp(p, "  - ", 4) == 0)
             head = marks[line] ? NULL : p;
         if (marks[line])
             gone = marks[line] == 2;
@@ -208,9 +203,10 @@ static void copy_text(struct writing *w, const struct cw_writer *text)
             cw_write_bytes(w->text.out, head, (size_t)(p - head));
             head = NULL;
         }
+        if (inside && !head && !gone)
+            cw_write_bytes(w->text.out, p, length);
+        inside |= length > 7 && memcmp(p, "limits:", 7) == 0;
         p += length;
-        if (p[-(ptrdiff_t)length] == ' ' && !head && !(gone && w->text.out == &w->table->limits))
-            cw_write_bytes(w->text.out, p - length, length);
     }
 }
 
@@ -222,9 +218,9 @@ void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, struct cw_li
         add_name(&w, m->names.items[i].name, m->names.items[i].placements);
     if (w.count)
         qsort(w.names, w.count, sizeof *w.names, by_size);
-    if (cw_ask_ok(&m->ask))
-        copy_text(&w, text);
     w.text = (struct cw_limits_text){&table->limits, 0};
+    if (cw_ask_ok(&m->ask))
+        copy_limits(&w, text);
     for (uint32_t i = 0; i < m->count && cw_ask_ok(&m->ask); i++)
         if (!m->limits[i].gone && !m->limits[i].limit.line)
             put_limit(&w, &m->limits[i]);

@@ -52,24 +52,32 @@ static bool is_general(const struct cw_counter *c)
     return general;
 }
 
+/* All of them or none. */
+static struct cw_list take_counters(struct transfer *t, const struct cw_list *from)
+{
+    uint32_t *items = cw_arena_alloc(t->facts->arena, from->count, sizeof *items);
+    if (!items)
+        t->status = CW_ERR_NOMEM;
+    for (uint32_t k = 0; items && k < from->count; k++)
+        if ((items[k] = t->local[from->items[k]]) == CW_NONE)
+            return (struct cw_list){0, NULL};
+    return (struct cw_list){items ? from->count : 0, items};
+}
+
 /* A combination is taken over as a whole: its counters are here and need the same raw counters. */
 static void take_terms(struct transfer *t, struct cw_counter *c, const struct cw_counter *from)
 {
-    uint32_t count = from->terms.count;
-    uint32_t *items = cw_arena_alloc(t->facts->arena, count, sizeof *items);
-    double *coefficients = cw_arena_alloc(t->facts->arena, count, sizeof *coefficients);
-    bool whole = count && (t->own || is_general(from));
-    if (!items || !coefficients)
+    const struct cw_list terms = take_counters(t, &from->terms);
+    double *coefficients = cw_arena_alloc(t->facts->arena, terms.count, sizeof *coefficients);
+    bool whole = terms.count && (t->own || is_general(from));
+    if (!coefficients)
         t->status = CW_ERR_NOMEM;
-    for (uint32_t k = 0; t->status == CW_OK && whole && k < count; k++) {
-        uint32_t there = from->terms.items[k];
-        items[k] = t->local[there];
-        coefficients[k] = from->coefficients[k];
-        whole = items[k] != CW_NONE && same_raws(t, &t->facts->counters[items[k]].raws, &t->from->counters[there].raws);
-    }
+    for (uint32_t k = 0; k < terms.count && whole; k++)
+        whole = same_raws(t, &t->facts->counters[terms.items[k]].raws, &t->from->counters[from->terms.items[k]].raws);
     if (t->status != CW_OK || !whole)
         return;
-    c->terms = (struct cw_list){count, items};
+    memcpy(coefficients, from->coefficients, terms.count * sizeof *coefficients);
+    c->terms = terms;
     c->coefficients = coefficients;
     c->per = from->per;
     c->confirmed = t->own ? from->confirmed : 0;
@@ -132,18 +140,6 @@ static void take_ratio(struct transfer *t, uint32_t i)
 }
 
 /* ---- throughputs ------------------------------------------------------------------------------------------------ */
-
-/* All of them or none. */
-static struct cw_list take_counters(struct transfer *t, const struct cw_list *from)
-{
-    uint32_t *items = cw_arena_alloc(t->facts->arena, from->count, sizeof *items);
-    if (!items)
-        t->status = CW_ERR_NOMEM;
-    for (uint32_t k = 0; items && k < from->count; k++)
-        if ((items[k] = t->local[from->items[k]]) == CW_NONE)
-            return (struct cw_list){0, NULL};
-    return (struct cw_list){items ? from->count : 0, items};
-}
 
 static void take_throughput(struct transfer *t, uint32_t i)
 {
