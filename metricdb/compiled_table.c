@@ -17,6 +17,10 @@
 #define REALS(type, member, size) \
     {#member, CW_KIND_REALS, offsetof(struct type, member), CW_TABLE_ANY, offsetof(struct type, size)}
 #define LIST(type, member, table) FIELD(type, member.count, NUMBER), ARRAY(type, member.items, member.count, table)
+/* What counters, ratios and throughputs share. */
+#define BASE(type) \
+    FIELD(type, name, TEXT), FIELD(type, dimension, TEXT), REFERENCE(type, unit, INDEX, UNITS), \
+    LIST(type, raws, RAWS), FIELD(type, confirmed, NUMBER), FIELD(type, line, NUMBER)
 /* clang-format on */
 
 /* Every member of the structures in chip.h stands here or below, in the table of tables; a member of cw_chip that is
@@ -38,37 +42,19 @@ static const struct cw_compiled_field placement_fields[] = {REFERENCE(cw_chip_pl
 static const struct cw_compiled_field limit_fields[] = {
     FIELD(cw_limit, max, NUMBER), FIELD(cw_limit, line, NUMBER), FIELD(cw_limit, count, NUMBER),
     ARRAY(cw_limit, members, count, PLACEMENTS), ARRAY(cw_limit, groups, count, ANY)};
-static const struct cw_compiled_field counter_fields[] = {FIELD(cw_counter, name, TEXT),
-                                                          FIELD(cw_counter, dimension, TEXT),
-                                                          REFERENCE(cw_counter, unit, INDEX, UNITS),
+static const struct cw_compiled_field counter_fields[] = {BASE(cw_counter),
                                                           REFERENCE(cw_counter, active, OPTION, COUNTERS),
                                                           REFERENCE(cw_counter, elapsed, OPTION, COUNTERS),
                                                           FIELD(cw_counter, instances, NUMBER),
                                                           FIELD(cw_counter, peak, WIDE),
-                                                          LIST(cw_counter, raws, RAWS),
                                                           LIST(cw_counter, terms, COUNTERS),
                                                           REALS(cw_counter, coefficients, terms.count),
-                                                          FIELD(cw_counter, per, WIDE),
-                                                          FIELD(cw_counter, confirmed, NUMBER),
-                                                          FIELD(cw_counter, line, NUMBER)};
-static const struct cw_compiled_field ratio_fields[] = {FIELD(cw_ratio, name, TEXT),
-                                                        FIELD(cw_ratio, dimension, TEXT),
-                                                        REFERENCE(cw_ratio, unit, INDEX, UNITS),
-                                                        REFERENCE(cw_ratio, numerator, OPTION, COUNTERS),
-                                                        REFERENCE(cw_ratio, denominator, OPTION, COUNTERS),
-                                                        FIELD(cw_ratio, scale, WIDE),
-                                                        FIELD(cw_ratio, max_rate, WIDE),
-                                                        FIELD(cw_ratio, confirmed, NUMBER),
-                                                        LIST(cw_ratio, raws, RAWS),
-                                                        FIELD(cw_ratio, line, NUMBER)};
-static const struct cw_compiled_field throughput_fields[] = {FIELD(cw_throughput, name, TEXT),
-                                                             FIELD(cw_throughput, dimension, TEXT),
-                                                             REFERENCE(cw_throughput, unit, INDEX, UNITS),
-                                                             LIST(cw_throughput, counters, COUNTERS),
-                                                             LIST(cw_throughput, throughputs, THROUGHPUTS),
-                                                             FIELD(cw_throughput, confirmed, NUMBER),
-                                                             LIST(cw_throughput, raws, RAWS),
-                                                             FIELD(cw_throughput, line, NUMBER)};
+                                                          FIELD(cw_counter, per, WIDE)};
+static const struct cw_compiled_field ratio_fields[] = {
+    BASE(cw_ratio), REFERENCE(cw_ratio, numerator, OPTION, COUNTERS),
+    REFERENCE(cw_ratio, denominator, OPTION, COUNTERS), FIELD(cw_ratio, scale, WIDE), FIELD(cw_ratio, max_rate, WIDE)};
+static const struct cw_compiled_field throughput_fields[] = {
+    BASE(cw_throughput), LIST(cw_throughput, counters, COUNTERS), LIST(cw_throughput, throughputs, THROUGHPUTS)};
 static const struct cw_compiled_field also_fields[] = {{"also", CW_KIND_TEXT, 0, CW_TABLE_ANY, 0}};
 static const struct cw_compiled_field source_fields[] = {{"source", CW_KIND_PROSE, 0, CW_TABLE_ANY, 0}};
 
