@@ -1,0 +1,133 @@
+// Loads that wait for loads, and memory that is far away.
+#include "advice.cuh"
+
+constexpr uint32_t chains = 4; // of each warp
+constexpr uint32_t steps = 128;
+
+// The next node, which all lanes read together, eight words of it.
+__device__ inline uint32_t follow(const uint32_t *in, uint32_t node)
+{
+    return __shfl_sync(0xffffffff, in[node * 8 + threadIdx.x % 8], 0) % (words / 8);
+}
+
+__global__ void k29a(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
+{
+    uint32_t warp = thread() / 32, node[chains];
+#pragma unroll
+    for (uint32_t c = 0; c < chains; c++)
+        node[c] = warp * chains + c;
+#pragma unroll 1
+    for (uint32_t k = 0; k < steps; k++) {
+#pragma unroll
+        for (uint32_t c = 0; c < chains; c++)
+            node[c] = follow(in, node[c] ^ k);
+    }
+#pragma unroll
+    for (uint32_t c = 0; c < chains; c++)
+        out[warp * chains + c] = node[c];
+}
+
+__global__ void k29b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
+{
+    uint32_t warp = thread() / 32;
+#pragma unroll 1
+    for (uint32_t c = 0; c < chains; c++) {
+        uint32_t node = warp * chains + c;
+#pragma unroll 1
+        for (uint32_t k = 0; k < steps; k++)
+            node = follow(in, node ^ k);
+        out[warp * chains + c] = node;
+    }
+}
+
+static Case k29(
+    "k29", [](const Memory &m) { k29a<<<m.sms * 8, 256>>>(m.in, m.out); },
+    [](const Memory &m) { k29b<<<m.sms * 8, 256>>>(m.in, m.out); });
+
+// In which 512 words of its part a warp finds a word below 4, or the last: few parts have one. `ahead` times 32 words
+// are read before they are looked at.
+template <uint32_t ahead> __device__ inline void find(const uint32_t *in, uint32_t *out)
+{
+    uint32_t part = words / (threads() / 32) / 512 * 512, warp = thread() / 32;
+    const uint32_t *mine = in + warp * part + threadIdx.x % 32;
+    uint32_t seen = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < part; i += 32 * ahead) {
+        uint32_t x[ahead];
+#pragma unroll
+        for (uint32_t k = 0; k < ahead; k++)
+            x[k] = mine[i + k * 32];
+        uint32_t found = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < ahead; k++)
+            found |= __ballot_sync(0xffffffff, x[k] < 4);
+        seen = i / 512;
+        if (found)
+            break;
+    }
+    if (threadIdx.x % 32 == 0)
+        out[warp] = seen;
+}
+
+__global__ void k30a(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
+{
+    find<1>(in, out);
+}
+
+__global__ void k30b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
+{
+    find<8>(in, out);
+}
+
+static Case k30(
+    "k30", [](const Memory &m) { k30a<<<m.sms * 4, 256>>>(m.in, m.out); },
+    [](const Memory &m) { k30b<<<m.sms * 4, 256>>>(m.in, m.out); });
+
+constexpr uint32_t count = 1 << 25;
+
+// One warp of 16 multiplies by words of a table.
+__device__ inline void scale(const uint32_t *in, const uint32_t *table, uint32_t *out)
+{
+    for (uint32_t i = thread(); i < count; i += threads())
+        out[i] = in[i] * (i / 32 % 16 ? 3 : table[i / 512 * 32 + i % 32]);
+}
+
+__global__ void k31a(const uint32_t *__restrict__ in, const uint32_t *__restrict__ table, uint32_t *__restrict__ out)
+{
+    scale(in, table, out);
+}
+
+__global__ void k31b(const uint32_t *__restrict__ in, const uint32_t *__restrict__ table, uint32_t *__restrict__ out)
+{
+    scale(in, table, out);
+}
+
+static Case k31(
+    "k31", [](const Memory &m) { k31a<<<m.sms * 8, 256>>>(m.in, m.host_in, m.out); },
+    [](const Memory &m) { k31b<<<m.sms * 8, 256>>>(m.in, m.in, m.out); });
+
+// The sum of 32 words, and a note of the largest.
+__device__ inline void note(const uint32_t *in, uint32_t *sums, uint32_t *notes)
+{
+    for (uint32_t i = thread(); i < words; i += threads()) {
+        uint32_t x = in[i], sum = __reduce_add_sync(0xffffffff, x), largest = __reduce_max_sync(0xffffffff, x);
+        if (i % 32 == 0) {
+            sums[i / 32] = sum;
+            notes[i / 32] = largest;
+        }
+    }
+}
+
+__global__ void k32a(const uint32_t *__restrict__ in, uint32_t *__restrict__ sums, uint32_t *__restrict__ notes)
+{
+    note(in, sums, notes);
+}
+
+__global__ void k32b(const uint32_t *__restrict__ in, uint32_t *__restrict__ sums, uint32_t *__restrict__ notes)
+{
+    note(in, sums, notes);
+}
+
+static Case k32(
+    "k32", [](const Memory &m) { k32a<<<m.sms * 8, 256>>>(m.in, m.out + host_words, m.out); },
+    [](const Memory &m) { k32b<<<m.sms * 8, 256>>>(m.in, m.out + host_words, m.host_out); });
