@@ -63,8 +63,8 @@ __global__ void k43b(const float *__restrict__ in, float *__restrict__ out)
 }
 
 static Case k43(
-    "k43", [](const Memory &m) { k43a<<<1 << 9, 256>>>(m.numbers, (float *)m.out); },
-    [](const Memory &m) { k43b<<<1 << 9, 256>>>(m.numbers, (float *)m.out); });
+    "k43", [](const Memory &m) { k43a<<<1 << 10, 256>>>(m.numbers, (float *)m.out); },
+    [](const Memory &m) { k43b<<<1 << 10, 256>>>(m.numbers, (float *)m.out); });
 
 __global__ void k44a(const float *__restrict__ in, float *__restrict__ out)
 {

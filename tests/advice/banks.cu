@@ -8,11 +8,17 @@ template <uint32_t width> __device__ inline void turn(const float *in, float *ou
 {
     __shared__ float part[tile][width];
     uint32_t left = blockIdx.x * tile, top = blockIdx.y * tile;
-    for (uint32_t y = threadIdx.y; y < tile; y += blockDim.y)
+#pragma unroll
+    for (uint32_t k = 0; k < tile; k += 8) {
+        uint32_t y = k + threadIdx.y;
         part[y][threadIdx.x] = in[(top + y) * side + left + threadIdx.x];
+    }
     __syncthreads();
-    for (uint32_t y = threadIdx.y; y < tile; y += blockDim.y)
+#pragma unroll
+    for (uint32_t k = 0; k < tile; k += 8) {
+        uint32_t y = k + threadIdx.y;
         out[(left + y) * side + top + threadIdx.x] = part[threadIdx.x][y];
+    }
 }
 
 __global__ void k08a(const float *__restrict__ in, float *__restrict__ out)

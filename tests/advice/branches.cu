@@ -1,18 +1,18 @@
 // Which threads of a warp go which way.
 #include "advice.cuh"
 
-constexpr uint32_t count = 1 << 24;
+constexpr uint32_t count = 1 << 22;
 
 // Two ways of much the same length.
 __device__ inline uint32_t either(bool first, uint32_t x)
 {
     if (first) {
 #pragma unroll 1
-        for (uint32_t k = 0; k < 40; k++)
+        for (uint32_t k = 0; k < 160; k++)
             x = x * 1664525 + (x >> 7);
     } else {
 #pragma unroll 1
-        for (uint32_t k = 0; k < 40; k++)
+        for (uint32_t k = 0; k < 160; k++)
             x = (x ^ k) * 22695477 - (x >> 9);
     }
     return x;
@@ -20,8 +20,7 @@ __device__ inline uint32_t either(bool first, uint32_t x)
 
 __global__ void k11a(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
 {
-    uint32_t half = blockDim.x / 2;
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x % half * 2 + threadIdx.x / half;
+    uint32_t i = blockIdx.x * 256 + threadIdx.x % 128 * 2 + threadIdx.x / 128;
     out[i] = either(i % 2, in[i]);
 }
 
@@ -40,7 +39,7 @@ __device__ inline float relaxed(uint32_t i, float x)
 {
     float y = x;
 #pragma unroll 1
-    for (uint32_t k = 0; k < i % 32 * 6; k++)
+    for (uint32_t k = 0; k < i % 32 * 24; k++)
         y = fmaf(y, 0.75f, x);
     return y;
 }
@@ -75,6 +74,7 @@ __global__ void k13a(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
     if (threadIdx.x == 0)
         queued = 0;
     __syncthreads();
+#pragma unroll 1
     for (uint32_t k = 0; k < each; k++) {
         uint32_t i = first + k * 256 + threadIdx.x;
         if (rare(in[i]))
@@ -101,5 +101,5 @@ __global__ void k13b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
 }
 
 static Case k13(
-    "k13", [](const Memory &m) { k13a<<<count / 256 / each, 256>>>(m.in, m.out); },
-    [](const Memory &m) { k13b<<<count / 256 / each, 256>>>(m.in, m.out); });
+    "k13", [](const Memory &m) { k13a<<<count * 4 / 256 / each, 256>>>(m.in, m.out); },
+    [](const Memory &m) { k13b<<<count * 4 / 256 / each, 256>>>(m.in, m.out); });

@@ -28,18 +28,27 @@ __global__ void k02a(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
 {
     __shared__ uint32_t part[tile][tile + 1];
     uint32_t left = blockIdx.x * tile, top = blockIdx.y * tile;
-    for (uint32_t y = threadIdx.y; y < tile; y += blockDim.y)
+#pragma unroll
+    for (uint32_t k = 0; k < tile; k += 8) {
+        uint32_t y = k + threadIdx.y;
         part[y][threadIdx.x] = in[(top + y) * side + left + threadIdx.x];
+    }
     __syncthreads();
-    for (uint32_t y = threadIdx.y; y < tile; y += blockDim.y)
+#pragma unroll
+    for (uint32_t k = 0; k < tile; k += 8) {
+        uint32_t y = k + threadIdx.y;
         out[(left + y) * side + top + threadIdx.x] = part[threadIdx.x][y];
+    }
 }
 
 __global__ void k02b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
 {
     uint32_t left = blockIdx.x * tile, top = blockIdx.y * tile;
-    for (uint32_t y = threadIdx.y; y < tile; y += blockDim.y)
+#pragma unroll
+    for (uint32_t k = 0; k < tile; k += 8) {
+        uint32_t y = k + threadIdx.y;
         out[(left + threadIdx.x) * side + top + y] = in[(top + y) * side + left + threadIdx.x];
+    }
 }
 
 static Case k02(
@@ -53,8 +62,9 @@ __global__ void k03a(const uint64_t *__restrict__ in, uint64_t *__restrict__ out
 {
     uint32_t r = thread() / 32, lane = threadIdx.x % 32;
     uint64_t sum = 0;
-    for (uint32_t k = lane; k < row; k += 32)
-        sum += in[r * row + k];
+#pragma unroll
+    for (uint32_t k = 0; k < row; k += 32)
+        sum += in[r * row + k + lane];
     for (uint32_t step = 16; step > 0; step /= 2)
         sum += __shfl_down_sync(0xffffffff, sum, step);
     if (lane == 0)
@@ -75,27 +85,22 @@ static Case k03(
     "k03", [](const Memory &m) { k03a<<<rows / 8, 256>>>((const uint64_t *)m.in, (uint64_t *)m.out); },
     [](const Memory &m) { k03b<<<rows / 256, 256>>>((const uint64_t *)m.in, (uint64_t *)m.out); });
 
-__device__ inline void blur(const uint16_t *in, uint16_t *out, uint32_t x, uint32_t y)
+__device__ inline void blur(const float *in, float *out, uint32_t x, uint32_t y)
 {
-    const uint16_t *line = in + y * side;
+    const float *line = in + y * side;
     out[y * side + x] = line[x] + 2 * line[(x + 1) % side] + line[(x + 2) % side];
 }
 
-__global__ void k04a(const uint16_t *__restrict__ in, uint16_t *__restrict__ out)
+__global__ void k04a(const float *__restrict__ in, float *__restrict__ out)
 {
     blur(in, out, blockIdx.x * blockDim.y + threadIdx.y, blockIdx.y * blockDim.x + threadIdx.x);
 }
 
-__global__ void k04b(const uint16_t *__restrict__ in, uint16_t *__restrict__ out)
+__global__ void k04b(const float *__restrict__ in, float *__restrict__ out)
 {
     blur(in, out, blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y);
 }
 
 static Case k04(
-    "k04",
-    [](const Memory &m) {
-        k04a<<<dim3(side / 8, side / 32), dim3(32, 8)>>>((const uint16_t *)m.in, (uint16_t *)m.out);
-    },
-    [](const Memory &m) {
-        k04b<<<dim3(side / 32, side / 8), dim3(32, 8)>>>((const uint16_t *)m.in, (uint16_t *)m.out);
-    });
+    "k04", [](const Memory &m) { k04a<<<dim3(side / 8, side / 32), dim3(32, 8)>>>(m.numbers, (float *)m.out); },
+    [](const Memory &m) { k04b<<<dim3(side / 32, side / 8), dim3(32, 8)>>>(m.numbers, (float *)m.out); });

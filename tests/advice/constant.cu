@@ -44,13 +44,13 @@ __global__ void k33b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
 }
 
 static Case k33(
-    "k33", [](const Memory &m) { k33a<<<1 << 14, 256>>>(m.in, m.out, size); },
-    [](const Memory &m) { k33b<<<1 << 14, 256>>>(m.in, m.out, size); });
+    "k33", [](const Memory &m) { k33a<<<1 << 14, 256>>>(m.in, m.out, size / 2); },
+    [](const Memory &m) { k33b<<<1 << 14, 256>>>(m.in, m.out, size / 2); });
 
 constexpr uint32_t classes = 8;
 constexpr uint32_t degree = 8;
 
-constexpr __device__ Table small_numbers()
+constexpr Table small_numbers()
 {
     Table table = {};
     for (uint32_t k = 0; k < size; k++)

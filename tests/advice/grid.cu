@@ -97,7 +97,7 @@ __device__ inline void lookups(const uint32_t *in, uint32_t *out, uint32_t items
         uint32_t x = in[i];
 #pragma unroll 1
         for (uint32_t step = 0; step < 256; step++)
-            x = x * 5 + table[x >> 17];
+            x = x * 5 + table[(x >> 22) * 32 + threadIdx.x % 32]; // each lane has a bank of its own
         out[i] = x;
     }
 }

@@ -54,12 +54,12 @@ static Case k19(
     "k19", [](const Memory &m) { k19a<<<m.sms * 20, 1024>>>(m.in, m.out, m.sms / 8); },
     [](const Memory &m) { k19b<<<m.sms * 20, 1024>>>(m.in, m.out, m.sms / 8); });
 
-constexpr uint32_t count = 1 << 25;
+constexpr uint32_t count = 1 << 22;
 
 __device__ inline void segment(const uint32_t *in, uint32_t *out, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x)
-        out[i] = rounds(in[i], 32);
+        out[i] = rounds(in[i], 256);
 }
 
 __device__ inline uint32_t even_start(uint32_t block)

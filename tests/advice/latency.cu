@@ -1,8 +1,8 @@
 // Loads that wait for loads, and memory that is far away.
 #include "advice.cuh"
 
-constexpr uint32_t chains = 4; // of each warp
-constexpr uint32_t steps = 128;
+constexpr uint32_t chains = 8; // of each warp
+constexpr uint32_t steps = 64;
 
 // The next node, which all lanes read together, eight words of it.
 __device__ inline uint32_t follow(const uint32_t *in, uint32_t node)
@@ -83,51 +83,56 @@ static Case k30(
     "k30", [](const Memory &m) { k30a<<<m.sms * 4, 256>>>(m.in, m.out); },
     [](const Memory &m) { k30b<<<m.sms * 4, 256>>>(m.in, m.out); });
 
-constexpr uint32_t count = 1 << 25;
+constexpr uint32_t count = 1 << 23;
 
 // One warp of 16 multiplies by words of a table.
-__device__ inline void scale(const uint32_t *in, const uint32_t *table, uint32_t *out)
+__device__ inline void scale(const uint4 *in, const uint4 *table, uint4 *out)
 {
-    for (uint32_t i = thread(); i < count; i += threads())
-        out[i] = in[i] * (i / 32 % 16 ? 3 : table[i / 512 * 32 + i % 32]);
+    for (uint32_t i = thread(); i < count; i += threads()) {
+        uint4 v = in[i], factor = i / 32 % 16 ? make_uint4(3, 5, 7, 9) : table[i / 512 * 32 + i % 32];
+        out[i] = make_uint4(v.x * factor.x, v.y * factor.y, v.z * factor.z, v.w * factor.w);
+    }
 }
 
-__global__ void k31a(const uint32_t *__restrict__ in, const uint32_t *__restrict__ table, uint32_t *__restrict__ out)
+__global__ void k31a(const uint4 *__restrict__ in, const uint4 *__restrict__ table, uint4 *__restrict__ out)
 {
     scale(in, table, out);
 }
 
-__global__ void k31b(const uint32_t *__restrict__ in, const uint32_t *__restrict__ table, uint32_t *__restrict__ out)
+__global__ void k31b(const uint4 *__restrict__ in, const uint4 *__restrict__ table, uint4 *__restrict__ out)
 {
     scale(in, table, out);
 }
 
 static Case k31(
-    "k31", [](const Memory &m) { k31a<<<m.sms * 8, 256>>>(m.in, m.host_in, m.out); },
-    [](const Memory &m) { k31b<<<m.sms * 8, 256>>>(m.in, m.in, m.out); });
+    "k31",
+    [](const Memory &m) { k31a<<<m.sms * 8, 256>>>((const uint4 *)m.in, (const uint4 *)m.host_in, (uint4 *)m.out); },
+    [](const Memory &m) { k31b<<<m.sms * 8, 256>>>((const uint4 *)m.in, (const uint4 *)m.in, (uint4 *)m.out); });
 
-// The sum of 32 words, and a note of the largest.
-__device__ inline void note(const uint32_t *in, uint32_t *sums, uint32_t *notes)
+// A thread sums up 16 words.
+__device__ inline void sum_sixteens(const uint4 *in, uint32_t *sums)
 {
-    for (uint32_t i = thread(); i < words; i += threads()) {
-        uint32_t x = in[i], sum = __reduce_add_sync(0xffffffff, x), largest = __reduce_max_sync(0xffffffff, x);
-        if (i % 32 == 0) {
-            sums[i / 32] = sum;
-            notes[i / 32] = largest;
+    for (uint32_t i = thread(); i < words / 16; i += threads()) {
+        uint32_t sum = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < 4; k++) {
+            uint4 v = in[i / 32 * 128 + k * 32 + i % 32];
+            sum += v.x + v.y + v.z + v.w;
         }
+        sums[i] = sum;
     }
 }
 
-__global__ void k32a(const uint32_t *__restrict__ in, uint32_t *__restrict__ sums, uint32_t *__restrict__ notes)
+__global__ void k32a(const uint4 *__restrict__ in, uint32_t *__restrict__ sums)
 {
-    note(in, sums, notes);
+    sum_sixteens(in, sums);
 }
 
-__global__ void k32b(const uint32_t *__restrict__ in, uint32_t *__restrict__ sums, uint32_t *__restrict__ notes)
+__global__ void k32b(const uint4 *__restrict__ in, uint32_t *__restrict__ sums)
 {
-    note(in, sums, notes);
+    sum_sixteens(in, sums);
 }
 
 static Case k32(
-    "k32", [](const Memory &m) { k32a<<<m.sms * 8, 256>>>(m.in, m.out + host_words, m.out); },
-    [](const Memory &m) { k32b<<<m.sms * 8, 256>>>(m.in, m.out + host_words, m.host_out); });
+    "k32", [](const Memory &m) { k32a<<<m.sms * 8, 256>>>((const uint4 *)m.in, m.out); },
+    [](const Memory &m) { k32b<<<m.sms * 8, 256>>>((const uint4 *)m.in, m.host_out); });

@@ -59,7 +59,7 @@ static Case k06(
         k06b<<<m.sms * 8, 256>>>((const uint4 *)m.in, (const uint4 *)(m.in + words / 2), (uint4 *)m.out, words / 8);
     });
 
-constexpr uint32_t part = 32768; // numbers that a block sums up
+constexpr uint32_t part = 16384; // numbers that a block sums up
 
 __device__ inline void sum_up(float sum, float *out)
 {
