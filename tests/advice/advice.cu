@@ -161,7 +161,8 @@ static int usage()
     fputs("usage: advice KERNEL [LAUNCHES]   one kernel and its twin, such as k07a\n"
           "       advice --all [LAUNCHES]    all of them\n"
           "       advice --times [LAUNCHES]  a table: case, us of a, us of b, equal or different\n"
-          "       advice --list              the names of all kernels\n",
+          "       advice --list              the names of all kernels\n"
+          "20 launches unless said, at most 100\n",
           stderr);
     return 2;
 }

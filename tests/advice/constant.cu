@@ -44,10 +44,10 @@ __global__ void k33b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
 }
 
 static Case k33(
-    "k33", [](const Memory &m) { k33a<<<1 << 14, 256>>>(m.in, m.out, size / 2); },
-    [](const Memory &m) { k33b<<<1 << 14, 256>>>(m.in, m.out, size / 2); });
+    "k33", [](const Memory &m) { k33a<<<1 << 14, 256>>>(m.in, m.out, 4); },
+    [](const Memory &m) { k33b<<<1 << 14, 256>>>(m.in, m.out, 4); });
 
-constexpr uint32_t classes = 8;
+constexpr uint32_t classes = 4;
 constexpr uint32_t degree = 8;
 
 constexpr Table small_numbers()
@@ -61,17 +61,19 @@ constexpr Table small_numbers()
 __constant__ Table constant_numbers = small_numbers();
 __device__ Table global_numbers = small_numbers();
 
-// A polynomial for each class of items; four items beside each other are of one class.
+// Much like a polynomial for each class of items; eight items beside each other are of one class.
 __device__ inline uint32_t polynomials(const uint32_t *table, uint32_t x)
 {
-    const uint32_t *mine = table + thread() / 4 % classes;
+    const uint32_t *mine = table + thread() / 8 % classes;
     uint32_t sum = 0;
 #pragma unroll 1
     for (uint32_t turn = 0; turn < 32; turn++) {
         uint32_t y = 0;
 #pragma unroll
-        for (uint32_t k = 0; k < degree; k++)
+        for (uint32_t k = 0; k < degree; k++) {
             y = y * x + mine[(k + turn) % degree * classes];
+            y ^= y >> 9;
+        }
         sum += y;
         x += 7;
     }
@@ -93,5 +95,5 @@ __global__ void k34b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
 }
 
 static Case k34(
-    "k34", [](const Memory &m) { k34a<<<1 << 15, 256>>>(m.in, m.out); },
-    [](const Memory &m) { k34b<<<1 << 15, 256>>>(m.in, m.out); });
+    "k34", [](const Memory &m) { k34a<<<1 << 13, 256>>>(m.in, m.out); },
+    [](const Memory &m) { k34b<<<1 << 13, 256>>>(m.in, m.out); });
