@@ -71,7 +71,7 @@ static void find_homes(struct reduction *r)
             pass++;
         r->home[g] = pass < width ? pass : CW_NONE;
         if (pass < width)
-            cw_packings_lock(r->all, group, pass);
+            cw_packings_lock(r->all, group, pass, 1);
     }
 }
 
@@ -101,8 +101,8 @@ static bool tie(struct reduction *r, uint32_t raw, uint32_t pass)
 
 static void rehome(struct reduction *r, uint32_t group, uint32_t to)
 {
-    cw_packings_unlock(r->all, &r->all->groups[group], r->home[group]);
-    cw_packings_lock(r->all, &r->all->groups[group], to);
+    cw_packings_lock(r->all, &r->all->groups[group], r->home[group], -1);
+    cw_packings_lock(r->all, &r->all->groups[group], to, 1);
     r->home[group] = to;
 }
 
@@ -173,9 +173,9 @@ static bool move_tied(struct reduction *r, uint32_t from, uint32_t to, bool pres
         return false;
     }
     rehome_tied(r, from, to);
-    cw_packings_lock(r->all, &list, to);
+    cw_packings_lock(r->all, &list, to, 1);
     done = cw_packings_settle(r->all, taken, to);
-    cw_packings_unlock(r->all, &list, to);
+    cw_packings_lock(r->all, &list, to, -1);
     follow(r, mark);
     if (!done)
         take_back(r, mark, rehomed);

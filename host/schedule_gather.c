@@ -22,10 +22,10 @@ static uint32_t section_of(const struct cw_packings *all, const struct cw_list *
 static bool stay(struct cw_packings *all, const struct cw_list *group, uint32_t pass, bool seated, uint32_t mark)
 {
     if (seated) {
-        cw_packings_lock(all, group, pass); /* else it would give way to what looks for a pass */
+        cw_packings_lock(all, group, pass, 1); /* else it would give way to what looks for a pass */
         if (cw_packings_settle(all, mark, pass))
             return true;
-        cw_packings_unlock(all, group, pass);
+        cw_packings_lock(all, group, pass, -1);
     }
     cw_packings_undo(all, mark);
     return false;
@@ -280,13 +280,13 @@ static bool replace(struct copying *c, uint32_t group)
     for (uint32_t k = 0; k < n && c->all->steps < c->all->most_steps; k++) {
         uint32_t other = c->candidates[k].index, pass = c->home[other];
         c->all->change_count = 0;
-        cw_packings_unlock(c->all, &c->groups[other], pass);
+        cw_packings_lock(c->all, &c->groups[other], pass, -1);
         if (put(c, group, pass, true)) {
             c->home[other] = CW_NONE;
             c->waiting[c->waiting_count++] = other;
             return true;
         }
-        cw_packings_lock(c->all, &c->groups[other], pass);
+        cw_packings_lock(c->all, &c->groups[other], pass, 1);
     }
     return false;
 }
@@ -312,7 +312,7 @@ static bool put_all(struct copying *c, const uint32_t *groups, uint32_t count, u
     if (n == count)
         return true;
     while (n-- > 0) {
-        cw_packings_unlock(c->all, &c->groups[groups[n]], pass);
+        cw_packings_lock(c->all, &c->groups[groups[n]], pass, -1);
         c->home[groups[n]] = CW_NONE;
     }
     cw_packings_undo(c->all, 0);

@@ -208,19 +208,11 @@ uint32_t cw_packings_missing(const struct cw_packings *all, const struct cw_list
     return n;
 }
 
-void cw_packings_lock(struct cw_packings *all, const struct cw_list *group, uint32_t pass)
+void cw_packings_lock(struct cw_packings *all, const struct cw_list *group, uint32_t pass, int more)
 {
     for (uint32_t k = 0; k < group->count; k++) {
         struct cw_item_id id = all->problems->ids[group->items[k]];
-        ++*cw_packing_lock(all->items[id.problem], id.item, pass);
-    }
-}
-
-void cw_packings_unlock(struct cw_packings *all, const struct cw_list *group, uint32_t pass)
-{
-    for (uint32_t k = 0; k < group->count; k++) {
-        struct cw_item_id id = all->problems->ids[group->items[k]];
-        --*cw_packing_lock(all->items[id.problem], id.item, pass);
+        *cw_packing_lock(all->items[id.problem], id.item, pass) += (uint32_t)more;
     }
 }
 

@@ -94,8 +94,7 @@ bool cw_packings_settle(struct cw_packings *packings, uint32_t mark, uint32_t ne
 void cw_packings_undo(struct cw_packings *packings, uint32_t mark);
 /* Counters of a group that do not stand in a pass. */
 uint32_t cw_packings_missing(const struct cw_packings *packings, const struct cw_list *group, uint32_t pass);
-/* Counts one more, or one less, group that relies on its counters standing in a pass. */
-void cw_packings_lock(struct cw_packings *packings, const struct cw_list *group, uint32_t pass);
-void cw_packings_unlock(struct cw_packings *packings, const struct cw_list *group, uint32_t pass);
+/* Counts one more group (1), or one less (-1), that relies on its counters standing in a pass. */
+void cw_packings_lock(struct cw_packings *packings, const struct cw_list *group, uint32_t pass, int more);
 
 #endif

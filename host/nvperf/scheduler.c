@@ -37,10 +37,9 @@ static void requests_free(struct requests *r)
 
 static void requests_fill(struct requests *r, const struct cw_nvperf_placement *placements, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         r->list[i] = (NVPW_RawCounterRequest){.pRawCounterName = cw_nvperf_raw_name(placements[i].raw, r->names[i]),
                                               .domain = placements[i].domain};
-    }
 }
 
 static enum cw_status config_create(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig **config,
