@@ -84,19 +84,19 @@ static Case k16(
     "k16", [](const Memory &m) { k16a<<<k16_blocks(m) * each, 1024>>>(m.in, m.out); },
     [](const Memory &m) { k16b<<<k16_blocks(m), 1024>>>(m.in, m.out); });
 
-constexpr uint32_t table_words = 1 << 15; // so much shared memory that one block fits
+constexpr uint32_t table_words = 1 << 15; // a copy for each lane: so much shared memory that one block fits
 
 __device__ inline void lookups(const uint32_t *in, uint32_t *out, uint32_t items)
 {
     extern __shared__ uint32_t table[];
     for (uint32_t i = threadIdx.x; i < table_words; i += blockDim.x)
-        table[i] = in[i];
+        table[i] = in[i / 32];
     __syncthreads();
     for (uint32_t k = 0; k < items; k++) {
         uint32_t i = (blockIdx.x * items + k) * blockDim.x + threadIdx.x;
         uint32_t x = in[i];
 #pragma unroll 1
-        for (uint32_t step = 0; step < 256; step++)
+        for (uint32_t step = 0; step < 512; step++)
             x = x * 5 + table[(x >> 22) * 32 + threadIdx.x % 32]; // each lane has a bank of its own
         out[i] = x;
     }
