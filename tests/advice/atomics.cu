@@ -5,6 +5,7 @@ constexpr uint32_t bins = 2048;
 
 __device__ inline void add(uint32_t *sums, uint32_t x)
 {
+    x = rounds(x, 96);
     atomicAdd(sums + x % bins, x >> 24);
 }
 
@@ -37,8 +38,8 @@ __global__ void k21b(const uint4 *__restrict__ in, uint32_t *__restrict__ out, u
 }
 
 static Case k21(
-    "k21", [](const Memory &m) { k21a<<<m.sms * 2, 1024>>>((const uint4 *)m.in, m.out, 1 << 23); },
-    [](const Memory &m) { k21b<<<m.sms * 2, 1024>>>((const uint4 *)m.in, m.out, 1 << 23); });
+    "k21", [](const Memory &m) { k21a<<<m.sms * 2, 1024>>>((const uint4 *)m.in, m.out, 1 << 21); },
+    [](const Memory &m) { k21b<<<m.sms * 2, 1024>>>((const uint4 *)m.in, m.out, 1 << 21); });
 
 using Sum = unsigned long long;
 
@@ -95,8 +96,12 @@ template <uint32_t copies> __device__ inline void sum_kinds(const uint4 *in, uin
         add_kind<copies>(sums, v.w);
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < kinds * copies; i += blockDim.x)
-        atomicAdd(out + i / copies, sums[i]);
+    if (threadIdx.x >= kinds)
+        return;
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < copies; k++)
+        sum += sums[threadIdx.x * copies + (k + threadIdx.x) % copies];
+    atomicAdd(out + threadIdx.x, sum);
 }
 
 __global__ void k23a(const uint4 *__restrict__ in, uint32_t *__restrict__ out)
