@@ -33,13 +33,6 @@ static void check_option(const struct argp *argp, char **argv, const char *argum
     exit(argp_err_exit_status);
 }
 
-void cw_usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        check_option(argp, argv, argv[i]);
-    argp_parse(argp, argc, argv, flags, NULL, input);
-}
-
 void cw_usage_error(const struct argp_state *state, const char *format, ...)
 {
     char message[LONGEST_MESSAGE];
@@ -129,7 +122,8 @@ static uint64_t read_choice(const struct cw_option *o, const char *text, const s
         assert(used < sizeof all);
         word += length + (word[length] == '|');
     }
-    cw_usage_error(state, "found --%s '%s', expected %s", o->name, text, all);
+    cw_usage_error(state, "found %s%s '%s', expected %s", o->called ? "" : "--", o->called ? o->called : o->name, text,
+                   all);
     return 0;
 }
 
@@ -139,7 +133,7 @@ static void append(const struct bound *b, const char *text, const struct argp_st
     const char **list = (void *)(b->base + o->at);
     size_t *count = (void *)(b->base + o->count_at), most = o->size / sizeof *list;
     if (*count == most)
-        cw_usage_error(state, "found more than %zu %s%s", most, o->name ? "--" : "", o->name ? o->name : o->value);
+        cw_usage_error(state, "found more than %zu %s%s", most, o->called ? "" : "--", o->called ? o->called : o->name);
     list[(*count)++] = text;
 }
 
@@ -167,12 +161,19 @@ static void store(const struct bound *b, char *text, struct argp_state *state)
     }
 }
 
+static void store_words(const struct bound *b, const struct argp_state *state)
+{
+    *(char *const **)(void *)(b->base + b->option->at) = state->argv + state->next;
+    if (b->option->kind == CW_OPTION__WORDS)
+        *(size_t *)(void *)(b->base + b->option->count_at) = (size_t)(state->argc - state->next);
+}
+
 static error_t parse_word(const struct parsing *p, char *text, struct argp_state *state)
 {
     const struct cw_option *words = p->words.option;
     if (!words)
         cw_usage_error(state, "found '%s', expected only options", text);
-    else if (words->kind == CW_OPTION__PROGRAM)
+    else if (words->kind == CW_OPTION__WORDS || words->kind == CW_OPTION__PROGRAM)
         return ARGP_ERR_UNKNOWN; /* argp gives all of them with ARGP_KEY_ARGS then */
     else
         store(&p->words, text, state);
@@ -186,7 +187,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG:
         return parse_word(p, text, state);
     case ARGP_KEY_ARGS:
-        *(char *const **)(void *)(p->words.base + p->words.option->at) = state->argv + state->next;
+        store_words(&p->words, state);
         return 0;
     case ARGP_KEY_END:
         for (int i = 0; i < p->check_count; i++)
@@ -207,5 +208,7 @@ void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *op
     const struct argp argp = {p.argp, parse, usage->words, usage->help, NULL, NULL, NULL};
     bind_rows(&p, usage->options, options);
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
-    cw_usage_parse(&argp, argc, argv, program ? ARGP_IN_ORDER : 0, &p);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        check_option(&argp, argv, argv[i]);
+    argp_parse(&argp, argc, argv, program ? ARGP_IN_ORDER : 0, NULL, &p);
 }

@@ -16,6 +16,7 @@ enum cw_option_kind {
     CW_OPTION__CHOICE,
     CW_OPTION__LIST,
     CW_OPTION__TAKE,
+    CW_OPTION__WORDS,
     CW_OPTION__PROGRAM,
     CW_OPTION__GROUP,
     CW_OPTION__CHECK
@@ -28,6 +29,7 @@ struct cw_option {
     const char *name;
     int letter;
     const char *value, *help;
+    const char *called; /* in messages, where they do not say "--name": "the format", "files of metrics" */
     enum cw_option_kind kind;
     size_t at, size, count_at; /* the member in the command's options, and that of its count */
     uint64_t least, most, unit;
@@ -48,7 +50,7 @@ struct cw_option {
     .kind = CW_OPTION__NUMBER, CW_OPTION__AT(type, member), .least = (min), .most = (max), .unit = (one)
 /* An enum, an unsigned integer or a bool: the place, from 0, of the text among the words of "VALUE", as "yes|no". */
 #define CW_OPTION_CHOICE(type, member) .kind = CW_OPTION__CHOICE, CW_OPTION__AT(type, member)
-/* An array of const char *, and a size_t that counts them: may be repeated. For words, .value says what they are. */
+/* An array of const char *, and a size_t that counts them: may be repeated. For words, .called says what they are. */
 #define CW_OPTION_LIST(type, member, count)                                                                            \
     .kind = CW_OPTION__LIST, CW_OPTION__AT(type, member), .count_at = offsetof(type, count)
 /* Whatever the function makes of the text: it is given the member, or the command's options. */
@@ -57,6 +59,9 @@ struct cw_option {
 /* The rows of a struct inside the command's options, or more rows of these. */
 #define CW_OPTION_GROUP(type, member, rows) .kind = CW_OPTION__GROUP, CW_OPTION__AT(type, member), .group = (rows)
 #define CW_OPTION_ROWS(rows) .kind = CW_OPTION__GROUP, .group = (rows)
+/* A char *const *, and a size_t that counts them: all words that are no options. */
+#define CW_OPTION_WORDS(type, member, count)                                                                           \
+    .kind = CW_OPTION__WORDS, CW_OPTION__AT(type, member), .count_at = offsetof(type, count)
 /* A char *const *: options end at the first word that is none; this and what follows is a program and its arguments. */
 #define CW_OPTION_PROGRAM(type, member) .kind = CW_OPTION__PROGRAM, CW_OPTION__AT(type, member)
 
@@ -69,11 +74,9 @@ struct cw_usage {
     const char *help;  /* what the command does, "\v" and what --help shows after the options */
 };
 
-/* Stores what the command line says in `options`. A mistake ends the program with a usage error. */
+/* Stores what the command line says in `options`. A mistake, and an option whose name is no plain text, end the program
+ * with a usage error. */
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
-
-/* argp_parse, for options whose names are plain text: another one ends the program with a usage error. */
-void cw_usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
 /* argp_error: prints the message and how to get help, and ends the program with the usage status. */
 void cw_usage_error(const struct argp_state *state, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,32 +2,29 @@
 #ifndef CW_CLI_COMMON_CHIP_H
 #define CW_CLI_COMMON_CHIP_H
 
-#include <argp.h>
-
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/usage.h"
 #include "include/counterworks/counterworks.h"
 
 enum { CW_CLI_METRICS_DB_MAX = 64 };
 
-/* The input of both argp children. */
 struct cw_cli_chip {
     const char *name, *file;
     size_t count;
     const char *own[CW_CLI_METRICS_DB_MAX]; /* --metrics-db, each may refer to those before it */
 };
-extern const struct argp cw_cli_chip_argp; /* all three; one of --chip and --chip-file has to be given */
-extern const struct argp_child cw_cli_chip_child[];
-extern const struct argp cw_cli_metrics_db_argp; /* --metrics-db alone */
+extern const struct cw_option cw_cli_chip_options[]; /* all three; one of --chip and --chip-file has to be given */
+extern const struct cw_option cw_cli_metrics_db_options[]; /* --metrics-db alone */
 
 /* Prints what is worth telling on standard error, after the program's name: of counterworks_chip_tell(). */
 void cw_cli_tell(void *user, const char *line);
 /* Opens it; what is worth telling goes to standard error, beginning with the program's name. */
 enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err);
 
-/* A command or sub-command: parses its command line into `options`, opens the chip `from` where that is not NULL, runs
+/* A command or sub-command: reads its command line into `options`, opens the chip `from` where that is not NULL, runs
  * it and returns the exit code. */
-int cw_cli_run(const struct argp *argp, int argc, char **argv, void *options, const struct cw_cli_chip *from,
+int cw_cli_run(const struct cw_usage *usage, int argc, char **argv, void *options, const struct cw_cli_chip *from,
                enum cw_status (*run)(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                                      struct cw_error *err));
 

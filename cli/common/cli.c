@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cli/common/cli.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

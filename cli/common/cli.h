@@ -2,8 +2,6 @@
 #ifndef CW_CLI_COMMON_CLI_H
 #define CW_CLI_COMMON_CLI_H
 
-#include <argp.h>
-
 #include "base/error.h"
 #include "include/counterworks/counterworks.h"
 

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/usage.h"
 #include "cli/common/cli.h"
 
-enum { LARGEST_LIST = 64 << 20, KEY_FILE = 512, KEY_SET };
+enum { LARGEST_LIST = 64 << 20 };
 
 static enum cw_status add(struct cw_metric_list *list, const char *name, size_t length, struct cw_arena *arena,
                           struct cw_error *err)
@@ -98,35 +97,46 @@ enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct c
     enum cw_status status = CW_OK;
     for (size_t i = 0; status == CW_OK && i < sources->count; i++) {
         const char *text = sources->items[i].text;
-        status = sources->items[i].key == KEY_FILE  ? add_file(list, text, arena, err)
-                 : sources->items[i].key == KEY_SET ? add_set(list, text, chip, arena, err)
-                                                    : split(list, text, ", \t\r\n", arena, err);
+        enum cw_metric_source kind = sources->items[i].kind;
+        status = kind == CW_METRIC_FILE  ? add_file(list, text, arena, err)
+                 : kind == CW_METRIC_SET ? add_set(list, text, chip, arena, err)
+                                         : split(list, text, ", \t\r\n", arena, err);
     }
     return status;
 }
 
 /* ---- command line ----------------------------------------------------------------------------------------------- */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void add_source(struct cw_metric_sources *sources, enum cw_metric_source kind, const char *text,
+                       const struct argp_state *state)
 {
-    struct cw_metric_sources *sources = state->input;
-    if (key != 'm' && key != KEY_FILE && key != KEY_SET)
-        return ARGP_ERR_UNKNOWN;
     if (sources->count == CW_METRIC_SOURCES_MAX)
         cw_usage_error(state, "found more than %d metric options", CW_METRIC_SOURCES_MAX);
-    sources->items[sources->count].key = key;
-    sources->items[sources->count++].text = arg;
-    return 0;
+    sources->items[sources->count].kind = kind;
+    sources->items[sources->count++].text = text;
 }
 
-static const struct argp_option options[] = {
-    {"metrics", 'm', "A,B,...", 0, "metrics by full name; may be repeated", 0},
-    {"metrics-file", KEY_FILE, "FILE", 0, "metrics, one a line; # starts a comment", 0},
-    {"set", KEY_SET, "NAME", 0, "a metric set (metric-query sets lists them), or a set's YAML file", 0},
+void cw_metric_sources_add(void *sources, char *names, struct argp_state *state)
+{
+    add_source(sources, CW_METRIC_NAMES, names, state);
+}
+
+static void take_file(void *sources, char *path, struct argp_state *state)
+{
+    add_source(sources, CW_METRIC_FILE, path, state);
+}
+
+static void take_set(void *sources, char *name, struct argp_state *state)
+{
+    add_source(sources, CW_METRIC_SET, name, state);
+}
+
+const struct cw_option cw_metric_sources_options[] = {
+    {"metrics", 'm', "A,B,...", "metrics by full name; may be repeated", CW_OPTION_TAKE(cw_metric_sources_add)},
+    {"metrics-file", 0, "FILE", "metrics, one a line; # starts a comment", CW_OPTION_TAKE(take_file)},
+    {"set", 0, "NAME", "a metric set (metric-query sets lists them), or a set's YAML file", CW_OPTION_TAKE(take_set)},
     {0},
 };
-
-const struct argp cw_metric_sources_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
 void cw_metric_list_free(struct cw_metric_list *list)
 {

@@ -2,23 +2,26 @@
 #ifndef CW_CLI_COMMON_METRIC_LIST_H
 #define CW_CLI_COMMON_METRIC_LIST_H
 
-#include <argp.h>
-
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/usage.h"
 #include "include/counterworks/counterworks.h"
 
 enum { CW_METRIC_SOURCES_MAX = 256 };
 
-/* The options as they stand on the command line: the input of the argp child. */
+enum cw_metric_source { CW_METRIC_NAMES, CW_METRIC_FILE, CW_METRIC_SET };
+
+/* The options as they stand on the command line. */
 struct cw_metric_sources {
     size_t count;
     struct {
-        int key;
+        enum cw_metric_source kind;
         const char *text;
     } items[CW_METRIC_SOURCES_MAX];
 };
-extern const struct argp cw_metric_sources_argp;
+extern const struct cw_option cw_metric_sources_options[];
+/* Another option that names metrics, as -m does. */
+void cw_metric_sources_add(void *sources, char *names, struct argp_state *state);
 
 struct cw_metric_list {
     size_t count, capacity;

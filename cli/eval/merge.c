@@ -1,51 +1,44 @@
-#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
 struct merge_options {
     const char *output;
-    char **inputs;
+    char *const *inputs;
     size_t count;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void check_options(void *options, struct argp_state *state)
 {
-    struct merge_options *o = state->input;
-    switch (key) {
-    case 'o':
-        o->output = arg;
-        return 0;
-    case ARGP_KEY_ARGS:
-        o->inputs = state->argv + state->next;
-        o->count = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->output || o->count < 2)
-            cw_usage_error(state, "found %zu captures%s, expected at least two and -o ALL.cwd", o->count,
-                           o->output ? "" : " and no -o");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    const struct merge_options *o = options;
+    if (!o->output || o->count < 2)
+        cw_usage_error(state, "found %zu captures%s, expected at least two and -o ALL.cwd", o->count,
+                       o->output ? "" : " and no -o");
+}
+
+static const struct cw_option option_list[] = {
+    {"output", 'o', "ALL.cwd", "where to write the joined capture", CW_OPTION_TEXT(struct merge_options, output)},
+    {CW_OPTION_WORDS(struct merge_options, inputs, count)},
+    {CW_OPTION_CHECK(check_options)},
+    {0},
+};
+
+static enum cw_status merge(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                            struct cw_error *err)
+{
+    const struct merge_options *o = options;
+    struct counterworks_error error;
+    (void)chip, (void)arena;
+    counterworks_capture_merge(o->output, (const char *const *)o->inputs, o->count, &error);
+    return cw_cli_take(&error, err);
 }
 
 int cw_eval_merge(int argc, char **argv)
 {
-    static const struct argp_option option_list[] = {
-        {"output", 'o', "ALL.cwd", 0, "where to write the joined capture", 0}, {0}};
-    static const struct argp argp = {option_list,
-                                     parse,
-                                     "A.cwd B.cwd...",
-                                     "Joins several captures into one, such as those of the processes of a parallel "
-                                     "job. They have to be of one plan, or of one kind of samples.\v"
-                                     "Example:\n  metric-eval merge run.*.cwd -o all.cwd",
-                                     NULL,
-                                     NULL,
-                                     NULL};
-    struct merge_options o = {0};
-    struct counterworks_error error;
-    struct cw_error err = CW_ERROR_INIT;
-    cw_usage_parse(&argp, argc, argv, 0, &o);
-    counterworks_capture_merge(o.output, (const char *const *)o.inputs, o.count, &error);
-    return cw_cli_finish(cw_cli_take(&error, &err), &err);
+    static const struct cw_usage usage = {
+        option_list, "A.cwd B.cwd...",
+        "Joins several captures into one, such as those of the processes of a parallel job. They have to be of one "
+        "plan, or of one kind of samples.\v"
+        "Example:\n  metric-eval merge run.*.cwd -o all.cwd"};
+    struct merge_options options = {0};
+    return cw_cli_run(&usage, argc, argv, &options, NULL, merge);
 }

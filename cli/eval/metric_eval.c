@@ -5,48 +5,15 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 #include "cli/eval/native_reference.h"
 #include "eval/check.h"
 #include "eval/explain.h"
 
-enum {
-    KEY_ALL = 256,
-    KEY_CSV,
-    KEY_JSON,
-    KEY_RANGE,
-    KEY_FRAME,
-    KEY_REGION,
-    KEY_CHIP_FILE,
-    KEY_CHECK,
-    KEY_NATIVE,
-    KEY_TOP
-};
-
-static const struct argp_option option_list[] = {
-    {"all", KEY_ALL, 0, 0, "every metric whose counters the capture holds", 0},
-    {"range", KEY_RANGE, "REGEX", 0,
-     "only ranges whose name or kernel matches; explain takes the first of them, or the range of that number", 0},
-    {"output", 'o', "FILE", 0, "write HDF5", 0},
-    {"csv", KEY_CSV, "FILE", 0, "write CSV; - is standard output", 0},
-    {"json", KEY_JSON, "FILE", 0, "write JSON; - is standard output", 0},
-    {"frame-ns", KEY_FRAME, "N", 0, "duration of your frame in nanoseconds, for the frame sub-metrics", 0},
-    {"region-ns", KEY_REGION, "N", 0, "duration of your region in nanoseconds, for the region sub-metrics", 0},
-    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "the chip's YAML file, instead of the shipped one", 0},
-    {"top", KEY_TOP, "N", 0, "of PC samples and SASS metrics, show the N hottest instructions (default: 25)", 0},
-    {"check", KEY_CHECK, "FILE", 0, "compare with values recorded in a JSON file", 0},
-    {"native", KEY_NATIVE, "FILE", 0,
-     "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
-     "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
-     0},
-    {0},
-};
-
 /* ---- command line ----------------------------------------------------------------------------------------------- */
 
-static double duration(const char *text, const char *option, struct argp_state *state)
+static double duration(const char *text, const char *option, const struct argp_state *state)
 {
     char *end;
     double value = strtod(text, &end);
@@ -55,8 +22,36 @@ static double duration(const char *text, const char *option, struct argp_state *
     return value;
 }
 
-static void add_argument(struct cw_eval_request *o, const char *arg, struct argp_state *state)
+static void read_frame(void *ns, char *text, struct argp_state *state)
 {
+    *(double *)ns = duration(text, "--frame-ns", state);
+}
+
+static void read_region(void *ns, char *text, struct argp_state *state)
+{
+    *(double *)ns = duration(text, "--region-ns", state);
+}
+
+static void read_top(void *top, char *text, struct argp_state *state)
+{
+    size_t count = strtoul(text, NULL, 10);
+    if (!count || text[strspn(text, "0123456789")])
+        cw_usage_error(state, "found --top '%s', expected a number above 0", text);
+    *(size_t *)top = count;
+}
+
+/* "--check --native FILE" means --native FILE. */
+static void read_check(void *check, char *text, struct argp_state *state)
+{
+    if (strcmp(text, "--native") == 0)
+        state->next--;
+    else
+        *(const char **)check = text;
+}
+
+static void add_argument(void *request, char *arg, struct argp_state *state)
+{
+    struct cw_eval_request *o = request;
     bool first = !o->show && !o->explain && !o->capture;
     if (first && strcmp(arg, "show") == 0)
         o->show = true;
@@ -71,8 +66,9 @@ static void add_argument(struct cw_eval_request *o, const char *arg, struct argp
                        o->explain ? "metric" : "capture");
 }
 
-static void check_options(const struct cw_eval_request *o, struct argp_state *state)
+static void check_options(void *request, struct argp_state *state)
 {
+    const struct cw_eval_request *o = request;
     bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
     if (!o->capture)
         cw_usage_error(state, "no capture: give a .cwd file");
@@ -93,62 +89,34 @@ static void check_options(const struct cw_eval_request *o, struct argp_state *st
         cw_usage_error(state, "found other metrics or outputs, expected none with explain");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct cw_eval_request *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->sources;
-        state->child_inputs[1] = &o->chip;
-        return 0;
-    case KEY_ALL:
-        o->all = true;
-        return 0;
-    case KEY_RANGE:
-        o->range = arg;
-        return 0;
-    case 'o':
-        o->hdf5 = arg;
-        return 0;
-    case KEY_CSV:
-        o->csv = arg;
-        return 0;
-    case KEY_JSON:
-        o->json = arg;
-        return 0;
-    case KEY_FRAME:
-        o->eval.frame_ns = duration(arg, "--frame-ns", state);
-        return 0;
-    case KEY_REGION:
-        o->eval.region_ns = duration(arg, "--region-ns", state);
-        return 0;
-    case KEY_CHIP_FILE:
-        o->chip.file = arg;
-        return 0;
-    case KEY_CHECK: /* "--check --native FILE" means --native FILE */
-        if (strcmp(arg, "--native") == 0)
-            state->next--;
-        else
-            o->check = arg;
-        return 0;
-    case KEY_NATIVE:
-        o->native = arg;
-        return 0;
-    case KEY_TOP:
-        o->top = strtoul(arg, NULL, 10);
-        if (!o->top || arg[strspn(arg, "0123456789")])
-            cw_usage_error(state, "found --top '%s', expected a number above 0", arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        add_argument(o, arg, state);
-        return 0;
-    case ARGP_KEY_END:
-        check_options(o, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct cw_option option_list[] = {
+    {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct cw_eval_request, all)},
+    {"range", 0, "REGEX",
+     "only ranges whose name or kernel matches; explain takes the first of them, or the range of that number",
+     CW_OPTION_TEXT(struct cw_eval_request, range)},
+    {"output", 'o', "FILE", "write HDF5", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
+    {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, csv)},
+    {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
+    {"frame-ns", 0, "N", "duration of your frame in nanoseconds, for the frame sub-metrics",
+     CW_OPTION_READ(struct cw_eval_request, eval.frame_ns, read_frame)},
+    {"region-ns", 0, "N", "duration of your region in nanoseconds, for the region sub-metrics",
+     CW_OPTION_READ(struct cw_eval_request, eval.region_ns, read_region)},
+    {"chip-file", 0, "FILE", "the chip's YAML file, instead of the shipped one",
+     CW_OPTION_TEXT(struct cw_eval_request, chip.file)},
+    {"top", 0, "N", "of PC samples and SASS metrics, show the N hottest instructions (default: 25)",
+     CW_OPTION_READ(struct cw_eval_request, top, read_top)},
+    {"check", 0, "FILE", "compare with values recorded in a JSON file",
+     CW_OPTION_READ(struct cw_eval_request, check, read_check)},
+    {"native", 0, "FILE",
+     "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
+     "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
+     CW_OPTION_TEXT(struct cw_eval_request, native)},
+    {CW_OPTION_TAKE(add_argument)},
+    {CW_OPTION_CHECK(check_options)},
+    {CW_OPTION_GROUP(struct cw_eval_request, sources, cw_metric_sources_options)},
+    {CW_OPTION_GROUP(struct cw_eval_request, chip, cw_cli_metrics_db_options)},
+    {0},
+};
 
 /* ---- commands --------------------------------------------------------------------------------------------------- */
 
@@ -219,7 +187,7 @@ static enum cw_status check_outputs(const struct cw_eval_run *r)
     return CW_OK;
 }
 
-static enum cw_status run(struct cw_eval_run *r)
+static enum cw_status run_request(struct cw_eval_run *r)
 {
     enum cw_status status = check_outputs(r);
     if (status == CW_OK)
@@ -242,24 +210,28 @@ static enum cw_status run(struct cw_eval_run *r)
     return status;
 }
 
+static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                          struct cw_error *err)
+{
+    struct cw_eval_run r = {.o = options, .arena = arena, .err = err, .chip = chip, .info.size = sizeof r.info};
+    cw_hdf5_begin();
+    enum cw_status status = run_request(&r);
+    counterworks_chip_close(r.chip);
+    counterworks_capture_close(r.capture);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct argp_child children[] = {
-        {&cw_metric_sources_argp, 0, NULL, 0}, {&cw_cli_metrics_db_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        option_list,
-        parse,
-        "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC\nmerge A.cwd B.cwd... -o ALL.cwd",
+    static const struct cw_usage usage = {
+        option_list, "RUN.cwd\nshow RUN.cwd\nexplain RUN.cwd METRIC\nmerge A.cwd B.cwd... -o ALL.cwd",
         "Evaluates the metrics of a capture, and prints a table or writes HDF5, CSV or JSON. Without -m, --set or "
         "--all these are the metrics of the plan. Needs no GPU and no NVIDIA software. 'show' prints what the capture "
         "holds. 'explain' prints how a value came about: its formula with the numbers in it, down to the counters.\v"
         "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
         "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
         "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
-        "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",
-        children,
-        NULL,
-        NULL};
+        "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd"};
     struct cw_eval_request options = {.top = 25};
     cw_cli_init();
     if (argc > 1 && strcmp(argv[1], "merge") == 0) {
@@ -267,13 +239,5 @@ int main(int argc, char **argv)
         argv[1] = title;
         return cw_eval_merge(argc - 1, argv + 1);
     }
-    cw_usage_parse(&argp, argc, argv, 0, &options);
-    struct cw_error err = CW_ERROR_INIT;
-    cw_hdf5_begin();
-    struct cw_eval_run r = {.o = &options, .arena = cw_arena_create(), .err = &err, .info.size = sizeof r.info};
-    enum cw_status status = r.arena ? run(&r) : cw_error_nomem(&err);
-    counterworks_chip_close(r.chip);
-    counterworks_capture_close(r.capture);
-    cw_arena_destroy(r.arena);
-    return cw_cli_finish(status, &err);
+    return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

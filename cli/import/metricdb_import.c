@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "base/usage.h"
 #include "cli/common/chip.h"
 #include "cli/common/cli.h"
 #include "import/chips.h"
@@ -387,10 +386,5 @@ int main(int argc, char **argv)
         "  metricdb-import --all -o chips"};
     struct options options = {0};
     cw_cli_init();
-    cw_usage_read(&usage, argc, argv, &options);
-    struct cw_error err = CW_ERROR_INIT;
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? run(&options, NULL, arena, &err) : cw_error_nomem(&err);
-    cw_arena_destroy(arena);
-    return cw_cli_finish(status, &err);
+    return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

@@ -1,6 +1,5 @@
 /* metric-query compare: what one chip has and another has not, and what is different. */
 #define _GNU_SOURCE
-#include "base/usage.h"
 #include "cli/query/query.h"
 
 #include <inttypes.h>
@@ -8,13 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_CHIP_FILE = 512, KEY_FORMAT, KEY_UNIT };
-
 struct options {
     size_t count;
     struct cw_cli_chip chips[2];
     const char *unit;
-    enum cw_query_format format;
+    bool json;
 };
 
 struct compared {
@@ -23,42 +20,38 @@ struct compared {
     uint32_t came, went, changed, same, printed;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static struct cw_cli_chip *next_chip(struct options *o, const struct argp_state *state)
 {
-    struct options *o = state->input;
-    switch (key) {
-    case 'c':
-    case KEY_CHIP_FILE:
-        if (o->count == 2)
-            cw_usage_error(state, "found a third chip, expected two");
-        *(key == 'c' ? &o->chips[o->count].name : &o->chips[o->count].file) = arg;
-        o->count++;
-        return 0;
-    case KEY_UNIT:
-        o->unit = arg;
-        return 0;
-    case KEY_FORMAT:
-        o->format = cw_query_format(arg, state);
-        if (o->format == CW_QUERY_CSV)
-            cw_usage_error(state, "found the format 'csv', expected text or json");
-        return 0;
-    case ARGP_KEY_ARG:
-        cw_usage_error(state, "found '%s', expected only options", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (o->count != 2)
-            cw_usage_error(state, "found %zu chips, expected two of --chip or --chip-file", o->count);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (o->count == 2)
+        cw_usage_error(state, "found a third chip, expected two");
+    return &o->chips[o->count++];
 }
 
-static const struct argp_option option_list[] = {
-    {"chip", 'c', "NAME", 0, "a chip (metric-query chips lists them); twice", 0},
-    {"chip-file", KEY_CHIP_FILE, "FILE", 0, "a chip's YAML file, instead of a --chip", 0},
-    {"unit", KEY_UNIT, "UNIT", 0, "only metrics of this unit: what their name has before the two underscores (sm)", 0},
-    {"format", KEY_FORMAT, "text|json", 0, "the form of the comparison (default: text)", 0},
+static void take_chip(void *options, char *name, struct argp_state *state)
+{
+    next_chip(options, state)->name = name;
+}
+
+static void take_file(void *options, char *path, struct argp_state *state)
+{
+    next_chip(options, state)->file = path;
+}
+
+static void check_options(void *options, struct argp_state *state)
+{
+    const struct options *o = options;
+    if (o->count != 2)
+        cw_usage_error(state, "found %zu chips, expected two of --chip or --chip-file", o->count);
+}
+
+static const struct cw_option option_list[] = {
+    {"chip", 'c', "NAME", "a chip (metric-query chips lists them); twice", CW_OPTION_TAKE(take_chip)},
+    {"chip-file", 0, "FILE", "a chip's YAML file, instead of a --chip", CW_OPTION_TAKE(take_file)},
+    {"unit", 0, "UNIT", "only metrics of this unit: what their name has before the two underscores (sm)",
+     CW_OPTION_TEXT(struct options, unit)},
+    {"format", 0, "text|json", "the form of the comparison (default: text)", .called = "the format",
+     CW_OPTION_CHOICE(struct options, json)},
+    {CW_OPTION_CHECK(check_options)},
     {0},
 };
 
@@ -243,7 +236,7 @@ static void print_json(struct compared *c, const char *name, const char *type, c
 static void print(struct compared *c, char sign, const char *name, enum cw_metric_type type,
                   const struct differences *d)
 {
-    if (c->o->format == CW_QUERY_JSON)
+    if (c->o->json)
         print_json(c, name, cw_metric_type_text(type), d);
     else
         print_text(sign, name, cw_metric_type_text(type), d);
@@ -293,13 +286,13 @@ static void print_changed(struct compared *c)
 static void section(struct compared *c, const char *json)
 {
     c->printed = 0;
-    if (c->o->format == CW_QUERY_JSON)
+    if (c->o->json)
         fputs(json, stdout);
 }
 
 static void print_all(struct compared *c)
 {
-    if (c->o->format == CW_QUERY_JSON) {
+    if (c->o->json) {
         fputs("{\"from\":", stdout);
         cw_query_put(CW_TEXT_JSON, c->a->name, ",\"to\":");
         cw_query_put(CW_TEXT_JSON, c->b->name, ",");
@@ -310,7 +303,7 @@ static void print_all(struct compared *c)
     c->went = print_only(c, '-', c->a, c->b);
     section(c, "],\n\"changed\":[");
     print_changed(c);
-    if (c->o->format == CW_QUERY_JSON)
+    if (c->o->json)
         cw_text_print(stdout, "],\n\"same\":%" PRIu32 "}\n", c->same);
     else
         cw_text_print(stdout,
@@ -348,13 +341,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_compare(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "",
-        .doc = "Compares the metrics of two chips: + only the second has it, - only the first has it, ~ it changed "
-               "(what only the first has -> what only the second has).\v"
-               "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts"};
+    static const struct cw_usage usage = {
+        option_list, "",
+        "Compares the metrics of two chips: + only the second has it, - only the first has it, ~ it changed "
+        "(what only the first has -> what only the second has).\v"
+        "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts"};
     struct options options = {0};
-    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
+    return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

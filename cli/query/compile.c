@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/usage.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/compiled.h"
 
-enum { KEY_OUTPUT = 'o', LARGEST_FILE = 64 << 20, MOST_FILES = 1024 };
+enum { LARGEST_FILE = 64 << 20, MOST_FILES = 1024 };
 
 struct options {
     const char *folder;
@@ -20,26 +19,10 @@ struct options {
     size_t count;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case KEY_OUTPUT:
-        o->folder = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->count == MOST_FILES)
-            cw_usage_error(state, "found more than %d files", MOST_FILES);
-        o->files[o->count++] = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option option_list[] = {
-    {"output", KEY_OUTPUT, "FOLDER", 0, "where to write (default: where the commands look for it, beside themselves)",
-     0},
+static const struct cw_option option_list[] = {
+    {"output", 'o', "FOLDER", "where to write (default: where the commands look for it, beside themselves)",
+     CW_OPTION_TEXT(struct options, folder)},
+    {.called = "files", CW_OPTION_LIST(struct options, files, count)},
     {0},
 };
 
@@ -117,13 +100,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_compile(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "[FILE...]",
-        .doc = "Compiles chip files into a form that loads faster; without FILE, all of the database. The commands "
-               "load that form as long as the YAML text stays the same. The build does this for the chips that ship.\v"
-               "Example:\n  metric-query compile"};
+    static const struct cw_usage usage = {
+        option_list, "[FILE...]",
+        "Compiles chip files into a form that loads faster; without FILE, all of the database. The commands "
+        "load that form as long as the YAML text stays the same. The build does this for the chips that ship.\v"
+        "Example:\n  metric-query compile"};
     struct options options = {0};
-    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
+    return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
@@ -23,32 +22,25 @@ struct chips {
     const struct cw_chip *items[MOST_CHIPS];
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void add_word(void *options, char *word, struct argp_state *state)
 {
-    struct options *o = state->input;
-    switch (key) {
-    case 'c':
-        o->chip = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (!o->what)
-            o->what = arg;
-        else if (!o->prefix)
-            o->prefix = arg;
-        else
-            cw_usage_error(state, "found '%s', expected nothing after the word", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->what)
-            cw_usage_error(state, "found nothing to complete, expected chips, sets, units or metrics");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct options *o = options;
+    if (o->prefix)
+        cw_usage_error(state, "found '%s', expected nothing after the word", word);
+    *(o->what ? &o->prefix : &o->what) = word;
 }
 
-static const struct argp_option option_list[] = {
-    {"chip", 'c', "NAME", 0, "the chip that has the units and metrics (default: any)", 0},
+static void check_options(void *options, struct argp_state *state)
+{
+    if (!((const struct options *)options)->what)
+        cw_usage_error(state, "found nothing to complete, expected chips, sets, units or metrics");
+}
+
+static const struct cw_option option_list[] = {
+    {"chip", 'c', "NAME", "the chip that has the units and metrics (default: any)",
+     CW_OPTION_TEXT(struct options, chip)},
+    {CW_OPTION_TAKE(add_word)},
+    {CW_OPTION_CHECK(check_options)},
     {0},
 };
 
@@ -176,13 +168,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_complete(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "chips|sets|units|metrics [WORD]",
-        .doc = "Prints what WORD may become, one a line, for the completion of shells. A metric is completed to "
-               "its base name first, and then to full names.\v"
-               "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit"};
+    static const struct cw_usage usage = {
+        option_list, "chips|sets|units|metrics [WORD]",
+        "Prints what WORD may become, one a line, for the completion of shells. A metric is completed to "
+        "its base name first, and then to full names.\v"
+        "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit"};
     struct options options = {0};
-    return cw_cli_run(&argp, argc, argv, &options, NULL, run);
+    return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

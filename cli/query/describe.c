@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "json/json_tree.h"
 #include "metricdb/formula.h"
 #include "metricdb/term.h"
 
-enum { KEY_FORMAT = 256, MOST_METRICS = 4096 };
+enum { MOST_METRICS = 4096 };
 
 struct options {
     struct cw_cli_chip chip;
-    enum cw_query_format format;
+    bool json;
     const char *metrics[MOST_METRICS];
     size_t count;
 };
@@ -38,34 +37,18 @@ struct facts {
     const char *not_collected; /* why there is no number of passes, or NULL */
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void check_options(void *options, struct argp_state *state)
 {
-    struct options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->chip;
-        return 0;
-    case KEY_FORMAT:
-        o->format = cw_query_format(arg, state);
-        if (o->format == CW_QUERY_CSV)
-            cw_usage_error(state, "found the format 'csv', expected text or json");
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->count == MOST_METRICS)
-            cw_usage_error(state, "found more than %d metrics", MOST_METRICS);
-        o->metrics[o->count++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->count)
-            cw_usage_error(state, "found no metric to describe");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (!((const struct options *)options)->count)
+        cw_usage_error(state, "found no metric to describe");
 }
 
-static const struct argp_option option_list[] = {
-    {"format", KEY_FORMAT, "text|json", 0, "the form of the description (default: text)", 0},
+static const struct cw_option option_list[] = {
+    {"format", 0, "text|json", "the form of the description (default: text)", .called = "the format",
+     CW_OPTION_CHOICE(struct options, json)},
+    {.called = "metrics", CW_OPTION_LIST(struct options, metrics, count)},
+    {CW_OPTION_GROUP(struct options, chip, cw_cli_chip_options)},
+    {CW_OPTION_CHECK(check_options)},
     {0},
 };
 
@@ -424,7 +407,7 @@ static enum cw_status describe(const struct options *o, struct counterworks_chip
         facts[i].legacy = cw_formulas_find(chip->chip, o->metrics[i]) >= own;
         status = gather(&facts[i], chip, arena, err);
     }
-    if (status == CW_OK && o->format == CW_QUERY_JSON)
+    if (status == CW_OK && o->json)
         return print_json(facts, o->count, chip->chip, err);
     for (size_t i = 0; status == CW_OK && i < o->count; i++) {
         fputs(i ? "\n" : "", stdout);
@@ -446,14 +429,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
 
 int cw_query_describe(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "METRIC...",
-        .doc = "Says what is known of metrics. Each is given by its full name (sm__inst_executed.sum) or its base "
-               "name (sm__inst_executed).\v"
-               "Example:\n  metric-query describe --chip GH100 lts__t_sector_hit_rate.pct",
-        .children = cw_cli_chip_child};
+    static const struct cw_usage usage = {
+        option_list, "METRIC...",
+        "Says what is known of metrics. Each is given by its full name (sm__inst_executed.sum) or its base "
+        "name (sm__inst_executed).\v"
+        "Example:\n  metric-query describe --chip GH100 lts__t_sector_hit_rate.pct"};
     static struct options options;
-    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

@@ -6,11 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/usage.h"
 #include "json/json_tree.h"
 #include "metricdb/legacy.h"
 
-enum { KEY_CAPABILITY = 256, KEY_FORMAT, MOST_NAMES = 1024 };
+enum { MOST_NAMES = 1024 };
 
 struct options {
     struct cw_cli_chip chip;
@@ -29,34 +28,20 @@ struct rows {
     const struct cw_legacy_name **items;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void read_capability(void *capability, char *text, struct argp_state *state)
 {
-    struct options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->chip;
-        return 0;
-    case KEY_CAPABILITY:
-        o->capability = cw_legacy_capability(arg);
-        if (o->capability == CW_LEGACY_CAPABILITIES)
-            cw_usage_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", arg);
-        return 0;
-    case KEY_FORMAT:
-        o->format = cw_query_format(arg, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->count == MOST_NAMES)
-            cw_usage_error(state, "found more than %d names", MOST_NAMES);
-        o->names[o->count++] = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    *(size_t *)capability = cw_legacy_capability(text);
+    if (*(size_t *)capability == CW_LEGACY_CAPABILITIES)
+        cw_usage_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", text);
 }
 
-static const struct argp_option option_list[] = {
-    {"capability", KEY_CAPABILITY, "X.Y", 0, "names of one compute capability only (3.5, 6.x, 7.0)", 0},
-    {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the list (default: text)", 0},
+static const struct cw_option option_list[] = {
+    {"capability", 0, "X.Y", "names of one compute capability only (3.5, 6.x, 7.0)",
+     CW_OPTION_READ(struct options, capability, read_capability)},
+    {"format", 0, "text|csv|json", "the form of the list (default: text)", .called = "the format",
+     CW_OPTION_CHOICE(struct options, format)},
+    {.called = "names", CW_OPTION_LIST(struct options, names, count)},
+    {CW_OPTION_GROUP(struct options, chip, cw_cli_chip_options)},
     {0},
 };
 
@@ -263,14 +248,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_legacy(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "[NAME...]",
-        .doc = "Lists the metrics and events of CUPTI (compute capability 1.x to 7.0) with the formula that gives "
-               "their value on this chip, or what comes closest. With names, says all that is known of them.\v"
-               "Example:\n  metric-query legacy --chip GH100 achieved_occupancy gld_efficiency",
-        .children = cw_cli_chip_child};
+    static const struct cw_usage usage = {
+        option_list, "[NAME...]",
+        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.0) with the formula that gives "
+        "their value on this chip, or what comes closest. With names, says all that is known of them.\v"
+        "Example:\n  metric-query legacy --chip GH100 achieved_occupancy gld_efficiency"};
     static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
-    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

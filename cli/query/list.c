@@ -7,12 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/usage.h"
 #include "cli/query/search.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
-enum { KEY_TYPE = 256, KEY_UNIT, KEY_SEARCH, KEY_ALL, KEY_FORMAT, MOST_VARIANTS = 4 * CW_SUB_COUNTER_COUNT };
+enum { MOST_VARIANTS = 4 * CW_SUB_COUNTER_COUNT };
 
 struct options {
     struct cw_cli_chip chip;
@@ -46,52 +45,31 @@ struct list {
     struct suffix suffixes[CW_FORMULA + 1][MOST_VARIANTS]; /* with --all-submetrics */
 };
 
-static int parse_type(const char *text, struct argp_state *state)
+static void read_type(void *type, char *text, struct argp_state *state)
 {
     for (int i = 0; i <= CW_FORMULA; i++)
-        if (strcmp(text, cw_metric_type_text((enum cw_metric_type)i)) == 0)
-            return i;
+        if (strcmp(text, cw_metric_type_text((enum cw_metric_type)i)) == 0) {
+            *(int *)type = i;
+            return;
+        }
     cw_usage_error(state, "found the type '%s', expected counter, ratio, throughput or formula", text);
-    return -1;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->chip;
-        return 0;
-    case KEY_TYPE:
-        o->type = parse_type(arg, state);
-        return 0;
-    case KEY_UNIT:
-        o->unit = arg;
-        return 0;
-    case KEY_SEARCH:
-        o->search = arg;
-        return 0;
-    case KEY_ALL:
-        o->all = true;
-        return 0;
-    case KEY_FORMAT:
-        o->format = cw_query_format(arg, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option option_list[] = {
-    {"type", KEY_TYPE, "TYPE", 0, "only metrics of this type: counter, ratio, throughput or formula", 0},
-    {"unit", KEY_UNIT, "UNIT", 0, "only metrics of this unit: what their name has before the two underscores (sm)", 0},
-    {"search", KEY_SEARCH, "TEXT", 0,
+static const struct cw_option option_list[] = {
+    {"type", 0, "TYPE", "only metrics of this type: counter, ratio, throughput or formula",
+     CW_OPTION_READ(struct options, type, read_type)},
+    {"unit", 0, "UNIT", "only metrics of this unit: what their name has before the two underscores (sm)",
+     CW_OPTION_TEXT(struct options, unit)},
+    {"search", 0, "TEXT",
      "only metrics that have all these words in their name or description, the best match first; a TEXT with one of ^ "
      "$ * + ? ( ) [ ] { } | \\ in it is a regular expression",
-     0},
-    {"all-submetrics", KEY_ALL, 0, 0,
-     "every full name, instead of one for each counter, ratio and throughput; text then has the names only", 0},
-    {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the list (default: text)", 0},
+     CW_OPTION_TEXT(struct options, search)},
+    {"all-submetrics", 0, NULL,
+     "every full name, instead of one for each counter, ratio and throughput; text then has the names only",
+     CW_OPTION_FLAG(struct options, all)},
+    {"format", 0, "text|csv|json", "the form of the list (default: text)", .called = "the format",
+     CW_OPTION_CHOICE(struct options, format)},
+    {CW_OPTION_GROUP(struct options, chip, cw_cli_chip_options)},
     {0},
 };
 
@@ -329,14 +307,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_list(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "",
-        .doc = "Lists the metrics of a chip: full name, type, unit of measure and meaning. Columns are separated "
-               "by tabs where the list is not shown on a terminal.\v"
-               "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\"",
-        .children = cw_cli_chip_child};
+    static const struct cw_usage usage = {
+        option_list, "",
+        "Lists the metrics of a chip: full name, type, unit of measure and meaning. Columns are separated "
+        "by tabs where the list is not shown on a terminal.\v"
+        "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\""};
     struct options options = {.type = -1};
-    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

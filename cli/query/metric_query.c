@@ -1,22 +1,22 @@
 /* metric-query: what can be measured on a chip. */
 #define _GNU_SOURCE
+#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/suggest.h"
-#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "cli/query/query.h"
 #include "metricdb/lint.h"
 
-static error_t no_arguments(int key, char *arg, struct argp_state *state)
+static void no_arguments(void *options, char *text, struct argp_state *state)
 {
-    if (key != ARGP_KEY_ARG)
-        return ARGP_ERR_UNKNOWN;
-    cw_usage_error(state, "found '%s', expected no argument", arg);
-    return 0;
+    (void)options;
+    cw_usage_error(state, "found '%s', expected no argument", text);
 }
+
+static const struct cw_option no_options[] = {{CW_OPTION_TAKE(no_arguments)}, {0}};
 
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
 
@@ -47,31 +47,37 @@ static enum counterworks_status print_sets(const struct counterworks *data, stru
     return counterworks_set_each(data, print_set, NULL, error);
 }
 
-static int run_of_data(int argc, char **argv, const char *doc,
-                       enum counterworks_status (*print)(const struct counterworks *, struct counterworks_error *))
+/* How chips or sets are printed. */
+struct printing {
+    enum counterworks_status (*print)(const struct counterworks *data, struct counterworks_error *error);
+};
+
+static enum cw_status print_of_data(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                                    struct cw_error *err)
 {
-    const struct argp argp = {.parser = no_arguments, .args_doc = "", .doc = doc};
+    const struct printing *p = options;
     struct counterworks *data;
     struct counterworks_error error;
-    struct cw_error err = CW_ERROR_INIT;
-    cw_usage_parse(&argp, argc, argv, 0, NULL);
+    (void)chip, (void)arena;
     if (counterworks_open(&data, NULL, &error) == COUNTERWORKS_OK)
-        print(data, &error);
+        p->print(data, &error);
     counterworks_close(data);
-    return cw_cli_finish(cw_cli_take(&error, &err), &err);
+    return cw_cli_take(&error, err);
 }
 
 static int run_chips(int argc, char **argv)
 {
-    return run_of_data(argc, argv, "Lists the chips of the database.\vExample:\n  metric-query chips", print_chips);
+    static const struct cw_usage usage = {no_options, "",
+                                          "Lists the chips of the database.\vExample:\n  metric-query chips"};
+    return cw_cli_run(&usage, argc, argv, &(struct printing){print_chips}, NULL, print_of_data);
 }
 
 static int run_sets(int argc, char **argv)
 {
-    return run_of_data(argc, argv,
-                       "Lists the metric sets, for --set of metric-config and metric-eval.\v"
-                       "Example:\n  metric-query sets",
-                       print_sets);
+    static const struct cw_usage usage = {no_options, "",
+                                          "Lists the metric sets, for --set of metric-config and metric-eval.\v"
+                                          "Example:\n  metric-query sets"};
+    return cw_cli_run(&usage, argc, argv, &(struct printing){print_sets}, NULL, print_of_data);
 }
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
@@ -105,14 +111,13 @@ static enum cw_status lint(const void *options, struct counterworks_chip *chip, 
 
 static int run_lint(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .args_doc = "",
-        .doc = "Checks the database of a chip, the glossary and the metric sets against one another. The exit "
-               "status is 3 where there are errors.\v"
-               "Example:\n  metric-query lint --chip GH100",
-        .children = cw_cli_chip_child};
+    static const struct cw_usage usage = {
+        cw_cli_chip_options, "",
+        "Checks the database of a chip, the glossary and the metric sets against one another. The exit "
+        "status is 3 where there are errors.\v"
+        "Example:\n  metric-query lint --chip GH100"};
     struct cw_cli_chip from = {0};
-    return cw_cli_run(&argp, argc, argv, &from, NULL, lint);
+    return cw_cli_run(&usage, argc, argv, &from, NULL, lint);
 }
 
 /* ---- sub-commands ----------------------------------------------------------------------------------------------- */

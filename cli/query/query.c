@@ -4,19 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/cli.h"
 #include "base/suggest.h"
-#include "base/usage.h"
-
-enum cw_query_format cw_query_format(const char *text, struct argp_state *state)
-{
-    static const char *const names[] = {"text", "csv", "json"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0)
-            return (enum cw_query_format)i;
-    cw_usage_error(state, "found the format '%s', expected text, csv or json", text);
-    return CW_QUERY_TEXT;
-}
 
 uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
 {

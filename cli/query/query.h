@@ -2,8 +2,6 @@
 #ifndef CW_CLI_QUERY_QUERY_H
 #define CW_CLI_QUERY_QUERY_H
 
-#include <argp.h>
-
 #include "base/text.h"
 #include "cli/common/chip.h"
 #include "lib/handles.h"
@@ -19,9 +17,8 @@ bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uin
 /* CW_ERR_USAGE, with the units that there are, where no metric has the unit. */
 enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err);
 
+/* As --format text|csv|json counts them. */
 enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
-/* Reads the value of --format; ends the program for another. */
-enum cw_query_format cw_query_format(const char *text, struct argp_state *state);
 
 /* Prints a CSV cell or a JSON string (for lists too long to build as trees first), and `end`, which is ours, after it.
  */

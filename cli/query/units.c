@@ -8,8 +8,6 @@
 
 #include "metricdb/glossary.h"
 
-enum { KEY_FORMAT = 256 };
-
 struct options {
     struct cw_cli_chip chip;
     enum cw_query_format format;
@@ -21,23 +19,10 @@ struct row {
     uint32_t unit, counts[CW_METRIC_TYPE_COUNT];
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->chip;
-        return 0;
-    case KEY_FORMAT:
-        o->format = cw_query_format(arg, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option option_list[] = {
-    {"format", KEY_FORMAT, "text|csv|json", 0, "the form of the table (default: text)", 0},
+static const struct cw_option option_list[] = {
+    {"format", 0, "text|csv|json", "the form of the table (default: text)", .called = "the format",
+     CW_OPTION_CHOICE(struct options, format)},
+    {CW_OPTION_GROUP(struct options, chip, cw_cli_chip_options)},
     {0},
 };
 
@@ -123,14 +108,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 
 int cw_query_units(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
-        .args_doc = "",
-        .doc = "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances "
-               "expected, how many counters, ratios and throughputs there are, and what the unit is.\v"
-               "Example:\n  metric-query units --chip GH100",
-        .children = cw_cli_chip_child};
+    static const struct cw_usage usage = {
+        option_list, "",
+        "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances "
+        "expected, how many counters, ratios and throughputs there are, and what the unit is.\v"
+        "Example:\n  metric-query units --chip GH100"};
     struct options options = {0};
-    return cw_cli_run(&argp, argc, argv, &options, &options.chip, run);
+    return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

@@ -24,6 +24,7 @@ struct options {
     bool learned;
     struct inner inner;
     char *const *program;
+    size_t program_words;
     bool checked;
 };
 
@@ -60,6 +61,7 @@ static const struct cw_option plain_rows[] = {
     {"output", 'o', "FILE", "", CW_OPTION_TEXT(struct options, output)},
     {"known", 0, "no|yes", "", CW_OPTION_CHOICE(struct options, known)},
     {"colour", 0, "red|green|blue", "", CW_OPTION_CHOICE(struct options, colour)},
+    {"shade", 0, "dark|light", "", .called = "the shade", CW_OPTION_CHOICE(struct options, known)},
     {"small", 0, "N", "", CW_OPTION_NUMBER(struct options, small, 5, 31)},
     {"middle", 0, "N", "", CW_OPTION_NUMBER(struct options, middle, 0, UINT32_MAX)},
     {"learn", 'L', "WHAT", "", CW_OPTION_READ(struct options, learned, learn), .optional = true},
@@ -69,21 +71,24 @@ static const struct cw_option plain_rows[] = {
     {0},
 };
 static const struct cw_option word_rows[] = {
-    {CW_OPTION_ROWS(plain_rows)}, {.value = "names", CW_OPTION_LIST(struct options, words, word_count)}, {0}};
+    {CW_OPTION_ROWS(plain_rows)}, {.called = "names", CW_OPTION_LIST(struct options, words, word_count)}, {0}};
 static const struct cw_option program_rows[] = {
     {CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_PROGRAM(struct options, program)}, {0}};
+static const struct cw_option all_word_rows[] = {
+    {CW_OPTION_ROWS(plain_rows)}, {CW_OPTION_WORDS(struct options, program, program_words)}, {0}};
 
 static struct options read_line(const struct cw_option *rows, const char *const *words)
 {
     struct options options = {0};
     const struct cw_usage usage = {rows, "", ""};
-    static char texts[16][32];
-    char name[] = "tool", *argv[17] = {name};
+    static char name[] = "tool", texts[16][32], *argv[17];
     int argc = 1;
+    argv[0] = name;
     for (; *words; words++) {
         argv[argc] = strcpy(texts[argc - 1], *words);
         argc++;
     }
+    argv[argc] = NULL;
     argp_err_exit_status = 2;
     cw_usage_read(&usage, argc, argv, &options);
     return options;
@@ -115,6 +120,15 @@ Test(usage, a_program_ends_the_options)
     cr_expect_str_eq(o.program[1], "-a");
     o = READ(program_rows, "--", "--all");
     cr_expect_str_eq(o.program[0], "--all");
+}
+
+Test(usage, any_number_of_words_stands_among_options)
+{
+    struct options o = READ(all_word_rows, "one", "-a", "two", "-o", "x", "--", "--three");
+    cr_assert(o.program_words == 3 && o.all && o.checked);
+    cr_expect_str_eq(o.program[0], "one");
+    cr_expect_str_eq(o.program[2], "--three");
+    cr_expect(READ(all_word_rows, "-a").program_words == 0);
 }
 
 /* The first line that the command line is refused with. */
@@ -149,6 +163,7 @@ Test(usage, mistakes_are_said_in_one_way)
 {
     REFUSES("found --colour 'pink', expected red, green or blue", "--colour", "pink");
     REFUSES("found --colour 'red|green', expected red, green or blue", "--colour", "red|green");
+    REFUSES("found the shade 'grey', expected dark or light", "--shade", "grey");
     REFUSES("found --known '', expected no or yes", "--known=");
     REFUSES("found --small '4', expected a whole number from 5 to 31", "--small", "4");
     REFUSES("found --small '32', expected a whole number from 5 to 31", "--small", "32");
