@@ -4,12 +4,22 @@
 
 #include "base/text.h"
 
-json_t *cw_json_whole(json_t *value, bool good)
+static void drop(json_t **value)
 {
-    if (good)
-        return value;
-    json_decref(value);
-    return NULL;
+    json_decref(*value);
+    *value = NULL;
+}
+
+void cw_json_append(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value) != 0)
+        drop(list);
+}
+
+void cw_json_set(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value) != 0)
+        drop(object);
 }
 
 enum cw_status cw_json_print(json_t *value, size_t flags, FILE *out, struct cw_error *err)

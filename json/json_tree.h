@@ -4,15 +4,16 @@
 #ifndef CW_JSON_TREE_H
 #define CW_JSON_TREE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include <jansson.h>
 
 #include "base/error.h"
 
-/* A value to which all was added; frees it and returns NULL where memory did not do for something. */
-json_t *cw_json_whole(json_t *value, bool good);
+/* Add a value, which they take over, to a list or an object. Where memory did not do for one of the two, what was added
+ * to is freed and becomes NULL, to which anything may still be added. */
+void cw_json_append(json_t **list, json_t *value);
+void cw_json_set(json_t **object, const char *key, json_t *value);
 
 /* Prints and frees a value, with the flags of json_dumps, escaped as CW_TEXT_JSON. NULL is CW_ERR_NOMEM; write errors
  * stay in the stream (ferror). */

@@ -208,84 +208,73 @@ static json_t *json_of_slots(const struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
     json_t *slots = json_object();
-    bool good = slots != NULL;
-    for (uint32_t d = 0; d < image->domain_count && good; d++) {
+    for (uint32_t d = 0; d < image->domain_count; d++) {
         struct slots s = slots_of(image, pass, d);
         if (s.max)
-            good = json_object_set_new(slots, image->domains[d].name,
-                                       json_pack("{s:i, s:i}", "used", (int)s.used, "of", (int)s.max)) == 0;
+            cw_json_set(&slots, image->domains[d].name, json_pack("{s:i, s:i}", "used", (int)s.used, "of", (int)s.max));
     }
-    return cw_json_whole(slots, good);
+    return slots;
 }
 
 static json_t *json_of_pass(const struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
     json_t *raws = json_array(), *domains = json_array();
-    bool good = raws && domains;
-    for (uint32_t k = 0; k < image->passes[pass].count && good; k++) {
+    for (uint32_t k = 0; k < image->passes[pass].count; k++) {
         const struct cw_placement *at = &image->passes[pass].placements[k];
         char id[24];
         snprintf(id, sizeof id, "0x%016" PRIx64, image->raws[at->raw]);
-        good = json_array_append_new(raws, json_string(id)) == 0 &&
-               json_array_append_new(domains, json_string(image->domains[at->domain].name)) == 0;
+        cw_json_append(&raws, json_string(id));
+        cw_json_append(&domains, json_string(image->domains[at->domain].name));
     }
-    return json_pack("{s:o, s:o, s:o}", "raw", cw_json_whole(raws, good), "domains", cw_json_whole(domains, good),
-                     "slots", json_of_slots(e, pass));
+    return json_pack("{s:o, s:o, s:o}", "raw", raws, "domains", domains, "slots", json_of_slots(e, pass));
 }
 
 static json_t *json_of_passes(const struct explained *e)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < e->plan->image.pass_count && good; i++)
-        good = json_array_append_new(list, json_of_pass(e, i)) == 0;
-    return cw_json_whole(list, good);
+    for (uint32_t i = 0; i < e->plan->image.pass_count; i++)
+        cw_json_append(&list, json_of_pass(e, i));
+    return list;
 }
 
 static json_t *json_of_loads(const struct explained *e)
 {
     json_t *loads = json_object();
-    bool good = loads != NULL;
-    for (uint32_t d = 0; d < e->plan->image.domain_count && good; d++)
-        good = json_object_set_new(loads, e->plan->image.domains[d].name, json_integer(e->loads[d])) == 0;
-    return cw_json_whole(loads, good);
+    for (uint32_t d = 0; d < e->plan->image.domain_count; d++)
+        cw_json_set(&loads, e->plan->image.domains[d].name, json_integer(e->loads[d]));
+    return loads;
 }
 
 static json_t *json_of_savings(const struct explained *e)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < e->saving_count && good; i++)
-        good =
-            json_array_append_new(list, json_pack("{s:s, s:i}", "without", e->plan->image.metrics[e->savings[i].metric],
-                                                  "passes", (int)e->savings[i].passes)) == 0;
-    return cw_json_whole(list, good);
+    for (uint32_t i = 0; i < e->saving_count; i++)
+        cw_json_append(&list, json_pack("{s:s, s:i}", "without", e->plan->image.metrics[e->savings[i].metric], "passes",
+                                        (int)e->savings[i].passes));
+    return list;
 }
 
 static json_t *json_of_metric(const struct cw_plan_metric *m, const char *reason)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t k = 0; k < m->pass_count && good; k++)
-        good = json_array_append_new(list, json_integer(m->passes[k])) == 0;
-    return json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", cw_json_whole(list, good), "whole", m->whole,
-                     "why", reason);
+    for (uint32_t k = 0; k < m->pass_count; k++)
+        cw_json_append(&list, json_integer(m->passes[k]));
+    return json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", list, "whole", m->whole, "why", reason);
 }
 
 /* NULL after a failure, of which *status tells more than that memory did not do. */
 static json_t *json_of_metrics(const struct explained *e, enum cw_status *status, struct cw_error *err)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < e->plan->metric_count && good; i++) {
+    for (uint32_t i = 0; i < e->plan->metric_count && *status == CW_OK; i++) {
         const struct cw_plan_metric *m = &e->plan->metrics[i];
         const char *reason = NULL;
         if (m->pass_count && !m->whole)
             *status = find_reason(&reason, e, m, err);
-        good = *status == CW_OK && json_array_append_new(list, json_of_metric(m, reason)) == 0;
+        cw_json_append(&list, *status == CW_OK ? json_of_metric(m, reason) : NULL);
     }
-    return cw_json_whole(list, good);
+    return list;
 }
 
 static enum cw_status print_json(const struct explained *e, struct cw_error *err)

@@ -343,34 +343,29 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
 static json_t *json_of_domains(const struct cw_raw_counter *raw, const struct cw_chip *chip)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t k = 0; k < raw->placement_count && good; k++)
-        good = json_array_append_new(list,
-                                     json_string(chip->domains[chip->placements[raw->placement + k].domain].name)) == 0;
-    return cw_json_whole(list, good);
+    for (uint32_t k = 0; k < raw->placement_count; k++)
+        cw_json_append(&list, json_string(chip->domains[chip->placements[raw->placement + k].domain].name));
+    return list;
 }
 
 static json_t *json_of_raws(const struct facts *f, const struct cw_chip *chip)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < f->raws.count && good; i++) {
+    for (uint32_t i = 0; i < f->raws.count; i++) {
         const struct cw_raw_counter *raw = &chip->raws[f->raws.items[i]];
         char id[32];
         snprintf(id, sizeof id, "0x%016" PRIx64, raw->id);
-        good =
-            json_array_append_new(list, json_pack("{s:s, s:o}", "id", id, "domains", json_of_domains(raw, chip))) == 0;
+        cw_json_append(&list, json_pack("{s:s, s:o}", "id", id, "domains", json_of_domains(raw, chip)));
     }
-    return cw_json_whole(list, good);
+    return list;
 }
 
 static json_t *json_of_counters(const struct facts *f, const struct cw_chip *chip)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < f->counters.count && good; i++)
-        good = json_array_append_new(list, json_string(chip->counters[f->counters.items[i]].name)) == 0;
-    return cw_json_whole(list, good);
+    for (uint32_t i = 0; i < f->counters.count; i++)
+        cw_json_append(&list, json_string(chip->counters[f->counters.items[i]].name));
+    return list;
 }
 
 static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
@@ -387,10 +382,9 @@ static enum cw_status print_json(const struct facts *facts, size_t count, const 
                                  struct cw_error *err)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; i < count && good; i++)
-        good = json_array_append_new(list, json_of(&facts[i], chip)) == 0;
-    enum cw_status status = cw_json_print(cw_json_whole(list, good), JSON_INDENT(2) | JSON_PRESERVE_ORDER, stdout, err);
+    for (size_t i = 0; i < count; i++)
+        cw_json_append(&list, json_of(&facts[i], chip));
+    enum cw_status status = cw_json_print(list, JSON_INDENT(2) | JSON_PRESERVE_ORDER, stdout, err);
     cw_text_print(stdout, "\n");
     return status;
 }

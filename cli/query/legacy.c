@@ -151,21 +151,18 @@ static void print_csv_row(const struct cw_legacy_name *n, const char *scope, con
 static json_t *json_of_scope(const struct cw_legacy_name *n)
 {
     json_t *scope = json_object();
-    bool good = scope != NULL;
-    for (size_t i = 0; i < CW_LEGACY_CAPABILITIES && good; i++)
+    for (size_t i = 0; i < CW_LEGACY_CAPABILITIES; i++)
         if (n->scope[i] != CW_LEGACY_ABSENT)
-            good = json_object_set_new(scope, cw_legacy_capability_text(i),
-                                       json_string(cw_legacy_scope_text(n->scope[i]))) == 0;
-    return cw_json_whole(scope, good);
+            cw_json_set(&scope, cw_legacy_capability_text(i), json_string(cw_legacy_scope_text(n->scope[i])));
+    return scope;
 }
 
 static json_t *json_of_closest(const struct cw_legacy_name *n)
 {
     json_t *closest = json_array();
-    bool good = closest != NULL;
-    for (size_t i = 0; i < n->closest_count && good; i++)
-        good = json_array_append_new(closest, json_string(n->closest[i])) == 0;
-    return cw_json_whole(closest, good);
+    for (size_t i = 0; i < n->closest_count; i++)
+        cw_json_append(&closest, json_string(n->closest[i]));
+    return closest;
 }
 
 /* Alone on a line, as in metric-query list. */

@@ -31,58 +31,51 @@ const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIM
 json_t *cw_capture_pairs(const struct cw_pair *pairs, uint32_t count)
 {
     json_t *object = json_object();
-    bool good = object != NULL;
-    for (uint32_t i = 0; i < count && good; i++)
-        good = json_object_set_new(object, pairs[i].key, json_string(pairs[i].value)) == 0;
-    return cw_json_whole(object, good);
+    for (uint32_t i = 0; i < count; i++)
+        cw_json_set(&object, pairs[i].key, json_string(pairs[i].value));
+    return object;
 }
 
 static json_t *devices(const struct cw_counter_data *data)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < data->device_count && good; i++)
-        good =
-            json_array_append_new(
-                list, json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
-                                cw_capture_pairs(data->devices[i].attributes, data->devices[i].attribute_count))) == 0;
-    return cw_json_whole(list, good);
+    for (uint32_t i = 0; i < data->device_count; i++)
+        cw_json_append(&list,
+                       json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
+                                 cw_capture_pairs(data->devices[i].attributes, data->devices[i].attribute_count)));
+    return list;
 }
 
 /* The processes of a parallel job, by their ranks. */
 static json_t *ranks(const struct cw_counter_data *data)
 {
     json_t *object = json_object();
-    bool good = object != NULL;
-    for (uint32_t i = 0; i < data->range_count && good; i++) {
+    for (uint32_t i = 0; i < data->range_count; i++) {
         const char *rank = cw_range_attribute(&data->ranges[i], "rank");
         if (rank && !json_object_get(object, rank))
-            good = json_object_set_new(object, rank, json_integer((json_int_t)data->ranges[i].process)) == 0;
+            cw_json_set(&object, rank, json_integer((json_int_t)data->ranges[i].process));
     }
-    return cw_json_whole(object, good);
+    return object;
 }
 
 static json_t *names(const char *const *texts, uint32_t count)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < count && good; i++)
-        good = json_array_append_new(list, json_string(texts[i])) == 0;
-    return cw_json_whole(list, good);
+    for (uint32_t i = 0; i < count; i++)
+        cw_json_append(&list, json_string(texts[i]));
+    return list;
 }
 
 static json_t *clocks(const struct cw_counter_data *d)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (uint32_t i = 0; i < d->pm.clock_count && good; i++) {
+    for (uint32_t i = 0; i < d->pm.clock_count; i++) {
         const struct cw_clock_reading *c = &d->pm.clocks[i];
-        good = json_array_append_new(
-                   list, json_pack("{s:I, s:I, s:I, s:I}", "device", (json_int_t)d->devices[c->device].index,
-                                   "device_ns", (json_int_t)c->pair.device_ns, "wall_ns", (json_int_t)c->pair.wall_ns,
-                                   "error_ns", (json_int_t)c->pair.error_ns)) == 0;
+        cw_json_append(&list, json_pack("{s:I, s:I, s:I, s:I}", "device", (json_int_t)d->devices[c->device].index,
+                                        "device_ns", (json_int_t)c->pair.device_ns, "wall_ns",
+                                        (json_int_t)c->pair.wall_ns, "error_ns", (json_int_t)c->pair.error_ns));
     }
-    return cw_json_whole(list, good);
+    return list;
 }
 
 /* What PM sampling has beside its values. */
@@ -108,8 +101,9 @@ json_t *cw_capture_manifest(const struct cw_counter_data *d, const char *source)
                   (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete", d->complete, "end",
                   d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,
                   "requested_metrics", names(s->metrics, s->metric_count), "devices", devices(d), "ranks", ranks(d));
-    bool sampled = object && s->profiler == CW_PROFILER_PM;
-    return cw_json_whole(object, !sampled || json_object_set_new(object, "pm", sampling(d)) == 0);
+    if (s->profiler == CW_PROFILER_PM)
+        cw_json_set(&object, "pm", sampling(d));
+    return object;
 }
 
 /* ---- for people ------------------------------------------------------------------------------------------------- */
