@@ -192,22 +192,23 @@ static enum cw_status run_request(struct cw_eval_run *r)
     enum cw_status status = check_outputs(r);
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
+    if (status != CW_OK)
+        return status;
     const bool instructions = r->info.profiler > COUNTERWORKS_SAMPLES;
-    if (status == CW_OK && (r->o->show || instructions)) /* nothing is evaluated, which tells it otherwise */
+    if (r->o->show || instructions) /* nothing is evaluated, which tells it otherwise */
         cw_lib_tell_incomplete(r->capture, &(struct counterworks_chip){.tell = cw_cli_tell});
-    if (status == CW_OK && r->o->show)
+    if (r->o->show)
         cw_capture_show(&r->capture->data, r->o->capture, stdout);
-    if (status == CW_OK && instructions) {
-        status = run_instructions(r);
-    } else if (status == CW_OK && !r->o->show) {
-        status = cw_eval_load_chip(r);
-        if (status == CW_OK)
-            status = r->o->check     ? run_check(r)
-                     : r->o->native  ? run_native(r)
-                     : r->o->explain ? run_explain(r)
-                                     : run_evaluate(r);
-    }
-    return status;
+    if (instructions)
+        return run_instructions(r);
+    if (r->o->show)
+        return CW_OK;
+    status = cw_eval_load_chip(r);
+    return status != CW_OK ? status
+           : r->o->check   ? run_check(r)
+           : r->o->native  ? run_native(r)
+           : r->o->explain ? run_explain(r)
+                           : run_evaluate(r);
 }
 
 static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,

@@ -155,19 +155,20 @@ static void describe_counter(struct facts *f, const struct cw_chip *chip, uint32
 
 static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena)
 {
-    uint32_t unit, base = f->m.base;
+    uint32_t base = f->m.base;
     f->type = cw_metric_type_text(f->m.type);
     f->peak = NAN;
     if (f->m.type == CW_FORMULA) {
         describe_formula(f, &chip->formulas->items[base], arena);
         return;
     }
+    const struct cw_unit *unit = &chip->units[cw_query_unit(chip, f->m.type, base)];
+    f->unit = unit->name;
+    f->instances = unit->instances; /* a counter's are its own */
     if (f->m.type == CW_COUNTER) {
-        unit = chip->counters[base].unit;
         describe_counter(f, chip, base, arena);
     } else if (f->m.type == CW_RATIO) {
         const struct cw_ratio *r = &chip->ratios[base];
-        unit = r->unit;
         f->raws = r->raws;
         f->confirmed = r->confirmed;
         f->evidence = r->numerator == CW_NONE ? "no formula known"
@@ -175,16 +176,12 @@ static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw
                                               : "formula inferred, not confirmed against a capture";
     } else {
         const struct cw_throughput *t = &chip->throughputs[base];
-        unit = t->unit;
         f->raws = t->raws;
         f->confirmed = t->confirmed;
         f->evidence = !t->counters.count && !t->throughputs.count ? "no constituents known"
                       : t->confirmed                              ? "constituents confirmed against captures"
                                      : "constituents imported, not confirmed against a capture";
     }
-    f->unit = chip->units[unit].name;
-    if (f->m.type != CW_COUNTER)
-        f->instances = chip->units[unit].instances;
 }
 
 static void need(void *context, uint32_t counter, unsigned rollups)
