@@ -20,7 +20,7 @@ struct cw_metric_sources {
     } items[CW_METRIC_SOURCES_MAX];
 };
 extern const struct cw_option cw_metric_sources_options[];
-/* Another option that names metrics, as -m does. */
+/* What -m does, for rows of other options: adds "A,B,..." to the sources. */
 void cw_metric_sources_add(void *sources, char *names, struct argp_state *state);
 
 struct cw_metric_list {

@@ -167,27 +167,14 @@ static void compare_throughputs(struct differences *d, const struct cw_chip *a, 
                &(struct named_list){b, &y->throughputs, CW_THROUGHPUT});
 }
 
-static const char *dimension(const struct cw_chip *chip, enum cw_metric_type type, uint32_t i)
-{
-    return type == CW_COUNTER ? chip->counters[i].dimension
-           : type == CW_RATIO ? chip->ratios[i].dimension
-                              : chip->throughputs[i].dimension;
-}
-
-static const struct cw_list *raws(const struct cw_chip *chip, enum cw_metric_type type, uint32_t i)
-{
-    return type == CW_COUNTER ? &chip->counters[i].raws
-           : type == CW_RATIO ? &chip->ratios[i].raws
-                              : &chip->throughputs[i].raws;
-}
-
 static void compare_bases(struct differences *d, const struct cw_chip *a, enum cw_metric_type type, uint32_t i,
                           const struct cw_chip *b, enum cw_metric_type type_b, uint32_t k)
 {
+    const struct cw_query_base of_a = cw_query_base(a, type, i), of_b = cw_query_base(b, type_b, k);
     d->count = 0;
     note_texts(d, "type", cw_metric_type_text(type), cw_metric_type_text(type_b));
-    note_texts(d, "unit", a->units[cw_query_unit(a, type, i)].name, b->units[cw_query_unit(b, type_b, k)].name);
-    note_texts(d, "measured in", dimension(a, type, i), dimension(b, type_b, k));
+    note_texts(d, "unit", a->units[of_a.unit].name, b->units[of_b.unit].name);
+    note_texts(d, "measured in", of_a.dimension, of_b.dimension);
     if (type != type_b)
         return;
     if (type == CW_COUNTER) {
@@ -202,8 +189,8 @@ static void compare_bases(struct differences *d, const struct cw_chip *a, enum c
     } else {
         compare_throughputs(d, a, i, b, k);
     }
-    note_lists(d, "raw counters", &(struct named_list){a, raws(a, type, i), CW_METRIC_TYPE_COUNT},
-               &(struct named_list){b, raws(b, type_b, k), CW_METRIC_TYPE_COUNT});
+    note_lists(d, "raw counters", &(struct named_list){a, of_a.raws, CW_METRIC_TYPE_COUNT},
+               &(struct named_list){b, of_b.raws, CW_METRIC_TYPE_COUNT});
 }
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */

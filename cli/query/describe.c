@@ -130,10 +130,8 @@ static bool may_follow(const struct cw_chip *chip, uint32_t counter, bool any)
 static void describe_counter(struct facts *f, const struct cw_chip *chip, uint32_t counter, struct cw_arena *arena)
 {
     const struct cw_counter *c = &chip->counters[counter];
-    f->raws = c->raws;
     f->peak = c->peak;
     f->instances = c->instances;
-    f->confirmed = c->confirmed;
     if (c->terms.count) {
         const char *what = cw_counter_follows(chip, counter, CW_MIN)
                                ? "derived"
@@ -162,22 +160,20 @@ static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw
         describe_formula(f, &chip->formulas->items[base], arena);
         return;
     }
-    const struct cw_unit *unit = &chip->units[cw_query_unit(chip, f->m.type, base)];
-    f->unit = unit->name;
-    f->instances = unit->instances; /* a counter's are its own */
+    const struct cw_query_base facts = cw_query_base(chip, f->m.type, base);
+    f->unit = chip->units[facts.unit].name;
+    f->instances = chip->units[facts.unit].instances; /* a counter has its own */
+    f->raws = *facts.raws;
+    f->confirmed = facts.confirmed;
     if (f->m.type == CW_COUNTER) {
         describe_counter(f, chip, base, arena);
     } else if (f->m.type == CW_RATIO) {
         const struct cw_ratio *r = &chip->ratios[base];
-        f->raws = r->raws;
-        f->confirmed = r->confirmed;
         f->evidence = r->numerator == CW_NONE ? "no formula known"
                       : r->confirmed          ? "formula confirmed against captures"
                                               : "formula inferred, not confirmed against a capture";
     } else {
         const struct cw_throughput *t = &chip->throughputs[base];
-        f->raws = t->raws;
-        f->confirmed = t->confirmed;
         f->evidence = !t->counters.count && !t->throughputs.count ? "no constituents known"
                       : t->confirmed                              ? "constituents confirmed against captures"
                                      : "constituents imported, not confirmed against a capture";

@@ -6,11 +6,18 @@
 
 #include "base/suggest.h"
 
-uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+struct cw_query_base cw_query_base(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
 {
-    return type == CW_COUNTER ? chip->counters[base].unit
-           : type == CW_RATIO ? chip->ratios[base].unit
-                              : chip->throughputs[base].unit;
+    if (type == CW_COUNTER) {
+        const struct cw_counter *c = &chip->counters[base];
+        return (struct cw_query_base){c->dimension, c->unit, c->confirmed, &c->raws};
+    }
+    if (type == CW_RATIO) {
+        const struct cw_ratio *r = &chip->ratios[base];
+        return (struct cw_query_base){r->dimension, r->unit, r->confirmed, &r->raws};
+    }
+    const struct cw_throughput *t = &chip->throughputs[base];
+    return (struct cw_query_base){t->dimension, t->unit, t->confirmed, &t->raws};
 }
 
 const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length)
@@ -19,7 +26,7 @@ const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type t
     name = dot ? dot + 1 : name;
     const char *end = strstr(name, "__");
     if (!end)
-        name = chip->units[cw_query_unit(chip, type, base)].name;
+        name = chip->units[cw_query_base(chip, type, base).unit].name;
     *length = end ? (size_t)(end - name) : strlen(name);
     return name;
 }
@@ -28,7 +35,7 @@ bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uin
 {
     size_t length;
     const char *name = cw_query_unit_name(chip, type, base, &length);
-    return strcmp(chip->units[cw_query_unit(chip, type, base)].name, unit) == 0 ||
+    return strcmp(chip->units[cw_query_base(chip, type, base).unit].name, unit) == 0 ||
            (strlen(unit) == length && strncmp(name, unit, length) == 0);
 }
 

@@ -7,9 +7,16 @@
 #include "lib/handles.h"
 #include "metricdb/metric.h"
 
-/* The chip's unit of a base name, and the unit as the name says it ("gcc" of the unit gpc): `length` bytes of the name,
- * the chip's where the name says none. */
-uint32_t cw_query_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+/* What counters, ratios and throughputs alike have. */
+struct cw_query_base {
+    const char *dimension;
+    uint32_t unit, confirmed;
+    const struct cw_list *raws;
+};
+struct cw_query_base cw_query_base(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+
+/* The unit as a base name says it ("gcc" of the unit gpc): `length` bytes of the name, the chip's where the name says
+ * none. */
 const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length);
 
 /* A unit goes by its name in metrics and by the chip's, which may group several. */

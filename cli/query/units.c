@@ -36,7 +36,7 @@ static enum cw_status count(struct row *rows, size_t *row_count, const struct cw
                 n++;
             if (n == *row_count) {
                 rows[n].name = cw_arena_strndup(arena, name, length);
-                rows[n].unit = cw_query_unit(chip, (enum cw_metric_type)t, i);
+                rows[n].unit = cw_query_base(chip, (enum cw_metric_type)t, i).unit;
                 if (!rows[n].name)
                     return CW_ERR_NOMEM;
                 ++*row_count;
