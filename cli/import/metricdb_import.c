@@ -1,7 +1,6 @@
 /* metricdb-import: what NVIDIA's host library tells of chips, as YAML. */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "cli/query/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/cli.h"
