@@ -205,8 +205,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options)
 {
     struct parsing p = {0};
-    const struct argp argp = {p.argp, parse, usage->words, usage->help, NULL, NULL, NULL};
     bind_rows(&p, usage->options, options);
+    /* Of an empty table argp's --help leaks a byte. */
+    const struct argp argp = {p.count ? p.argp : NULL, parse, usage->words, usage->help, NULL, NULL, NULL};
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         check_option(&argp, argv, argv[i]);
