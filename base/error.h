@@ -20,7 +20,7 @@ enum cw_status {
     CW_ERR_DEVICE = 6,      /* GPU, driver or counter permission */
     CW_ERR_APP = 7,         /* the profiled application failed or launched nothing to measure */
     CW_ERR_NOMEM = 8,
-    CW_ERR_DIFFERS = 9,     /* a comparison found differences */
+    CW_ERR_DIFFERS = 9, /* a comparison found differences */
 };
 
 struct cw_error {

@@ -199,12 +199,14 @@ static struct cw_list raws_of(struct planner *p, const struct cw_list *counters,
 static struct cw_list raws_of_metrics(struct planner *p, const struct cw_names *names, enum cw_status *status)
 {
     uint32_t total = 0, n = 0;
+    bool *taken = array(p, p->count, sizeof *taken, status);
     for (size_t i = 0; i < p->count; i++)
         total += p->needed[i].counters.count;
     uint32_t *counters = array(p, total, sizeof *counters, status);
     for (size_t k = 0; counters && k < names->count; k++)
         for (size_t i = 0; i < p->count; i++)
-            if (strcmp(p->names[i], names->items[k]) == 0) {
+            if (!taken[i] && strcmp(p->names[i], names->items[k]) == 0) {
+                taken[i] = true;
                 memcpy(counters + n, p->needed[i].counters.items, p->needed[i].counters.count * sizeof *counters);
                 n += p->needed[i].counters.count;
             }

@@ -71,10 +71,10 @@ static enum cw_status load(struct counterworks_chip *made, const struct counterw
         return cw_error_nomem(err);
     made->words->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
-    if (data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
+    if (data && data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
     return path ? cw_chip_load_file(&made->chip, path, made->arena, err)
-                : cw_chip_load(&made->chip, data->folder, name, made->arena, err);
+                : cw_chip_load(&made->chip, made->folder, name, made->arena, err);
 }
 
 static enum counterworks_status open_chip(struct counterworks_chip **chip, const struct counterworks *data,

@@ -84,6 +84,9 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
  * for: the first that the chip does not know is the one. */
 void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
 
+/* Begins with a capture's rows and chip, which goes by the name that it has there. CW_ERR_INPUT for another chip. */
+enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
+                            const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* The one way from names to values: what `result` is to be made of, in `arena`. The chip goes by the name that it has
  * in the capture; CW_ERR_INPUT for another chip, CW_ERR_UNSUPPORTED for a capture of instructions. NULL for the names:
  * every metric whose counters the capture has. The chip's listener is told what the capture lacks, and what the chip's

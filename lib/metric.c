@@ -165,36 +165,46 @@ static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_
     return status;
 }
 
-/* What is said of a metric, or of its base name. */
-static enum cw_status say(char *text, size_t size, const struct counterworks_chip *chip, const struct cw_metric *m,
-                          const char *name, bool base, struct cw_arena *arena, struct cw_error *err)
+/* What is said of a metric, or of its base name; perhaps in `text`. A folder without a glossary says nothing, which is
+ * told. NULL for an error. */
+static const char *say(char *text, size_t size, const struct counterworks_chip *chip, const struct cw_metric *m,
+                       const char *name, bool base, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_glossary *glossary;
-    if (m->type == CW_FORMULA) {
-        snprintf(text, size, "%s", chip->chip->formulas->items[m->base].description);
-        return CW_OK;
-    }
+    struct cw_error lost = CW_ERROR_INIT;
+    if (m->type == CW_FORMULA)
+        return chip->chip->formulas->items[m->base].description;
     pthread_mutex_lock(&chip->words->lock);
-    enum cw_status status = read_words(&glossary, chip->words, chip->folder, name, arena, err);
+    enum cw_status status = read_words(&glossary, chip->words, chip->folder, name, arena, &lost);
     pthread_mutex_unlock(&chip->words->lock);
-    if (status == CW_OK && base)
-        cw_describe(glossary, chip->chip, m->type, m->base, text, size);
-    else if (status == CW_OK)
-        cw_describe_metric(glossary, chip->chip, m, text, size);
-    return status == CW_ERR_IO ? CW_OK : status;
+    if (status == CW_ERR_IO) {
+        struct cw_writer line;
+        cw_writer_init(&line);
+        cw_write_format(&line, "%s", lost.message);
+        cw_lib_tell(chip, &line);
+        return "";
+    }
+    if (status != CW_OK) {
+        *err = lost;
+        return NULL;
+    }
+    return base ? cw_describe(glossary, chip->chip, m->type, m->base, text, size)
+                : cw_describe_metric(glossary, chip->chip, m, text, size);
 }
 
 static enum cw_status describe(struct described *d, const struct counterworks_chip *chip, const struct cw_metric *m,
                                const char *name, bool base, struct cw_error *err)
 {
     char unit[128], text[CW_DESCRIPTION_MAX + 256] = "";
-    enum cw_status status = say(text, sizeof text, chip, m, name, base, d->arena, err);
+    const char *said = say(text, sizeof text, chip, m, name, base, d->arena, err);
+    if (!said)
+        return err->code;
     d->metric.type = (enum counterworks_metric_type)m->type;
     d->metric.unit = cw_arena_strdup(d->arena, cw_metric_dimension(chip->chip, m, unit, sizeof unit));
     d->metric.formula = cw_metric_formula(chip->chip, m, d->arena);
-    d->metric.description = cw_arena_strdup(d->arena, text);
+    d->metric.description = cw_arena_strdup(d->arena, said);
     bool good = d->metric.unit && d->metric.formula && d->metric.description;
-    return good || status != CW_OK ? status : cw_error_nomem(err);
+    return good ? CW_OK : cw_error_nomem(err);
 }
 
 enum counterworks_status counterworks_metric_find(struct counterworks_metric **metric,

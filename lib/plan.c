@@ -19,6 +19,27 @@ static const char *const *copy_names(struct cw_arena *arena, const struct counte
     return names;
 }
 
+static bool has_name(const struct counterworks_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* What is kept together is planned. */
+static enum cw_status check_together(const struct cw_plan_options *o, const struct counterworks_names *metrics,
+                                     struct cw_error *err)
+{
+    for (size_t i = 0; i < o->together_count; i++)
+        for (size_t k = 0; k < o->together[i].count; k++)
+            if (!has_name(metrics, o->together[i].items[k]))
+                return cw_error_set(err, CW_ERR_USAGE,
+                                    "found '%.200s' to be kept together, expected a metric of the plan",
+                                    o->together[i].items[k]);
+    return CW_OK;
+}
+
 static enum cw_status take_options(struct counterworks_plan *plan, const struct counterworks_plan_options *o,
                                    struct cw_error *err)
 {
@@ -168,6 +189,8 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
     bool samples = o->profiler == COUNTERWORKS_SAMPLES;
     uint32_t most = samples ? 1 : o->most_passes ? o->most_passes : UINT32_MAX;
     enum cw_status status = take_options(plan, o, err);
+    if (status == CW_OK)
+        status = check_together(&plan->options, metrics, err);
     if (status == CW_OK && samples && chip->chip->pm_limits == chip->chip->limits)
         tell_no_limits(chip);
     if (status == CW_OK)

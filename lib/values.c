@@ -110,12 +110,11 @@ static void tell_without_formula(const struct counterworks_chip *to, const struc
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
-/* The chip goes by the name that it has in the capture. */
-static enum cw_status begin(struct cw_result *wanted, const struct counterworks_capture *capture,
-                            const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
+                            const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_schema *schema = &capture->data.schema;
-    wanted->chip = chip;
+    wanted->chip = chip->chip;
     wanted->data = &capture->data;
     wanted->source = capture->source;
     wanted->metric_count = 0;
@@ -207,7 +206,7 @@ enum cw_status cw_lib_select(struct cw_result *wanted, const struct counterworks
                              const struct counterworks_chip *chip, const char *const *names, size_t count,
                              struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = begin(wanted, capture, chip->chip, arena, err);
+    enum cw_status status = cw_lib_begin(wanted, capture, chip, arena, err);
     if (status != CW_OK)
         return status;
     if (chip->tell) {

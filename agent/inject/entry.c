@@ -36,7 +36,8 @@ static bool enable_wanted(void)
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
         if (is_wanted(cw_inject->mode, id)) {
             result = cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
-            ok = result == CUPTI_ERROR_INVALID_PARAMETER || cw_inject_good(result, "cuptiEnableCallback");
+            ok = (result == CUPTI_ERROR_INVALID_PARAMETER && !cw_inject_launches(id)) ||
+                 cw_inject_good(result, "cuptiEnableCallback");
         }
     return ok;
 }

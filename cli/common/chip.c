@@ -35,18 +35,21 @@ void cw_cli_tell(void *user, const char *line)
 
 enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err)
 {
-    struct counterworks *data;
     struct counterworks_error error;
-    enum counterworks_status status = counterworks_open(&data, NULL, &error);
-    *chip = NULL;
-    if (status == COUNTERWORKS_OK)
-        status = from->file ? counterworks_chip_open_file(chip, data, from->file, &error)
-                            : counterworks_chip_open(chip, data, from->name, &error);
-    counterworks_close(data);
-    for (size_t i = 0; status == COUNTERWORKS_OK && i < from->count; i++)
-        status = counterworks_chip_add_metrics(*chip, from->own[i], &error);
-    if (status == COUNTERWORKS_OK)
+    if (from->file)
+        counterworks_chip_open_file(chip, NULL, from->file, &error);
+    else
+        counterworks_chip_open(chip, NULL, from->name, &error);
+    if (*chip)
         counterworks_chip_tell(*chip, cw_cli_tell, NULL);
+    return cw_cli_take(&error, err);
+}
+
+enum cw_status cw_cli_chip_add(struct counterworks_chip *chip, const struct cw_cli_chip *from, struct cw_error *err)
+{
+    struct counterworks_error error = {.status = COUNTERWORKS_OK};
+    for (size_t i = 0; error.status == COUNTERWORKS_OK && i < from->count; i++)
+        counterworks_chip_add_metrics(chip, from->own[i], &error);
     return cw_cli_take(&error, err);
 }
 
@@ -61,6 +64,8 @@ int cw_cli_run(const struct cw_usage *usage, int argc, char **argv, void *option
     enum cw_status status = arena ? CW_OK : cw_error_nomem(&err);
     if (status == CW_OK && from)
         status = cw_cli_chip_open(&chip, from, &err);
+    if (status == CW_OK && from)
+        status = cw_cli_chip_add(chip, from, &err);
     if (status == CW_OK)
         status = run(options, chip, arena, &err);
     counterworks_chip_close(chip);

@@ -21,6 +21,8 @@ extern const struct cw_option cw_cli_metrics_db_options[]; /* --metrics-db alone
 void cw_cli_tell(void *user, const char *line);
 /* Opens it; what is worth telling goes to standard error, beginning with the program's name. */
 enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err);
+/* Adds users' own metrics to it. */
+enum cw_status cw_cli_chip_add(struct counterworks_chip *chip, const struct cw_cli_chip *from, struct cw_error *err);
 
 /* A command or sub-command: reads its command line into `options`, opens the chip `from` where that is not NULL, runs
  * it and returns the exit code. */

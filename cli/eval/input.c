@@ -24,7 +24,10 @@ enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
 {
     struct cw_cli_chip from = r->o->chip;
     from.name = r->info.chip;
-    return cw_cli_chip_open(&r->chip, &from, r->err);
+    enum cw_status status = cw_cli_chip_open(&r->chip, &from, r->err);
+    if (status == CW_OK)
+        status = cw_lib_begin(&r->result, r->capture, r->chip, r->arena, r->err); /* is it of this chip? */
+    return status == CW_OK ? cw_cli_chip_add(r->chip, &from, r->err) : status;
 }
 
 enum cw_status cw_eval_add_legacy(struct cw_eval_run *r, const char *const *names, size_t count)

@@ -102,6 +102,8 @@ static enum cw_status lint(const void *options, struct counterworks_chip *chip, 
         status = cw_lint_file(path, print_finding, NULL, &counts, err);
     if (status == CW_OK && from->file && from->count)
         status = cw_cli_chip_open(&chip, from, err);
+    if (status == CW_OK && chip)
+        status = cw_cli_chip_add(chip, from, err);
     if (status == CW_OK && counts.errors)
         status = cw_error_set(err, CW_ERR_INPUT, "%s: %u error%s, %u warning%s", path, counts.errors,
                               counts.errors == 1 ? "" : "s", counts.warnings, counts.warnings == 1 ? "" : "s");

@@ -73,7 +73,8 @@ enum counterworks_status counterworks_set_each(const struct counterworks *data,
 size_t counterworks_chip_count(const struct counterworks *data);
 const char *counterworks_chip_name(const struct counterworks *data, size_t index);
 
-/* Opens a chip by its name, "GH100". Handles may be closed in any order. */
+/* Opens a chip by its name, "GH100"; `data` NULL: of the folder that is there by default. Handles may be closed in any
+ * order. */
 enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip, const struct counterworks *data,
                                                 const char *name, struct counterworks_error *error);
 /* The same from a chip's YAML file. The data folder has the sets and what is said of names. */

@@ -282,6 +282,15 @@ Test(library, metrics_are_kept_together)
     together.names = few; /* no pass holds the first */
     cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
     cr_expect(strstr(error.message, "kept together"), "%s", error.message);
+    const char *many[64];
+    for (size_t i = 0; i < 64; i++)
+        many[i] = few[1];
+    together = (struct counterworks_names){64, many}; /* one name may stand there often */
+    GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
+    counterworks_plan_free(plan);
+    many[63] = "sm__cycles_active.max";
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_USAGE);
+    cr_expect(strstr(error.message, "'sm__cycles_active.max' to be kept together"), "%s", error.message);
 }
 
 /* Where the host library is not found the plans are the same as without. */

@@ -8,6 +8,7 @@ static bool is_new(uint64_t crc)
         if (memcmp(self->crcs.data + at, &crc, sizeof crc) == 0)
             return false;
     cw_write_bytes(&self->crcs, &crc, sizeof crc); /* where there is no memory, it is sent twice */
+    self->crcs.status = CW_OK;
     return true;
 }
 
