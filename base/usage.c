@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
 
 enum { LONGEST_MESSAGE = 1200 };
@@ -212,4 +213,65 @@ void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *op
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         check_option(&argp, argv, argv[i]);
     argp_parse(&argp, argc, argv, program ? ARGP_IN_ORDER : 0, NULL, &p);
+}
+
+/* ---- sub-commands ------------------------------------------------------------------------------------------------ */
+
+int cw_usage_fail(const struct cw_error *err)
+{
+    char text[LONGEST_MESSAGE];
+    cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, cw_error_format(err, text, sizeof text));
+    return err->code;
+}
+
+static void print_commands(const struct cw_usage_command *table, size_t count, const char *about, const char *example)
+{
+    const char *name = program_invocation_short_name;
+    cw_text_print(stdout, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", name, about);
+    for (size_t i = 0; i < count; i++)
+        cw_text_print(stdout, "  %-10s %s\n", table[i].name, table[i].summary);
+    cw_text_print(stdout, "\nExample:\n  %s\n\n\"%s COMMAND --help\" explains a command.\n", example, name);
+}
+
+static int unknown_command(const char *wanted, const struct cw_usage_command *table, size_t count)
+{
+    struct cw_suggest near;
+    struct cw_error err = CW_ERROR_INIT;
+    char text[256], all[512] = "";
+    size_t used = 0;
+    cw_suggest_init(&near, wanted);
+    for (size_t i = 0; i < count; i++) {
+        cw_suggest_offer(&near, table[i].name);
+        if (used < sizeof all)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? i + 1 == count ? " or " : ", " : "",
+                                     table[i].name);
+    }
+    cw_error_set(&err, CW_ERR_USAGE, "found the command '%.60s', expected %s%s", wanted, all,
+                 cw_suggest_text(&near, text, sizeof text));
+    return cw_usage_fail(&err);
+}
+
+int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
+                 const char *example)
+{
+    const char *wanted = argc > 1 ? argv[1] : "";
+    struct cw_error err = CW_ERROR_INIT;
+    if (!*wanted) {
+        cw_error_set(&err, CW_ERR_USAGE, "found no command; %s --help lists them", program_invocation_short_name);
+        return cw_usage_fail(&err);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(wanted, table[i].name) == 0) {
+            static char name[256]; /* what argp calls the program in its messages */
+            snprintf(name, sizeof name, "%s %s", program_invocation_short_name, table[i].name);
+            argv[1] = name;
+            return table[i].run(argc - 1, argv + 1);
+        }
+    if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0)
+        print_commands(table, count, about, example);
+    else if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0)
+        cw_text_print(stdout, "%s\n", argp_program_version);
+    else
+        return unknown_command(wanted, table, count);
+    return 0;
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 /* What an option stores in the options of its command. Rows are written with the macros below. */
 enum cw_option_kind {
     CW_OPTION__END, /* after the last row */
@@ -77,6 +79,21 @@ struct cw_usage {
 /* Stores what the command line says in `options`. A mistake, and an option whose name is no plain text, end the program
  * with a usage error. */
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
+
+/* A row of a command's sub-commands: "metric-query list". */
+struct cw_usage_command {
+    const char *name, *summary;        /* the summary is one line of the command's --help */
+    int (*run)(int argc, char **argv); /* argv[0] is "command sub-command"; returns the exit status */
+};
+
+/* Runs the sub-command that argv names, and answers --help, --version and a misspelt name; `about` says what the
+ * command is for and `example` is a line to type. Returns the exit status. Whether all was printed is for the caller to
+ * ask. */
+int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
+                 const char *example);
+
+/* Prints "program: message" in one line of standard error. Returns the error's code, which is the exit status. */
+int cw_usage_fail(const struct cw_error *err);
 
 /* argp_error: prints the message and how to get help, and ends the program with the usage status. */
 void cw_usage_error(const struct argp_state *state, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -7,16 +7,9 @@
 #include "agent/backend/sim/sim.h"
 #include "agent/common/file_name.h"
 #include "agent/session/program.h"
-#include "base/text.h"
+#include "base/usage.h"
 
 enum { LARGEST_PLAN = 256 << 20 };
-
-int cw_command_fail(const struct cw_error *err)
-{
-    char text[1200];
-    cw_text_print(stderr, "capture-agent: %s\n", cw_error_format(err, text, sizeof text));
-    return err->code;
-}
 
 #ifndef CW_HAS_CUPTI
 const struct cw_backend cw_backend_cupti = {
@@ -140,5 +133,5 @@ int cw_command_end(struct cw_command_capture *c, enum cw_status status, int exit
     free(c->output);
     cw_bytes_free(&c->file);
     cw_arena_destroy(c->arena);
-    return status == CW_OK ? exit_status : cw_command_fail(err);
+    return status == CW_OK ? exit_status : cw_usage_fail(err);
 }

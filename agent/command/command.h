@@ -13,8 +13,6 @@ int cw_pm_command(int argc, char **argv);
 int cw_decode_command(int argc, char **argv);
 int cw_doctor_command(int argc, char **argv);
 
-/* Prints the error; returns its exit status. */
-int cw_command_fail(const struct cw_error *err);
 /* The backend of the GPUs that this node has. */
 const struct cw_backend *cw_command_real_backend(void);
 

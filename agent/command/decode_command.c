@@ -219,5 +219,5 @@ int cw_decode_command(int argc, char **argv)
     struct decode_options options = {.chip = "GH100"};
     cw_usage_read(&usage, argc, argv, &options);
     struct cw_error err = CW_ERROR_INIT;
-    return decode_in_child(&options, &err) == CW_OK ? 0 : cw_command_fail(&err);
+    return decode_in_child(&options, &err) == CW_OK ? 0 : cw_usage_fail(&err);
 }

@@ -21,5 +21,5 @@ int cw_doctor_command(int argc, char **argv)
     enum cw_status status = backend->check(&everything, &err);
     if (status != CW_OK) /* what failed was reported */
         return status;
-    return cw_file_flush(&err) == CW_OK ? CW_OK : cw_command_fail(&err);
+    return cw_file_flush(&err) == CW_OK ? CW_OK : cw_usage_fail(&err);
 }

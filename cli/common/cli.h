@@ -5,9 +5,6 @@
 #include "base/error.h"
 #include "include/counterworks/counterworks.h"
 
-/* Prints "program: message" for a mistake in the command line, on one line of stderr, and returns the exit code. */
-int cw_cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* What a command ends with: makes sure that everything printed on standard output was written, and prints the error, if
  * there is one. Returns the exit code. */
 int cw_cli_finish(enum cw_status status, const struct cw_error *err);

@@ -1,11 +1,6 @@
 /* metric-query: what can be measured on a chip. */
-#define _GNU_SOURCE
-#include <argp.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/suggest.h"
 #include "cli/common/cli.h"
 #include "cli/query/query.h"
 #include "metricdb/lint.h"
@@ -122,78 +117,23 @@ static int run_lint(int argc, char **argv)
     return cw_cli_run(&usage, argc, argv, &from, NULL, lint);
 }
 
-/* ---- sub-commands ----------------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name, *summary;        /* the summary is one line of --help */
-    int (*run)(int argc, char **argv); /* argv[0] is "command sub-command"; returns the exit code */
-} table[] = {
-    {"chips", "the chips of the database", run_chips},
-    {"list", "the metrics of a chip", cw_query_list},
-    {"describe", "all that is known of a metric", cw_query_describe},
-    {"units", "the units of a chip", cw_query_units},
-    {"compare", "what is different between two chips", cw_query_compare},
-    {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
-    {"sets", "the metric sets", run_sets},
-    {"lint", "check a chip's database", run_lint},
-    {"compile", "make chip files load faster", cw_query_compile},
-    {"complete", "what a word may become, for shells", cw_query_complete},
-};
-enum { COUNT = sizeof table / sizeof *table };
-
-static void print_help(void)
-{
-    const char *name = program_invocation_short_name;
-    cw_text_print(stdout,
-                  "Usage: %s COMMAND [OPTION...]\n"
-                  "Says what can be measured on a chip. No GPU and no NVIDIA software is needed.\n\nCommands:\n",
-                  name);
-    for (size_t i = 0; i < COUNT; i++)
-        cw_text_print(stdout, "  %-10s %s\n", table[i].name, table[i].summary);
-    cw_text_print(stdout,
-                  "\nExample:\n  metric-query list --chip GH100 --search hit_rate\n\n"
-                  "\"%s COMMAND --help\" explains a command.\n",
-                  name);
-}
-
-static int unknown(const char *wanted)
-{
-    struct cw_suggest near;
-    char text[256], all[512] = "";
-    size_t used = 0;
-    cw_suggest_init(&near, wanted);
-    for (size_t i = 0; i < COUNT; i++) {
-        cw_suggest_offer(&near, table[i].name);
-        if (used < sizeof all)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? i + 1 == COUNT ? " or " : ", " : "",
-                                     table[i].name);
-    }
-    return cw_cli_usage("found the command '%.60s', expected %s%s", wanted, all,
-                        cw_suggest_text(&near, text, sizeof text));
-}
-
 int main(int argc, char **argv)
 {
+    static const struct cw_usage_command table[] = {
+        {"chips", "the chips of the database", run_chips},
+        {"list", "the metrics of a chip", cw_query_list},
+        {"describe", "all that is known of a metric", cw_query_describe},
+        {"units", "the units of a chip", cw_query_units},
+        {"compare", "what is different between two chips", cw_query_compare},
+        {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
+        {"sets", "the metric sets", run_sets},
+        {"lint", "check a chip's database", run_lint},
+        {"compile", "make chip files load faster", cw_query_compile},
+        {"complete", "what a word may become, for shells", cw_query_complete},
+    };
     cw_cli_init();
-    const char *wanted = argc > 1 ? argv[1] : "";
-    if (!*wanted)
-        return cw_cli_usage("found no command; %s --help lists them", program_invocation_short_name);
-    if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0) {
-        print_help();
-        return cw_cli_finish(CW_OK, NULL);
-    }
-    if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0) {
-        cw_text_print(stdout, "%s\n", argp_program_version);
-        return cw_cli_finish(CW_OK, NULL);
-    }
-    for (size_t i = 0; i < COUNT; i++)
-        if (strcmp(wanted, table[i].name) == 0) {
-            char name[256]; /* what argp calls the program in its messages */
-            snprintf(name, sizeof name, "%s %s", program_invocation_short_name, table[i].name);
-            argv[1] = name;
-            int code = table[i].run(argc - 1, argv + 1);
-            argv[1] = NULL;
-            return code;
-        }
-    return unknown(wanted);
+    int code = cw_usage_run(argc, argv, table, sizeof table / sizeof *table,
+                            "Says what can be measured on a chip. No GPU and no NVIDIA software is needed.",
+                            "metric-query list --chip GH100 --search hit_rate");
+    return code ? code : cw_cli_finish(CW_OK, NULL);
 }
