@@ -84,6 +84,8 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
  * for: the first that the chip does not know is the one. */
 void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
 
+/* Whether a name is among others. */
+bool cw_lib_has_name(const char *const *names, size_t count, const char *name);
 /* Begins with a capture's rows and chip, which goes by the name that it has there. CW_ERR_INPUT for another chip. */
 enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);

@@ -19,21 +19,13 @@ static const char *const *copy_names(struct cw_arena *arena, const struct counte
     return names;
 }
 
-static bool has_name(const struct counterworks_names *names, const char *name)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* What is kept together is planned. */
 static enum cw_status check_together(const struct cw_plan_options *o, const struct counterworks_names *metrics,
                                      struct cw_error *err)
 {
     for (size_t i = 0; i < o->together_count; i++)
         for (size_t k = 0; k < o->together[i].count; k++)
-            if (!has_name(metrics, o->together[i].items[k]))
+            if (!cw_lib_has_name(metrics->names, metrics->count, o->together[i].items[k]))
                 return cw_error_set(err, CW_ERR_USAGE,
                                     "found '%.200s' to be kept together, expected a metric of the plan",
                                     o->together[i].items[k]);

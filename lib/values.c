@@ -124,12 +124,12 @@ enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_
     return cw_chip_rename(&wanted->chip, schema->chip, arena, err);
 }
 
-static bool is_planned(const struct cw_schema *schema, const char *name)
+bool cw_lib_has_name(const char *const *names, size_t count, const char *name)
 {
-    uint32_t i = 0;
-    while (i < schema->metric_count && strcmp(schema->metrics[i], name) != 0)
-        i++;
-    return i < schema->metric_count;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }
 
 static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wanted,
@@ -139,7 +139,8 @@ static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wa
     enum cw_status status = cw_metric_parse(metric, wanted->chip, name, NULL);
     if (status == CW_OK)
         return status;
-    if (is_planned(&capture->data.schema, name)) /* users' own formulas are in no capture */
+    if (cw_lib_has_name(capture->data.schema.metrics, capture->data.schema.metric_count,
+                        name)) /* users' own formulas are in no capture */
         return cw_error_set(err, CW_ERR_USAGE,
                             "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
                             "formula by --metrics-db",

@@ -8,101 +8,85 @@
 
 enum { LARGEST_LIST = 64 << 20 };
 
-static enum cw_status add(struct cw_metric_list *list, const char *name, size_t length, struct cw_arena *arena,
-                          struct cw_error *err)
+/* A list that names are added to until one of them fails. */
+struct adding {
+    struct cw_metric_list *list;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    enum cw_status status;
+};
+
+static void add(struct adding *a, const char *name, size_t length)
 {
+    struct cw_metric_list *list = a->list;
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
         const char **grown = realloc(list->names, capacity * sizeof *grown);
-        if (!grown)
-            return cw_error_nomem(err);
-        list->names = grown;
-        list->capacity = capacity;
+        if (grown) {
+            list->names = grown;
+            list->capacity = capacity;
+        }
     }
-    list->names[list->count] = cw_arena_strndup(arena, name, length);
-    return list->names[list->count++] ? CW_OK : cw_error_nomem(err);
+    const char *own = list->count < list->capacity ? cw_arena_strndup(a->arena, name, length) : NULL;
+    if (own)
+        list->names[list->count++] = own;
+    else
+        a->status = cw_error_nomem(a->err);
 }
 
-/* Names in `text`, separated by any of `separators` and by blanks. */
-static enum cw_status split(struct cw_metric_list *list, const char *text, const char *separators,
-                            struct cw_arena *arena, struct cw_error *err)
+static bool take(void *adding, const char *name)
 {
-    enum cw_status status = CW_OK;
-    while (status == CW_OK) {
-        text += strspn(text, separators);
-        size_t length = strcspn(text, separators);
-        if (!length)
-            break;
-        status = add(list, text, length, arena, err);
-        text += length;
-    }
-    return status;
+    struct adding *a = adding;
+    add(a, name, strlen(name));
+    return a->status == CW_OK;
 }
 
-/* One name a line; blank lines and what follows a # do not count. */
-static enum cw_status add_file(struct cw_metric_list *list, const char *path, struct cw_arena *arena,
-                               struct cw_error *err)
+/* Names in `text`, separated by commas and blanks. */
+static void split(struct adding *a, const char *text)
+{
+    static const char separators[] = ", \t\r\n";
+    for (size_t length; a->status == CW_OK && *(text += strspn(text, separators)); text += length)
+        add(a, text, length = strcspn(text, separators));
+}
+
+/* The same of a file, in which what follows a # does not count. */
+static void add_file(struct adding *a, const char *path)
 {
     struct cw_bytes file;
-    enum cw_status status = cw_file_read(&file, path, LARGEST_LIST, err);
-    char *line = (char *)file.data;
-    while (status == CW_OK && line && *line) {
-        size_t length = strcspn(line, "\n");
-        char *next = line[length] ? line + length + 1 : NULL;
-        line[length] = 0;
-        line[strcspn(line, "#")] = 0;
-        status = split(list, line, ", \t\r", arena, err);
-        line = next;
-    }
+    a->status = cw_file_read(&file, path, LARGEST_LIST, a->err);
+    char *text = (char *)file.data;
+    for (char *comment = text; comment && (comment = strchr(comment, '#'));)
+        memset(comment, ' ', strcspn(comment, "\n"));
+    if (a->status == CW_OK && text)
+        split(a, text);
     cw_bytes_free(&file);
-    return status;
-}
-
-/* A list that names are added to until one of them fails. */
-struct taking {
-    struct cw_metric_list *list;
-    struct cw_arena *arena;
-    enum cw_status status;
-    struct cw_error *err;
-};
-
-static bool take(void *user, const char *name)
-{
-    struct taking *t = user;
-    t->status = add(t->list, name, strlen(name), t->arena, t->err);
-    return t->status == CW_OK;
-}
-
-static enum cw_status add_set(struct cw_metric_list *list, const char *set, const struct counterworks_chip *chip,
-                              struct cw_arena *arena, struct cw_error *err)
-{
-    struct counterworks_error error;
-    struct taking t = {list, arena, CW_OK, err};
-    counterworks_set_metrics(chip, set, take, &t, &error);
-    return t.status == CW_OK ? cw_cli_take(&error, err) : t.status;
 }
 
 enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct counterworks_chip *chip,
                                       struct cw_arena *arena, struct cw_error *err)
 {
     struct counterworks_error error;
-    struct taking t = {list, arena, CW_OK, err};
-    counterworks_metric_each(chip, COUNTERWORKS_PLANNED, take, &t, &error);
-    return t.status == CW_OK ? cw_cli_take(&error, err) : t.status;
+    struct adding a = {list, arena, err, CW_OK};
+    counterworks_metric_each(chip, COUNTERWORKS_PLANNED, take, &a, &error);
+    return a.status == CW_OK ? cw_cli_take(&error, err) : a.status;
 }
 
 enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
                                      const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; status == CW_OK && i < sources->count; i++) {
-        const char *text = sources->items[i].text;
-        enum cw_metric_source kind = sources->items[i].kind;
-        status = kind == CW_METRIC_FILE  ? add_file(list, text, arena, err)
-                 : kind == CW_METRIC_SET ? add_set(list, text, chip, arena, err)
-                                         : split(list, text, ", \t\r\n", arena, err);
+    struct adding a = {list, arena, err, CW_OK};
+    for (size_t i = 0; a.status == CW_OK && i < sources->count; i++) {
+        struct counterworks_error error = {.status = COUNTERWORKS_OK};
+        if (sources->items[i].kind == CW_METRIC_FILE)
+            add_file(&a, sources->items[i].text);
+        else if (sources->items[i].kind == CW_METRIC_SET)
+            counterworks_set_metrics(chip, sources->items[i].text, take, &a, &error);
+        else
+            split(&a, sources->items[i].text);
+        if (a.status == CW_OK)
+            a.status = cw_cli_take(&error, err);
     }
-    return status;
+    return a.status;
 }
 
 /* ---- command line ----------------------------------------------------------------------------------------------- */
