@@ -10,7 +10,8 @@
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct cw_lib_name *x = a, *y = b;
+    return strcmp(x->name, y->name);
 }
 
 static enum cw_status list_chips(struct counterworks *data, struct cw_error *err)
@@ -25,7 +26,7 @@ static enum cw_status list_chips(struct counterworks *data, struct cw_error *err
         return status == CW_OK ? cw_error_nomem(err) : status;
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < files[i].name_count; k++)
-            data->chips[n++] = files[i].names[k];
+            data->chips[n++] = (struct cw_lib_name){files[i].names[k], files[i].path};
     qsort(data->chips, n, sizeof *data->chips, by_name);
     return CW_OK;
 }
@@ -58,7 +59,7 @@ size_t counterworks_chip_count(const struct counterworks *data)
 
 const char *counterworks_chip_name(const struct counterworks *data, size_t index)
 {
-    return data->chips[index];
+    return data->chips[index].name;
 }
 
 /* The chip's arena is destroyed by the last that needs it. A chip has a name or a file. */
@@ -73,8 +74,13 @@ static enum cw_status load(struct counterworks_chip *made, const struct counterw
     *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
     if (data && data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
-    return path ? cw_chip_load_file(&made->chip, path, made->arena, err)
-                : cw_chip_load(&made->chip, made->folder, name, made->arena, err);
+    const struct cw_lib_name wanted = {name, path}, *known = NULL;
+    if (data && name) /* the file need not be looked for */
+        known = bsearch(&wanted, data->chips, data->chip_count, sizeof wanted, by_name);
+    if (!path && !known)
+        return cw_chip_load(&made->chip, made->folder, name, made->arena, err);
+    enum cw_status status = cw_chip_load_file(&made->chip, path ? path : known->path, made->arena, err);
+    return status == CW_OK && known ? cw_chip_rename(&made->chip, name, made->arena, err) : status;
 }
 
 static enum counterworks_status open_chip(struct counterworks_chip **chip, const struct counterworks *data,

@@ -16,7 +16,9 @@ struct counterworks {
     struct cw_arena *arena;
     const char *folder; /* NULL: where the data is by default */
     size_t chip_count;
-    const char **chips;
+    struct cw_lib_name {
+        const char *name, *path;
+    } * chips; /* by name */
 };
 
 /* What plans still have of a chip that was closed: its arena. */

@@ -15,19 +15,24 @@ static const struct cw_option no_options[] = {{CW_OPTION_TAKE(no_arguments)}, {0
 
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
 
+/* Chips of one file have the same facts: it is opened once. */
 static enum counterworks_status print_chips(const struct counterworks *data, struct counterworks_error *error)
 {
-    for (size_t i = 0; i < counterworks_chip_count(data); i++) {
-        struct counterworks_chip *chip;
-        enum counterworks_status status = counterworks_chip_open(&chip, data, counterworks_chip_name(data, i), error);
-        if (status != COUNTERWORKS_OK)
-            return status;
-        cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", chip->chip->name,
-                      chip->chip->counter_count, chip->chip->ratio_count, chip->chip->throughput_count,
-                      chip->chip->path);
-        counterworks_chip_close(chip);
+    struct counterworks_chip *chip = NULL;
+    enum counterworks_status status = COUNTERWORKS_OK;
+    for (size_t i = 0; i < data->chip_count && status == COUNTERWORKS_OK; i++) {
+        const struct cw_lib_name *name = &data->chips[i];
+        if (!chip || name->path != name[-1].path) {
+            counterworks_chip_close(chip);
+            status = counterworks_chip_open(&chip, data, name->name, error);
+        }
+        if (chip)
+            cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", name->name,
+                          chip->chip->counter_count, chip->chip->ratio_count, chip->chip->throughput_count,
+                          chip->chip->path);
     }
-    return COUNTERWORKS_OK;
+    counterworks_chip_close(chip);
+    return status;
 }
 
 static bool print_set(void *user, const char *name, const char *title, size_t metric_count)
