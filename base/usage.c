@@ -60,7 +60,7 @@ struct parsing {
 
 static void bind_rows(struct parsing *p, const struct cw_option *rows, unsigned char *base)
 {
-    for (const struct cw_option *o = rows; o->kind != CW_OPTION__END; o++)
+    for (const struct cw_option *o = rows; rows && o->kind != CW_OPTION__END; o++)
         if (o->kind == CW_OPTION__GROUP) {
             bind_rows(p, o->group, base + o->at);
         } else if (o->kind == CW_OPTION__CHECK) {

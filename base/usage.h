@@ -71,9 +71,9 @@ struct cw_option {
 #define CW_OPTION_CHECK(function) .kind = CW_OPTION__CHECK, .check = (function)
 
 struct cw_usage {
-    const struct cw_option *options;
-    const char *words; /* what may stand beside options, a line for each way, as "-- PROGRAM" */
-    const char *help;  /* what the command does, "\v" and what --help shows after the options */
+    const struct cw_option *options; /* NULL: none */
+    const char *words;               /* what may stand beside options, a line for each way, as "-- PROGRAM" */
+    const char *help;                /* what the command does, "\v" and what --help shows after the options */
 };
 
 /* Stores what the command line says in `options`. A mistake, and an option whose name is no plain text, end the program

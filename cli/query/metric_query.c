@@ -5,14 +5,6 @@
 #include "cli/query/query.h"
 #include "metricdb/lint.h"
 
-static void no_arguments(void *options, char *text, struct argp_state *state)
-{
-    (void)options;
-    cw_usage_error(state, "found '%s', expected no argument", text);
-}
-
-static const struct cw_option no_options[] = {{CW_OPTION_TAKE(no_arguments)}, {0}};
-
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
 
 /* Chips of one file have the same facts: it is opened once. */
@@ -67,14 +59,13 @@ static enum cw_status print_of_data(const void *options, struct counterworks_chi
 
 static int run_chips(int argc, char **argv)
 {
-    static const struct cw_usage usage = {no_options, "",
-                                          "Lists the chips of the database.\vExample:\n  metric-query chips"};
+    static const struct cw_usage usage = {NULL, "", "Lists the chips of the database.\vExample:\n  metric-query chips"};
     return cw_cli_run(&usage, argc, argv, &(struct printing){print_chips}, NULL, print_of_data);
 }
 
 static int run_sets(int argc, char **argv)
 {
-    static const struct cw_usage usage = {no_options, "",
+    static const struct cw_usage usage = {NULL, "",
                                           "Lists the metric sets, for --set of metric-config and metric-eval.\v"
                                           "Example:\n  metric-query sets"};
     return cw_cli_run(&usage, argc, argv, &(struct printing){print_sets}, NULL, print_of_data);
