@@ -13,6 +13,7 @@
 /* The numbers are the exit codes of every command (see README). */
 enum cw_status {
     CW_OK = 0,
+    CW_ERR_NOTHING = 1,     /* a search found nothing */
     CW_ERR_USAGE = 2,       /* the command line or a name given by the user is wrong */
     CW_ERR_INPUT = 3,       /* a file is malformed, truncated, corrupt or of another version */
     CW_ERR_UNSUPPORTED = 4, /* well formed, but this build, chip or library cannot do it */

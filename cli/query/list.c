@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/query/search.h"
+#include "metricdb/answers.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 
@@ -25,7 +27,8 @@ struct options {
 struct row {
     uint32_t base, score, order; /* score 0 where nothing is searched for; the order of the database */
     uint16_t length;             /* of the full name: of words that fit as well, the shortest name is meant */
-    uint8_t type, variant;       /* see cw_metric_variant; of no meaning but with --all-submetrics */
+    uint8_t type, variant;       /* see cw_metric_variant; of no meaning where `usual` is set */
+    bool usual;                  /* the usual metric of its base name */
 };
 
 /* What follows a base name, with the line's end, and what is found in it and its description. */
@@ -40,6 +43,8 @@ struct list {
     const struct cw_chip *chip;
     const struct cw_glossary *glossary; /* NULL where nothing is described */
     struct cw_search search;
+    const struct cw_answer *answers; /* to the search as a whole: told first */
+    size_t answer_count;
     struct row *rows;
     size_t count, capacity;
     struct suffix suffixes[CW_FORMULA + 1][MOST_VARIANTS]; /* with --all-submetrics */
@@ -61,8 +66,8 @@ static const struct cw_option option_list[] = {
     {"unit", 0, "UNIT", "only metrics of this unit: what their name has before the two underscores (sm)",
      CW_OPTION_TEXT(struct options, unit)},
     {"search", 0, "TEXT",
-     "only metrics that have all these words in their name or description, the best match first; a TEXT with one of ^ "
-     "$ * + ? ( ) [ ] { } | \\ in it is a regular expression",
+     "what answers TEXT (\"register spills\", \"l2 hit rate\"), then metrics that have all its words in their name or "
+     "description, the best match first; a TEXT with one of ^ $ * + ? ( ) [ ] { } | \\ in it is a regular expression",
      CW_OPTION_TEXT(struct options, search)},
     {"all-submetrics", 0, NULL,
      "every full name, instead of one for each counter, ratio and throughput; text then has the names only",
@@ -78,9 +83,7 @@ static const struct cw_option option_list[] = {
 static struct cw_metric metric_of(const struct list *l, const struct row *row)
 {
     enum cw_metric_type type = (enum cw_metric_type)row->type;
-    if (type == CW_FORMULA || l->o->all)
-        return cw_metric_variant(type, row->base, row->variant);
-    return cw_metric_usual(l->chip, type, row->base);
+    return row->usual ? cw_metric_usual(l->chip, type, row->base) : cw_metric_variant(type, row->base, row->variant);
 }
 
 static bool add_row(struct list *l, struct row row)
@@ -116,6 +119,41 @@ static void list_suffixes(struct list *l, enum cw_metric_type type)
     }
 }
 
+/* With the metrics that answer a search first, others do not come again. */
+static bool is_answer(const struct list *l, const struct cw_metric *metric)
+{
+    for (size_t i = 0; i < l->answer_count; i++)
+        for (size_t k = 0; k < l->answers[i].metric_count; k++)
+            if (memcmp(&l->answers[i].metrics[k], metric, sizeof *metric) == 0)
+                return true;
+    return false;
+}
+
+/* The n-th answer comes before all that is found by its words; only the very name that is searched for before it. */
+static bool add_answer(struct list *l, const struct cw_metric *m, uint32_t n)
+{
+    struct row row = {.base = m->base, .score = UINT32_MAX - 1 - n, .type = (uint8_t)m->type};
+    struct cw_metric at = cw_metric_variant(m->type, m->base, 0);
+    while (memcmp(&at, m, sizeof at) != 0)
+        at = cw_metric_variant(m->type, m->base, ++row.variant);
+    return add_row(l, row);
+}
+
+static bool is_wanted(const struct list *l, const struct cw_metric *m)
+{
+    return (l->o->type < 0 || l->o->type == (int)m->type) &&
+           (!l->o->unit || cw_query_has_unit(l->chip, m->type, m->base, l->o->unit));
+}
+
+/* Words of a regular expression, or of full names, are nothing that people say. */
+static enum cw_status find_answers(struct list *l, bool *whole, struct cw_arena *arena, struct cw_error *err)
+{
+    *whole = false;
+    if (l->search.regular || l->search.whole || l->o->all)
+        return CW_OK;
+    return cw_answers_find(&l->answers, &l->answer_count, whole, l->o->search, NULL, l->chip, arena, err);
+}
+
 /* `score` is what the words are worth in the base name and its description. */
 static bool add_found(struct list *l, struct row row, struct cw_search_score score)
 {
@@ -125,7 +163,9 @@ static bool add_found(struct list *l, struct row row, struct cw_search_score sco
         cw_search_raise(&l->search, &l->suffixes[row.type][row.variant].score, &score);
     if (!l->o->all || l->search.whole)
         cw_search_name(&l->search, cw_metric_name(l->chip, &m, name), &score);
-    row.score = cw_search_total(&l->search, &score);
+    row.score = is_answer(l, &m) ? 0 : cw_search_total(&l->search, &score);
+    if (row.score && strcasecmp(cw_metric_name(l->chip, &m, name), l->o->search) == 0)
+        row.score = UINT32_MAX;
     if (row.score && !l->search.regular)
         row.length = (uint16_t)strlen(cw_metric_name(l->chip, &m, name));
     return !row.score || add_row(l, row);
@@ -155,7 +195,8 @@ static bool choose_base(struct list *l, enum cw_metric_type type, uint32_t base)
         cw_search_name(&l->search, base_name(l, type, base), &score);
     }
     for (uint32_t v = 0; ok && v < variants; v++) {
-        struct row row = {.base = base, .type = (uint8_t)type, .variant = (uint8_t)v};
+        struct row row = {
+            .base = base, .type = (uint8_t)type, .variant = (uint8_t)v, .usual = !l->o->all && type != CW_FORMULA};
         ok = l->o->search ? add_found(l, row, score) : add_row(l, row);
     }
     return ok;
@@ -171,9 +212,55 @@ static int by_score(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static enum cw_status choose(struct list *l, struct cw_error *err)
+static bool add_answers(struct list *l)
 {
+    uint32_t n = 0;
     bool ok = true;
+    for (size_t i = 0; i < l->answer_count; i++)
+        for (size_t k = 0; ok && k < l->answers[i].metric_count; k++)
+            if (is_wanted(l, &l->answers[i].metrics[k]))
+                ok = add_answer(l, &l->answers[i].metrics[k], n++);
+    return ok;
+}
+
+static bool told_before(const struct list *l, size_t answer, const char *set)
+{
+    bool told = false;
+    for (size_t i = 0; i < answer; i++)
+        for (size_t k = 0; k < l->answers[i].set_count; k++)
+            told = told || strcmp(l->answers[i].sets[k], set) == 0;
+    return told;
+}
+
+/* Sets that answer a search as well; where nothing was found, why. */
+static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena, struct cw_error *err)
+{
+    bool told = false;
+    for (size_t i = 0; i < l->answer_count; i++) {
+        const struct cw_answer *a = &l->answers[i];
+        for (size_t k = 0; k < a->set_count; k++)
+            if (!told_before(l, i, a->sets[k]))
+                cw_text_print(stderr, "metric-query: the set %s is about this: --set %s\n", a->sets[k], a->sets[k]);
+        if (a->says && !l->count)
+            cw_error_set(err, CW_ERR_NOTHING, "%s", a->says);
+        told = told || a->set_count;
+    }
+    if (l->count || told || !l->o->search)
+        return CW_OK;
+    if (err->code == CW_OK && !cw_search_unknown(&l->search, false, l->chip, l->glossary, arena, err))
+        cw_error_set(err, CW_ERR_NOTHING, "no metric of %s has %s", l->chip->name,
+                     l->search.regular ? "what the regular expression says" : "all these words");
+    return err->code;
+}
+
+static enum cw_status choose(struct list *l, struct cw_arena *arena, struct cw_error *err)
+{
+    bool ok = true, whole = false;
+    enum cw_status status = l->o->search ? find_answers(l, &whole, arena, err) : CW_OK;
+    if (status != CW_OK)
+        return status;
+    size_t partial = whole ? 0 : l->answer_count; /* they come where nothing else does */
+    l->answer_count -= partial;
     for (int t = 0; t <= CW_FORMULA; t++) {
         enum cw_metric_type type = (enum cw_metric_type)t;
         list_suffixes(l, type);
@@ -183,7 +270,9 @@ static enum cw_status choose(struct list *l, struct cw_error *err)
             if (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit))
                 ok = choose_base(l, type, i);
     }
-    if (!ok)
+    if (!l->count && partial && !cw_search_unknown(&l->search, true, l->chip, l->glossary, arena, err))
+        l->answer_count += partial;
+    if (!ok || !add_answers(l))
         return cw_error_nomem(err);
     if (l->o->search && l->count)
         qsort(l->rows, l->count, sizeof *l->rows, by_score);
@@ -279,6 +368,9 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
                           struct cw_error *err)
 {
     const struct options *o = options;
+    struct counterworks_error error;
+    if (o->search) /* a name of CUPTI's is a metric like others; one without an equal is no error here */
+        counterworks_chip_add_legacy(handle, &o->search, 1, &error);
     struct list l = {.o = o, .chip = handle->chip};
     bool names = o->all && o->format == CW_QUERY_TEXT;
     enum cw_status status = CW_OK;
@@ -292,9 +384,8 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
         return status;
     if (o->search)
         cw_search_understand(&l.search, l.glossary);
-    status = choose(&l, err);
-    if (status == CW_OK && !l.count && o->search)
-        cw_search_hint(&l.search, l.chip, l.glossary);
+    status = choose(&l, arena, err);
+    enum cw_status found = status == CW_OK ? tell_answers(&l, arena, err) : status;
     if (status == CW_OK && names)
         print_names(&l);
     else if (status == CW_OK)
@@ -302,7 +393,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
     if (o->search)
         cw_search_finish(&l.search);
     free(l.rows);
-    return status;
+    return found;
 }
 
 int cw_query_list(int argc, char **argv)

@@ -1,13 +1,11 @@
-#define _GNU_SOURCE
 #include "cli/query/search.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/suggest.h"
-#include "base/text.h"
+#include "metricdb/answers.h"
 
 /* A whole part, a part's beginning, inside of one. The gaps are wider than what many words can add up to. */
 enum { NAME_WHOLE = 100, NAME_BEGIN = 60, NAME_INSIDE = 30, TEXT_WHOLE = 40, TEXT_BEGIN = 25, TEXT_INSIDE = 5 };
@@ -224,18 +222,29 @@ static bool met(const struct cw_search *search, uint32_t word, struct near *near
     return false;
 }
 
-void cw_search_hint(const struct cw_search *search, const struct cw_chip *chip, const struct cw_glossary *glossary)
+/* Whether a word that no name has is one that people say. */
+static bool said(const char *word, const struct cw_chip *chip, struct cw_arena *arena)
 {
-    bool all_met = true;
-    for (uint32_t i = 0; !search->regular && i < search->asked; i++) {
+    const struct cw_answer *answers;
+    size_t found;
+    bool whole;
+    return cw_answers_find(&answers, &found, &whole, word, NULL, chip, arena, NULL) == CW_OK && (found || whole);
+}
+
+bool cw_search_unknown(const struct cw_search *search, bool misspelt, const struct cw_chip *chip,
+                       const struct cw_glossary *glossary, struct cw_arena *arena, struct cw_error *err)
+{
+    char text[600] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; !search->regular && i < search->asked && used < sizeof text; i++) {
         struct near near;
-        char text[256];
-        if (met(search, i, &near, chip, glossary))
-            continue;
-        all_met = false;
-        cw_text_print(stderr, "%s: no metric of %s has the word '%s'%s\n", program_invocation_short_name, chip->name,
-                      search->words[i], cw_suggest_text(&near.suggest, text, sizeof text));
+        char names[256];
+        if (!met(search, i, &near, chip, glossary) && (!misspelt || near.suggest.count) &&
+            !said(search->words[i], chip, arena))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s the word '%s'%s", used ? "; nor" : "",
+                                     search->words[i], cw_suggest_text(&near.suggest, names, sizeof names));
     }
-    if (all_met && !search->regular)
-        cw_text_print(stderr, "%s: no metric of %s has all these words\n", program_invocation_short_name, chip->name);
+    if (used)
+        cw_error_set(err, CW_ERR_NOTHING, "no metric of %s has%s", chip->name, text);
+    return used;
 }

@@ -49,8 +49,9 @@ void cw_search_raise(const struct cw_search *search, const struct cw_search_scor
 /* 0 where a word is not met, else the sum. */
 uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_score *score);
 
-/* Says on stderr which of the words no metric of the chip has, with the nearest words that there are; where each is
- * found, that no metric has all of them. Says nothing of a regular expression. */
-void cw_search_hint(const struct cw_search *search, const struct cw_chip *chip, const struct cw_glossary *glossary);
+/* Whether one of the words is in no metric of the chip and nothing that people say, or only of those that are near
+ * another word; then the error is CW_ERR_NOTHING, with the words and the nearest that there are. */
+bool cw_search_unknown(const struct cw_search *search, bool misspelt, const struct cw_chip *chip,
+                       const struct cw_glossary *glossary, struct cw_arena *arena, struct cw_error *err);
 
 #endif
