@@ -1,16 +1,19 @@
 #define _GNU_SOURCE
 #include "metricdb/chip_files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/suggest.h"
 #include "metricdb/data.h"
 #include "metricdb/yaml.h"
 
-enum { HEAD = 16 << 10 };
+enum { HEAD = 16 << 10, LARGEST_PRODUCTS = 1 << 20 };
 
 /* The length of the text before the section `units`, or 0 where it does not end in it. */
 static size_t head_length(const char *text, size_t size)
@@ -91,20 +94,106 @@ enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, con
     return status;
 }
 
-/* Most chips have a file of their own name, so that is looked at first. */
-enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
-                                 struct cw_arena *arena, struct cw_error *err)
+/* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* The next word of a name, letters and digits: its beginning; its length is 0 at the end. */
+static const char *next_word(const char *text, size_t *length)
+{
+    while (*text && !isalnum((unsigned char)*text))
+        text++;
+    *length = 0;
+    while (isalnum((unsigned char)text[*length]))
+        ++*length;
+    return text;
+}
+
+static bool same_word(const char *a, const char *b, size_t length)
+{
+    return strncasecmp(a, b, length) == 0 && !isalnum((unsigned char)b[length]);
+}
+
+/* How many words of a product's name a name begins with, all of them, else 0. */
+static size_t words_in_common(const char *name, const char *product)
+{
+    size_t words = 0, length, wanted;
+    for (product = next_word(product, &wanted); wanted; product = next_word(product + wanted, &wanted)) {
+        name = next_word(name, &length);
+        if (length != wanted || !same_word(product, name, length))
+            return 0;
+        name += length;
+        words++;
+    }
+    return words;
+}
+
+static const char *without_brands(const char *name, const struct cw_yaml *brands)
+{
+    size_t length;
+    for (size_t i = 0; i < brands->count; i++) {
+        const char *word = next_word(name, &length), *brand = brands->items[i].text;
+        if (brand && strlen(brand) == length && same_word(brand, word, length)) {
+            name = word + length;
+            i = SIZE_MAX; /* from the first again */
+        }
+    }
+    return name;
+}
+
+static const char *chip_of(const char *name, const struct cw_yaml *products, struct cw_suggest *near)
+{
+    const char *chip = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < products->count; i++)
+        for (size_t k = 0; products->items[i].kind == CW_YAML_SEQUENCE && k < products->items[i].count; k++) {
+            const char *product = products->items[i].items[k].text;
+            size_t words = product ? words_in_common(name, product) : 0;
+            if (product)
+                cw_suggest_offer(near, product);
+            if (words > most) {
+                most = words;
+                chip = products->keys[i].text;
+            }
+        }
+    return chip;
+}
+
+/* The chip in a product, or NULL. A data folder may have no products. */
+static enum cw_status find_product(const char **chip, const char *name, const char *data, struct cw_suggest *near,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
+    struct cw_bytes file = {0};
+    struct cw_yaml *root = NULL;
+    *chip = NULL;
+    enum cw_status status = cw_data_dir(dir, data, err);
+    snprintf(path, sizeof path, "%s/products.yaml", dir);
+    if (status != CW_OK || access(path, F_OK) != 0)
+        return status;
+    status = cw_file_read(&file, path, LARGEST_PRODUCTS, err);
+    if (status == CW_OK)
+        status = cw_yaml_parse(&root, file.data, file.size, path, arena, err);
+    cw_bytes_free(&file);
+    struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err, .status = status};
+    cw_yaml_schema(&in, root, 1);
+    const struct cw_yaml *brands = cw_yaml_get(&in, root, "brands", true);
+    const struct cw_yaml *products = cw_yaml_get(&in, root, "products", true);
+    if (cw_yaml_expect(&in, brands, CW_YAML_SEQUENCE, "brands") &&
+        cw_yaml_expect(&in, products, CW_YAML_MAPPING, "products"))
+        *chip = chip_of(without_brands(name, brands), products, near);
+    return in.status;
+}
+
+/* ---- finding ---------------------------------------------------------------------------------------------------- */
+
+/* The file that has the name among its own, or NULL in *path. Most chips have a file of their own name, so that is
+ * looked at first. */
+static enum cw_status find_file(const char **path, const char **spelling, const char *data, const char *name,
+                                struct cw_suggest *near, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_chip_file *files = NULL;
     size_t count;
-    struct cw_suggest near;
-    char upper[64], text[256];
-    size_t n = 0;
+    *path = NULL;
     enum cw_status status = list_files(&files, &count, data, name, arena, err);
-    for (; name[n] && n + 1 < sizeof upper; n++) /* chips are known by capital letters */
-        upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
-    upper[n] = 0;
-    cw_suggest_init(&near, upper);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = read_head(&files[i], arena, err);
         for (uint32_t k = 0; status == CW_OK && k < files[i].name_count; k++) {
@@ -113,10 +202,29 @@ enum cw_status cw_chip_file_find(const char **path, const char **spelling, const
                 *spelling = files[i].names[k];
                 return CW_OK;
             }
-            cw_suggest_offer(&near, files[i].names[k]);
+            cw_suggest_offer(near, files[i].names[k]);
         }
     }
-    if (status != CW_OK)
+    return status;
+}
+
+enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_suggest near;
+    char upper[64], text[256];
+    const char *chip = NULL;
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof upper; n++) /* chips are known by capital letters */
+        upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
+    upper[n] = 0;
+    cw_suggest_init(&near, upper);
+    enum cw_status status = find_file(path, spelling, data, name, &near, arena, err);
+    if (status == CW_OK && !*path)
+        status = find_product(&chip, name, data, &near, arena, err);
+    if (status == CW_OK && chip)
+        status = find_file(path, spelling, data, chip, &near, arena, err);
+    if (status != CW_OK || *path)
         return status;
     return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s', metric-query chips lists them%s", name,
                         cw_suggest_text(&near, text, sizeof text));

@@ -14,8 +14,8 @@ struct cw_chip_file {
  * `units`. Everything lives in `arena`. */
 enum cw_status cw_chip_files(const struct cw_chip_file **files, size_t *count, const char *data, struct cw_arena *arena,
                              struct cw_error *err);
-/* The file that describes the chip of this name, in any case, and the name as the file spells it. Unknown names get
- * suggestions. */
+/* The file that describes the chip of this name, or the chip of a product or compute capability of this name
+ * (products.yaml), in any case, and the chip's name as the file spells it. Unknown names get suggestions. */
 enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
                                  struct cw_arena *arena, struct cw_error *err);
 

@@ -20,7 +20,8 @@ const struct cw_option cw_cli_metrics_db_options[] = {
     {0},
 };
 const struct cw_option cw_cli_chip_options[] = {
-    {"chip", 'c', "NAME", "the chip (metric-query chips lists them)", CW_OPTION_TEXT(struct cw_cli_chip, name)},
+    {"chip", 'c', "NAME", "the chip, or a product with it (metric-query chips lists them)",
+     CW_OPTION_TEXT(struct cw_cli_chip, name)},
     {"chip-file", 0, "FILE", "a chip's YAML file, instead of --chip", CW_OPTION_TEXT(struct cw_cli_chip, file)},
     {CW_OPTION_ROWS(cw_cli_metrics_db_options)},
     {CW_OPTION_CHECK(check_chip)},
