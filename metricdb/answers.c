@@ -159,30 +159,26 @@ enum cw_status cw_answers_find(const struct cw_answer **answers, size_t *found, 
                                const char *data, const struct cw_chip *chip, struct cw_arena *arena,
                                struct cw_error *err)
 {
-    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
+    static const char *const keys[] = {"schema", "aside", "answers", NULL};
+    char path[CW_DATA_PATH_MAX];
     struct cw_bytes file = {0};
-    struct cw_yaml *root;
     struct cw_answer *room = cw_arena_alloc(arena, CW_ANSWERS_MAX, sizeof *room);
     *answers = room;
     *found = 0;
     *whole = false;
-    enum cw_status status = room ? cw_data_dir(dir, data, err) : cw_error_nomem(err);
-    if (status != CW_OK)
+    enum cw_status status = room ? cw_data_path(path, data, "answers", err) : cw_error_nomem(err);
+    if (status != CW_OK || access(path, F_OK) != 0)
         return status;
-    snprintf(path, sizeof path, "%s/answers.yaml", dir);
-    if (access(path, F_OK) != 0)
-        return CW_OK;
     status = cw_file_read(&file, path, LARGEST_FILE, err);
-    if (status == CW_OK)
-        status = cw_yaml_parse(&root, file.data, file.size, path, arena, err);
     if (status == CW_OK) {
         struct asking a = {.in = {.source = path, .arena = arena, .err = err, .size = file.size}, .chip = chip};
-        struct word word = next_word(&asked);
-        for (; word.length && a.count < MOST_WORDS; word = next_word(&asked))
+        for (struct word word = next_word(&asked); word.length && a.count < MOST_WORDS; word = next_word(&asked))
             a.words[a.count++] = word;
-        cw_yaml_schema(&a.in, root, SCHEMA);
-        find_aside(&a, root);
-        choose(&a, cw_yaml_get(&a.in, root, "answers", true), room, found, whole);
+        const struct cw_yaml *root = cw_yaml_load(&a.in, "answers", keys, SCHEMA, file.data, file.size);
+        if (root) {
+            find_aside(&a, root);
+            choose(&a, cw_yaml_get(&a.in, root, "answers", true), room, found, whole);
+        }
         for (size_t i = 0; !*found && i < a.count && (*whole = a.aside[i]); i++)
             continue;
         status = a.in.status;

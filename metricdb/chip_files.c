@@ -161,20 +161,19 @@ static const char *chip_of(const char *name, const struct cw_yaml *products, str
 static enum cw_status find_product(const char **chip, const char *name, const char *data, struct cw_suggest *near,
                                    struct cw_arena *arena, struct cw_error *err)
 {
-    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 16];
+    static const char *const keys[] = {"schema", "brands", "products", NULL};
+    char path[CW_DATA_PATH_MAX];
     struct cw_bytes file = {0};
-    struct cw_yaml *root = NULL;
     *chip = NULL;
-    enum cw_status status = cw_data_dir(dir, data, err);
-    snprintf(path, sizeof path, "%s/products.yaml", dir);
+    enum cw_status status = cw_data_path(path, data, "products", err);
     if (status != CW_OK || access(path, F_OK) != 0)
         return status;
     status = cw_file_read(&file, path, LARGEST_PRODUCTS, err);
-    if (status == CW_OK)
-        status = cw_yaml_parse(&root, file.data, file.size, path, arena, err);
+    if (status != CW_OK)
+        return status;
+    struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
+    const struct cw_yaml *root = cw_yaml_load(&in, "products", keys, 1, file.data, file.size);
     cw_bytes_free(&file);
-    struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err, .status = status};
-    cw_yaml_schema(&in, root, 1);
     const struct cw_yaml *brands = cw_yaml_get(&in, root, "brands", true);
     const struct cw_yaml *products = cw_yaml_get(&in, root, "products", true);
     if (cw_yaml_expect(&in, brands, CW_YAML_SEQUENCE, "brands") &&
