@@ -26,6 +26,7 @@ cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 
 # eval/output/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval)
+cw_unit(eval_groups_test cw_eval)
 cw_unit(eval_formula_test cw_eval)
 cw_unit(eval_explain_test cw_eval)
 cw_unit(eval_instructions_test cw_test_image cw_eval_output)

@@ -1,0 +1,327 @@
+#define _GNU_SOURCE
+#include "eval/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "range", "nvtx", "device", "rank"};
+
+struct grouping {
+    struct cw_groups *groups;
+    const struct cw_counter_data *data;
+    uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
+    uint32_t *model;        /* of each device: the first device that is alike */
+    struct cw_group *items;
+    struct cw_arena *arena;
+};
+
+/* ---- durations -------------------------------------------------------------------------------------------------- */
+
+/* The column of the chip's time, or CW_NO_COLUMN. */
+static uint32_t time_column(const struct cw_schema *schema, const struct cw_chip *chip)
+{
+    const char *name = chip->counters[chip->time].name;
+    for (uint32_t i = 0; i < schema->counter_count; i++)
+        if (strcmp(schema->counters[i].name, name) == 0)
+            return i;
+    return CW_NO_COLUMN;
+}
+
+static double uncounted_duration(const struct cw_range *range, uint32_t pass_count)
+{
+    double least = NAN;
+    for (uint32_t i = 0; i < pass_count; i++)
+        if (range->durations[i] > 0)
+            least = fmin(least, range->durations[i]);
+    const bool one_pass = pass_count <= 1 || cw_range_attribute(range, "once");
+    return isnan(least) && one_pass && range->end_ns > range->start_ns ? (double)(range->end_ns - range->start_ns)
+                                                                       : least;
+}
+
+static const double *measure(const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena)
+{
+    const uint32_t column = time_column(&data->schema, chip);
+    double *durations = cw_arena_alloc(arena, data->range_count, sizeof *durations);
+    for (uint32_t i = 0; durations && i < data->range_count; i++) {
+        const size_t at = (size_t)column * data->range_count + i;
+        const bool counted = column != CW_NO_COLUMN && data->forms[at] > CW_FORM_UNAVAILABLE;
+        durations[i] =
+            counted ? data->rollups[CW_SUM][at] : uncounted_duration(&data->ranges[i], data->schema.pass_count);
+    }
+    return durations;
+}
+
+/* ---- which range is in which group ------------------------------------------------------------------------------ */
+
+static bool alike(const struct cw_schema *schema, const struct cw_device *a, const struct cw_device *b)
+{
+    const char *x = cw_device_attribute(a, "name"), *y = cw_device_attribute(b, "name");
+    return x && y && strcmp(x, y) == 0 && memcmp(a->facts, b->facts, schema->counter_count * sizeof *a->facts) == 0;
+}
+
+static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
+    for (uint32_t i = 0; model && i < data->device_count; i++)
+        for (model[i] = 0; model[i] < i && !alike(&data->schema, &data->devices[model[i]], &data->devices[i]);)
+            model[i]++;
+    return model;
+}
+
+static int by_number(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static const char *subject(const struct cw_range *range)
+{
+    return range->kernel[0] ? range->kernel : range->name;
+}
+
+static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    int order = strcmp(subject(a), subject(b));
+    for (int i = 0; i < 3 && !order; i++) {
+        order = by_number(a->grid[i], b->grid[i]);
+        order = order ? order : by_number(a->block[i], b->block[i]);
+    }
+    return order ? order : by_number(g->model[a->device], g->model[b->device]);
+}
+
+/* Those that have none stand last. */
+static int by_attribute(const char *a, const char *b, bool number)
+{
+    if (!a || !b)
+        return (a == NULL) - (b == NULL);
+    return number ? by_number(strtoul(a, NULL, 10), strtoul(b, NULL, 10)) : strcmp(a, b);
+}
+
+static int compare(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    switch (g->groups->by) {
+    case CW_BY_KERNEL:
+        return by_kernel(g, a, b);
+    case CW_BY_NVTX:
+        return by_attribute(cw_range_attribute(a, "nvtx"), cw_range_attribute(b, "nvtx"), false);
+    case CW_BY_DEVICE:
+        return by_number(a->device, b->device);
+    case CW_BY_RANK:
+        return by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
+    case CW_BY_RANGE:
+    case CW_BY__COUNT:
+        break;
+    }
+    return a < b ? -1 : a > b;
+}
+
+static int in_order(const void *a, const void *b, void *grouping)
+{
+    const struct grouping *g = grouping;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = compare(g, &g->data->ranges[i], &g->data->ranges[k]);
+    return order ? order : by_number(i, k);
+}
+
+/* ---- groups ----------------------------------------------------------------------------------------------------- */
+
+static const char *name_group(const struct grouping *g, const struct cw_range *first)
+{
+    const char *text;
+    switch (g->groups->by) {
+    case CW_BY_NVTX:
+        text = cw_range_attribute(first, "nvtx");
+        return text ? text : "(no NVTX range)";
+    case CW_BY_RANK:
+        text = cw_range_attribute(first, "rank");
+        return text ? cw_arena_printf(g->arena, "rank %s", text) : "(no rank)";
+    case CW_BY_DEVICE:
+        text = cw_device_attribute(&g->data->devices[first->device], "name");
+        return cw_arena_printf(g->arena, "device %u%s%s", g->data->devices[first->device].index, text ? " " : "",
+                               text ? text : "");
+    default:
+        return first->name;
+    }
+}
+
+static void sum_up(struct cw_group *group, const double *durations)
+{
+    double squares = 0;
+    group->total = 0;
+    group->least = group->greatest = NAN;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const double ns = durations[group->ranges[i]];
+        if (isnan(ns))
+            continue;
+        group->timed++;
+        group->total += ns;
+        group->least = fmin(group->least, ns);
+        group->greatest = fmax(group->greatest, ns);
+    }
+    group->mean = group->total / group->timed;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const double off = durations[group->ranges[i]] - group->mean;
+        squares += isnan(off) ? 0 : off * off;
+    }
+    group->deviation = sqrt(squares / group->timed);
+    if (!group->timed)
+        group->total = NAN;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct cw_group *x = a, *y = b;
+    const double s = isnan(x->total) ? -1 : x->total, t = isnan(y->total) ? -1 : y->total;
+    return s > t ? -1 : s < t ? 1 : by_number(x->ranges[0], y->ranges[0]);
+}
+
+static enum cw_status divide(struct grouping *g, struct cw_error *err)
+{
+    const struct cw_range *ranges = g->data->ranges;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        count += !i || compare(g, &ranges[g->order[i - 1]], &ranges[g->order[i]]) != 0;
+    struct cw_group *items = g->items = cw_arena_alloc(g->arena, count, sizeof *items);
+    if (!items)
+        return cw_error_nomem(err);
+    g->groups->count = count;
+    for (uint32_t i = 0, k = 0; i < g->count; i++) {
+        if (i && compare(g, &ranges[g->order[i - 1]], &ranges[g->order[i]]) != 0)
+            k++;
+        if (!items[k].count++)
+            items[k].ranges = &g->order[i];
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        sum_up(&items[k], g->groups->durations);
+        if (!(items[k].name = name_group(g, &ranges[items[k].ranges[0]])))
+            return cw_error_nomem(err);
+        g->groups->total += items[k].timed ? items[k].total : 0;
+    }
+    if (g->groups->by != CW_BY_RANGE)
+        qsort(items, count, sizeof *items, longest_first);
+    return CW_OK;
+}
+
+/* ---- the mean of a group's counters ----------------------------------------------------------------------------- */
+
+static bool has(uint8_t form)
+{
+    return form > CW_FORM_UNAVAILABLE;
+}
+
+/* How many columns each range has. */
+static uint32_t *count_columns(const struct grouping *g)
+{
+    const uint32_t columns = cw_schema_columns(&g->data->schema), count = g->data->range_count;
+    uint32_t *full = cw_arena_alloc(g->arena, count, sizeof *full);
+    for (uint32_t c = 0; full && c < columns; c++)
+        for (uint32_t i = 0; i < count; i++)
+            full[i] += has(g->data->forms[(size_t)c * count + i]);
+    return full;
+}
+
+static uint8_t graver(uint8_t a, uint8_t b)
+{
+    static const uint8_t gravity[CW_FORM__COUNT] = {
+        [CW_FORM_UNAVAILABLE] = 1, [CW_FORM_ROLLUPS] = 2, [CW_FORM_OVERFLOW] = 3, [CW_FORM_INCOMPLETE] = 4};
+    b = b == CW_FORM_ZERO || b == CW_FORM_ONE || b == CW_FORM_INSTANCES ? CW_FORM_ROLLUPS : b;
+    return gravity[b] > gravity[a] ? b : a;
+}
+
+static void mean_column(const struct grouping *g, const uint32_t *full, uint32_t k, uint32_t column)
+{
+    const struct cw_group *group = &g->items[k];
+    const size_t to = (size_t)column * g->groups->count + k, from = (size_t)column * g->data->range_count;
+    double sums[CW_ROLLUP_COUNT] = {0};
+    uint8_t form = CW_FORM_NOT_COLLECTED;
+    uint32_t taken = 0, most = full[group->ranges[0]];
+    for (uint32_t i = 0; i < group->count; i++)
+        most = full[group->ranges[i]] > most ? full[group->ranges[i]] : most;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const uint32_t range = group->ranges[i];
+        if (full[range] != most)
+            continue;
+        form = graver(form, g->data->forms[from + range]);
+        if (!has(g->data->forms[from + range]))
+            continue;
+        taken++;
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            sums[r] += g->data->rollups[r][from + range];
+    }
+    g->groups->data.forms[to] = form;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        g->groups->data.rollups[r][to] = taken ? sums[r] / taken : NAN;
+}
+
+static bool merge_range(const struct grouping *g, const uint32_t *full, uint32_t k, struct cw_range *merged)
+{
+    struct cw_group *group = &g->items[k];
+    const uint32_t passes = g->data->schema.pass_count;
+    double *durations = cw_arena_alloc(g->arena, passes, sizeof *durations);
+    uint32_t first = group->ranges[0];
+    for (uint32_t i = 0; i < group->count; i++)
+        first = full[group->ranges[i]] > full[first] ? group->ranges[i] : first;
+    *merged = g->data->ranges[first];
+    merged->durations = durations;
+    for (uint32_t i = 0; durations && i < group->count; i++) {
+        const struct cw_range *range = &g->data->ranges[group->ranges[i]];
+        if (memcmp(range->grid, merged->grid, sizeof range->grid) ||
+            memcmp(range->block, merged->block, sizeof range->block)) {
+            memset(merged->grid, 0, sizeof merged->grid);
+            memset(merged->block, 0, sizeof merged->block);
+        }
+        if (full[group->ranges[i]] != full[first])
+            continue;
+        group->used++;
+        for (uint32_t p = 0; p < passes; p++)
+            durations[p] += range->durations[p];
+    }
+    for (uint32_t p = 0; durations && p < passes; p++)
+        durations[p] /= group->used;
+    return durations != NULL;
+}
+
+static enum cw_status merge(struct grouping *g, struct cw_error *err)
+{
+    struct cw_counter_data *to = &g->groups->data;
+    const uint32_t columns = cw_schema_columns(&g->data->schema), count = g->groups->count;
+    struct cw_range *ranges = cw_arena_alloc(g->arena, count, sizeof *ranges);
+    const uint32_t *full = count_columns(g);
+    *to = *g->data;
+    to->range_count = count;
+    to->ranges = ranges;
+    to->forms = cw_arena_alloc(g->arena, (size_t)columns * count, sizeof *to->forms);
+    bool enough = ranges && full && to->forms;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        to->rollups[r] = cw_arena_alloc(g->arena, (size_t)columns * count, sizeof *to->rollups[r]);
+        enough = enough && to->rollups[r];
+    }
+    for (uint32_t k = 0; enough && k < count; k++)
+        enough = merge_range(g, full, k, &ranges[k]);
+    if (!enough)
+        return cw_error_nomem(err);
+    for (uint32_t c = 0; c < columns; c++)
+        for (uint32_t k = 0; k < count; k++)
+            mean_column(g, full, k, c);
+    return CW_OK;
+}
+
+enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
+                              const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
+                              struct cw_error *err)
+{
+    struct grouping g = {.groups = groups, .data = data, .arena = arena};
+    *groups = (struct cw_groups){.by = by, .durations = measure(data, chip, arena)};
+    g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
+    g.model = model_devices(data, arena);
+    if (!groups->durations || !g.order || !g.model)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < data->range_count; i++)
+        if (!keep || keep[i])
+            g.order[g.count++] = i;
+    if (by != CW_BY_RANGE)
+        qsort_r(g.order, g.count, sizeof *g.order, in_order, &g);
+    enum cw_status status = divide(&g, err);
+    groups->items = g.items;
+    return status == CW_OK ? merge(&g, err) : status;
+}

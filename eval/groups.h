@@ -1,0 +1,51 @@
+/* Ranges that belong together, such as the launches of one kernel, as rows.
+ *
+ * Of each group there is one range: the mean of its ranges, counter by counter. Metrics evaluated on the groups are so
+ * those of a mean launch: a hit rate is hits over lookups of all launches, and not the mean of their hit rates. */
+#ifndef CW_EVAL_GROUPS_H
+#define CW_EVAL_GROUPS_H
+
+#include "image/counter_data.h"
+#include "metricdb/chip.h"
+
+enum cw_group_by {
+    CW_BY_KERNEL, /* kernel, or the name of a user range, and grid, block and model of device */
+    CW_BY_RANGE,  /* each range by itself */
+    CW_BY_NVTX,   /* the user ranges around a launch, or the path of a user range */
+    CW_BY_DEVICE,
+    CW_BY_RANK,
+    CW_BY__COUNT
+};
+/* "kernel", "range", ... */
+extern const char *const cw_group_by_names[CW_BY__COUNT];
+
+struct cw_group {
+    const char *name;       /* for people: of the first range, path, "device 0 NVIDIA H100", "rank 3" */
+    uint32_t count;         /* of ranges */
+    const uint32_t *ranges; /* indices, ascending */
+    uint32_t used;          /* ranges whose counters the mean has: those that have the most counters */
+    /* ns; of the ranges whose duration is known (`timed`), NaN where there is none */
+    uint32_t timed;
+    double total, mean, least, greatest, deviation; /* standard deviation, of a population */
+};
+
+struct cw_groups {
+    enum cw_group_by by;
+    uint32_t count;
+    const struct cw_group *items; /* by total time, longest first, then as they began; ranges as they began */
+    double total;                 /* ns, of all groups */
+    const double *durations;      /* ns, [range] of the data; NaN unknown */
+    /* The capture with a range for each group: rollups are means (also least and greatest), a value that overflowed or
+     * is incomplete in one range is so in the group. Name, kernel, device, grid and so on are those of its first range
+     * that is used; grid and block are zero where ranges differ in them. */
+    struct cw_counter_data data;
+};
+
+/* Groups the ranges of a capture of ranges of the chip; with `keep`, only those for which it is true. Time is the
+ * chip's counter of it, else the shortest pass, else start to end where there was one pass. All lives in `arena` and in
+ * `data`. CW_ERR_NOMEM alone. */
+enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
+                              const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
+                              struct cw_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+#include "tests/unit/eval_sample.h"
+
+#include "eval/groups.h"
+
+TestSuite(eval_groups, .init = set_up, .fini = tear_down);
+
+static struct cw_groups groups;
+
+static void group(enum cw_group_by by, const bool *keep)
+{
+    cr_assert(cw_groups_make(&groups, by, &data, chip, keep, arena, &err) == CW_OK, "%s", err.message);
+}
+
+static double value_of(const char *name, uint32_t row, enum cw_value_status wanted)
+{
+    struct cw_metric metric;
+    struct cw_result result = {.chip = chip, .data = &groups.data, .metrics = &metric, .metric_count = 1};
+    const struct cw_eval_options options = {0};
+    cr_assert(cw_metric_parse(&metric, chip, name, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_result_make(&result, &options, arena, &err) == CW_OK, "%s", err.message);
+    cr_expect(result.statuses[row] == (int8_t)wanted, "%s is %s", name,
+              cw_value_status_text((enum cw_value_status)result.statuses[row]));
+    return result.values[row];
+}
+
+Test(eval_groups, launches_of_one_kernel_on_alike_devices)
+{
+    group(CW_BY_KERNEL, NULL);
+    cr_assert(groups.count == 2, "the third range's device has other peaks");
+    cr_expect(groups.items[0].count == 2 && groups.items[0].ranges[0] == 0 && groups.items[0].ranges[1] == 1);
+    cr_expect(groups.items[0].total == 4000 && groups.items[0].mean == 2000 && groups.items[0].deviation == 0);
+    cr_expect(groups.total == 6000);
+    memcpy(sample_facts[1], sample_facts[0], sizeof sample_facts[0]);
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.count == 1 && groups.items[0].count == 3);
+    sample_ranges[1].grid[0]++;
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.count == 2, "another grid is another row");
+    sample_ranges[0].kernel = "_Zother";
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.count == 3);
+}
+
+Test(eval_groups, longest_first)
+{
+    set_value(TIME, 2, 9000);
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.items[0].ranges[0] == 2 && groups.items[0].total == 9000);
+    group(CW_BY_RANGE, NULL);
+    cr_assert(groups.count == 3);
+    cr_expect(groups.items[2].ranges[0] == 2, "ranges stay in their order");
+}
+
+Test(eval_groups, a_rate_is_that_of_all_launches)
+{
+    set_value(HITS, 0, 10), set_value(LOOKUPS, 0, 100);
+    set_value(HITS, 1, 300), set_value(LOOKUPS, 1, 300);
+    set_value(TIME, 0, 1000), set_value(TIME, 1, 3000);
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.items[0].mean == 2000 && groups.items[0].least == 1000 && groups.items[0].greatest == 3000 &&
+              groups.items[0].deviation == 1000);
+    cr_expect(value_of("sm__hit_rate.ratio", 0, CW_VALUE_OK) == 310.0 / 400);
+    cr_expect(value_of("sm__hits.sum", 0, CW_VALUE_OK) == 155);
+}
+
+Test(eval_groups, ranges_that_lack_counters_do_not_count)
+{
+    set_form(HITS, 0, CW_FORM_NOT_COLLECTED);
+    set_value(HITS, 1, 30), set_value(LOOKUPS, 1, 40), set_value(LOOKUPS, 0, 4000);
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.items[0].count == 2 && groups.items[0].used == 1 && groups.items[0].total == 4000);
+    cr_expect(value_of("sm__hit_rate.ratio", 0, CW_VALUE_OK) == 0.75);
+    set_form(HITS, 1, CW_FORM_NOT_COLLECTED);
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(isnan(value_of("sm__hits.sum", 0, CW_VALUE_NOT_COLLECTED)));
+}
+
+Test(eval_groups, the_gravest_of_a_group_is_told)
+{
+    set_form(HITS, 1, CW_FORM_OVERFLOW);
+    set_form(INST, 0, CW_FORM_INCOMPLETE);
+    group(CW_BY_KERNEL, NULL);
+    value_of("sm__hits.sum", 0, CW_VALUE_OVERFLOW);
+    value_of("sm__inst.sum", 0, CW_VALUE_INCOMPLETE);
+    value_of("sm__lookups.sum", 0, CW_VALUE_OK);
+}
+
+Test(eval_groups, by_nvtx_device_and_rank)
+{
+    static const struct cw_pair step[] = {{"nvtx", "step"}, {"rank", "10"}}, other[] = {{"rank", "9"}};
+    sample_ranges[0].attributes = sample_ranges[2].attributes = step;
+    sample_ranges[0].attribute_count = sample_ranges[2].attribute_count = 2;
+    sample_ranges[1].attributes = other;
+    sample_ranges[1].attribute_count = 1;
+    group(CW_BY_NVTX, NULL);
+    cr_assert(groups.count == 2);
+    cr_expect_str_eq(groups.items[0].name, "step");
+    cr_expect_str_eq(groups.items[1].name, "(no NVTX range)");
+    group(CW_BY_RANK, NULL);
+    cr_expect_str_eq(groups.items[0].name, "rank 10");
+    cr_expect_str_eq(groups.items[1].name, "rank 9");
+    group(CW_BY_DEVICE, NULL);
+    cr_expect_str_eq(groups.items[0].name, "device 0 Tiny");
+    cr_expect(groups.items[0].count == 2);
+}
+
+Test(eval_groups, some_of_the_ranges)
+{
+    static const bool keep[] = {false, true, false}, none[] = {false, false, false};
+    group(CW_BY_KERNEL, keep);
+    cr_expect(groups.count == 1 && groups.items[0].ranges[0] == 1);
+    group(CW_BY_KERNEL, none);
+    cr_expect(groups.count == 0 && groups.total == 0);
+}
+
+Test(eval_groups, time_that_was_not_counted)
+{
+    for (uint32_t i = 0; i < SAMPLE_RANGES; i++)
+        set_form(TIME, (int)i, CW_FORM_NOT_COLLECTED);
+    group(CW_BY_RANGE, NULL);
+    cr_expect(groups.durations[0] == 1000.5, "the shortest pass");
+    sample_durations[0][0] = NAN;
+    group(CW_BY_RANGE, NULL);
+    cr_expect(isnan(groups.durations[0]), "replay makes start and end longer");
+    cr_expect(isnan(groups.items[0].total) && groups.items[0].timed == 0);
+}
