@@ -44,6 +44,10 @@ static void apply(enum cw_expr_op op, struct cw_formula_slot *a, const struct cw
         EACH(-x[i]);
     case CW_EXPR_ABS:
         EACH(fabs(x[i]));
+    case CW_EXPR_FLOOR:
+        EACH(floor(x[i]));
+    case CW_EXPR_CEIL:
+        EACH(ceil(x[i]));
     case CW_EXPR_ADD:
         EACH(x[i] + y[i]);
     case CW_EXPR_SUBTRACT:

@@ -15,6 +15,7 @@ static const struct {
 } ops[CW_EXPR__COUNT] = {
     [CW_EXPR_NUMBER] = {"a number", 0}, [CW_EXPR_NAME] = {"a metric", 0},
     [CW_EXPR_NEGATE] = {"-", 1},        [CW_EXPR_ABS] = {"abs", 1},
+    [CW_EXPR_FLOOR] = {"floor", 1},     [CW_EXPR_CEIL] = {"ceil", 1},
     [CW_EXPR_ADD] = {"+", 2},           [CW_EXPR_SUBTRACT] = {"-", 2},
     [CW_EXPR_MULTIPLY] = {"*", 2},      [CW_EXPR_DIVIDE] = {"/", 2},
     [CW_EXPR_MIN] = {"min", 2},         [CW_EXPR_MAX] = {"max", 2},
@@ -41,6 +42,10 @@ double cw_expr_apply(enum cw_expr_op op, const double *v)
         return -v[0];
     case CW_EXPR_ABS:
         return fabs(v[0]);
+    case CW_EXPR_FLOOR:
+        return floor(v[0]);
+    case CW_EXPR_CEIL:
+        return ceil(v[0]);
     case CW_EXPR_ADD:
         return v[0] + v[1];
     case CW_EXPR_SUBTRACT:
@@ -72,13 +77,22 @@ double cw_expr_apply(enum cw_expr_op op, const double *v)
     }
 }
 
+/* The operation that is written as a call of this name, or CW_EXPR__COUNT. */
+static enum cw_expr_op find_call(const char *name, size_t length)
+{
+    static const enum cw_expr_op calls[] = {CW_EXPR_MIN,   CW_EXPR_MAX,  CW_EXPR_ABS,
+                                            CW_EXPR_FLOOR, CW_EXPR_CEIL, CW_EXPR_IF};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strncmp(ops[calls[i]].text, name, length) == 0 && !ops[calls[i]].text[length])
+            return calls[i];
+    return CW_EXPR__COUNT;
+}
+
 bool cw_expr_is_name(const char *text)
 {
     size_t length = strlen(text);
-    bool call =
-        strcmp(text, "min") == 0 || strcmp(text, "max") == 0 || strcmp(text, "abs") == 0 || strcmp(text, "if") == 0;
     return length && length <= CW_EXPR_NAME_LENGTH_MAX && strchr(name_start, *text) &&
-           strspn(text, name_rest) == length && !call;
+           strspn(text, name_rest) == length && find_call(text, length) == CW_EXPR__COUNT;
 }
 
 /* ---- parsing ---------------------------------------------------------------------------------------------------- */
@@ -239,17 +253,17 @@ static void parse_if(struct parser *p, const char *where)
 
 static void parse_call(struct parser *p, const char *name, size_t length)
 {
-    if (length == 3 && (strncmp(name, "min", 3) == 0 || strncmp(name, "max", 3) == 0)) {
-        parse_extreme(p, name[1] == 'i' ? CW_EXPR_MIN : CW_EXPR_MAX, name);
-    } else if (length == 3 && strncmp(name, "abs", 3) == 0) {
+    enum cw_expr_op op = find_call(name, length);
+    if (op == CW_EXPR__COUNT) {
+        FAIL(p, name, "found the function '%.*s', expected " CW_EXPR_FUNCTIONS, (int)(length < 60 ? length : 60), name);
+    } else if (op == CW_EXPR_IF) {
+        parse_if(p, name);
+    } else if (ops[op].takes == 2) {
+        parse_extreme(p, op, name);
+    } else {
         parse_sum(p);
         take(p, ')', "')' or an operator");
-        emit(p, CW_EXPR_ABS, name);
-    } else if (length == 2 && strncmp(name, "if", 2) == 0) {
-        parse_if(p, name);
-    } else {
-        FAIL(p, name, "found the function '%.*s', expected min, max, abs or if", (int)(length < 60 ? length : 60),
-             name);
+        emit(p, op, name);
     }
 }
 

@@ -4,8 +4,8 @@
  *     sum        product {(+ | -) product}
  *     product    unary {(* | /) unary}
  *     unary      {-} primary
- *     primary    NUMBER | NAME | ( sum ) | min(sum, sum, ...) | max(sum, sum, ...) | abs(sum)
- *                | if(sum (< | <= | > | >= | == | !=) sum, sum, sum)
+ *     primary    NUMBER | NAME | ( sum ) | min(sum, sum, ...) | max(sum, sum, ...)
+ *                | abs(sum) | floor(sum) | ceil(sum) | if(sum (< | <= | > | >= | == | !=) sum, sum, sum)
  *
  * A name is of letters, digits, '_' and '.', and does not begin with a digit. Names are not looked up here. */
 #ifndef CW_METRICDB_EXPR_H
@@ -29,6 +29,8 @@ enum cw_expr_op {
     CW_EXPR_NAME,   /* pushes */
     CW_EXPR_NEGATE,
     CW_EXPR_ABS,
+    CW_EXPR_FLOOR,
+    CW_EXPR_CEIL,
     CW_EXPR_ADD,
     CW_EXPR_SUBTRACT,
     CW_EXPR_MULTIPLY,
@@ -70,5 +72,7 @@ const char *cw_expr_op_text(enum cw_expr_op op);
 double cw_expr_apply(enum cw_expr_op op, const double *taken);
 /* Whether the text can be a name in a formula. */
 bool cw_expr_is_name(const char *text);
+/* The functions, which are no names: "min, max, abs, floor, ceil or if". */
+#define CW_EXPR_FUNCTIONS "min, max, abs, floor, ceil or if"
 
 #endif

@@ -62,8 +62,7 @@ static void check_name(struct load *l, const struct cw_yaml *key)
     if (!cw_expr_is_name(key->text) || strlen(key->text) > CW_YAML_NAME_MAX) {
         cw_yaml_fail(
             &l->in, key,
-            "found '%.60s', expected a name of letters, digits, '_' and '.', at most %d, and not min, max, abs "
-            "or if",
+            "found '%.60s', expected a name of letters, digits, '_' and '.', at most %d, and not " CW_EXPR_FUNCTIONS,
             key->text, CW_YAML_NAME_MAX);
         return;
     }

@@ -46,6 +46,8 @@ static enum cw_status combine(struct check *c, const struct cw_expr_step *step, 
     switch (step->op) {
     case CW_EXPR_NEGATE:
     case CW_EXPR_ABS:
+    case CW_EXPR_FLOOR:
+    case CW_EXPR_CEIL:
         *dimension = v[0].dimension;
         return CW_OK;
     case CW_EXPR_DIVIDE:

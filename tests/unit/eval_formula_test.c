@@ -42,6 +42,7 @@ Test(eval_formula, values)
     EXPECT_ON(1, "sm__inst.sum / sm__cycles_active.sum", 4, CW_VALUE_OK);
     EXPECT("-sm__inst.sum + 2 * sm__inst.avg", -800, CW_VALUE_OK);
     EXPECT("abs(sm__inst.avg - sm__inst.sum)", 1200, CW_VALUE_OK);
+    EXPECT("floor(sm__inst.avg / 7) * ceil(0.5)", 57, CW_VALUE_OK);
     EXPECT("min(sm__inst.sum, 900, sm__inst.avg)", 400, CW_VALUE_OK);
     EXPECT("max(1, sm__inst.sum, sm__inst.avg)", 1600, CW_VALUE_OK);
     EXPECT("sm__hit_rate.pct / 100 + 0 * sm__throughput.avg.pct_of_peak_sustained_elapsed", 0.375,

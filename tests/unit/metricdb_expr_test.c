@@ -68,6 +68,9 @@ Test(expr, values)
         {"min(4, b, a, 7)", 2},
         {"max(1, a - 5, -1)", 1},
         {"abs(a - b)", 1},
+        {"floor(-b / 4)", -1},
+        {"ceil(a / 4)", 1},
+        {"floor(7.9) * 10 + ceil(7.1)", 78},
         {"if(a < b, 1, 0)", 1},
         {"if(a <= 2, 1, 0)", 1},
         {"if(a > b, 1, 0)", 0},
@@ -140,10 +143,11 @@ Test(expr, errors_have_a_column)
         {__LINE__, ".", 1, "found '.', expected a number"},
         {__LINE__, "1e", 1, "found '1e', expected a number"},
         {__LINE__, "1e999", 1, "found the number 1e999, expected one up to 1.8e308"},
-        {__LINE__, "1 * sum(a)", 5, "found the function 'sum', expected min, max, abs or if"},
+        {__LINE__, "1 * sum(a)", 5, "found the function 'sum', expected min, max, abs, floor, ceil or if"},
         {__LINE__, "min(a)", 6, "found ')', expected ',' and another value: min takes two or more"},
         {__LINE__, "max(a b)", 7, "found 'b', expected ',', ')' or an operator"},
         {__LINE__, "max(a,)", 7, "found ')', expected " VALUE},
+        {__LINE__, "floor(a, b)", 8, "found ',', expected ')' or an operator"},
         {__LINE__, "abs(a, b)", 6, "found ',', expected ')' or an operator"},
         {__LINE__, "if(a, 1, 2)", 5, "found ',', expected a comparison: < <= > >= == or !="},
         {__LINE__, "if(a = b, 1, 2)", 6, "found '=', expected a comparison: < <= > >= == or !="},
@@ -188,7 +192,8 @@ Test(expr, names)
 {
     cr_expect(cw_expr_is_name("sm__inst_executed.sum"));
     cr_expect(cw_expr_is_name("_x1"));
-    static const char *const bad[] = {"", "1x", ".x", "a-b", "a b", "min", "max", "abs", "if", "\xc3\xa9"};
+    static const char *const bad[] = {"",    "1x",  ".x",    "a-b",  "a b", "min",
+                                      "max", "abs", "floor", "ceil", "if",  "\xc3\xa9"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         cr_expect_not(cw_expr_is_name(bad[i]), "%s", bad[i]);
 }

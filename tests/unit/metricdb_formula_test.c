@@ -246,9 +246,11 @@ Test(formula, errors_of_the_file)
         {__LINE__, "  m: {formula: 1, colour: red}\n", 3, 19, "found the unknown key 'colour'"},
         {__LINE__, "  m: {formula: 1}\n  m: {formula: 2}\n", 4, 3, "found the key 'm' a second time, first on line 3"},
         {__LINE__, "  2m: {formula: 1}\n", 3, 3,
-         "found '2m', expected a name of letters, digits, '_' and '.', at most 200, and not min, max, abs or if"},
+         "found '2m', expected a name of letters, digits, '_' and '.', at most 200, and not min, max, abs, floor, ceil "
+         "or if"},
         {__LINE__, "  min: {formula: 1}\n", 3, 3,
-         "found 'min', expected a name of letters, digits, '_' and '.', at most 200, and not min, max, abs or if"},
+         "found 'min', expected a name of letters, digits, '_' and '.', at most 200, and not min, max, abs, floor, "
+         "ceil or if"},
         {__LINE__, "  sm__inst_executed: {formula: 1}\n", 3, 3,
          "found the metric sm__inst_executed, which TINY already has"},
         {__LINE__, "  sm__inst_executed.sum: {formula: 1}\n", 3, 3,
