@@ -203,16 +203,40 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+/* The help with the list of sub-commands in it: memory of malloc, NULL for want of that. */
+static char *help_with_commands(const struct cw_usage *usage)
+{
+    const char *after = strchr(usage->help, '\v');
+    int before = after ? (int)(after - usage->help) : (int)strlen(usage->help);
+    char *help = NULL;
+    if (asprintf(&help, "%.*s\vCommands:\n", before, usage->help) < 0)
+        return NULL;
+    for (size_t i = 0; i <= usage->command_count; i++) {
+        char *more = NULL;
+        const struct cw_usage_command *c = &usage->commands[i];
+        int length = i < usage->command_count ? asprintf(&more, "%s  %-10s %s\n", help, c->name, c->summary)
+                                              : asprintf(&more, "%s\n%s", help, after ? after + 1 : "");
+        free(help);
+        if (length < 0)
+            return NULL;
+        help = more;
+    }
+    return help;
+}
+
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options)
 {
     struct parsing p = {0};
+    char *help = usage->command_count ? help_with_commands(usage) : NULL;
     bind_rows(&p, usage->options, options);
     /* Of an empty table argp's --help leaks a byte. */
-    const struct argp argp = {p.count ? p.argp : NULL, parse, usage->words, usage->help, NULL, NULL, NULL};
+    const struct argp argp = {
+        p.count ? p.argp : NULL, parse, usage->words, help ? help : usage->help, NULL, NULL, NULL};
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         check_option(&argp, argv, argv[i]);
     argp_parse(&argp, argc, argv, program ? ARGP_IN_ORDER : 0, NULL, &p);
+    free(help);
 }
 
 /* ---- sub-commands ------------------------------------------------------------------------------------------------ */
@@ -251,6 +275,30 @@ static int unknown_command(const char *wanted, const struct cw_usage_command *ta
     return cw_usage_fail(&err);
 }
 
+static const struct cw_usage_command *find_command(const char *wanted, const struct cw_usage_command *table,
+                                                   size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(wanted, table[i].name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+static int run_command(const struct cw_usage_command *command, int argc, char **argv)
+{
+    static char name[256]; /* what argp calls the program in its messages */
+    snprintf(name, sizeof name, "%s %s", program_invocation_short_name, command->name);
+    argv[1] = name;
+    return command->run(argc - 1, argv + 1);
+}
+
+int cw_usage_run_or(int argc, char **argv, const struct cw_usage_command *table, size_t count,
+                    int (*otherwise)(int argc, char **argv))
+{
+    const struct cw_usage_command *command = argc > 1 ? find_command(argv[1], table, count) : NULL;
+    return command ? run_command(command, argc, argv) : otherwise(argc, argv);
+}
+
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
                  const char *example)
 {
@@ -260,13 +308,9 @@ int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, si
         cw_error_set(&err, CW_ERR_USAGE, "found no command; %s --help lists them", program_invocation_short_name);
         return cw_usage_fail(&err);
     }
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(wanted, table[i].name) == 0) {
-            static char name[256]; /* what argp calls the program in its messages */
-            snprintf(name, sizeof name, "%s %s", program_invocation_short_name, table[i].name);
-            argv[1] = name;
-            return table[i].run(argc - 1, argv + 1);
-        }
+    const struct cw_usage_command *command = find_command(wanted, table, count);
+    if (command)
+        return run_command(command, argc, argv);
     if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0)
         print_commands(table, count, about, example);
     else if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0)

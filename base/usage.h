@@ -71,14 +71,12 @@ struct cw_option {
 #define CW_OPTION_CHECK(function) .kind = CW_OPTION__CHECK, .check = (function)
 
 struct cw_usage {
-    const struct cw_option *options; /* NULL: none */
-    const char *words;               /* what may stand beside options, a line for each way, as "-- PROGRAM" */
-    const char *help;                /* what the command does, "\v" and what --help shows after the options */
+    const struct cw_option *options;         /* NULL: none */
+    const char *words;                       /* what may stand beside options, a line for each way, as "-- PROGRAM" */
+    const char *help;                        /* what the command does, "\v" and what --help shows after the options */
+    const struct cw_usage_command *commands; /* its sub-commands, which --help lists before what stands after "\v" */
+    size_t command_count;
 };
-
-/* Stores what the command line says in `options`. A mistake, and an option whose name is no plain text, end the program
- * with a usage error. */
-void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
 
 /* A row of a command's sub-commands: "metric-query list". */
 struct cw_usage_command {
@@ -86,11 +84,18 @@ struct cw_usage_command {
     int (*run)(int argc, char **argv); /* argv[0] is "command sub-command"; returns the exit status */
 };
 
+/* Stores what the command line says in `options`. A mistake, and an option whose name is no plain text, end the program
+ * with a usage error. */
+void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
+
 /* Runs the sub-command that argv names, and answers --help, --version and a misspelt name; `about` says what the
  * command is for and `example` is a line to type. Returns the exit status. Whether all was printed is for the caller to
  * ask. */
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
                  const char *example);
+/* Runs the sub-command that argv names first, or `otherwise` where it names none. Returns the exit status. */
+int cw_usage_run_or(int argc, char **argv, const struct cw_usage_command *table, size_t count,
+                    int (*otherwise)(int argc, char **argv));
 
 /* Prints "program: message" in one line of standard error. Returns the error's code, which is the exit status. */
 int cw_usage_fail(const struct cw_error *err);

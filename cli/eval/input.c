@@ -11,13 +11,15 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     if (status != CW_OK)
         return status;
     counterworks_capture_describe(r->capture, &r->info);
-    if (r->info.profiler == COUNTERWORKS_SAMPLES && (r->o->range || r->o->explain || r->o->check || r->o->native))
+    if (r->info.profiler == COUNTERWORKS_SAMPLES && (r->o->range || r->o->check || r->o->native))
         status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
-                              r->o->capture,
-                              r->o->range     ? "--range"
-                              : r->o->explain ? "explain"
-                                              : "--check");
+                              r->o->capture, r->o->range ? "--range" : "--check");
     return status;
+}
+
+void cw_eval_tell_incomplete(const struct cw_eval_run *r)
+{
+    cw_lib_tell_incomplete(r->capture, &(struct counterworks_chip){.tell = cw_cli_tell});
 }
 
 enum cw_status cw_eval_load_chip(struct cw_eval_run *r)

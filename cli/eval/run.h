@@ -7,12 +7,15 @@
 #include "eval/output/output.h"
 #include "lib/handles.h"
 
+struct cw_eval_run;
+
 struct cw_eval_request {
+    enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
     const char *capture, *range, *hdf5, *csv, *json, *check, *native, *explained;
     struct cw_metric_sources sources;
     struct cw_eval_options eval;
     struct cw_cli_chip chip; /* without a name or file: that of the capture */
-    bool all, show, explain;
+    bool all;
     size_t top;
 };
 
@@ -26,8 +29,22 @@ struct cw_eval_run {
     struct cw_result result; /* of ranges or samples */
 };
 
+/* Options that sub-commands share: the one word RUN.cwd, and what values need beside a capture. */
+extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[];
+
+/* Reads the command line into the request and runs it. Returns the exit code. */
+int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct cw_eval_request *request);
+
+/* The sub-commands, for the table in metric_eval.c. argv[0] is the command's name for messages. They return the exit
+ * code. */
+int cw_eval_show(int argc, char **argv);
+int cw_eval_explain(int argc, char **argv);
+int cw_eval_merge(int argc, char **argv);
+
 /* Reads the capture. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
+/* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */
+void cw_eval_tell_incomplete(const struct cw_eval_run *r);
 /* The chip's database with the user's formulas. */
 enum cw_status cw_eval_load_chip(struct cw_eval_run *r);
 
@@ -53,8 +70,5 @@ enum cw_status cw_eval_write_metrics(struct cw_eval_run *r);
  * capture. */
 enum cw_status cw_eval_instructions(struct cw_eval_run *r);
 enum cw_status cw_show_instructions(struct cw_eval_run *r);
-
-/* metric-eval merge: several captures as one. argv[0] is the command's name for messages. Returns the exit code. */
-int cw_eval_merge(int argc, char **argv);
 
 #endif

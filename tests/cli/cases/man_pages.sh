@@ -10,7 +10,7 @@ page_options() {
         { item = /^\.TP/ }' "$SOURCE/man/$1.1" | sort
 }
 page_commands() { sed -n 's/^\.SS //p' "$SOURCE/man/$1.1" | sed 's/\\-/-/g'; }
-for command in metric-query capture-agent; do
+for command in metric-query metric-eval capture-agent; do
     diff <(help_commands $command) <(page_commands $command) || echo "$command.1: other commands than $command --help tells"
     for sub in $(help_commands $command); do
         diff <(help_options $command "$sub" | grep -vxE -e '-\?, --help|--usage|-V, --version') <(page_options $command ".SS $sub") ||

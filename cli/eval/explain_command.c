@@ -1,0 +1,69 @@
+/* metric-eval explain: how a value came about. */
+#include "cli/eval/run.h"
+#include "eval/explain.h"
+
+static void take_word(void *request, char *arg, struct argp_state *state)
+{
+    struct cw_eval_request *o = request;
+    if (o->explained)
+        cw_usage_error(state, "found '%s' after %s, expected one metric", arg, o->explained);
+    if (o->capture)
+        o->explained = arg;
+    else
+        o->capture = arg;
+}
+
+static void check_words(void *request, struct argp_state *state)
+{
+    const struct cw_eval_request *o = request;
+    if (!o->capture)
+        cw_usage_error(state, "no capture: give a .cwd file");
+    if (!o->explained)
+        cw_usage_error(state, "found no metric to explain after %s", o->capture);
+}
+
+static const struct cw_option option_list[] = {
+    {"range", 0, "REGEX",
+     "the first range whose name or kernel matches, or the range of that number (default: the first)",
+     CW_OPTION_TEXT(struct cw_eval_request, range)},
+    {CW_OPTION_TAKE(take_word)},
+    {CW_OPTION_CHECK(check_words)},
+    {CW_OPTION_ROWS(cw_eval_value_options)},
+    {0},
+};
+
+static enum cw_status explain_range(struct cw_eval_run *r)
+{
+    const char *const *name = &r->o->explained;
+    struct cw_result *of = &r->result;
+    uint32_t range = 0;
+    enum cw_status status = cw_eval_add_legacy(r, name, 1);
+    if (status == CW_OK)
+        status = cw_lib_select(of, r->capture, r->chip, name, 1, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_eval_choose_range(r, &range);
+    return status == CW_OK ? cw_explain(stdout, of->chip, of->data, of->metrics, range, &r->o->eval, r->arena, r->err)
+                           : status;
+}
+
+static enum cw_status explain(struct cw_eval_run *r)
+{
+    enum cw_status status = cw_eval_load_capture(r);
+    if (status == CW_OK && r->info.profiler != COUNTERWORKS_RANGES)
+        status = cw_error_set(r->err, CW_ERR_USAGE,
+                              "%s: found a capture of samples, expected one of ranges for explain", r->o->capture);
+    if (status == CW_OK)
+        status = cw_eval_load_chip(r);
+    return status == CW_OK ? explain_range(r) : status;
+}
+
+int cw_eval_explain(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        option_list, "RUN.cwd METRIC",
+        "Prints how a value came about: its formula with the numbers in it, down to the counters, and the passes that "
+        "they were collected in.\v"
+        "Example:\n  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm"};
+    struct cw_eval_request request = {.run = explain};
+    return cw_eval_command(&usage, argc, argv, &request);
+}

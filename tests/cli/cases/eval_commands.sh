@@ -1,0 +1,7 @@
+# Sub-commands of metric-eval: each explains itself, and a first word that names none is a capture.
+metric-eval --help | grep -A4 "^Commands:"
+for command in show explain merge; do metric-eval $command --help | head -1; done
+metric-eval show --range gemm "$SOURCE/data/captures/gemm.cwd"
+metric-eval shwo run.cwd
+cp "$SOURCE/data/captures/gemm.cwd" show
+metric-eval show show | head -2
