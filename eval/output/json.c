@@ -44,7 +44,7 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
         put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
         break;
     case CW_CELL_F64:
-        put_word(w, cw_number_text(*(const double *)cell, number), !isfinite(*(const double *)cell));
+        put_word(w, isfinite(*(const double *)cell) ? cw_number_text(*(const double *)cell, number) : "null", false);
         break;
     case CW_CELL_STATUS:
         put_word(w, cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), true);

@@ -17,7 +17,7 @@ import json
 for r in json.load(open("run.json"))["ranges"]:
     a = r["attributes"]
     print("  %s; nvtx %s; graphs %s;" % (r["name"], a.get("nvtx", "-"), a.get("graphs", "-")), end=" ")
-    print(", ".join("%s%s" % (m["status"], "" if m["value"] == "nan" else " with a value") for m in r["metrics"]))'
+    print(", ".join("%s%s" % (m["status"], "" if m["value"] is None else " with a value") for m in r["metrics"]))'
     metric-eval show run.cwd | grep -E '^end'
 }
 for replay in batch application kernel; do echo $replay; ranges --replay $replay; done
