@@ -13,8 +13,9 @@ struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
-    struct cw_chunk_list devices, ranges, pm, about, repeated; /* the last two: of each range, of size 0 without one */
-    struct cw_chunk next_about, next_repeated;
+    struct cw_chunk_list devices, ranges, pm;
+    struct cw_chunk_list about, repeated, facts; /* of each range, of size 0 without one */
+    struct cw_chunk next_about, next_repeated, next_facts;
 };
 
 static enum cw_status read_schema(struct parse *p)
@@ -58,19 +59,25 @@ static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
     enum cw_status status = cw_chunk_list_add(&p->about, &p->next_about, &p->file);
     if (status == CW_OK)
         status = cw_chunk_list_add(&p->repeated, &p->next_repeated, &p->file);
-    p->next_about = p->next_repeated = (struct cw_chunk){0};
+    if (status == CW_OK)
+        status = cw_chunk_list_add(&p->facts, &p->next_facts, &p->file);
+    p->next_about = p->next_repeated = p->next_facts = (struct cw_chunk){0};
     return status == CW_OK ? cw_chunk_list_add(&p->ranges, chunk, &p->file) : status;
 }
 
-static enum cw_status read_repeats(struct parse *p, const struct cw_chunk *chunk)
+/* RPTS and FNAM. */
+static enum cw_status read_of_ranges(struct parse *p, const struct cw_chunk *chunk)
 {
-    const struct cw_schema *s = &p->data->schema;
-    if (s->repeats || p->ranges.count || s->profiler != CW_PROFILER_RANGE)
+    struct cw_schema *s = &p->data->schema;
+    bool repeats = chunk->type == CW_CHUNK_REPEATS;
+    char text[5];
+    if ((repeats ? (const void *)s->repeats : s->fact_names) || p->ranges.count || s->profiler != CW_PROFILER_RANGE)
         return cw_reader_fail_at(&p->file, (size_t)chunk->offset,
-                                 "found chunk RPTS, expected it once, before the ranges of a range capture");
+                                 "found chunk %s, expected it once, before the ranges of a range capture",
+                                 cw_chunk_type_text(chunk->type, text));
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
-    cw_schema_read_repeats(&p->data->schema, &in, p->arena);
+    (repeats ? cw_schema_read_repeats : cw_schema_read_fact_names)(s, &in, p->arena);
     return cw_chunk_finish(&in, chunk);
 }
 
@@ -89,12 +96,16 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
 {
     char text[5];
     cw_chunk_type_text(chunk->type, text);
-    if ((chunk->type == CW_CHUNK_ABOUT || chunk->type == CW_CHUNK_REPEATED) && chunk->flags == CW_CHUNK_OPTIONAL) {
-        *(chunk->type == CW_CHUNK_ABOUT ? &p->next_about : &p->next_repeated) = *chunk;
+    struct cw_chunk *next = chunk->type == CW_CHUNK_ABOUT      ? &p->next_about
+                            : chunk->type == CW_CHUNK_REPEATED ? &p->next_repeated
+                            : chunk->type == CW_CHUNK_FACTS    ? &p->next_facts
+                                                               : NULL;
+    if (next && chunk->flags == CW_CHUNK_OPTIONAL) {
+        *next = *chunk;
         return CW_OK;
     }
-    if (chunk->type == CW_CHUNK_REPEATS && chunk->flags == CW_CHUNK_OPTIONAL)
-        return read_repeats(p, chunk);
+    if ((chunk->type == CW_CHUNK_REPEATS || chunk->type == CW_CHUNK_FACT_NAMES) && chunk->flags == CW_CHUNK_OPTIONAL)
+        return read_of_ranges(p, chunk);
     if (chunk->type == CW_CHUNK_MEANINGS && chunk->flags == CW_CHUNK_OPTIONAL)
         return read_meanings(p, chunk);
     bool known = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_END;
@@ -111,7 +122,7 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
         return cw_reader_fail_at(&p->file, pos, "found chunk SCHM again, expected it once");
     if (!(chunk->flags & CW_CHUNK_OPTIONAL))
         return cw_reader_fail_at(&p->file, pos,
-                                 "found an unknown chunk %s that is not optional, expected one of version 1.3", text);
+                                 "found an unknown chunk %s that is not optional, expected one of version 1.4", text);
     return CW_OK;
 }
 
@@ -326,6 +337,21 @@ static enum cw_status read_some_ranges(struct parse *p, size_t first, size_t cou
     return status;
 }
 
+static enum cw_status read_facts(struct parse *p)
+{
+    struct cw_counter_data *data = p->data;
+    uint32_t names = data->schema.fact_count;
+    double of_range[CW_FACTS_MAX];
+    data->facts = cw_field_array(&p->file, p->arena, p->ranges.count * names, sizeof *data->facts);
+    enum cw_status status = p->file.status;
+    for (size_t i = 0; i < p->ranges.count && names && status == CW_OK; i++) {
+        status = cw_facts_read(&p->file, &p->facts.items[i], of_range, names);
+        for (uint32_t f = 0; f < names; f++)
+            data->facts[f * p->ranges.count + i] = of_range[f];
+    }
+    return status;
+}
+
 static enum cw_status check_size(struct parse *p, size_t size, uint32_t expected, const char *what, size_t range)
 {
     if (size >= expected)
@@ -367,7 +393,7 @@ static enum cw_status read_ranges(struct parse *p)
         size_t left = p->ranges.count - i;
         status = read_some_ranges(p, i, left < SIDE_BY_SIDE ? left : SIDE_BY_SIDE, ranges);
     }
-    return status;
+    return status == CW_OK ? read_facts(p) : status;
 }
 
 enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
@@ -393,6 +419,7 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     free(p.ranges.items);
     free(p.about.items);
     free(p.repeated.items);
+    free(p.facts.items);
     if (status != CW_OK)
         *data = (struct cw_counter_data){0};
     return status;

@@ -1,7 +1,9 @@
 /* Counter data (.cwd): what a capture recorded. See docs/formats.md for the bytes.
  *
  * Reading yields columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each counter
- * is a column; a counter's values of further passes are more columns behind those of all counters. */
+ * is a column; a counter's values of further passes are more columns behind those of all counters. What is known of
+ * launches without counting are facts: fact f of range i is facts[f * range_count + i], its name schema.fact_names[f].
+ */
 #ifndef CW_IMAGE_COUNTER_DATA_H
 #define CW_IMAGE_COUNTER_DATA_H
 
@@ -29,6 +31,8 @@ struct cw_range {
     const double *durations; /* one for each pass, ns, NaN unknown */
     uint32_t attribute_count;
     const struct cw_pair *attributes; /* what else is known, see docs/formats.md */
+    const double
+        *facts; /* to be written: one for each fact of the schema, NaN unknown, NULL for none; NULL once read */
 };
 
 struct cw_value {
@@ -47,6 +51,7 @@ struct cw_counter_data {
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
     uint8_t *forms;                   /* [column][range], enum cw_value_form */
+    double *facts;                    /* [fact][range], NaN unknown */
     struct cw_pm_data pm;             /* points into the bytes that were read */
     bool complete;                    /* an end chunk was found */
     enum cw_capture_end how;

@@ -5,10 +5,12 @@
 #include "image/chunk.h"
 
 #define CW_CHUNK_SCHEMA CW_CHUNK_TYPE('S', 'C', 'H', 'M')
+#define CW_CHUNK_FACT_NAMES CW_CHUNK_TYPE('F', 'N', 'A', 'M')
 #define CW_CHUNK_REPEATS CW_CHUNK_TYPE('R', 'P', 'T', 'S')
 #define CW_CHUNK_DEVICE CW_CHUNK_TYPE('D', 'E', 'V', 'C')
 #define CW_CHUNK_ABOUT CW_CHUNK_TYPE('R', 'A', 'T', 'T')
 #define CW_CHUNK_REPEATED CW_CHUNK_TYPE('R', 'V', 'A', 'L')
+#define CW_CHUNK_FACTS CW_CHUNK_TYPE('R', 'F', 'C', 'T')
 #define CW_CHUNK_RANGE CW_CHUNK_TYPE('R', 'N', 'G', 'E')
 #define CW_CHUNK_SAMPLES CW_CHUNK_TYPE('S', 'M', 'P', 'L')
 #define CW_CHUNK_CLOCK CW_CHUNK_TYPE('C', 'L', 'C', 'K')
@@ -19,5 +21,10 @@
 #define CW_CHUNK_END CW_CHUNK_TYPE('E', 'N', 'D', 'C')
 
 enum { CW_LAUNCH_SIZE = 4 + 4 + 4 * 8 }; /* bytes of a launch in LNCH: its name, its device, the rest */
+
+/* Appends RFCT with the facts of the next range, unless all are NaN (unknown). */
+void cw_facts_write(const double *facts, uint32_t count, struct cw_writer *out);
+/* Reads the payload of RFCT; all are NaN where it is empty. */
+enum cw_status cw_facts_read(const struct cw_reader *file, const struct cw_chunk *chunk, double *facts, uint32_t count);
 
 #endif

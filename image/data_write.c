@@ -93,6 +93,8 @@ void cw_counter_data_write_range(const struct cw_schema *schema, const struct cw
             write_value(&values[i], out);
         cw_chunk_end(out, start);
     }
+    if (range->facts)
+        cw_facts_write(range->facts, schema->fact_count, out);
     start = cw_chunk_begin(out, CW_CHUNK_RANGE, 0);
     cw_write_string(out, range->name);
     cw_write_string(out, range->kernel);

@@ -2,6 +2,7 @@
 #include "image/merge.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <search.h>
 #include <string.h>
 
@@ -30,15 +31,17 @@ struct merge {
     uint32_t next_number;          /* none below it is free */
     void *modules;                 /* a tree of those that were written: several processes run the same code */
     struct cw_chunk schema, repeats, meanings; /* of the first input; empty before it, and where there are none */
-    uint32_t repeat_count;
+    uint32_t repeat_count, fact_count;
+    const char *fact_names[CW_FACTS_MAX]; /* of all inputs */
     uint64_t ranges, dropped;
     bool complete;
     enum cw_capture_end how;
     uint32_t code;
     /* of the current input: */
     const struct cw_counter_data *data;
-    void *map;                       /* a tree of them */
-    struct cw_chunk about, repeated; /* what the next range is said to be; empty where nothing is */
+    void *map;                              /* a tree of them */
+    uint32_t fact_at[CW_FACTS_MAX];         /* where its facts stand in the result */
+    struct cw_chunk about, repeated, facts; /* what the next range is said to be; empty where nothing is */
 };
 
 /* Nodes of trees are the arena's. */
@@ -215,12 +218,40 @@ static enum cw_status take_module(struct merge *m, const struct cw_merge_input *
                                                                   : cw_error_nomem(m->err);
 }
 
+/* Where a name of the current input's facts stands in the result. */
+static uint32_t fact_place(const struct merge *m, const char *name)
+{
+    uint32_t at = 0;
+    while (at < m->fact_count && strcmp(m->fact_names[at], name) != 0)
+        at++;
+    return at;
+}
+
+/* Facts in the result's order: inputs may have different ones. */
+static enum cw_status take_facts(struct merge *m, const struct cw_merge_input *input)
+{
+    const struct cw_schema *schema = &m->data->schema;
+    double read[CW_FACTS_MAX], facts[CW_FACTS_MAX];
+    struct cw_reader file;
+    cw_reader_init(&file, input->data, input->size, input->name, 0, m->err);
+    enum cw_status status = cw_facts_read(&file, &m->facts, read, schema->fact_count);
+    for (uint32_t i = 0; i < m->fact_count; i++)
+        facts[i] = NAN;
+    for (uint32_t i = 0; i < schema->fact_count; i++)
+        facts[m->fact_at[i]] = read[i];
+    if (status == CW_OK)
+        cw_facts_write(facts, m->fact_count, m->out);
+    return status;
+}
+
 static enum cw_status take_range(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
     enum cw_status status = m->about.type ? copy_chunk(m, input, &m->about) : CW_OK;
     if (status == CW_OK && m->repeated.type)
         status = copy_chunk(m, input, &m->repeated);
-    m->about = m->repeated = (struct cw_chunk){0};
+    if (status == CW_OK && m->facts.type && m->data->schema.fact_count)
+        status = take_facts(m, input);
+    m->about = m->repeated = m->facts = (struct cw_chunk){0};
     return status == CW_OK ? copy_chunk(m, input, chunk) : status;
 }
 
@@ -239,7 +270,10 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
                                                              : &m->meanings;
     if (input == m->first) {
         *own = *chunk;
-        return copy_chunk(m, input, chunk);
+        enum cw_status status = copy_chunk(m, input, chunk);
+        if (chunk->type == CW_CHUNK_SCHEMA)
+            cw_schema_write_fact_names(m->fact_names, m->fact_count, m->out);
+        return status;
     }
     if (own->size != chunk->size || memcmp(own->payload, chunk->payload, chunk->size) != 0)
         return refuse(m, input);
@@ -262,6 +296,9 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
         return CW_OK;
     case CW_CHUNK_REPEATED:
         m->repeated = *chunk;
+        return CW_OK;
+    case CW_CHUNK_FACTS:
+        m->facts = *chunk;
         return CW_OK;
     case CW_CHUNK_RANGE:
         return take_range(m, input, chunk);
@@ -299,7 +336,9 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
     if (input == m->first) {
         m->profiler = data->schema.profiler;
         m->repeat_count = data->schema.repeat_count;
-        cw_schema_write_header(&data->schema, m->out);
+        struct cw_schema schema = data->schema;
+        schema.fact_count = m->fact_count;
+        cw_schema_write_header(&schema, m->out);
     }
     if (data->schema.profiler != m->profiler)
         return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",
@@ -311,7 +350,9 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
 static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)
 {
     m->data = data;
-    m->about = m->repeated = (struct cw_chunk){0};
+    m->about = m->repeated = m->facts = (struct cw_chunk){0};
+    for (uint32_t i = 0; i < data->schema.fact_count; i++)
+        m->fact_at[i] = fact_place(m, data->schema.fact_names[i]);
     enum cw_status status = walk(m, input, take_device);
     if (status == CW_OK)
         status = walk(m, input, take_chunk);
@@ -345,6 +386,41 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
     return status;
 }
 
+static enum cw_status add_fact_names(struct merge *m, const struct cw_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->fact_count; i++) {
+        if (fact_place(m, schema->fact_names[i]) < m->fact_count)
+            continue;
+        if (m->fact_count == CW_FACTS_MAX)
+            return cw_error_set(m->err, CW_ERR_USAGE,
+                                "found more than %d different facts of launches in all captures, expected no more",
+                                CW_FACTS_MAX);
+        m->fact_names[m->fact_count++] = schema->fact_names[i];
+    }
+    return CW_OK;
+}
+
+/* They stand before the ranges. What is wrong with an input is told when it is read in whole. */
+static enum cw_status find_fact_names(struct merge *m, const struct cw_merge_input *input)
+{
+    struct cw_reader file, in;
+    struct cw_chunk chunk;
+    bool found = true, truncated = false;
+    cw_reader_init(&file, input->data, input->size, input->name, 0, NULL);
+    cw_chunk_check_header(&file, &cw_counter_data_kind);
+    while (cw_chunk_next(&file, &chunk, &found, &truncated) == CW_OK && found && chunk.type != CW_CHUNK_RANGE) {
+        struct cw_schema names = {0};
+        if (chunk.type != CW_CHUNK_FACT_NAMES)
+            continue;
+        cw_chunk_open(&file, &chunk, &in);
+        cw_schema_read_fact_names(&names, &in, m->arena);
+        if (in.status != CW_OK)
+            return in.status == CW_ERR_NOMEM ? cw_error_nomem(m->err) : CW_OK;
+        return add_fact_names(m, &names);
+    }
+    return CW_OK;
+}
+
 enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                      struct cw_error *err)
 {
@@ -352,6 +428,8 @@ enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merg
     enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
     if (!count)
         status = cw_error_set(err, CW_ERR_USAGE, "found no capture to merge, expected one at least");
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        status = find_fact_names(&m, &inputs[i]);
     for (size_t i = 0; i < count && status == CW_OK; i++)
         status = take_input(&m, &inputs[i]);
     if (status == CW_OK && m.complete)

@@ -76,7 +76,11 @@ bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t nu
 void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out)
 {
     struct cw_chunk_kind kind = cw_counter_data_kind;
-    kind.minor = schema->meaning_count ? 3 : schema->repeat_count ? 2 : schema->profiler == CW_PROFILER_PM ? 1 : 0;
+    kind.minor = schema->fact_count                   ? 4
+                 : schema->meaning_count              ? 3
+                 : schema->repeat_count               ? 2
+                 : schema->profiler == CW_PROFILER_PM ? 1
+                                                      : 0;
     cw_chunk_write_header(out, &kind);
 }
 
@@ -88,6 +92,15 @@ static void write_repeats(const struct cw_schema *schema, struct cw_writer *out)
         cw_write_u32(out, schema->repeats[i].counter);
         cw_write_u32(out, schema->repeats[i].pass);
     }
+    cw_chunk_end(out, start);
+}
+
+void cw_schema_write_fact_names(const char *const *names, uint32_t count, struct cw_writer *out)
+{
+    if (!count)
+        return;
+    size_t start = cw_chunk_begin(out, CW_CHUNK_FACT_NAMES, CW_CHUNK_OPTIONAL);
+    cw_field_write_strings(out, names, count);
     cw_chunk_end(out, start);
 }
 
@@ -110,6 +123,7 @@ void cw_schema_write(const struct cw_schema *schema, struct cw_writer *out)
     }
     cw_field_write_strings(out, schema->metrics, schema->metric_count);
     cw_chunk_end(out, start);
+    cw_schema_write_fact_names(schema->fact_names, schema->fact_count, out);
     if (schema->repeat_count)
         write_repeats(schema, out);
     if (schema->meaning_count) {
@@ -199,4 +213,11 @@ void cw_schema_read_repeats(struct cw_schema *schema, struct cw_reader *in, stru
     }
     schema->repeats = repeats;
     schema->repeat_count = in->status == CW_OK ? count : 0;
+}
+
+void cw_schema_read_fact_names(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena)
+{
+    schema->fact_count = cw_field_read_names(in, arena, &schema->fact_names, "facts");
+    if (schema->fact_count > CW_FACTS_MAX)
+        cw_reader_fail_at(in, 0, "found %u facts, expected at most %d", schema->fact_count, CW_FACTS_MAX);
 }

@@ -21,11 +21,12 @@ struct cw_schema {
     const char *chip, *producer;
     enum cw_profiler profiler;
     uint8_t database[16];
-    uint32_t pass_count, counter_count, metric_count, repeat_count, meaning_count;
+    uint32_t pass_count, counter_count, metric_count, repeat_count, meaning_count, fact_count;
     const struct cw_schema_counter *counters;
     const char *const *metrics;             /* as asked for when planning */
     const struct cw_schema_repeat *repeats; /* by counter, then pass */
     const struct cw_meaning *meanings;      /* of the metrics and all that they are computed from; older files: none */
+    const char *const *fact_names;          /* what is known of launches without counting; older files: none */
 };
 
 struct cw_device_facts {
@@ -53,13 +54,20 @@ uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, u
 /* Whether there is a device of that number; where it is in `devices`, which are by number, if so. */
 bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t number, uint32_t *index);
 
+/* Facts of a launch that a capture can name. Each costs memory in every range, also where it is unknown. */
+enum { CW_FACTS_MAX = 128 };
+
 /* What counter data begins with: the file header, then the chunks of the schema. */
 void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out);
 void cw_schema_write(const struct cw_schema *schema, struct cw_writer *out);
+/* The chunk FNAM, which it has behind SCHM; nothing for no names. */
+void cw_schema_write_fact_names(const char *const *names, uint32_t count, struct cw_writer *out);
 
 /* Reads the payload of SCHM; the caller finishes the reader. */
 void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena);
 /* Reads the payload of RPTS, which belongs to the schema before it; the caller finishes the reader. */
 void cw_schema_read_repeats(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena);
+/* The same of FNAM. */
+void cw_schema_read_fact_names(struct cw_schema *schema, struct cw_reader *in, struct cw_arena *arena);
 
 #endif

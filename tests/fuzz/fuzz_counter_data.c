@@ -18,6 +18,8 @@ static double check_content(const struct cw_counter_data *data)
         sum += (double)strlen(data->ranges[i].name) + (double)strlen(data->ranges[i].kernel);
         for (uint32_t k = 0; k < data->schema.pass_count; k++)
             sum += data->ranges[i].durations[k];
+        for (uint32_t f = 0; f < data->schema.fact_count; f++)
+            sum += (double)strlen(data->schema.fact_names[f]) + data->facts[(size_t)f * data->range_count + i];
         for (uint32_t c = 0; c < cw_schema_columns(&data->schema); c++) {
             size_t at = (size_t)c * data->range_count + i;
             CW_FUZZ_CHECK(data->forms[at] < CW_FORM__COUNT);

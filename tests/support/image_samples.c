@@ -147,6 +147,31 @@ void cw_sample_repeats(struct cw_writer *out)
     cw_arena_destroy(arena);
 }
 
+void cw_sample_facts(struct cw_writer *out)
+{
+    static const char *const names[CW_SAMPLE_FACTS] = {"launch__registers_per_thread",
+                                                       "launch__shared_mem_per_block_static", "launch__priority"};
+    static const double of_ranges[][CW_SAMPLE_FACTS] = {{40, NAN, -5}, {40, NAN, 2.5}};
+    struct cw_config_image image = cw_sample_plan();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_schema schema;
+    if (arena && cw_schema_of_plan(&schema, &image, arena) == CW_OK) {
+        schema.fact_names = names;
+        schema.fact_count = CW_SAMPLE_FACTS;
+        cw_schema_write_header(&schema, out);
+        cw_schema_write(&schema, out);
+        for (uint32_t r = 0; r < CW_SAMPLE_RANGES; r++) {
+            struct cw_range range = ranges[r];
+            range.facts = r < 2 ? of_ranges[r] : NULL;
+            if (r != 1)
+                cw_counter_data_write_device(&schema, &devices[r != 0], out);
+            cw_counter_data_write_range(&schema, &range, values[r], out);
+        }
+        cw_counter_data_write_end(CW_SAMPLE_RANGES, 0, CW_END_EXITED, 0, out);
+    }
+    cw_arena_destroy(arena);
+}
+
 /* ---- instructions ---- */
 
 static const char *const stall_reasons[] = {"smsp__pcsamp_warps_issue_stalled_wait",

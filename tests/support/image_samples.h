@@ -24,6 +24,10 @@ void cw_sample_data(struct cw_writer *out, bool complete);
  * RVAL RNGE ENDC. Repeat `i` of range `r` is 10 * r + i in every rollup. */
 enum { CW_SAMPLE_REPEATS = 2 };
 void cw_sample_repeats(struct cw_writer *out);
+/* The same with facts of launches, SCHM FNAM DEVC RFCT RNGE RFCT RNGE DEVC RNGE ENDC: registers 40, shared memory
+ * unknown, priority -5 of the first; of the second the same, but 2.5; none of the third. */
+enum { CW_SAMPLE_FACTS = 3 };
+void cw_sample_facts(struct cw_writer *out);
 /* The values written for a range. */
 const struct cw_value *cw_sample_values(uint32_t range);
 

@@ -44,12 +44,12 @@ static int save_meanings(const char *folder)
     return save_plan(folder, "seed-meanings", image) || save(folder, "counter_data", "seed-meanings", &out);
 }
 
-static int save_repeats(const char *folder)
+static int save_made(const char *folder, const char *name, void (*make)(struct cw_writer *))
 {
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_sample_repeats(&out);
-    return save(folder, "counter_data", "seed-repeats", &out);
+    make(&out);
+    return save(folder, "counter_data", name, &out);
 }
 
 static int save_samples(const char *folder, const char *name, int clocks, bool complete)
@@ -87,12 +87,14 @@ int main(int argc, char **argv)
         return CW_ERR_USAGE;
     }
     const char *folder = argv[1];
-    bool failed =
-        save_plan(folder, "seed-empty", cw_sample_plan_empty()) || save_plan(folder, "seed-plan", cw_sample_plan()) ||
-        save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
-        save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
-        save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
-        save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
-        save_samples(folder, "seed-pm-uncorrelated", 0, false) || save_repeats(folder) || save_meanings(folder);
+    bool failed = save_plan(folder, "seed-empty", cw_sample_plan_empty()) ||
+                  save_plan(folder, "seed-plan", cw_sample_plan()) ||
+                  save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
+                  save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
+                  save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
+                  save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
+                  save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
+                  save_made(folder, "seed-repeats", cw_sample_repeats) ||
+                  save_made(folder, "seed-facts", cw_sample_facts) || save_meanings(folder);
     return failed ? CW_ERR_IO : CW_OK;
 }
