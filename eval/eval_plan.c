@@ -166,6 +166,8 @@ static struct cw_eval_operand bind_operand(struct compile *c, const struct cw_op
         return (struct cw_eval_operand){.kind = CW_EVAL_PRESENT, .column = c->columns[from->counter]};
     case CW_READS_TIME:
         return (struct cw_eval_operand){.kind = CW_EVAL_ROLLUP, .rollup = from->rollup, .column = c->time};
+    case CW_READS_FACT:
+        return (struct cw_eval_operand){.kind = CW_EVAL_FACT, .column = from->counter};
     case CW_READS_USER_CYCLES:
         return bind_user_cycles(c, from);
     default:
@@ -215,7 +217,7 @@ static void meet_column(struct meeting *m, uint32_t column)
 static void meet_operand(struct meeting *m, const struct cw_eval_operand *o)
 {
     bool scaled = is_scaled_to_user(o);
-    if (o->kind == CW_EVAL_NONE)
+    if (o->kind == CW_EVAL_NONE || o->kind == CW_EVAL_FACT)
         return;
     if (o->column == CW_NONE || (scaled && o->time == CW_NONE)) {
         m->lacking = true;

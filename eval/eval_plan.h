@@ -22,12 +22,13 @@ enum cw_eval_operand_kind {
     CW_EVAL_USER_CYCLES, /* duration * rollup / time: the cycles of a frame or region */
     CW_EVAL_USER_PEAK,   /* duration * peak / time */
     CW_EVAL_PRESENT,     /* 0 where the device has no instance of the counter's unit, else 1 */
+    CW_EVAL_FACT,        /* of the launch or the device (metricdb/fact.h), NaN where the capture does not say */
 };
 
 struct cw_eval_operand {
     enum cw_eval_operand_kind kind;
     enum cw_rollup rollup;
-    uint32_t column; /* of the schema; of a peak, the counter's own */
+    uint32_t column; /* of the schema; of a peak, the counter's own; of a fact its number */
     uint32_t time;   /* column of the range's time in ns, for what is scaled to a user's duration */
     double duration; /* ns, of the user's frame or region */
     const struct cw_linear *linear;

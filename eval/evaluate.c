@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/eval_formula.h"
+#include "eval/facts.h"
 
 /* Ranges are taken in blocks, and all metrics run over one block before the next: what the metrics share (cycles,
  * time) stays in the first-level cache, and a metric's steps run over cached data. */
@@ -243,9 +244,18 @@ static void run_largest(struct block *b, const struct cw_eval_metric *m, double 
     }
 }
 
+static void run_fact(struct block *b, uint32_t fact, double *values, int8_t *statuses)
+{
+    cw_facts_load(b->data, fact, b->start, b->count, values);
+    for (uint32_t i = 0; i < b->count; i++)
+        statuses[i] = isnan(values[i]) ? CW_VALUE_NOT_COLLECTED : CW_VALUE_OK;
+}
+
 static void run_metric(struct block *b, const struct cw_eval_metric *metric, double *values, int8_t *statuses)
 {
-    if (metric->largest) {
+    if (!metric->largest && b->plan->terms[metric->term].x.kind == CW_EVAL_FACT) {
+        run_fact(b, b->plan->terms[metric->term].x.column, values, statuses);
+    } else if (metric->largest) {
         run_largest(b, metric, values, statuses);
     } else {
         run_term(b, &b->plan->terms[metric->term], values, statuses);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "eval/result.h"
+#include "metricdb/fact.h"
 
 /* The metrics that one explanation speaks of, with their values: the metric itself, the formulas that it refers to, and
  * then the chip's own metrics. */
@@ -139,6 +140,18 @@ static void print_lack(const struct explain *e, uint32_t metric)
     const struct cw_needs needs = {.chip = e->chip};
     bool known = cw_metric_needs(&needs, &e->list[metric], &why) == CW_OK;
     cw_text_print(e->out, "    %s\n", known ? "the capture lacks a counter that it needs" : why.message);
+}
+
+/* Where a fact comes from. */
+static void print_fact(const struct explain *e, uint32_t metric)
+{
+    static const char *const sources[] = {[CW_FACT_OF_RANGE] = "recorded with the launch",
+                                          [CW_FACT_OF_LAUNCH] = "recorded with the launch",
+                                          [CW_FACT_OF_DEVICE] = "recorded of the device"};
+    const struct cw_fact *f = cw_fact(e->list[metric].base);
+    bool known = status_of(e, metric) == CW_VALUE_OK;
+    cw_text_print(e->out, "    %s\n    %s\n", f->description,
+                  known ? sources[f->source] : "the capture does not say it");
 }
 
 static void print_terms_of(const struct explain *e, uint32_t metric)
@@ -392,6 +405,8 @@ static enum cw_status print_metric(const struct explain *e, uint32_t i)
     print_value(e, i);
     if (e->list[i].type == CW_FORMULA)
         print_formula(e, &e->chip->formulas->items[e->list[i].base]);
+    else if (e->list[i].type == CW_FACT)
+        print_fact(e, i);
     else if (e->list[i].type == CW_THROUGHPUT)
         return print_throughput(e, &e->list[i], value_of(e, i));
     else

@@ -141,6 +141,8 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
         if (status == CW_OK)
             status = cw_metric_needs(&all, &m, p->err);
     }
+    if (status == CW_OK && count && !memchr(recorded, true, p->chip->counter_count) && p->chip->time != CW_NONE)
+        collect_counter(&c, p->chip->time, 0); /* facts and numbers alone: a capture counts something */
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
         if (status != CW_OK || repeats[i])

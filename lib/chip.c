@@ -63,8 +63,8 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
 }
 
 /* The chip's arena is destroyed by the last that needs it. A chip has a name or a file. */
-static enum cw_status load(struct counterworks_chip *made, const struct counterworks *data, const char *name,
-                           const char *path, struct cw_error *err)
+static enum cw_status load_chip(struct counterworks_chip *made, const struct counterworks *data, const char *name,
+                                const char *path, struct cw_error *err)
 {
     made->words = cw_arena_alloc(made->arena, 1, sizeof *made->words);
     made->share = made->words ? malloc(sizeof *made->share) : NULL;
@@ -81,6 +81,13 @@ static enum cw_status load(struct counterworks_chip *made, const struct counterw
         return cw_chip_load(&made->chip, made->folder, name, made->arena, err);
     enum cw_status status = cw_chip_load_file(&made->chip, path ? path : known->path, made->arena, err);
     return status == CW_OK && known ? cw_chip_rename(&made->chip, name, made->arena, err) : status;
+}
+
+static enum cw_status load(struct counterworks_chip *made, const struct counterworks *data, const char *name,
+                           const char *path, struct cw_error *err)
+{
+    enum cw_status status = load_chip(made, data, name, path, err);
+    return status == CW_OK ? cw_formulas_load_shipped(&made->chip, made->folder, made->arena, err) : status;
 }
 
 static enum counterworks_status open_chip(struct counterworks_chip **chip, const struct counterworks *data,

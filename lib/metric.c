@@ -25,7 +25,7 @@ static bool take_variants(const struct cw_chip *chip, enum cw_metric_type type, 
 static void take_all(const struct cw_chip *chip, bool every, bool (*take)(void *, const char *), void *user)
 {
     bool more = true;
-    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+    for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t base = 0; more && base < cw_metric_base_count(chip, type); base++)
             more = take_variants(chip, type, base, every, take, user);
 }
@@ -86,8 +86,11 @@ static enum cw_status take_planned(struct all *a, struct cw_metric m)
     return CW_OK;
 }
 
+/* The formulas of the data are of counters that are planned anyway. */
 static enum cw_status take_base(struct all *a, enum cw_metric_type type, uint32_t base)
 {
+    if (type == CW_FORMULA && a->chip->formulas->items[base].shipped)
+        return CW_OK;
     const struct cw_metric peak = {.type = type, .base = base, .sub = CW_SUB_PEAK};
     enum cw_status status = take_planned(a, cw_metric_usual(a->chip, type, base));
     bool derived = type == CW_COUNTER && a->chip->counters[base].terms.count;
@@ -172,8 +175,8 @@ static const char *say(char *text, size_t size, const struct counterworks_chip *
 {
     const struct cw_glossary *glossary;
     struct cw_error lost = CW_ERROR_INIT;
-    if (m->type == CW_FORMULA)
-        return chip->chip->formulas->items[m->base].description;
+    if (m->type >= CW_METRIC_TYPE_COUNT)
+        return cw_metric_remark(chip->chip, m->type, m->base);
     pthread_mutex_lock(&chip->words->lock);
     enum cw_status status = read_words(&glossary, chip->words, chip->folder, name, arena, &lost);
     pthread_mutex_unlock(&chip->words->lock);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/handles.h"
+#include "eval/facts.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/meaning.h"
 
@@ -175,28 +176,41 @@ static void look_up(void *context, uint32_t counter, unsigned rollups)
     h->lacks = h->lacks || !h->held[counter];
 }
 
-/* The metrics of the chip, users' own among them, whose counters the capture has all. */
+/* Whether the capture has all counters and facts of a metric. CW_ERR_NOMEM, or CW_OK. */
+static enum cw_status is_held(bool *is, const struct cw_chip *chip, const struct cw_counter_data *data,
+                              const bool *held, const struct cw_metric *m)
+{
+    struct holding h = {held, false};
+    const struct cw_needs needs = {.chip = chip, .held = held, .add = look_up, .context = &h};
+    enum cw_status status = cw_metric_needs(&needs, m, NULL);
+    uint32_t count;
+    const struct cw_metric *parts = cw_metric_parts(chip, m, &count);
+    for (uint32_t i = 0; i < count && !h.lacks; i++)
+        h.lacks = parts[i].type == CW_FACT && !cw_facts_held(data, parts[i].base);
+    *is = status == CW_OK && !h.lacks;
+    return status == CW_ERR_NOMEM ? status : CW_OK;
+}
+
+/* The metrics of the chip, formulas and facts as well, that the capture has all for. */
 static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *chip = wanted->chip;
     bool *held = cw_arena_alloc(arena, chip->counter_count, sizeof *held);
     size_t room = 0;
-    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+    for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         room += (size_t)cw_metric_base_count(chip, type) * cw_metric_variants(type);
     struct cw_metric *metrics = cw_arena_alloc(arena, room, sizeof *metrics);
     if (!held || !metrics)
         return cw_error_nomem(err);
     cw_eval_mark_held(held, chip, &wanted->data->schema);
-    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++)
+    for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t base = 0; base < cw_metric_base_count(chip, type); base++)
             for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
                 struct cw_metric m = cw_metric_variant(type, base, v);
-                struct holding h = {held, false};
-                const struct cw_needs needs = {.chip = chip, .held = held, .add = look_up, .context = &h};
-                enum cw_status status = cw_metric_needs(&needs, &m, NULL);
-                if (status == CW_ERR_NOMEM)
+                bool is;
+                if (is_held(&is, chip, wanted->data, held, &m) != CW_OK)
                     return cw_error_nomem(err);
-                if (status == CW_OK && !h.lacks)
+                if (is)
                     metrics[wanted->metric_count++] = m;
             }
     wanted->metrics = metrics;

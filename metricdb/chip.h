@@ -16,8 +16,17 @@
 
 enum { CW_MOST_PASS_COSTS = 64 };
 
-/* CW_METRIC_TYPE_COUNT is the number of the chip's own types; formulas are the users' (metricdb/formula.h). */
-enum cw_metric_type { CW_COUNTER, CW_RATIO, CW_THROUGHPUT, CW_METRIC_TYPE_COUNT, CW_FORMULA = CW_METRIC_TYPE_COUNT };
+/* CW_METRIC_TYPE_COUNT is the number of types that the chip's file has. Formulas (metricdb/formula.h) and facts
+ * (metricdb/fact.h) are metrics beside them. */
+enum cw_metric_type {
+    CW_COUNTER,
+    CW_RATIO,
+    CW_THROUGHPUT,
+    CW_METRIC_TYPE_COUNT,
+    CW_FORMULA = CW_METRIC_TYPE_COUNT,
+    CW_FACT,
+    CW_ALL_TYPES_COUNT
+};
 
 struct cw_list { /* of indices */
     uint32_t count;
@@ -123,7 +132,7 @@ struct cw_chip {
      * 0 is empty; a name stands in the slot of its hash or in the first free one behind it. */
     const uint32_t *name_slots;
     uint32_t name_slot_count;
-    const struct cw_formulas *formulas; /* users' own metrics, or NULL (metricdb/formula.h) */
+    const struct cw_formulas *formulas; /* metrics by formula, or NULL (metricdb/formula.h) */
 };
 
 /* Whether captures of the chip went into the file: it knows peaks. */

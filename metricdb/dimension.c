@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/fact.h"
+
 enum { LARGEST_EXPONENT = 9 };
 
 static bool multiply_one(struct cw_dimension *d, const char *name, int exponent)
@@ -126,6 +128,8 @@ bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip,
     static const char *const always[] = {"%", "s", "cycles"};
     enum { ALWAYS = sizeof always / sizeof *always };
     size_t most = ALWAYS;
+    for (uint32_t i = 0; i < cw_fact_count(); i++)
+        most += strlen(cw_fact(i)->unit) + 1;
     for (uint32_t i = 0; i < chip->counter_count; i++)
         most += strlen(chip->counters[i].dimension) + 1;
     for (uint32_t i = 0; i < chip->ratio_count; i++)
@@ -136,6 +140,8 @@ bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip,
         return false;
     for (size_t i = 0; i < ALWAYS; i++)
         add_names(names, always[i]);
+    for (uint32_t i = 0; i < cw_fact_count(); i++)
+        add_names(names, cw_fact(i)->unit);
     for (uint32_t i = 0; i < chip->counter_count; i++)
         add_names(names, chip->counters[i].dimension);
     for (uint32_t i = 0; i < chip->ratio_count; i++)

@@ -1,4 +1,5 @@
-/* Users' own metrics: formulas over the metrics of a chip, read from a YAML file (metricdb/formula_load.h).
+/* Metrics by formula over those of a chip, read from YAML files (metricdb/formula_load.h): users' own, and those that
+ * come with the data.
  *
  * A chip with formulas is the same chip with a table more; wherever a metric name is read, a formula's name is one, of
  * type CW_FORMULA. */
@@ -18,10 +19,11 @@ enum {
 };
 
 struct cw_formula {
-    const char *name, *text, *description; /* "" for no description */
+    const char *name, *text, *description; /* of alternatives the text that was taken; "" for no description */
     const char *unit;                      /* as declared, else as computed */
     const char *path;
     unsigned line, column;
+    bool shipped;                  /* with the data, and no user's own */
     struct cw_dimension dimension; /* as computed */
     bool constant;                 /* it refers to no metric, and is always `value` */
     double value;

@@ -3,26 +3,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "metricdb/data.h"
 #include "metricdb/formula.h"
 #include "metricdb/formula_unit.h"
-#include "metricdb/metric.h"
+#include "metricdb/term.h"
 #include "metricdb/yaml.h"
 
 enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
 
-enum state { UNSEEN, OPEN, DONE };
+enum state { UNSEEN, OPEN, DONE, LEFT_OUT };
 
 /* A formula of the file that is being loaded. */
 struct own {
-    const struct cw_yaml *formula, *unit;
+    const struct cw_yaml *formula; /* a text, or a list of alternatives */
+    const struct cw_yaml *unit;
     enum state state;
 };
 
 struct load {
     struct cw_yaml_reader in;
     struct cw_chip *chip; /* the copy with the longer table */
+    bool shipped;         /* the file is for all chips: what this one cannot give is left out */
     struct cw_formula *items;
     uint32_t first, count; /* own[i] is items[first + i] */
     struct own *own;
@@ -34,6 +38,18 @@ struct load {
 struct reference {
     struct cw_metric metric;
     unsigned column; /* where it stands first */
+};
+
+/* A text of a formula, the only one or one of several alternatives. */
+struct attempt {
+    struct cw_formula *f;
+    const struct own *own;
+    const struct cw_yaml *text;
+    bool must; /* that the chip lacks something is an error */
+    bool lacks;
+    struct cw_expr expr;
+    struct reference *refs;
+    struct cw_arena *scratch;
 };
 
 static void *array_in(struct load *l, struct cw_arena *arena, size_t count, size_t size)
@@ -86,6 +102,17 @@ static const char *load_unit(struct load *l, const struct cw_yaml *node)
     return text;
 }
 
+/* Checks that a formula is a text or a list of some; the first of them. */
+static const char *load_texts(struct load *l, const struct cw_yaml *formula)
+{
+    bool list = formula && formula->kind == CW_YAML_SEQUENCE;
+    for (size_t i = 0; list && i < formula->count; i++)
+        cw_yaml_text(&l->in, &formula->items[i]);
+    if (list && !formula->count)
+        cw_yaml_fail(&l->in, formula, "found no alternative, expected at least one formula");
+    return cw_yaml_text(&l->in, list && formula->count ? &formula->items[0] : formula);
+}
+
 static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
 {
     static const char *const keys[] = {"formula", "unit", "description", NULL};
@@ -95,10 +122,11 @@ static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
     l->own[i] = (struct own){.formula = cw_yaml_get(&l->in, node, "formula", true),
                              .unit = cw_yaml_get(&l->in, node, "unit", false)};
     l->items[l->first + i] = (struct cw_formula){.name = metrics->keys[i].text,
-                                                 .text = cw_yaml_text(&l->in, l->own[i].formula),
+                                                 .text = load_texts(l, l->own[i].formula),
                                                  .unit = load_unit(l, l->own[i].unit),
                                                  .description = description ? cw_yaml_text(&l->in, description) : "",
                                                  .path = l->in.source,
+                                                 .shipped = l->shipped,
                                                  .line = metrics->keys[i].line,
                                                  .column = metrics->keys[i].column};
 }
@@ -169,13 +197,6 @@ static void fail_cycle(struct load *l, const struct cw_yaml *formula, const stru
     fail_in(l, formula, to->column, message);
 }
 
-static void look_up(struct load *l, const struct cw_yaml *formula, const char *name, struct reference *r)
-{
-    struct cw_error why = CW_ERROR_INIT;
-    if (cw_metric_parse(&r->metric, l->chip, name, &why) != CW_OK)
-        fail_in(l, formula, r->column, why.message);
-}
-
 static void follow(struct load *l, const struct cw_yaml *formula, const struct reference *r)
 {
     if (l->in.status != CW_OK || r->metric.type != CW_FORMULA || r->metric.base < l->first)
@@ -189,43 +210,61 @@ static void follow(struct load *l, const struct cw_yaml *formula, const struct r
         resolve(l, r->metric.base);
 }
 
-static struct reference *find_references(struct load *l, const struct cw_yaml *formula, const struct cw_expr *expr,
-                                         struct cw_arena *scratch)
+/* Whether the chip has no such metric, or one whose formula nobody knows. */
+static bool lacks(const struct load *l, const struct cw_metric *m)
 {
-    struct reference *refs = array_in(l, scratch, expr->name_count, sizeof *refs);
-    for (uint32_t i = 0; refs && i < expr->step_count; i++)
-        if (expr->steps[i].op == CW_EXPR_NAME && !refs[expr->steps[i].name].column)
-            refs[expr->steps[i].name].column = expr->steps[i].column;
-    for (uint32_t i = 0; i < expr->name_count && l->in.status == CW_OK; i++) {
-        look_up(l, formula, expr->names[i], &refs[i]);
-        follow(l, formula, &refs[i]);
-    }
-    return l->in.status == CW_OK ? refs : NULL;
+    if (m->type == CW_FORMULA)
+        return m->base >= l->first && l->own[m->base - l->first].state == LEFT_OUT;
+    return cw_metric_needs(&(struct cw_needs){.chip = l->chip}, m, NULL) == CW_ERR_UNSUPPORTED;
 }
 
-static void compute_unit(struct load *l, struct cw_formula *f, const struct cw_yaml *formula,
-                         const struct cw_expr *expr, const struct reference *refs, struct cw_arena *scratch)
+static void look_up(struct load *l, struct attempt *a, const char *name, struct reference *r)
 {
-    struct cw_typed *types = array_in(l, scratch, expr->name_count, sizeof *types), result;
+    struct cw_error why = CW_ERROR_INIT;
+    if (cw_metric_parse(&r->metric, l->chip, name, a->must ? &why : NULL) == CW_OK) {
+        follow(l, a->text, r);
+        a->lacks = l->in.status == CW_OK && !a->must && lacks(l, &r->metric);
+    } else if (a->must) {
+        fail_in(l, a->text, r->column, why.message);
+    } else {
+        a->lacks = true;
+    }
+}
+
+static void find_references(struct load *l, struct attempt *a)
+{
+    const struct cw_expr *expr = &a->expr;
+    a->refs = array_in(l, a->scratch, expr->name_count, sizeof *a->refs);
+    for (uint32_t i = 0; a->refs && i < expr->step_count; i++)
+        if (expr->steps[i].op == CW_EXPR_NAME && !a->refs[expr->steps[i].name].column)
+            a->refs[expr->steps[i].name].column = expr->steps[i].column;
+    for (uint32_t i = 0; i < expr->name_count && l->in.status == CW_OK && !a->lacks; i++)
+        look_up(l, a, expr->names[i], &a->refs[i]);
+}
+
+static void compute_unit(struct load *l, const struct attempt *a)
+{
+    const struct cw_expr *expr = &a->expr;
+    struct cw_typed *types = array_in(l, a->scratch, expr->name_count, sizeof *types), result;
     struct cw_error why = CW_ERROR_INIT;
     for (uint32_t i = 0; types && i < expr->name_count && l->in.status == CW_OK; i++) {
-        const struct cw_metric *m = &refs[i].metric;
+        const struct cw_metric *m = &a->refs[i].metric;
         const struct cw_formula *other = m->type == CW_FORMULA ? &l->items[m->base] : NULL;
         char text[CW_DIMENSION_TEXT];
         if (other)
             types[i] = (struct cw_typed){other->dimension, other->constant, other->value};
         else if (!cw_dimension_parse(&types[i].dimension, cw_metric_dimension(l->chip, m, text, sizeof text)))
-            fail_in(l, formula, refs[i].column, "found a metric whose unit of measurement cannot be computed with");
+            fail_in(l, a->text, a->refs[i].column, "found a metric whose unit of measurement cannot be computed with");
     }
     if (l->in.status != CW_OK)
         return;
     if (cw_formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
-        fail_in(l, formula, why.column, why.message);
+        fail_in(l, a->text, why.column, why.message);
         return;
     }
-    f->dimension = result.dimension;
-    f->constant = result.constant;
-    f->value = result.value;
+    a->f->dimension = result.dimension;
+    a->f->constant = result.constant;
+    a->f->value = result.value;
 }
 
 /* Per cent are plain numbers, too: dividing by 100 is what makes one of the other. */
@@ -238,8 +277,17 @@ static struct cw_dimension without_percent(struct cw_dimension d)
     return plain;
 }
 
-/* What the file says has to be what the formula gives. A word that is no unit of the chip is a label, and a number
- * has the unit that one says. */
+/* How many operations an instruction stands for is known to whoever writes the formula. */
+static bool counts_operations(const struct cw_dimension *d)
+{
+    bool any = false;
+    for (unsigned i = 0; i < d->count; i++)
+        any = any || strcmp(d->factors[i].name, "FLOP") == 0 || strcmp(d->factors[i].name, "OP") == 0;
+    return any;
+}
+
+/* What the file says has to be what the formula gives. A unit of operations (FLOP/s) is taken at its word, a word that
+ * is no unit of the chip is a label, and a number has the unit that one says. */
 static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_yaml *declared)
 {
     struct cw_dimension wanted, given, said;
@@ -254,7 +302,13 @@ static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_
         l->in.status = cw_error_nomem(l->in.err);
         return;
     }
-    if (!cw_dimension_parse(&wanted, f->unit) || !cw_dimension_known(&wanted, &l->units))
+    if (!cw_dimension_parse(&wanted, f->unit))
+        return;
+    if (counts_operations(&wanted)) {
+        f->dimension = wanted;
+        return;
+    }
+    if (!cw_dimension_known(&wanted, &l->units))
         return;
     if (f->constant && !f->dimension.count)
         f->dimension = wanted;
@@ -325,9 +379,9 @@ static void *keep(struct load *l, const void *items, uint32_t count, size_t size
     return copy;
 }
 
-static void write_out(struct load *l, struct cw_formula *f, const struct cw_yaml *formula, const struct cw_expr *expr,
-                      const struct reference *refs)
+static void write_out(struct load *l, const struct attempt *a)
 {
+    struct cw_formula *f = a->f;
     struct flat *flat = malloc(sizeof *flat);
     if (!flat) {
         l->in.status = cw_error_nomem(l->in.err);
@@ -336,59 +390,93 @@ static void write_out(struct load *l, struct cw_formula *f, const struct cw_yaml
     flat->step_count = flat->metric_count = flat->formula_count = flat->stack = 0;
     flat->what = NULL;
     unsigned column = 1;
-    for (uint32_t i = 0; i < expr->name_count; i++)
-        if (refs[i].metric.type == CW_FORMULA)
-            flat->formulas[flat->formula_count++] = refs[i].metric.base;
-    for (uint32_t i = 0; i < expr->step_count && !flat->what; i++) {
-        const struct cw_expr_step *step = &expr->steps[i];
+    for (uint32_t i = 0; i < a->expr.name_count; i++)
+        if (a->refs[i].metric.type == CW_FORMULA)
+            flat->formulas[flat->formula_count++] = a->refs[i].metric.base;
+    for (uint32_t i = 0; i < a->expr.step_count && !flat->what; i++) {
+        const struct cw_expr_step *step = &a->expr.steps[i];
         column = step->column;
         if (step->op == CW_EXPR_NAME)
-            add_reference(flat, l, step, &refs[step->name].metric);
+            add_reference(flat, l, step, &a->refs[step->name].metric);
         else
             add_step(flat, *step, NULL);
     }
     if (flat->what) {
         char message[160];
         snprintf(message, sizeof message, "found too many %s, with the formulas that this one refers to", flat->what);
-        fail_in(l, formula, column, message);
+        fail_in(l, a->text, column, message);
     }
-    cw_yaml_spend(&l->in, formula, flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics);
+    cw_yaml_spend(&l->in, a->text, flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics);
     f->steps = keep(l, flat->steps, f->step_count = flat->step_count, sizeof *f->steps);
     f->metrics = keep(l, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
     f->formulas.items = keep(l, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
     free(flat);
 }
 
-static void resolve_with(struct load *l, struct cw_formula *f, const struct own *own, struct cw_arena *scratch)
+/* What a formula is resolved with takes many times the memory of its text, and is not kept. False where the chip lacks
+ * something that the text names, and after a failure. */
+static bool resolve_text(struct load *l, struct attempt *a)
 {
-    struct cw_expr expr = {0};
-    struct cw_error *why = array_in(l, scratch, 1, sizeof *why); /* not on the stack: formulas nest */
-    if (why && cw_expr_parse(&expr, f->text, l->in.source, scratch, why) != CW_OK) {
+    a->scratch = cw_arena_create();
+    a->f->text = a->text->text;
+    struct cw_error *why = array_in(l, a->scratch, 1, sizeof *why); /* not on the stack: formulas nest */
+    if (why && cw_expr_parse(&a->expr, a->f->text, l->in.source, a->scratch, why) != CW_OK) {
         if (why->code == CW_ERR_NOMEM)
             l->in.status = cw_error_nomem(l->in.err);
         else
-            fail_in(l, own->formula, why->column, why->message);
+            fail_in(l, a->text, why->column, why->message);
     }
-    struct reference *refs = l->in.status == CW_OK ? find_references(l, own->formula, &expr, scratch) : NULL;
-    if (refs)
-        compute_unit(l, f, own->formula, &expr, refs, scratch);
-    if (refs && l->in.status == CW_OK)
-        agree_on_unit(l, f, own->unit);
-    if (refs && l->in.status == CW_OK)
-        write_out(l, f, own->formula, &expr, refs);
+    if (l->in.status == CW_OK)
+        find_references(l, a);
+    bool good = l->in.status == CW_OK && !a->lacks;
+    if (good)
+        compute_unit(l, a);
+    if (good && l->in.status == CW_OK)
+        agree_on_unit(l, a->f, a->own->unit);
+    if (good && l->in.status == CW_OK)
+        write_out(l, a);
+    cw_arena_destroy(a->scratch);
+    return good && l->in.status == CW_OK;
 }
 
-/* What a formula is resolved with takes many times the memory of its text, and is not kept. */
+/* The first alternative counts for which the chip has all. Where it has none, the first says what is missing. */
 static void resolve(struct load *l, uint32_t index)
 {
     struct own *own = &l->own[index - l->first];
-    struct cw_arena *scratch = cw_arena_create();
+    const struct cw_yaml *formula = own->formula;
+    const bool list = formula->kind == CW_YAML_SEQUENCE;
+    const struct cw_yaml *texts = list ? formula->items : formula;
+    bool done = false;
     own->state = OPEN;
     l->open[l->depth++] = index;
-    resolve_with(l, &l->items[index], own, scratch);
+    for (size_t i = 0; (list || l->shipped) && i < (list ? formula->count : 1) && !done && l->in.status == CW_OK; i++)
+        done = resolve_text(l, &(struct attempt){.f = &l->items[index], .own = own, .text = &texts[i]});
+    if (!done && !l->shipped && l->in.status == CW_OK)
+        done = resolve_text(l, &(struct attempt){.f = &l->items[index], .own = own, .text = texts, .must = true});
     l->depth--;
-    own->state = DONE;
-    cw_arena_destroy(scratch);
+    own->state = done ? DONE : LEFT_OUT;
+}
+
+/* Takes what was left out from the table, in which formulas refer to one another by their numbers. */
+static void close_gaps(struct load *l, struct cw_formulas *table)
+{
+    uint32_t *now = cw_yaml_array(&l->in, table->count, sizeof *now);
+    uint32_t *by_name = (uint32_t *)table->by_name, count = 0, named = 0;
+    if (!now)
+        return;
+    for (uint32_t i = 0; i < table->count; i++)
+        now[i] = i >= l->first && l->own[i - l->first].state == LEFT_OUT ? CW_NONE : count++;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (now[by_name[i]] != CW_NONE)
+            by_name[named++] = now[by_name[i]];
+    for (uint32_t i = l->first; i < table->count; i++) {
+        const struct cw_list *to = &l->items[i].formulas;
+        for (uint32_t k = 0; now[i] != CW_NONE && k < to->count; k++)
+            ((uint32_t *)to->items)[k] = now[to->items[k]];
+        if (now[i] != CW_NONE)
+            l->items[now[i]] = l->items[i];
+    }
+    table->count = count;
 }
 
 /* ---- public ----------------------------------------------------------------------------------------------------- */
@@ -410,11 +498,12 @@ uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name)
     return CW_NONE;
 }
 
-enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
-                                 struct cw_arena *arena, struct cw_error *err)
+static enum cw_status parse(const struct cw_chip **chip, const void *data, size_t size, const char *path, bool shipped,
+                            struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_yaml *root;
-    struct load l = {.in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err, .size = size}};
+    struct load l = {.in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err, .size = size},
+                     .shipped = shipped};
     struct cw_formulas *table = cw_arena_alloc(arena, 1, sizeof *table);
     l.chip = cw_arena_alloc(arena, 1, sizeof *l.chip);
     if (!l.in.source || !table || !l.chip)
@@ -430,19 +519,52 @@ enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, 
     for (uint32_t i = 0; i < l.count && l.in.status == CW_OK; i++)
         if (l.own[i].state == UNSEEN)
             resolve(&l, l.first + i);
+    if (l.in.status == CW_OK && shipped)
+        close_gaps(&l, table);
     if (l.in.status == CW_OK)
         *chip = l.chip;
     return l.in.status;
 }
 
-enum cw_status cw_formulas_load(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
+enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    return parse(chip, data, size, path, false, arena, err);
+}
+
+static enum cw_status load_file(const struct cw_chip **chip, const char *path, bool shipped, struct cw_arena *arena,
                                 struct cw_error *err)
 {
     struct cw_bytes file;
     enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status != CW_OK)
         return status;
-    status = cw_formulas_parse(chip, file.data, file.size, path, arena, err);
+    status = parse(chip, file.data, file.size, path, shipped, arena, err);
     cw_bytes_free(&file);
+    return status;
+}
+
+enum cw_status cw_formulas_load(const struct cw_chip **chip, const char *path, struct cw_arena *arena,
+                                struct cw_error *err)
+{
+    return load_file(chip, path, false, arena, err);
+}
+
+enum cw_status cw_formulas_load_shipped(const struct cw_chip **chip, const char *data, struct cw_arena *arena,
+                                        struct cw_error *err)
+{
+    char dir[CW_PATH_MAX], path[CW_DATA_PATH_MAX];
+    const char *const *names = NULL;
+    size_t count = 0;
+    if (cw_data_dir(dir, data, NULL) != CW_OK) /* a chip's file may be used alone */
+        return CW_OK;
+    snprintf(path, sizeof path, "%s/formulas", dir);
+    if (access(path, F_OK) != 0)
+        return CW_OK;
+    enum cw_status status = cw_data_list(data, "formulas", &names, &count, arena, err);
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
+        snprintf(path, sizeof path, "%s/formulas/%.200s.yaml", dir, names[i]);
+        status = load_file(chip, path, true, arena, err);
+    }
     return status;
 }

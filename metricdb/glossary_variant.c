@@ -57,6 +57,10 @@ const char *cw_describe_metric(const struct cw_glossary *g, const struct cw_chip
         snprintf(buffer, size, "%s%s%s", f->description, *f->description ? " = " : "= ", f->text);
         return buffer;
     }
+    if (metric->type == CW_FACT) {
+        snprintf(buffer, size, "%s", cw_metric_remark(chip, CW_FACT, metric->base));
+        return buffer;
+    }
     cw_describe(g, chip, metric->type, metric->base, buffer, size);
     size_t used = strlen(buffer);
     snprintf(buffer + used, size - used, " %s", cw_describe_variant(metric, variant, sizeof variant));

@@ -81,7 +81,7 @@ static void mark_list(const struct cw_chip *chip, enum cw_metric_type type, cons
 void cw_base_mark(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base,
                   uint8_t *const marks[CW_FORMULA + 1])
 {
-    if (marks[type][base])
+    if (type == CW_FACT || marks[type][base]) /* a fact means the same everywhere */
         return;
     marks[type][base] = 1;
     if (type == CW_COUNTER) {

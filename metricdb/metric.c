@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "metricdb/fact.h"
 #include "metricdb/formula.h"
 
 static const struct {
@@ -49,13 +50,29 @@ const char *cw_rollup_text(enum cw_rollup rollup)
 
 const char *cw_metric_type_text(enum cw_metric_type type)
 {
-    static const char *const types[] = {"counter", "ratio", "throughput", "formula"};
+    static const char *const types[] = {"counter", "ratio", "throughput", "formula", "fact"};
     return types[type];
 }
 
 uint32_t cw_metric_base_count(const struct cw_chip *chip, enum cw_metric_type type)
 {
-    return type != CW_FORMULA ? cw_chip_base_count(chip, type) : chip->formulas ? chip->formulas->count : 0;
+    if (type < CW_METRIC_TYPE_COUNT)
+        return cw_chip_base_count(chip, type);
+    return type == CW_FACT ? cw_fact_count() : chip->formulas ? chip->formulas->count : 0;
+}
+
+const char *cw_metric_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+{
+    return type == CW_FORMULA ? chip->formulas->items[base].name
+           : type == CW_FACT  ? cw_fact(base)->name
+                              : cw_chip_base_name(chip, type, base);
+}
+
+const char *cw_metric_remark(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+{
+    return type == CW_FORMULA ? chip->formulas->items[base].description
+           : type == CW_FACT  ? cw_fact(base)->description
+                              : NULL;
 }
 
 uint32_t cw_metric_variants(enum cw_metric_type type)
@@ -69,7 +86,7 @@ uint32_t cw_metric_variants(enum cw_metric_type type)
 struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint32_t variant)
 {
     struct cw_metric m = {.type = type, .base = base};
-    if (type == CW_FORMULA)
+    if (type >= CW_METRIC_TYPE_COUNT)
         return m;
     if (type == CW_RATIO) {
         m.sub = (enum cw_submetric)(CW_SUB_RATIO + variant);
@@ -83,12 +100,10 @@ struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint
 
 const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *m, char *buffer)
 {
-    if (m->type == CW_FORMULA) {
-        snprintf(buffer, CW_METRIC_NAME_MAX, "%s", chip->formulas->items[m->base].name);
-        return buffer;
-    }
-    const char *base = cw_chip_base_name(chip, m->type, m->base), *sub = submetrics[m->sub].text;
-    if (m->type == CW_RATIO)
+    const char *base = cw_metric_base_name(chip, m->type, m->base), *sub = submetrics[m->sub].text;
+    if (m->type >= CW_METRIC_TYPE_COUNT)
+        snprintf(buffer, CW_METRIC_NAME_MAX, "%s", base);
+    else if (m->type == CW_RATIO)
         snprintf(buffer, CW_METRIC_NAME_MAX, "%s.%s", base, sub);
     else
         snprintf(buffer, CW_METRIC_NAME_MAX, "%s.%s%s%s", base, rollups[m->rollup], *sub ? "." : "", sub);
@@ -166,11 +181,9 @@ static enum cw_status unknown_base(const struct cw_chip *chip, const char *name,
     struct cw_suggest near;
     char text[512];
     cw_suggest_init(&near, base);
-    for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
-        for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)type); i++)
-            cw_suggest_offer(&near, cw_chip_base_name(chip, (enum cw_metric_type)type, i));
-    for (uint32_t i = 0; chip->formulas && i < chip->formulas->count; i++)
-        cw_suggest_offer(&near, chip->formulas->items[i].name);
+    for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
+        for (uint32_t i = 0; i < cw_metric_base_count(chip, type); i++)
+            cw_suggest_offer(&near, cw_metric_base_name(chip, type, i));
     return cw_error_set(err, CW_ERR_USAGE, "found the metric '%.200s', which %s does not have%s", name, chip->name,
                         cw_suggest_text(&near, text, sizeof text));
 }
@@ -182,9 +195,9 @@ enum cw_status cw_metric_parse(struct cw_metric *m, const struct cw_chip *chip, 
     if (length >= CW_METRIC_NAME_MAX)
         return cw_error_set(err, CW_ERR_USAGE, "found a metric name of %zu characters, expected at most %d", length,
                             CW_METRIC_NAME_MAX - 1);
-    uint32_t formula = cw_formulas_find(chip, name);
-    if (formula != CW_NONE) {
-        *m = (struct cw_metric){.type = CW_FORMULA, .base = formula};
+    uint32_t formula = cw_formulas_find(chip, name), fact = cw_fact_find(name);
+    if (formula != CW_NONE || fact != CW_NONE) {
+        *m = formula != CW_NONE ? cw_metric_variant(CW_FORMULA, formula, 0) : cw_metric_variant(CW_FACT, fact, 0);
         return CW_OK;
     }
     /* base names may hold dots: the longest known one counts */
@@ -233,6 +246,8 @@ const char *cw_metric_dimension(const struct cw_chip *chip, const struct cw_metr
 {
     if (m->type == CW_FORMULA)
         snprintf(buffer, size, "%s", chip->formulas->items[m->base].unit);
+    else if (m->type == CW_FACT)
+        snprintf(buffer, size, "%s", cw_fact(m->base)->unit);
     else if (m->type == CW_RATIO)
         snprintf(buffer, size, "%s", m->sub == CW_SUB_RATIO_PCT ? "%" : chip->ratios[m->base].dimension);
     else if (m->sub >= CW_SUB_PCT_ACTIVE)

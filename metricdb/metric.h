@@ -3,7 +3,8 @@
  *     counter    BASE.(sum|avg|min|max)[.SUBMETRIC]     sm__inst_executed.avg.per_cycle_active
  *     ratio      BASE.(ratio|pct|max_rate)              lts__t_sector_hit_rate.pct
  *     throughput BASE.(sum|avg|min|max).pct_of_peak_sustained_(active|elapsed|frame|region)
- *     formula    NAME                                   a metric of the user's (metricdb/formula.h)
+ *     formula    NAME                                   one of the user's or of the data's (metricdb/formula.h)
+ *     fact       NAME                                   known without counting (metricdb/fact.h)
  *
  * data/schema.md says what each means, for people, and metricdb/term.h for programs. The tests compare the values with
  * those of NVIDIA's evaluator. */
@@ -45,8 +46,8 @@ enum cw_cycles { CW_CYCLES_NONE, CW_CYCLES_ACTIVE, CW_CYCLES_ELAPSED, CW_CYCLES_
 
 struct cw_metric {
     enum cw_metric_type type;
-    uint32_t base;         /* index of the counter, ratio, throughput or formula */
-    enum cw_rollup rollup; /* CW_SUM for a ratio and a formula */
+    uint32_t base;         /* index of the counter, ratio, throughput, formula or fact */
+    enum cw_rollup rollup; /* CW_SUM for all but counters and throughputs */
     enum cw_submetric sub;
 };
 
@@ -60,11 +61,14 @@ const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *m
 /* "per_cycle_active", "" for none; "sum" and so on for a rollup. */
 const char *cw_submetric_text(enum cw_submetric sub);
 const char *cw_rollup_text(enum cw_rollup rollup);
-/* "counter", "ratio", "throughput" or "formula". */
+/* "counter", "ratio", "throughput", "formula" or "fact". */
 const char *cw_metric_type_text(enum cw_metric_type type);
 
-/* How many base names a type has, users' own metrics among them. */
+/* How many base names a type has, formulas and facts as well, and the name of one. */
 uint32_t cw_metric_base_count(const struct cw_chip *chip, enum cw_metric_type type);
+const char *cw_metric_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
+/* What the author of a formula or a fact says of it; NULL for a metric of the chip's file. */
+const char *cw_metric_remark(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
 /* How many full names a type has for each base, and the i-th of them. */
 uint32_t cw_metric_variants(enum cw_metric_type type);
 struct cw_metric cw_metric_variant(enum cw_metric_type type, uint32_t base, uint32_t variant);

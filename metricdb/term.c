@@ -178,6 +178,10 @@ enum cw_status cw_terms_make(struct cw_terms *terms, const struct cw_chip *chip,
     make_room(terms, 1);
     if (m->type == CW_THROUGHPUT)
         return throughput_terms(terms, chip, m, err);
+    if (m->type == CW_FACT) {
+        terms->items[terms->count++] = (struct cw_term){.scale = 1, .x = {.reads = CW_READS_FACT, .counter = m->base}};
+        return CW_OK;
+    }
     if (m->type == CW_RATIO) {
         const struct cw_ratio *r = &chip->ratios[m->base];
         if (m->sub != CW_SUB_RATIO_MAX_RATE && (r->numerator == CW_NONE || r->denominator == CW_NONE))

@@ -18,7 +18,8 @@ enum cw_reads {
     CW_READS_PEAK,        /* a rollup of the device's sustained peak for the counter */
     CW_READS_PRESENCE,    /* 0 where the device has no instance of the counter's unit, else 1 */
     CW_READS_USER_CYCLES, /* average cycles of the counter's unit in the user's frame or region */
-    CW_READS_TIME         /* the duration in ns */
+    CW_READS_TIME,        /* the duration in ns */
+    CW_READS_FACT         /* a fact of the launch or the device, and no counter */
 };
 
 enum cw_span { CW_SPAN_MEASURED, CW_SPAN_FRAME, CW_SPAN_REGION };
@@ -26,7 +27,7 @@ enum cw_span { CW_SPAN_MEASURED, CW_SPAN_FRAME, CW_SPAN_REGION };
 struct cw_operand {
     enum cw_reads reads;
     enum cw_rollup rollup;
-    uint32_t counter; /* CW_NONE where the database does not know it */
+    uint32_t counter; /* CW_NONE where the database does not know it; of a fact the index of that */
     /* Of user cycles, and of a counter that counts these: the user's span, to whose duration the cycles that elapsed in
      * the time measured are scaled. */
     enum cw_span span;
@@ -54,8 +55,8 @@ enum cw_status cw_terms_make(struct cw_terms *terms, const struct cw_chip *chip,
                              struct cw_error *err);
 void cw_terms_free(struct cw_terms *terms);
 
-/* The chip's own metrics that a metric is computed from: a formula's, or the metric itself. Borrowed from the chip and
- * `metric`. */
+/* The metrics, no formulas, that a metric is computed from: a formula's, or the metric itself. Borrowed from the chip
+ * and `metric`. */
 const struct cw_metric *cw_metric_parts(const struct cw_chip *chip, const struct cw_metric *metric, uint32_t *count);
 
 /* Counters that somebody needs. A derived counter stands for its terms where the rollup follows from them, unless its

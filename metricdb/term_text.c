@@ -40,6 +40,8 @@ char *cw_metric_formula(const struct cw_chip *chip, const struct cw_metric *m, s
 {
     if (m->type == CW_FORMULA)
         return cw_arena_strdup(arena, chip->formulas->items[m->base].text);
+    if (m->type == CW_FACT)
+        return cw_arena_strdup(arena, "none: it is recorded without counting");
     struct cw_terms terms = {0};
     struct cw_writer out;
     bool good = cw_terms_make(&terms, chip, m, NULL) != CW_ERR_NOMEM;

@@ -69,7 +69,11 @@ static enum cw_status find(struct facts *f, const struct counterworks_chip *chip
 
 static void describe_formula(struct facts *f, const struct cw_formula *formula, struct cw_arena *arena)
 {
-    const char *where = cw_arena_printf(arena, "a metric of yours: %s:%u", formula->path, formula->line);
+    const char *file = strrchr(formula->path, '/');
+    const char *where =
+        formula->shipped
+            ? cw_arena_printf(arena, "it comes with the data: formulas%s:%u", file ? file : "", formula->line)
+            : cw_arena_printf(arena, "a metric of yours: %s:%u", formula->path, formula->line);
     f->unit = "";
     f->evidence = f->legacy ? "a name of CUPTI's, by formula; metric-query legacy says more"
                   : where   ? where
@@ -157,6 +161,11 @@ static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw
     f->peak = NAN;
     if (f->m.type == CW_FORMULA) {
         describe_formula(f, &chip->formulas->items[base], arena);
+        return;
+    }
+    if (f->m.type == CW_FACT) {
+        f->unit = "";
+        f->evidence = "recorded of each launch or its device; it costs no pass";
         return;
     }
     const struct cw_query_base facts = cw_query_base(chip, f->m.type, base);

@@ -47,21 +47,21 @@ struct list {
     size_t answer_count;
     struct row *rows;
     size_t count, capacity;
-    struct suffix suffixes[CW_FORMULA + 1][MOST_VARIANTS]; /* with --all-submetrics */
+    struct suffix suffixes[CW_ALL_TYPES_COUNT][MOST_VARIANTS]; /* with --all-submetrics */
 };
 
 static void read_type(void *type, char *text, struct argp_state *state)
 {
-    for (int i = 0; i <= CW_FORMULA; i++)
+    for (int i = 0; i < CW_ALL_TYPES_COUNT; i++)
         if (strcmp(text, cw_metric_type_text((enum cw_metric_type)i)) == 0) {
             *(int *)type = i;
             return;
         }
-    cw_usage_error(state, "found the type '%s', expected counter, ratio, throughput or formula", text);
+    cw_usage_error(state, "found the type '%s', expected counter, ratio, throughput, formula or fact", text);
 }
 
 static const struct cw_option option_list[] = {
-    {"type", 0, "TYPE", "only metrics of this type: counter, ratio, throughput or formula",
+    {"type", 0, "TYPE", "only metrics of this type: counter, ratio, throughput, formula or fact",
      CW_OPTION_READ(struct options, type, read_type)},
     {"unit", 0, "UNIT", "only metrics of this unit: what their name has before the two underscores (sm)",
      CW_OPTION_TEXT(struct options, unit)},
@@ -103,7 +103,7 @@ static bool add_row(struct list *l, struct row row)
 
 static void list_suffixes(struct list *l, enum cw_metric_type type)
 {
-    bool any = type != CW_FORMULA && cw_chip_base_count(l->chip, type);
+    bool any = type < CW_METRIC_TYPE_COUNT && cw_chip_base_count(l->chip, type);
     size_t base = any ? strlen(cw_chip_base_name(l->chip, type, 0)) : 0;
     for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
         char name[CW_METRIC_NAME_MAX] = "", text[256];
@@ -142,7 +142,8 @@ static bool add_answer(struct list *l, const struct cw_metric *m, uint32_t n)
 static bool is_wanted(const struct list *l, const struct cw_metric *m)
 {
     return (l->o->type < 0 || l->o->type == (int)m->type) &&
-           (!l->o->unit || cw_query_has_unit(l->chip, m->type, m->base, l->o->unit));
+           (!l->o->unit ||
+            (m->type < CW_METRIC_TYPE_COUNT && cw_query_has_unit(l->chip, m->type, m->base, l->o->unit)));
 }
 
 /* Words of a regular expression, or of full names, are nothing that people say. */
@@ -173,15 +174,10 @@ static bool add_found(struct list *l, struct row row, struct cw_search_score sco
 
 static const char *describe_base(const struct list *l, enum cw_metric_type type, uint32_t base, char *text)
 {
-    if (type != CW_FORMULA)
-        return cw_describe(l->glossary, l->chip, type, base, text, CW_DESCRIPTION_MAX);
-    const struct cw_formula *f = &l->chip->formulas->items[base];
-    return *f->description ? f->description : f->text;
-}
-
-static const char *base_name(const struct list *l, enum cw_metric_type type, uint32_t base)
-{
-    return type == CW_FORMULA ? l->chip->formulas->items[base].name : cw_chip_base_name(l->chip, type, base);
+    const char *remark = cw_metric_remark(l->chip, type, base);
+    return !remark   ? cw_describe(l->glossary, l->chip, type, base, text, CW_DESCRIPTION_MAX)
+           : *remark ? remark
+                     : l->chip->formulas->items[base].text;
 }
 
 static bool choose_base(struct list *l, enum cw_metric_type type, uint32_t base)
@@ -192,11 +188,13 @@ static bool choose_base(struct list *l, enum cw_metric_type type, uint32_t base)
     bool ok = true;
     if (l->o->search) {
         cw_search_description(&l->search, describe_base(l, type, base, text), &score);
-        cw_search_name(&l->search, base_name(l, type, base), &score);
+        cw_search_name(&l->search, cw_metric_base_name(l->chip, type, base), &score);
     }
     for (uint32_t v = 0; ok && v < variants; v++) {
-        struct row row = {
-            .base = base, .type = (uint8_t)type, .variant = (uint8_t)v, .usual = !l->o->all && type != CW_FORMULA};
+        struct row row = {.base = base,
+                          .type = (uint8_t)type,
+                          .variant = (uint8_t)v,
+                          .usual = !l->o->all && type < CW_METRIC_TYPE_COUNT};
         ok = l->o->search ? add_found(l, row, score) : add_row(l, row);
     }
     return ok;
@@ -261,10 +259,10 @@ static enum cw_status choose(struct list *l, struct cw_arena *arena, struct cw_e
         return status;
     size_t partial = whole ? 0 : l->answer_count; /* they come where nothing else does */
     l->answer_count -= partial;
-    for (int t = 0; t <= CW_FORMULA; t++) {
+    for (int t = 0; t < CW_ALL_TYPES_COUNT; t++) {
         enum cw_metric_type type = (enum cw_metric_type)t;
         list_suffixes(l, type);
-        if ((l->o->type >= 0 && l->o->type != t) || (type == CW_FORMULA && l->o->unit))
+        if ((l->o->type >= 0 && l->o->type != t) || (type >= CW_METRIC_TYPE_COUNT && l->o->unit))
             continue;
         for (uint32_t i = 0; ok && i < cw_metric_base_count(l->chip, type); i++)
             if (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit))
@@ -287,7 +285,7 @@ static void print_names(const struct list *l)
     for (size_t i = 0; i < l->count; i++) {
         const struct row *row = &l->rows[i];
         const struct suffix *suffix = &l->suffixes[row->type][row->variant];
-        const char *base = base_name(l, (enum cw_metric_type)row->type, row->base);
+        const char *base = cw_metric_base_name(l->chip, (enum cw_metric_type)row->type, row->base);
         cw_text_put(stdout, CW_TEXT_LINE, base);
         fwrite_unlocked(suffix->text, 1, suffix->length, stdout);
     }
@@ -325,7 +323,7 @@ static void print_row(const struct list *l, const struct row *row, const char *b
             cw_text_print(stdout, "%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
         return;
     }
-    if (m.type == CW_FORMULA)
+    if (m.type >= CW_METRIC_TYPE_COUNT)
         cw_describe_metric(l->glossary, l->chip, &m, description, sizeof description);
     else
         snprintf(description, sizeof description, "%s %s", base_text, cw_describe_variant(&m, variant, sizeof variant));

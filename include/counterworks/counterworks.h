@@ -98,7 +98,8 @@ enum counterworks_metric_type {
     COUNTERWORKS_COUNTER,
     COUNTERWORKS_RATIO,
     COUNTERWORKS_THROUGHPUT,
-    COUNTERWORKS_FORMULA /* of a file that was added */
+    COUNTERWORKS_FORMULA, /* over others, of the data or of a file that was added */
+    COUNTERWORKS_FACT     /* of a launch or its device, recorded without counting */
 };
 
 struct counterworks_metric {

@@ -4,7 +4,9 @@ golden=$SOURCE/tests/golden/names.txt
 metric-query chips | awk '{print $1, $NF}' | sort -k2 >chips.txt
 last=
 while read -r chip path; do
-    [ "$path" = "$last" ] || set_of_names=$(metric-query list --chip "$chip" --all-submetrics | name_set)
+    [ "$path" = "$last" ] || set_of_names=$(for type in counter ratio throughput; do
+        metric-query list --chip "$chip" --type "$type" --all-submetrics
+    done | name_set)
     last=$path
     echo "$chip $set_of_names"
 done <chips.txt | sort >ours.txt

@@ -10,7 +10,7 @@ metrics:
   board_bandwidth: {formula: 3.35e12, unit: bytes/s, description: From the data sheet}
   bandwidth_share: {formula: "dram__bytes.sum.per_second / board_bandwidth"}
 END
-metric-query list --chip GH100 --metrics-db own.yaml --type formula
+metric-query list --chip GH100 --metrics-db own.yaml --type formula | grep -v __.*formula
 metric-query list --chip GH100 --metrics-db own.yaml --search my_ipc --format csv
 metric-query describe --chip GH100 --metrics-db own.yaml my_ipc | grep -v 0x
 metric-config --chip GH100 --metrics-db own.yaml -m my_ipc,bandwidth_share,sm__inst_executed.sum --no-native -o plan.cwc --explain | tail -3

@@ -1,9 +1,10 @@
 # What can be measured: lists, descriptions and sets, without a GPU.
 metric-query chips
 metric-query sets | sed 's/  */ /g' | cut -d' ' -f1,2 | head -3
-metric-query list --chip GH100 | wc -l
-metric-query list --chip GH100 --all-submetrics | wc -l
-metric-query list --chip GH100 --all-submetrics | sort -u | wc -l
+# formulas and facts apart
+metric-query list --chip GH100 | cut -f2 | grep -cvE 'formula|fact'
+metric-query list --chip GH100 --all-submetrics | grep -cvE '^(launch|roofline|device)__|sm__maximum_warps_'
+metric-query list --chip GH100 --all-submetrics | sort | uniq -d | wc -l
 metric-query list --chip GH100 --unit dram --search '^dram__bytes'
 metric-query list --chip GH100 --type ratio --search lts__t_request_hit --format csv
 metric-query list --chip gh100 --type ratio --search lts__t_request_hit --format json --all-submetrics

@@ -23,7 +23,7 @@ metric-query list --chip GH100 --search 'a b c d e f g h i j k l m n o p q'; ech
 printf 'schema: 1\nmetrics:\n  my_rate: {formula: "sm__inst_executed.sum / 2", description: Half a "frobnication"}\n' >mine.yaml
 metric-query list --chip GH100 --metrics-db mine.yaml --search frobnication --format csv
 metric-query list --chip GH100 --metrics-db mine.yaml --search frobnication --format json
-metric-query list --chip GH100 --metrics-db mine.yaml --type formula --all-submetrics
+metric-query list --chip GH100 --metrics-db mine.yaml --type formula --all-submetrics | grep -v __
 # every name is printed as describe spells it
 metric-query list --chip GH100 --unit dram --all-submetrics | sed -n '1p;73p;$p' >names.txt
 cat names.txt

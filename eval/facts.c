@@ -1,0 +1,72 @@
+#include "eval/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metricdb/fact.h"
+
+static double of_range(const struct cw_range *r, enum cw_range_fact field)
+{
+    double blocks = (double)r->grid[0] * r->grid[1] * r->grid[2];
+    double threads = (double)r->block[0] * r->block[1] * r->block[2];
+    if (field <= CW_RANGE_THREADS && blocks * threads == 0) /* a range of several launches */
+        return NAN;
+    switch (field) {
+    case CW_RANGE_GRID_SIZE:
+        return blocks;
+    case CW_RANGE_GRID_X:
+    case CW_RANGE_GRID_Y:
+    case CW_RANGE_GRID_Z:
+        return r->grid[field - CW_RANGE_GRID_X];
+    case CW_RANGE_BLOCK_SIZE:
+        return threads;
+    case CW_RANGE_BLOCK_X:
+    case CW_RANGE_BLOCK_Y:
+    case CW_RANGE_BLOCK_Z:
+        return r->block[field - CW_RANGE_BLOCK_X];
+    case CW_RANGE_THREADS:
+        return blocks * threads;
+    case CW_RANGE_STREAM:
+        return (double)r->stream;
+    case CW_RANGE_CONTEXT:
+        return (double)r->context;
+    default:
+        return r->device;
+    }
+}
+
+/* An attribute that is a number and nothing else. */
+static double of_device(const struct cw_device *device, const char *key)
+{
+    const char *text = cw_device_attribute(device, key);
+    char *end = NULL;
+    double value = text ? strtod(text, &end) : NAN;
+    return text && end != text && !*end ? value : NAN;
+}
+
+void cw_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t start, uint32_t count, double *out)
+{
+    const struct cw_fact *f = cw_fact(fact);
+    const bool ranges = data->schema.profiler == CW_PROFILER_RANGE;
+    uint32_t device = UINT32_MAX;
+    double value = NAN;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_range *r = ranges ? &data->ranges[start + i] : NULL;
+        if (r && f->source == CW_FACT_OF_RANGE) {
+            value = of_range(r, f->field);
+        } else if (r && f->source == CW_FACT_OF_DEVICE && r->device != device) {
+            device = r->device;
+            value = of_device(&data->devices[device], f->key);
+        }
+        out[i] = value;
+    }
+}
+
+bool cw_facts_held(const struct cw_counter_data *data, uint32_t fact)
+{
+    double value = NAN;
+    for (uint32_t i = 0; i < data->range_count && isnan(value); i++)
+        cw_facts_load(data, fact, i, 1, &value);
+    return !isnan(value);
+}

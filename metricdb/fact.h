@@ -1,0 +1,41 @@
+/* Facts: what is known of a launch and its device without counting. A capture carries them beside its counters; a fact
+ * is a metric of type CW_FACT, on every chip, and needs no pass. */
+#ifndef CW_METRICDB_FACT_H
+#define CW_METRICDB_FACT_H
+
+#include <stdint.h>
+
+enum cw_fact_source {
+    CW_FACT_OF_RANGE,  /* a field of the range, enum cw_range_fact */
+    CW_FACT_OF_LAUNCH, /* recorded by the fact's name */
+    CW_FACT_OF_DEVICE  /* an attribute of the device by its key */
+};
+
+enum cw_range_fact {
+    CW_RANGE_GRID_SIZE,
+    CW_RANGE_GRID_X,
+    CW_RANGE_GRID_Y,
+    CW_RANGE_GRID_Z,
+    CW_RANGE_BLOCK_SIZE,
+    CW_RANGE_BLOCK_X,
+    CW_RANGE_BLOCK_Y,
+    CW_RANGE_BLOCK_Z,
+    CW_RANGE_THREADS,
+    CW_RANGE_STREAM,
+    CW_RANGE_CONTEXT,
+    CW_RANGE_DEVICE
+};
+
+struct cw_fact {
+    const char *name, *unit, *description;
+    enum cw_fact_source source;
+    enum cw_range_fact field; /* of the range */
+    const char *key;          /* of the device's attribute */
+};
+
+uint32_t cw_fact_count(void);
+const struct cw_fact *cw_fact(uint32_t index);
+/* The index of a fact, or CW_NONE. */
+uint32_t cw_fact_find(const char *name);
+
+#endif
