@@ -16,6 +16,7 @@ target_link_options(cw_test_io_fail INTERFACE -Wl,--wrap=fsync,--wrap=close)
 
 cw_unit(base_test cw_base cw_test_io_fail)
 cw_unit(base_text_test cw_base)
+cw_unit(base_shorten_test cw_base)
 cw_unit(base_usage_test cw_base)
 cw_unit(image_config_image_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_counter_data_test cw_test_image cw_test_alloc_fail)

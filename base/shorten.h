@@ -1,0 +1,14 @@
+/* Names of C++ functions for a column of a table. */
+#ifndef CW_BASE_SHORTEN_H
+#define CW_BASE_SHORTEN_H
+
+#include <stddef.h>
+
+enum { CW_SHORT_SIZE = 2048 };
+
+/* A function's name, escaped as base/text.h does it, in `width` columns at most; 0: all of it. Left out are, until it
+ * fits: the type that it returns and its parameters, then namespaces, then the end of its template arguments, then the
+ * middle of its own name: "vectorized_elementwise_kernel<4, CUDAFunctor_add<fl..>". Returns `text`. */
+const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE]);
+
+#endif
