@@ -281,6 +281,35 @@ static bool merge_range(const struct grouping *g, const uint32_t *full, uint32_t
     return durations != NULL;
 }
 
+/* A fact of a group is one that its ranges agree on, or the mean. */
+static double mean_fact(const struct grouping *g, const uint32_t *full, uint32_t k, uint32_t fact)
+{
+    const struct cw_group *group = &g->items[k];
+    const double *facts = g->data->facts + (size_t)fact * g->data->range_count;
+    const double first = facts[group->ranges[0]];
+    uint32_t most = full[group->ranges[0]];
+    bool equal = true;
+    double sum = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        most = full[group->ranges[i]] > most ? full[group->ranges[i]] : most;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const double fact_here = facts[group->ranges[i]];
+        equal = equal && fact_here == first;
+        sum += full[group->ranges[i]] == most ? fact_here : 0;
+    }
+    return equal ? first : sum / group->used;
+}
+
+static bool merge_facts(const struct grouping *g, const uint32_t *full)
+{
+    const uint32_t facts = g->data->schema.fact_count, count = g->groups->count;
+    double *to = g->groups->data.facts = cw_arena_alloc(g->arena, (size_t)facts * count, sizeof *to);
+    for (uint32_t f = 0; to && f < facts; f++)
+        for (uint32_t k = 0; k < count; k++)
+            to[(size_t)f * count + k] = mean_fact(g, full, k, f);
+    return to != NULL;
+}
+
 static enum cw_status merge(struct grouping *g, struct cw_error *err)
 {
     struct cw_counter_data *to = &g->groups->data;
@@ -298,7 +327,7 @@ static enum cw_status merge(struct grouping *g, struct cw_error *err)
     }
     for (uint32_t k = 0; enough && k < count; k++)
         enough = merge_range(g, full, k, &ranges[k]);
-    if (!enough)
+    if (!enough || !merge_facts(g, full))
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < columns; c++)
         for (uint32_t k = 0; k < count; k++)

@@ -85,6 +85,19 @@ Test(eval_groups, the_gravest_of_a_group_is_told)
     value_of("sm__lookups.sum", 0, CW_VALUE_OK);
 }
 
+Test(eval_groups, facts_that_launches_agree_on)
+{
+    static const char *const names[] = {"launch__registers_per_thread", "launch__local_mem_per_thread"};
+    static double facts[] = {40, 40, 64, 8, 24, NAN};
+    data.schema.fact_count = 2;
+    data.schema.fact_names = names;
+    data.facts = facts;
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.data.facts[0] == 40 && groups.data.facts[1] == 64);
+    cr_expect(groups.data.facts[2] == 16, "the mean of those that differ");
+    cr_expect(isnan(groups.data.facts[3]));
+}
+
 Test(eval_groups, by_nvtx_device_and_rank)
 {
     static const struct cw_pair step[] = {{"nvtx", "step"}, {"rank", "10"}}, other[] = {{"rank", "9"}};
