@@ -75,6 +75,8 @@ enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits
     if (status != CW_OK)
         return status;
     c->added += c->parts.added;
+    c->parts.schema.fact_names = cw_fact_names;
+    c->parts.schema.fact_count = CW_FACT__COUNT;
     c->patched = find_patched(c);
     return c->patched ? CW_OK : cw_error_nomem(err);
 }

@@ -89,7 +89,10 @@
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(cuLaunchKernelEx)                                                                                                \
     X(cuFuncGetParamInfo)                                                                                              \
+    X(cuFuncGetAttribute)                                                                                              \
     X(cuFuncLoad)                                                                                                      \
+    X(cuKernelGetAttribute)                                                                                            \
+    X(cuDeviceTotalMem_v2)                                                                                             \
     X(cuKernelGetParamInfo)                                                                                            \
     X(cuGraphLaunch)                                                                                                   \
     X(cuGraphGetNodes)                                                                                                 \

@@ -236,6 +236,8 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
         cw_write_u32(out, launch->grid[i]);
         cw_write_u32(out, launch->block[i]);
     }
+    for (int f = 0; f < CW_FACT__COUNT; f++)
+        cw_write_f64(out, launch->facts[f]);
 }
 
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena)
@@ -257,6 +259,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
         launch->grid[i] = cw_read_u32(in);
         launch->block[i] = cw_read_u32(in);
     }
+    cw_read_f64s(in, launch->facts, CW_FACT__COUNT);
 }
 
 void cw_graph_name(uint32_t kernels, char *text, size_t size)

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 
+#include "agent/common/facts.h"
 #include "base/bytes.h"
 #include "image/counter_data.h"
 
@@ -96,6 +97,7 @@ struct cw_launch {
     uint32_t graphs;  /* how many CUDA graphs were launched in it */
     uint64_t context, stream, start_ns, end_ns;
     uint32_t grid[3], block[3];
+    double facts[CW_FACT__COUNT]; /* NaN unknown; of a user range what all its launches agree in */
 };
 void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch);
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena);

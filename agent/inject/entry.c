@@ -24,7 +24,8 @@ enum { MODES = sizeof modes / sizeof *modes };
 static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
     return (mode->launch_entered && (cw_inject_launches(id) || cw_stream_capture_follows(id))) ||
-           (mode->rest && cw_reach_follows(id)) || (mode->wants && mode->wants(id));
+           (mode->rest && cw_reach_follows(id)) || (mode->facts && cw_kernel_facts_follows(id)) ||
+           (mode->wants && mode->wants(id));
 }
 
 /* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
@@ -204,8 +205,11 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     void (*other)(CUpti_CallbackId, const CUpti_CallbackData *) = entered ? mode->call_entered : mode->call_left;
     if (entered)
         cw_in_flight_gate();
+    if (entered && mode->facts && !cw_inject->over && cw_inject_launches(id))
+        cw_kernel_facts_learn(id, call);
     if (cw_inject->over)
         return;
+    cw_kernel_facts_follow(id, call);
     if (entered && cw_stream_capture_begins(id))
         rest_before_capture(mode);
     cw_stream_capture_follow(id, call);
@@ -235,6 +239,7 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
         cw_stream_capture_forget(data->context);
         mode->context_destroyed(data->context);
         cw_idle_forget(data->context);
+        cw_kernel_facts_forget();
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
         mode->module_unloading(data->context);
 }
@@ -259,8 +264,10 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
     if (loaded && mode && mode->module_loaded && !cw_inject->over)
         mode->module_loaded(data->resourceDescriptor);
-    if (unloaded)
+    if (unloaded) {
         cw_kernel_forget();
+        cw_kernel_facts_forget();
+    }
     return loaded || (unloaded && mode && !mode->module_unloading);
 }
 

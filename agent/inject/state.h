@@ -7,6 +7,7 @@
 #include "agent/inject/driver/alone.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/kernel_facts.h"
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
@@ -33,6 +34,7 @@
     X(struct cw_sent_modules, sent_modules)                                                                            \
     X(struct cw_nvml, nvml)                                                                                            \
     X(struct cw_in_flight, in_flight)                                                                                  \
+    X(struct cw_kernel_facts, kernel_facts)                                                                            \
     X(struct cw_stream_captures, stream_captures)                                                                      \
     X(struct cw_idle, idle)                                                                                            \
     X(struct cw_reach, reach)                                                                                          \

@@ -222,7 +222,7 @@ enum cw_status cw_range_output_open(struct cw_range_output *o, const char *patte
 {
     *o = (struct cw_range_output){
         .pattern = pattern, .schema = schema, .run_count = runs, .groups = groups, .arena = cw_arena_create()};
-    o->runs = runs > 1 ? cw_runs_create(cw_schema_columns(schema), schema->pass_count) : NULL;
+    o->runs = runs > 1 ? cw_runs_create(cw_schema_columns(schema), schema->pass_count, schema->fact_count) : NULL;
     if (!o->arena || (runs > 1 && !o->runs))
         return cw_error_nomem(err);
     const struct cw_file_name_parts parts = {.process = (uint32_t)getpid()};

@@ -19,7 +19,7 @@ struct record {
 
 struct cw_runs {
     struct cw_arena *arena;
-    uint32_t columns, passes, run, group, count, capacity, added;
+    uint32_t columns, passes, facts, run, group, count, capacity, added;
     uint32_t groups; /* that have had their first run; they begin in order, from 0 */
     bool first;      /* this is the first of its group */
     struct record *records;
@@ -29,12 +29,13 @@ struct cw_runs {
     const char *added_name;
 };
 
-struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes)
+struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes, uint32_t facts)
 {
     struct cw_runs *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    *r = (struct cw_runs){.arena = cw_arena_create(), .columns = columns, .passes = passes, .slot_count = 1024};
+    *r = (struct cw_runs){
+        .arena = cw_arena_create(), .columns = columns, .passes = passes, .facts = facts, .slot_count = 1024};
     if (r->arena)
         return r;
     free(r);
@@ -120,6 +121,7 @@ static bool index_records(struct cw_runs *r)
 static bool copy_range(struct cw_runs *r, struct record *to, const struct cw_run_range *from)
 {
     struct cw_range *range = &to->data.range;
+    double *facts = from->range.facts ? cw_arena_alloc(r->arena, r->facts, sizeof *facts) : NULL;
     to->data = *from;
     to->data.place = cw_arena_strdup(r->arena, from->place);
     range->name = cw_arena_strdup(r->arena, from->range.name);
@@ -129,9 +131,13 @@ static bool copy_range(struct cw_runs *r, struct record *to, const struct cw_run
     to->durations = cw_arena_alloc(r->arena, r->passes, sizeof *to->durations);
     for (uint32_t i = 0; to->durations && i < r->passes; i++)
         to->durations[i] = NAN;
+    if (facts)
+        memcpy(facts, from->range.facts, r->facts * sizeof *facts);
+    range->facts = facts;
     to->data.values = to->values;
     range->durations = to->durations;
-    return to->data.place && range->name && range->kernel && to->attributes && to->values && to->durations;
+    return to->data.place && range->name && range->kernel && to->attributes && to->values && to->durations &&
+           (facts || !from->range.facts);
 }
 
 static struct record *append(struct cw_runs *r, const struct cw_run_range *range)

@@ -21,7 +21,7 @@ struct cw_run_range {
 };
 
 /* NULL when out of memory. */
-struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes);
+struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes, uint32_t facts);
 void cw_runs_destroy(struct cw_runs *runs);
 /* A run of a group begins. */
 void cw_runs_begin(struct cw_runs *runs, uint32_t group);

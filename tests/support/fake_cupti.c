@@ -165,6 +165,13 @@ static CUresult no_parameter(CUfunction function, size_t index, size_t *offset, 
     return function && index ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
 }
 
+static CUresult function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    tell("cuFuncGetAttribute");
+    *value = (int)attribute;
+    return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
 {
     return config && function && parameters && extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
@@ -195,6 +202,7 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuDeviceGetPCIBusId = device_name,
                              .cuDriverGetVersion = driver_version,
                              .cuStreamIsCapturing = is_capturing,
+                             .cuFuncGetAttribute = function_attribute,
                              .cuFuncGetParamInfo = no_parameter,
                              .cuLaunchKernelEx = launch_kernel};
     return path == NULL;
@@ -232,7 +240,8 @@ void fake_cupti_load_module(void)
 
 void fake_cupti_launch(CUpti_ApiCallbackSite site)
 {
-    cuLaunchKernel_params params = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
+    cuLaunchKernel_params params = {
+        .f = (CUfunction)0x100, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
     CUresult result = CUDA_SUCCESS;
     const CUpti_CallbackData call = {.callbackSite = site,
                                      .functionParams = &params,

@@ -281,6 +281,16 @@ void cw_inject_unlock(void)
 {
 }
 
+void cw_inject_acquire(void)
+{
+    fake_profiler.let_go = false;
+}
+
+void cw_inject_release(void)
+{
+    fake_profiler.let_go = true;
+}
+
 void cw_inject_wait(void)
 {
     void (*meanwhile)(void) = fake_profiler.meanwhile;

@@ -22,6 +22,7 @@ struct fake_profiler {
     void (*meanwhile)(void); /* what another thread does while one waits, once */
     void (*beside)(void);    /* the same while one waits for a context to come to rest */
     void (*paused)(void);    /* and while one pauses, once */
+    bool let_go;             /* the lock is */
     bool slow;               /* a millisecond passes at each look at the clock */
     bool busy;               /* no context comes to rest */
     int loaded;              /* functions */

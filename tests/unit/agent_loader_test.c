@@ -125,6 +125,34 @@ static void load_code_beside(const char *call)
     }
 }
 
+static void *use_range(void *unused)
+{
+    counterworks_range_push("beside");
+    return unused;
+}
+
+static void use_range_beside(const char *call)
+{
+    pthread_t other;
+    if (moment && strcmp(call, moment) == 0) {
+        moment = NULL;
+        cr_assert(pthread_create(&other, NULL, use_range, NULL) == 0);
+        pthread_join(other, NULL);
+    }
+}
+
+/* It may load the kernel's code, which waits for what other threads do. */
+Test(loader, the_driver_is_not_asked_about_kernels_with_the_lock, .timeout = BEFORE_LONG)
+{
+    begin(CW_MODE_RANGE);
+    fake_cupti_create_context();
+    fake_cupti.called = use_range_beside;
+    moment = "cuFuncGetAttribute";
+    launch();
+    cr_expect_null(moment);
+    fake_agent_close(&agent);
+}
+
 Test(loader, the_driver_is_not_waited_for_with_the_lock, .timeout = BEFORE_LONG)
 {
     begin(CW_MODE_RANGE);

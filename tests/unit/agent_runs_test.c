@@ -6,14 +6,14 @@
 #include "agent/output/runs.h"
 #include "tests/support/alloc_fail.h"
 
-enum { COUNTERS = 3, PASSES = 2 };
+enum { COUNTERS = 3, PASSES = 2, FACTS = 2 };
 
 static struct cw_runs *runs;
 static struct cw_error err;
 
 static void set_up(void)
 {
-    runs = cw_runs_create(COUNTERS, PASSES);
+    runs = cw_runs_create(COUNTERS, PASSES, FACTS);
     cr_assert(runs);
 }
 
@@ -68,6 +68,25 @@ Test(runs, occurrences_match_in_order)
     }
     cr_expect(cw_runs_get(runs, 2)->range.durations[1] == 30);
     cr_expect(strcmp(cw_range_attribute(&cw_runs_get(runs, 2)->range, "replay"), "application") == 0);
+}
+
+Test(runs, facts_are_those_of_the_first)
+{
+    double facts[FACTS] = {40, NAN};
+    struct cw_value values[COUNTERS] = {{CW_FORM_NOT_COLLECTED}};
+    struct cw_run_range range = {.place = "app", .range = {"a", "a", .facts = facts}, .values = values};
+    cw_runs_begin(runs, 0);
+    cr_assert(cw_runs_add(runs, &range, &err) == CW_OK);
+    range.range.facts = NULL; /* of a range whose facts nobody knows */
+    cr_assert(cw_runs_add(runs, &range, &err) == CW_OK);
+    cw_runs_begin(runs, 0);
+    facts[0] = 50;
+    range.range.facts = facts;
+    cr_assert(cw_runs_add(runs, &range, &err) == CW_OK);
+    const double *kept = cw_runs_get(runs, 0)->range.facts;
+    cr_assert(kept && kept != facts);
+    cr_expect(kept[0] == 40 && isnan(kept[1]));
+    cr_expect_null(cw_runs_get(runs, 1)->range.facts);
 }
 
 Test(runs, differences_are_told_and_what_matches_is_kept)
@@ -127,7 +146,7 @@ Test(runs, every_failing_allocation_is_reported)
     for (long n = 0; n < 200 && !done; n++) {
         cw_runs_destroy(runs);
         cw_alloc_fail_after(n);
-        runs = cw_runs_create(COUNTERS, PASSES);
+        runs = cw_runs_create(COUNTERS, PASSES, FACTS);
         bool good = runs != NULL;
         if (runs) {
             cw_runs_begin(runs, 0);

@@ -96,7 +96,7 @@ if(CUPTI_INCLUDE_DIR)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
   add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/driver/descriptor.c ${inject}/driver/say.c
-              ${inject}/ranges/user_ranges.c ${inject}/ranges/collection.c ${inject}/ranges/collection_launches.c
+              ${inject}/driver/kernel_facts.c ${inject}/ranges/user_ranges.c ${inject}/ranges/collection.c ${inject}/ranges/collection_launches.c
               ${inject}/modes/once.c)
   target_link_libraries(cw_test_profiler PUBLIC cw_test_inject PkgConfig::CRITERION)
   cw_unit(agent_graph_test cw_test_inject)
@@ -115,6 +115,8 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_in_flight_test cw_test_profiler)
   cw_unit(agent_range_test cw_test_profiler)
   target_sources(agent_range_test PRIVATE ${inject}/modes/range.c)
+  cw_unit(agent_facts_test cw_test_profiler)
+  target_sources(agent_facts_test PRIVATE ${inject}/modes/range.c)
   cw_unit(agent_pc_test cw_test_profiler)
   target_sources(agent_pc_test PRIVATE ${inject}/modes/pc.c)
   cw_unit(agent_sass_test cw_test_profiler)

@@ -204,7 +204,8 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                          .end_ns = l->end_ns,
                          .durations = c->durations,
                          .attribute_count = about.count,
-                         .attributes = about.pairs};
+                         .attributes = about.pairs,
+                         .facts = l->facts};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
     enum cw_status status = cw_range_images_decode(images, range, c->values, c->durations, err);
@@ -232,6 +233,7 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
                                    struct cw_range_images *images, struct cw_error *err)
 {
     struct cw_launch unknown = {.kernel = ""};
+    cw_facts_forget(unknown.facts);
     struct cw_device device = *b->device;
     const struct cw_range_source source = {p->pid, p->program, &device};
     size_t ranges = images->ranges;

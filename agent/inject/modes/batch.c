@@ -348,7 +348,8 @@ static void abandon(void)
     cw_collection_stop_all();
 }
 
-const struct cw_inject_mode cw_inject_batch = {.load = cw_range_load,
+const struct cw_inject_mode cw_inject_batch = {.facts = true,
+                                               .load = cw_range_load,
                                                .setup = setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,

@@ -300,8 +300,8 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     bool graph = cw_inject_launches_graph(id);
-    if (c && graph && c->open_range)
-        c->launches[c->count - 1].data.graphs++;
+    if (c && c->open_range)
+        cw_collection_inside(c, id, call);
     if (!c || self->user || !cw_stream_runs_launch(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
@@ -446,7 +446,8 @@ static bool rest(void)
     return !cw_collection_any_runs();
 }
 
-const struct cw_inject_mode cw_inject_range = {.load = cw_range_load,
+const struct cw_inject_mode cw_inject_range = {.facts = true,
+                                               .load = cw_range_load,
                                                .setup = cw_range_setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,

@@ -9,6 +9,7 @@
 
 struct cw_seen_launch { /* what is known of a range before it is sent */
     char *kernel, *nvtx;
+    uint32_t kernels;     /* launches in a user range so far, graphs too */
     uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
     struct cw_launch data;
 };
@@ -162,6 +163,8 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
 /* The same for one whose return is not waited for. */
 bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
                          const char *name);
+/* A launch in the user range that is open: the range keeps the facts that all of its launches agree in. */
+void cw_collection_inside(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes its return; a launch that the driver refused is forgotten or, where its range was pushed, not wanted. False for
  * a launch that was not noted. */
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *call);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "agent/inject/driver/kernel_facts.h"
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/user_ranges.h"
 
@@ -36,6 +37,7 @@ bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *ra
     struct cw_seen_launch l = {.data.user = true};
     if (c->count == cw_collections->at_once)
         return false;
+    cw_facts_forget(l.data.facts);
     note(c, &l, "", range->id);
     return true;
 }
@@ -51,8 +53,21 @@ bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUp
                                         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
                                         .stream = (uint64_t)(uintptr_t)config->hStream,
                                         .graphs = launch.graph}};
+    cw_kernel_facts_get(&launch, l.data.facts);
     note(c, &l, name ? name : "", 0);
     return true;
+}
+
+void cw_collection_inside(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_seen_launch *range = &c->launches[c->count - 1];
+    struct cw_driver_launch launch;
+    double facts[CW_FACT__COUNT];
+    if (!cw_inject_launch(&launch, id, call))
+        return;
+    cw_kernel_facts_get(&launch, facts);
+    cw_facts_join(range->data.facts, facts, !range->kernels++);
+    range->data.graphs += launch.graph;
 }
 
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
