@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "metricdb/chip_load.h"
+#include "metricdb/formula_load.h"
 #include "metricdb/data.h"
 #include "metricdb/set.h"
 #include "metricdb/yaml.h"
@@ -439,6 +440,8 @@ enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *conte
         status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status == CW_OK)
         status = check_chip(&l, file.data, file.size, arena, err);
+    if (status == CW_OK)
+        status = cw_formulas_load_shipped(&l.chip, NULL, arena, err);
     if (status == CW_OK)
         status = check_sets(l.chip, report, context, counts, arena, err);
     cw_bytes_free(&file);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
+#include "metricdb/formula_load.h"
 #include "metricdb/set.h"
 
 static struct cw_arena *arena;
@@ -64,8 +65,10 @@ Test(set, shipped_sets_serve_every_chip, .timeout = 200)
     cr_assert_eq(cw_set_list(&names, &sets, NULL, arena, NULL), CW_OK);
     cr_expect_geq(sets, 14);
     cr_assert_leq(count, 64);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         cr_assert_eq(cw_chip_load_file(&chips[i], files[i].path, arena, NULL), CW_OK);
+        cr_assert_eq(cw_formulas_load_shipped(&chips[i], NULL, arena, NULL), CW_OK);
+    }
     for (size_t k = 0; k < sets; k++) {
         char path[512];
         for (size_t i = 0; i < count; i++) {
