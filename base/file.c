@@ -9,12 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool cw_file_is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 enum cw_status cw_file_read(struct cw_bytes *out, const char *path, size_t limit, struct cw_error *err)
 {
     *out = (struct cw_bytes){0};
     if (limit > SIZE_MAX / 4) /* room to double below */
         limit = SIZE_MAX / 4;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = cw_file_is_standard(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     enum cw_status status = CW_OK;
@@ -77,6 +82,62 @@ bool cw_file_is_same(const char *a, const char *b)
     return !is_a && !is_b && strcmp(a, b) == 0;
 }
 
+/* ---- kinds of files --------------------------------------------------------------------------------------------- */
+
+const struct cw_file_kind cw_file_plan = {"a config image", true, {CW_FILE_HEAD_PLAN}};
+const struct cw_file_kind cw_file_capture = {"a capture", true, {CW_FILE_HEAD_CAPTURE}};
+const struct cw_file_kind cw_file_hdf5 = {"HDF5",
+                                          true,
+                                          {"\x89"
+                                           "HDF\r\n\x1a\n"}};
+const struct cw_file_kind cw_file_csv = {"CSV of metric-eval", false, {"range,", "sample,", "device,"}};
+const struct cw_file_kind cw_file_json = {"JSON of metric-eval", false, {"{\"capture\": "}};
+
+/* The descriptor of standard output or error where that is the file, -1 otherwise. */
+static int standard(const struct stat *st)
+{
+    struct stat of;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &of) == 0 && of.st_dev == st->st_dev && of.st_ino == st->st_ino)
+            return fd;
+    return -1;
+}
+
+bool cw_file_is_kind(int fd, const struct cw_file_kind *kind)
+{
+    char head[32] = "";
+    ssize_t size = read(fd, head, sizeof head - 1);
+    bool found = false;
+    for (size_t i = 0; size > 0 && i < sizeof kind->heads / sizeof *kind->heads && kind->heads[i]; i++)
+        found = found || strncmp(head, kind->heads[i], strlen(kind->heads[i])) == 0;
+    return found;
+}
+
+enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *kind, bool force, struct cw_error *err)
+{
+    struct stat st;
+    enum cw_status status = CW_OK;
+    if (cw_file_is_standard(path) ? fstat(STDOUT_FILENO, &st) != 0 : stat(path, &st) != 0)
+        return CW_OK;
+    bool device = S_ISCHR(st.st_mode);
+    if ((!device || !kind->binary) && (force || !S_ISREG(st.st_mode) || !st.st_size || standard(&st) >= 0))
+        return CW_OK;
+    int fd = cw_file_is_standard(path) ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                       : open(path, (device ? O_WRONLY : O_RDONLY) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (device && fd >= 0 && isatty(fd))
+        status =
+            cw_error_set(err, CW_ERR_USAGE, "%s: found a terminal, expected a file or pipe for %s", path, kind->name);
+    else if (!device && fd < 0)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot read what is there: %s", path, strerror(errno));
+    else if (!device && !cw_file_is_kind(fd, kind))
+        status = cw_error_set(err, CW_ERR_USAGE,
+                              "%s: found a file that is not %s, expected one to replace, or none; --force replaces it",
+                              path, kind->name);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 /* ---- what is written -------------------------------------------------------------------------------------------- */
 
 int cw_file_open_write(const char *path, int flags)
@@ -121,16 +182,6 @@ enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err)
 
 /* ---- new files -------------------------------------------------------------------------------------------------- */
 
-/* The descriptor of standard output or error where that is the file, -1 otherwise. */
-static int standard(const struct stat *st)
-{
-    struct stat of;
-    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fstat(fd, &of) == 0 && of.st_dev == st->st_dev && of.st_ino == st->st_ino)
-            return fd;
-    return -1;
-}
-
 static bool is_special(const char *path) /* /dev/stdout, wherever that leads, or a pipe */
 {
     struct stat st;
@@ -159,12 +210,17 @@ static mode_t mode_of(const char *path)
 
 enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
 {
-    char *target = realpath(path, NULL); /* a link stays one */
-    *f = (struct cw_new_file){.path = path, .fd = -1, .target = target ? target : strdup(path)};
-    if (is_special(path))
+    const char *folder = getenv("TMPDIR");
+    bool printed = cw_file_is_standard(path);
+    char *target = printed ? NULL : realpath(path, NULL); /* a link stays one */
+    *f = (struct cw_new_file){.path = path, .fd = -1, .target = target || printed ? target : strdup(path)};
+    if (!printed && is_special(path))
         return cw_error_set(err, CW_ERR_IO,
                             "%s: found standard output, a device, pipe or folder, expected a file or none", path);
-    if (!f->target || asprintf(&f->temporary, "%s.XXXXXX", f->target) < 0) {
+    int made = printed     ? asprintf(&f->temporary, "%s/counterworks.XXXXXX", folder && *folder ? folder : "/tmp")
+               : f->target ? asprintf(&f->temporary, "%s.XXXXXX", f->target)
+                           : -1;
+    if (made < 0) {
         f->temporary = NULL;
         return cw_error_nomem(err);
     }
@@ -172,26 +228,6 @@ enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct 
     if (f->fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     return CW_OK;
-}
-
-enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_error *err)
-{
-    enum cw_status status = CW_OK;
-    if (f->fd >= 0) {
-        (void)!fchmod(f->fd, mode_of(f->path));
-        if (keep)
-            status = cw_file_finish(f->fd, f->path, err);
-        else
-            close(f->fd);
-        if (keep && status == CW_OK && rename(f->temporary, f->target) != 0)
-            status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", f->path, strerror(errno));
-        if (!keep || status != CW_OK)
-            unlink(f->temporary);
-    }
-    free(f->temporary);
-    free(f->target);
-    *f = (struct cw_new_file){.fd = -1};
-    return status;
 }
 
 static enum cw_status write_all(int fd, const char *path, const uint8_t *data, size_t size, struct cw_error *err)
@@ -206,6 +242,45 @@ static enum cw_status write_all(int fd, const char *path, const uint8_t *data, s
         size -= (size_t)n;
     }
     return CW_OK;
+}
+
+/* Standard output gets all of it, and what was printed there before comes first. */
+static enum cw_status copy_to_standard(const char *from, struct cw_error *err)
+{
+    uint8_t part[64 * 1024];
+    int fd = open(from, O_RDONLY | O_CLOEXEC); /* the file's own descriptor may be at any place */
+    enum cw_status status = fd >= 0 ? cw_file_flush(err) : cw_error_set(err, CW_ERR_IO, "%s: cannot open", from);
+    ssize_t n = 0;
+    while (status == CW_OK && ((n = read(fd, part, sizeof part)) > 0 || (n < 0 && errno == EINTR)))
+        status = n > 0 ? write_all(STDOUT_FILENO, "standard output", part, (size_t)n, err) : CW_OK;
+    if (status == CW_OK && n < 0)
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot read: %s", from, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    if (f->fd >= 0) {
+        if (f->target)
+            (void)!fchmod(f->fd, mode_of(f->path));
+        if (keep)
+            status = cw_file_finish(f->fd, f->path, err);
+        else
+            close(f->fd);
+        if (keep && status == CW_OK && !f->target)
+            status = copy_to_standard(f->temporary, err);
+        else if (keep && status == CW_OK && rename(f->temporary, f->target) != 0)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot rename into place: %s", f->path, strerror(errno));
+        if (!keep || status != CW_OK || !f->target)
+            unlink(f->temporary);
+    }
+    free(f->temporary);
+    free(f->target);
+    *f = (struct cw_new_file){.fd = -1};
+    return status;
 }
 
 /* What a writer makes of an open file. */
@@ -257,6 +332,10 @@ static enum cw_status fill_special(const char *path, const struct content *c, st
 static enum cw_status make(const char *path, const struct content *c, struct cw_error *err)
 {
     struct cw_new_file file;
+    if (cw_file_is_standard(path)) {
+        enum cw_status before = cw_file_flush(err);
+        return before == CW_OK ? fill(STDOUT_FILENO, "standard output", c, err) : before;
+    }
     if (is_special(path))
         return fill_special(path, c, err);
     enum cw_status status = cw_new_file_open(&file, path, err);

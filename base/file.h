@@ -14,6 +14,9 @@ struct cw_bytes {
     size_t size;
 };
 
+/* "-" names standard input where a file is read, and standard output where one is written; "./-" is a file. */
+bool cw_file_is_standard(const char *path);
+
 /* Reads a regular file or a pipe. More than `limit` bytes is CW_ERR_INPUT. Release with cw_bytes_free. The data is
  * followed by a NUL byte that is not counted. */
 enum cw_status cw_file_read(struct cw_bytes *out, const char *path, size_t limit, struct cw_error *err);
@@ -21,6 +24,27 @@ void cw_bytes_free(struct cw_bytes *bytes);
 
 /* Whether two names are of one regular file, or, where there is none yet, the same. */
 bool cw_file_is_same(const char *a, const char *b);
+
+/* Files of a kind, by what each begins with. */
+struct cw_file_kind {
+    const char *name;     /* "a capture" */
+    bool binary;          /* no text that a terminal may be given */
+    const char *heads[4]; /* one of these texts; NULL after the last */
+};
+#define CW_FILE_HEAD_PLAN                                                                                              \
+    "\x89"                                                                                                             \
+    "CWC\r\n\x1a\n"
+#define CW_FILE_HEAD_CAPTURE                                                                                           \
+    "\x89"                                                                                                             \
+    "CWD\r\n\x1a\n"
+extern const struct cw_file_kind cw_file_plan, cw_file_capture, cw_file_hdf5, cw_file_csv, cw_file_json;
+
+/* Whether a new file of a kind may take the place of what `path` leads to: a file of that kind, an empty one, none, or
+ * a pipe. CW_ERR_USAGE where a file of another kind is there, unless `force`, or a terminal that would be given binary
+ * data. To be asked before the work is done. */
+enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *kind, bool force, struct cw_error *err);
+/* Whether the file begins as those of a kind, from where `fd` reads. */
+bool cw_file_is_kind(int fd, const struct cw_file_kind *kind);
 
 /* Opens for writing what `path` leads to, with more of open(2)'s flags, and waits for nobody: a pipe that nobody reads
  * is ENXIO. -1 after a failure, with errno. */
@@ -33,10 +57,11 @@ enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err);
 /* The same, and closes it, also after a failure. */
 enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err);
 
-/* A regular file that is written beside `path` and takes its place in the end. */
+/* A regular file that is written beside `path` and takes its place in the end; for "-" it is copied to standard
+ * output. */
 struct cw_new_file {
     const char *path;
-    char *target, *temporary; /* where path leads to; where it is written until then */
+    char *target, *temporary; /* where path leads to, NULL for "-"; where it is written until then */
     int fd;
 };
 
@@ -45,8 +70,8 @@ enum cw_status cw_new_file_open(struct cw_new_file *file, const char *path, stru
 /* Puts it into place, or removes it. */
 enum cw_status cw_new_file_close(struct cw_new_file *file, bool keep, struct cw_error *err);
 
-/* Writes a new file that takes the place of `path`, which holds the old or the new content then, never a part. What is
- * no regular file, such as a pipe, is written itself. */
+/* Writes standard output for "-", else a new file that takes the place of `path`, which holds the old or the new
+ * content then, never a part. What is no regular file, such as a pipe, is written itself. */
 enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err);
 
 /* Prints `data` in some form. Write errors stay in the stream (ferror). */

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 enum { MOST_SHOWN = 20 };
@@ -80,7 +81,7 @@ enum cw_status cw_reference_load(struct cw_reference *reference, const char *pat
 {
     const struct reading in = {reference, path, arena, err};
     json_error_t failure;
-    json_t *root = json_load_file(path, 0, &failure);
+    json_t *root = cw_file_is_standard(path) ? json_loadf(stdin, 0, &failure) : json_load_file(path, 0, &failure);
     *reference = (struct cw_reference){0};
     if (!root && failure.line < 0)
         return cw_error_set(err, CW_ERR_IO, "%s", failure.text);

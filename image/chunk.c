@@ -7,11 +7,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const uint8_t config_magic[8] = {0x89, 'C', 'W', 'C', '\r', '\n', 0x1a, '\n'};
-static const uint8_t data_magic[8] = {0x89, 'C', 'W', 'D', '\r', '\n', 0x1a, '\n'};
+#include "base/file.h"
 
-const struct cw_chunk_kind cw_config_image_kind = {config_magic, 1, 0, "a config image"};
-const struct cw_chunk_kind cw_counter_data_kind = {data_magic, 1, 0, "counter data"};
+const struct cw_chunk_kind cw_config_image_kind = {CW_FILE_HEAD_PLAN, 1, 0, "a config image"};
+const struct cw_chunk_kind cw_counter_data_kind = {CW_FILE_HEAD_CAPTURE, 1, 0, "counter data"};
 
 void cw_chunk_write_header(struct cw_writer *out, const struct cw_chunk_kind *kind)
 {

@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <search.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/data_chunks.h"
@@ -255,11 +258,95 @@ static enum cw_status take_range(struct merge *m, const struct cw_merge_input *i
     return status == CW_OK ? copy_chunk(m, input, chunk) : status;
 }
 
-static enum cw_status refuse(const struct merge *m, const struct cw_merge_input *input)
+/* A text that is cut off at the end of its room. */
+struct text {
+    char at[600];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->at + t->used, sizeof t->at - t->used, format, args);
+    va_end(args);
+    t->used += n < 0 ? 0 : (size_t)n < sizeof t->at - t->used ? (size_t)n : sizeof t->at - t->used - 1;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static const char *name_of(const struct cw_schema *s, bool counters, uint32_t i)
+{
+    return counters ? s->counters[i].name : s->metrics[i];
+}
+
+static uint32_t count_of(const struct cw_schema *s, bool counters)
+{
+    return counters ? s->counter_count : s->metric_count;
+}
+
+/* "a, b, c and 7 more": what `b` has and `a` lacks. Returns how many that are. */
+static uint32_t say_missing(struct merge *m, struct text *t, const struct cw_schema *a, const struct cw_schema *b,
+                            bool counters)
+{
+    enum { SHOWN = 3 };
+    uint32_t has = count_of(a, counters), missing = 0;
+    const char **sorted = cw_arena_alloc(m->arena, has, sizeof *sorted);
+    for (uint32_t i = 0; sorted && i < has; i++)
+        sorted[i] = name_of(a, counters, i);
+    if (sorted)
+        qsort(sorted, has, sizeof *sorted, by_name);
+    for (uint32_t i = 0; sorted && i < count_of(b, counters); i++) {
+        const char *name = name_of(b, counters, i);
+        if (!bsearch(&name, sorted, has, sizeof *sorted, by_name) && missing++ < SHOWN)
+            say(t, "%s%.60s", missing > 1 ? ", " : "", name);
+    }
+    if (missing > SHOWN)
+        say(t, " and %" PRIu32 " more", missing - SHOWN);
+    return missing;
+}
+
+/* What the plan of `a` has otherwise than that of `b`. */
+static void say_difference(struct merge *m, struct text *t, const struct cw_schema *a, const struct cw_schema *b)
+{
+    if (strcmp(a->chip, b->chip) != 0) {
+        say(t, "it is of the chip %.30s, not %.30s", a->chip, b->chip);
+        return;
+    }
+    for (int counters = 1; counters >= 0; counters--) {
+        const char *what = counters ? "counter" : "metric";
+        struct text lacks = {0}, more = {0};
+        uint32_t less = say_missing(m, &lacks, a, b, counters), other = say_missing(m, &more, b, a, counters);
+        if (less)
+            say(t, "it lacks the %s%s %s", what, less > 1 ? "s" : "", lacks.at);
+        if (other)
+            say(t, "%s the %s%s %s", less ? ", and has" : "it alone has", what, other > 1 ? "s" : "", more.at);
+        if (less || other)
+            return;
+    }
+    if (a->pass_count != b->pass_count)
+        say(t, "it has %" PRIu32 " passes, not %" PRIu32, a->pass_count, b->pass_count);
+    else if (memcmp(a->database, b->database, sizeof a->database) != 0)
+        say(t, "it was planned with another version of the chip's database");
+    else
+        say(t, "its counters lie in other passes, or mean something else");
+}
+
+static enum cw_status refuse(struct merge *m, const struct cw_merge_input *input, const struct cw_schema *schema)
 {
     bool planned = m->profiler == CW_PROFILER_RANGE || m->profiler == CW_PROFILER_PM;
-    return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of %s than %s, expected the same", input->name,
-                        planned ? "another plan" : "other metrics", m->first->name);
+    struct cw_counter_data first;
+    struct text difference = {0};
+    enum cw_status status =
+        cw_counter_data_read(&first, m->first->data, m->first->size, m->first->name, m->arena, m->err);
+    if (status != CW_OK)
+        return status;
+    say_difference(m, &difference, schema, &first.schema);
+    return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of %s than %s, expected the same: %s", input->name,
+                        planned ? "another plan" : "other metrics", m->first->name, difference.at);
 }
 
 /* What all inputs have to have alike, of which the result has the first's. */
@@ -276,7 +363,7 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
         return status;
     }
     if (own->size != chunk->size || memcmp(own->payload, chunk->payload, chunk->size) != 0)
-        return refuse(m, input);
+        return refuse(m, input, &m->data->schema);
     return CW_OK;
 }
 
@@ -344,7 +431,7 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
         return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",
                             input->name, cw_profiler_names[data->schema.profiler], cw_profiler_names[m->profiler],
                             m->first->name);
-    return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input);
+    return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input, &data->schema);
 }
 
 static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)

@@ -86,7 +86,7 @@ enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, c
 static bool is_path(const char *name)
 {
     size_t length = strlen(name);
-    return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
+    return cw_file_is_standard(name) || strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
 }
 
 static enum cw_status unknown_set(const char *data, const char *name, struct cw_arena *arena, struct cw_error *err)

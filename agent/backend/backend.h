@@ -12,9 +12,10 @@
 /* What every capture is told. */
 struct cw_capture_options {
     const struct cw_config_image *plan; /* NULL: of single instructions */
-    const char *output;
+    const char *output;                 /* "-": standard output */
     char *const *argv; /* the program and its arguments; NULL, where samples are taken: the device alone */
     uint64_t sim_seed;
+    bool force; /* replace a file that is no capture, too */
 };
 
 /* Counters of each kernel launch, or of the program's own ranges. */

@@ -110,8 +110,8 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
 {
     uint32_t levels = c->options->levels, count = c->one_pass ? c->parts.count * levels : 1;
     tell_parts(c);
-    enum cw_status status =
-        cw_range_output_open(&c->out, c->options->capture.output, &c->parts.schema, count, levels, err);
+    enum cw_status status = cw_range_output_open(&c->out, c->options->capture.output, c->options->capture.force,
+                                                 &c->parts.schema, count, levels, err);
     if (status != CW_OK)
         return status;
     for (uint32_t i = 0; i < count && status == CW_OK && trouble->code == CW_OK; i++) {

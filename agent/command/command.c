@@ -52,6 +52,8 @@ const struct cw_option cw_command_capture_options[] = {
      CW_OPTION_CHOICE(struct cw_command_capture, backend)},
     {"sim-seed", 0, "N", "sim: the seed that all numbers follow from (default: 0)",
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_seed, 0, UINT32_MAX)},
+    {"force", 0, NULL, "replace what has the name of the output, even if it is no capture",
+     CW_OPTION_FLAG(struct cw_command_capture, options.force)},
     {CW_OPTION_PROGRAM(struct cw_command_capture, options.argv)},
     {0},
 };
@@ -121,6 +123,11 @@ enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler p
         status = open_plan(c, profiler, err);
     if (status == CW_OK && c->options.output && profiler != CW_PROFILER_RANGE)
         status = name_output(c, err);
+    if (status == CW_OK && c->options.output && cw_file_is_standard(c->options.output))
+        status = c->options.argv ? cw_error_set(err, CW_ERR_USAGE,
+                                                "found -o -, expected a file: the program has standard "
+                                                "output")
+                                 : cw_file_may_replace(c->options.output, &cw_file_capture, false, err);
     if (status == CW_OK && c->options.argv)
         status = cw_program_find(c->options.argv[0], err);
     if (status == CW_OK && backend->missing)

@@ -16,6 +16,7 @@
 enum { LARGEST_IMAGE = 1 << 30 };
 
 struct decode_options {
+    bool force;
     const char *native, *output, *chip;
     const char *metrics; /* counters wanted, comma-separated; a metric's name counts for its counter. NULL: all */
 };
@@ -124,7 +125,7 @@ static enum cw_status write_file(struct decoding *d, struct cw_nvperf_decoder *d
     enum cw_status status = facts && values ? cw_nvperf_decode_facts(decoder, facts, err) : cw_error_nomem(err);
     device.facts = facts;
     if (status == CW_OK)
-        status = cw_collector_open(&out, d->options->output, &schema, err);
+        status = cw_collector_open(&out, d->options->output, d->options->force, &schema, err);
     if (status == CW_OK)
         status = cw_collector_device(&out, &device, err);
     for (size_t i = 0; status == CW_OK && i < cw_nvperf_decoder_ranges(decoder); i++) {
@@ -205,6 +206,8 @@ static const struct cw_option decode_arguments[] = {
      CW_OPTION_TEXT(struct decode_options, metrics)},
     {"chip", 0, "NAME", "the chip it is from (default: GH100)", CW_OPTION_TEXT(struct decode_options, chip)},
     {"output", 'o', "RUN.cwd", "where to write the counter data", CW_OPTION_TEXT(struct decode_options, output)},
+    {"force", 0, NULL, "replace what has the name of the output, even if it is no capture",
+     CW_OPTION_FLAG(struct decode_options, force)},
     {CW_OPTION_CHECK(check_arguments)},
     {0},
 };
@@ -219,5 +222,8 @@ int cw_decode_command(int argc, char **argv)
     struct decode_options options = {.chip = "GH100"};
     cw_usage_read(&usage, argc, argv, &options);
     struct cw_error err = CW_ERROR_INIT;
-    return decode_in_child(&options, &err) == CW_OK ? 0 : cw_usage_fail(&err);
+    enum cw_status status = cw_file_may_replace(options.output, &cw_file_capture, options.force, &err);
+    if (status == CW_OK)
+        status = decode_in_child(&options, &err);
+    return status == CW_OK ? 0 : cw_usage_fail(&err);
 }

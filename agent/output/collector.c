@@ -25,7 +25,8 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
         if (n < 0) {
             status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; what was complete is kept", c->path,
                                   strerror(errno));
-            (void)!ftruncate(c->fd, (off_t)c->size);
+            if (!cw_file_is_standard(c->path))
+                (void)!ftruncate(c->fd, (off_t)c->size);
             break;
         }
         data += n;
@@ -37,9 +38,12 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
     return status;
 }
 
-/* What is there is opened, wherever a link leads; else a file is made, but not where a link leads. */
+/* Standard output for "-". Else what is there is opened, wherever a link leads; else a file is made, but not where a
+ * link leads. */
 static int open_output(const char *path)
 {
+    if (cw_file_is_standard(path))
+        return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     int fd = cw_file_open_write(path, O_APPEND);
     if (fd < 0 && errno == ENOENT)
         fd = cw_file_open_write(path, O_APPEND | O_CREAT | O_EXCL);
@@ -60,22 +64,22 @@ static enum cw_status cannot_open(const char *path, int reason, struct cw_error 
  * looked at is the file that is open, whatever has its name by now. */
 static enum cw_status check_replaceable(int fd, const char *path, struct cw_error *err)
 {
-    uint8_t magic[8];
     char same[32];
     snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
     int reading = open(same, O_RDONLY | O_CLOEXEC);
     if (reading < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot read what is there: %s", path, strerror(errno));
-    bool capture = read(reading, magic, sizeof magic) == sizeof magic &&
-                   memcmp(magic, cw_counter_data_kind.magic, sizeof magic) == 0;
+    bool capture = cw_file_is_kind(reading, &cw_file_capture);
     close(reading);
     return capture ? CW_OK
-                   : cw_error_set(err, CW_ERR_USAGE,
-                                  "%s: found a file that is no capture, expected one to replace, or none", path);
+                   : cw_error_set(
+                         err, CW_ERR_USAGE,
+                         "%s: found a file that is no capture, expected one to replace, or none; --force replaces it",
+                         path);
 }
 
 /* Of regular files; others are written as they are. */
-static enum cw_status make_empty(int fd, const char *path, struct cw_error *err)
+static enum cw_status make_empty(int fd, const char *path, bool force, struct cw_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -86,19 +90,19 @@ static enum cw_status make_empty(int fd, const char *path, struct cw_error *err)
             "%s: found another capture that writes it, expected a file for each: %%p or %%r in its name "
             "is the process or rank",
             path);
-    enum cw_status status = fstat(fd, &st) == 0 && st.st_size ? check_replaceable(fd, path, err) : CW_OK;
+    enum cw_status status = !force && fstat(fd, &st) == 0 && st.st_size ? check_replaceable(fd, path, err) : CW_OK;
     if (status == CW_OK && ftruncate(fd, 0) != 0)
         status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
     return status;
 }
 
-enum cw_status cw_collector_open(struct cw_collector *c, const char *path, const struct cw_schema *schema,
+enum cw_status cw_collector_open(struct cw_collector *c, const char *path, bool force, const struct cw_schema *schema,
                                  struct cw_error *err)
 {
     *c = (struct cw_collector){.path = path, .fd = open_output(path), .schema = schema};
     if (c->fd < 0)
         return cannot_open(path, errno, err);
-    enum cw_status status = make_empty(c->fd, path, err);
+    enum cw_status status = cw_file_is_standard(path) ? CW_OK : make_empty(c->fd, path, force, err);
     if (status != CW_OK) {
         close(c->fd);
         c->fd = -1;

@@ -14,10 +14,11 @@ struct cw_collector {
     bool ended;
 };
 
-/* Creates (or empties) `path` and writes the prefix for `schema`, which must outlive the collector. A file that another
- * collector writes is CW_ERR_IO, one that is no counter data CW_ERR_USAGE. */
-enum cw_status cw_collector_open(struct cw_collector *collector, const char *path, const struct cw_schema *schema,
-                                 struct cw_error *err);
+/* Creates (or empties) `path`, or takes standard output for "-", and writes the prefix for `schema`, which must outlive
+ * the collector. A file that another collector writes is CW_ERR_IO, one that is no counter data CW_ERR_USAGE, unless
+ * `force`. */
+enum cw_status cw_collector_open(struct cw_collector *collector, const char *path, bool force,
+                                 const struct cw_schema *schema, struct cw_error *err);
 enum cw_status cw_collector_device(struct cw_collector *collector, const struct cw_device *device,
                                    struct cw_error *err);
 enum cw_status cw_collector_range(struct cw_collector *collector, const struct cw_range *range,

@@ -36,7 +36,7 @@ static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_
     file->path = path;
     file->out.fd = -1;
     o->files[o->file_count++] = file;
-    return cw_collector_open(&file->out, path, o->schema, err);
+    return cw_collector_open(&file->out, path, o->force, o->schema, err);
 }
 
 static enum cw_status open_file_of(struct cw_range_output *o, const struct cw_range_source *source, uint32_t *index,
@@ -217,11 +217,16 @@ enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error 
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-enum cw_status cw_range_output_open(struct cw_range_output *o, const char *pattern, const struct cw_schema *schema,
-                                    uint32_t runs, uint32_t groups, struct cw_error *err)
+enum cw_status cw_range_output_open(struct cw_range_output *o, const char *pattern, bool force,
+                                    const struct cw_schema *schema, uint32_t runs, uint32_t groups,
+                                    struct cw_error *err)
 {
-    *o = (struct cw_range_output){
-        .pattern = pattern, .schema = schema, .run_count = runs, .groups = groups, .arena = cw_arena_create()};
+    *o = (struct cw_range_output){.pattern = pattern,
+                                  .force = force,
+                                  .schema = schema,
+                                  .run_count = runs,
+                                  .groups = groups,
+                                  .arena = cw_arena_create()};
     o->runs = runs > 1 ? cw_runs_create(cw_schema_columns(schema), schema->pass_count, schema->fact_count) : NULL;
     if (!o->arena || (runs > 1 && !o->runs))
         return cw_error_nomem(err);

@@ -23,6 +23,7 @@ struct cw_output_file {
 
 struct cw_range_output {
     const char *pattern;
+    bool force; /* replace files that are no captures, too */
     const struct cw_schema *schema;
     struct cw_arena *arena;
     struct cw_runs *runs;            /* NULL: no application replay */
@@ -43,8 +44,9 @@ struct cw_range_source { /* the process that a range is of */
 
 /* `runs` is 1 but for application replay; they take turns at `groups` (cw_runs_begin). The schema must outlive the
  * output. Creates the file at once where its name does not depend on the process. To be closed also after a failure. */
-enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, const struct cw_schema *schema,
-                                    uint32_t runs, uint32_t groups, struct cw_error *err);
+enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, bool force,
+                                    const struct cw_schema *schema, uint32_t runs, uint32_t groups,
+                                    struct cw_error *err);
 /* A run begins. */
 void cw_range_output_begin(struct cw_range_output *output);
 /* The attributes `rank` (where known) and `runs` are added here. */

@@ -29,6 +29,13 @@ enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_err
     return err->code;
 }
 
+/* The bool itself is the struct that the row stores in. */
+const struct cw_option cw_cli_force_options[] = {
+    {"force", 0, NULL, "replace an output that is there, even if it is a file of another kind", .kind = CW_OPTION__FLAG,
+     .at = 0, .size = sizeof(bool)},
+    {0},
+};
+
 void cw_cli_init(void)
 {
     cw_start();

@@ -3,6 +3,7 @@
 #define CW_CLI_COMMON_CLI_H
 
 #include "base/error.h"
+#include "base/usage.h"
 #include "include/counterworks/counterworks.h"
 
 /* What a command ends with: makes sure that everything printed on standard output was written, and prints the error, if
@@ -10,6 +11,9 @@
 int cw_cli_finish(enum cw_status status, const struct cw_error *err);
 /* What a call of libcounterworks said. */
 enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err);
+
+/* --force, for a bool of the command's options: CW_OPTION_GROUP(struct options, force, cw_cli_force_options). */
+extern const struct cw_option cw_cli_force_options[];
 
 /* argp with this project's exit code for usage errors and version text. */
 void cw_cli_init(void);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/common/chip.h"
 #include "cli/common/cli.h"
 #include "cli/common/metric_list.h"
@@ -17,7 +18,7 @@ struct options {
     struct cw_cli_chip chip;
     struct counterworks_plan_options plan;
     const char *together[MOST_TOGETHER];
-    bool all, explain, json, no_native;
+    bool all, explain, json, no_native, force;
 };
 
 static void count_passes(void *most_passes, char *text, struct argp_state *state)
@@ -55,6 +56,8 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->plan.most_passes);
     if (!o->output && !o->explain)
         cw_usage_error(state, "nothing to do: give -o FILE, --explain or both");
+    if (o->output && cw_file_is_standard(o->output) && o->explain)
+        cw_usage_error(state, "found -o - and --explain, expected one of them on standard output");
 }
 
 static const struct cw_option option_list[] = {
@@ -80,7 +83,9 @@ static const struct cw_option option_list[] = {
      "needs more than --max-passes, as with passes. passes: as few passes as possible. time: the passes that take "
      "least time where each launch is replayed by itself, if the chip's file knows what passes cost",
      CW_OPTION_CHOICE(struct options, plan.prefer)},
-    {"output", 'o', "FILE", "where to write the config image", CW_OPTION_TEXT(struct options, output)},
+    {"output", 'o', "FILE", "where to write the config image; - is standard output",
+     CW_OPTION_TEXT(struct options, output)},
+    {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
     {"explain", 0, NULL, "print the plan: passes, their counters, and the passes of each metric",
      CW_OPTION_FLAG(struct options, explain)},
     {"format", 0, "text|json", "the form of --explain (default: text)", .called = "the format",
@@ -138,7 +143,10 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
                           struct cw_error *err)
 {
     struct cw_metric_list lists[1 + MOST_TOGETHER] = {0};
-    enum cw_status status = gather(lists, options, chip, arena, err);
+    const struct options *o = options;
+    enum cw_status status = o->output ? cw_file_may_replace(o->output, &cw_file_plan, o->force, err) : CW_OK;
+    if (status == CW_OK)
+        status = gather(lists, options, chip, arena, err);
     if (status == CW_OK)
         status = make_plan(options, chip, lists, arena, err);
     for (size_t i = 0; i < 1 + MOST_TOGETHER; i++)

@@ -35,7 +35,7 @@ static void check_capture(void *request, struct argp_state *state)
 {
     const struct cw_eval_request *o = request;
     if (!o->capture)
-        cw_usage_error(state, "no capture: give a .cwd file");
+        cw_usage_error(state, "no capture: give a .cwd file, or - for standard input");
 }
 
 const struct cw_option cw_eval_capture_options[] = {

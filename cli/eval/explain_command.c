@@ -17,7 +17,7 @@ static void check_words(void *request, struct argp_state *state)
 {
     const struct cw_eval_request *o = request;
     if (!o->capture)
-        cw_usage_error(state, "no capture: give a .cwd file");
+        cw_usage_error(state, "no capture: give a .cwd file, or - for standard input");
     if (!o->explained)
         cw_usage_error(state, "found no metric to explain after %s", o->capture);
 }

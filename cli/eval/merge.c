@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
@@ -5,18 +6,23 @@ struct merge_options {
     const char *output;
     char *const *inputs;
     size_t count;
+    bool force;
 };
 
 static void check_options(void *options, struct argp_state *state)
 {
     const struct merge_options *o = options;
-    if (!o->output || o->count < 2)
-        cw_usage_error(state, "found %zu captures%s, expected at least two and -o ALL.cwd", o->count,
-                       o->output ? "" : " and no -o");
+    if (!o->output || !o->count)
+        cw_usage_error(state, "found %s%s, expected captures and -o ALL.cwd", o->count ? "" : "no capture",
+                       o->output  ? ""
+                       : o->count ? "no -o"
+                                  : " and no -o");
 }
 
 static const struct cw_option option_list[] = {
-    {"output", 'o', "ALL.cwd", "where to write the joined capture", CW_OPTION_TEXT(struct merge_options, output)},
+    {"output", 'o', "ALL.cwd", "where to write the joined capture; - is standard output",
+     CW_OPTION_TEXT(struct merge_options, output)},
+    {CW_OPTION_GROUP(struct merge_options, force, cw_cli_force_options)},
     {CW_OPTION_WORDS(struct merge_options, inputs, count)},
     {CW_OPTION_CHECK(check_options)},
     {0},
@@ -28,6 +34,9 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
     const struct merge_options *o = options;
     struct counterworks_error error;
     (void)chip, (void)arena;
+    enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->force, err);
+    if (status != CW_OK)
+        return status;
     counterworks_capture_merge(o->output, (const char *const *)o->inputs, o->count, &error);
     return cw_cli_take(&error, err);
 }
@@ -35,7 +44,7 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
 int cw_eval_merge(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "A.cwd B.cwd...",
+        option_list, "A.cwd [B.cwd...]",
         "Joins several captures into one, such as those of the processes of a parallel job. They have to be of one "
         "plan, or of one kind of samples.\v"
         "Example:\n  metric-eval merge run.*.cwd -o all.cwd"};

@@ -35,8 +35,6 @@ static void check_options(void *request, struct argp_state *state)
     bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
     if (o->all && o->sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
-    if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
-        cw_usage_error(state, "found --csv and --json on standard output, expected one of them there");
     if (o->check && (metrics || output || o->range || o->native))
         cw_usage_error(state,
                        "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
@@ -47,7 +45,7 @@ static void check_options(void *request, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct cw_eval_request, all)},
     {"range", 0, "REGEX", "only ranges whose name or kernel matches", CW_OPTION_TEXT(struct cw_eval_request, range)},
-    {"output", 'o', "FILE", "write HDF5", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
+    {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
     {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, csv)},
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
     {"top", 0, "N", "of PC samples and SASS metrics, show the N hottest instructions (default: 25)",
@@ -58,6 +56,7 @@ static const struct cw_option option_list[] = {
      "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
      "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
      CW_OPTION_TEXT(struct cw_eval_request, native)},
+    {CW_OPTION_GROUP(struct cw_eval_request, force, cw_cli_force_options)},
     {CW_OPTION_ROWS(cw_eval_capture_options)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct cw_eval_request, sources, cw_metric_sources_options)},
@@ -105,17 +104,22 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
     return cw_eval_instructions(r);
 }
 
-/* Outputs would otherwise replace each other, or what they are made from. */
+/* Outputs would otherwise replace each other, what they are made from, or what somebody else has made. */
 static enum cw_status check_outputs(const struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
     const char *const files[] = {o->capture, o->hdf5, o->csv, o->json};
-    for (size_t i = 1; i < sizeof files / sizeof *files; i++)
+    const struct cw_file_kind *const kinds[] = {NULL, &cw_file_hdf5, &cw_file_csv, &cw_file_json};
+    enum cw_status status = CW_OK;
+    for (size_t i = 1; status == CW_OK && i < sizeof files / sizeof *files; i++) {
         for (size_t k = 0; files[i] && k < i; k++)
-            if (files[k] && cw_file_is_same(files[k], files[i]))
+            if (files[k] && cw_file_is_same(files[k], files[i]) && (k || !cw_file_is_standard(files[k])))
                 return cw_error_set(r->err, CW_ERR_USAGE, "found %s as %s, expected another file for each", files[i],
                                     k ? "two outputs" : "capture and output");
-    return CW_OK;
+        if (files[i])
+            status = cw_file_may_replace(files[i], kinds[i], o->force, r->err);
+    }
+    return status;
 }
 
 static enum cw_status run(struct cw_eval_run *r)

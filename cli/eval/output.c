@@ -1,20 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/eval/run.h"
-
-/* To a file or, for "-", to standard output. */
-static enum cw_status render(const char *path, cw_file_render *form, const struct cw_output *output,
-                             struct cw_error *err)
-{
-    if (strcmp(path, "-") != 0)
-        return cw_file_print(path, form, output, err);
-    enum cw_status status = form(stdout, output, err);
-    return status == CW_OK ? cw_file_flush(err) : status;
-}
 
 static struct cw_terminal_style terminal_style(size_t top)
 {
@@ -39,10 +29,13 @@ enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *outp
     if (o->hdf5)
         status = cw_hdf5_write(output, o->hdf5, r->err);
     if (status == CW_OK && o->csv)
-        status = render(o->csv, cw_csv_write, output, r->err);
+        status = cw_file_print(o->csv, cw_csv_write, output, r->err);
     if (status == CW_OK && o->json)
-        status = render(o->json, cw_json_write, output, r->err);
-    bool taken = (o->csv && strcmp(o->csv, "-") == 0) || (o->json && strcmp(o->json, "-") == 0);
+        status = cw_file_print(o->json, cw_json_write, output, r->err);
+    const char *const files[] = {o->hdf5, o->csv, o->json};
+    bool taken = false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        taken = taken || (files[i] && cw_file_is_standard(files[i]));
     return status == CW_OK && !taken ? output->print(output, &style, stdout, r->err) : status;
 }
 

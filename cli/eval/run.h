@@ -15,7 +15,7 @@ struct cw_eval_request {
     struct cw_metric_sources sources;
     struct cw_eval_options eval;
     struct cw_cli_chip chip; /* without a name or file: that of the capture */
-    bool all;
+    bool all, force;
     size_t top;
 };
 

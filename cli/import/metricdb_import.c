@@ -247,7 +247,7 @@ static enum cw_status run_chip(const struct job *j)
     if (status == CW_OK)
         status = write_chip(j, &d, &text);
     if (status == CW_OK)
-        status = cw_file_write(j->o->output ? j->o->output : "/dev/stdout", text.data, text.size, j->err);
+        status = cw_file_write(j->o->output ? j->o->output : "-", text.data, text.size, j->err);
     cw_writer_free(&text);
     return status;
 }

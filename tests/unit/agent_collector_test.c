@@ -71,7 +71,7 @@ Test(agent_collector, a_chunk_that_has_no_room_leaves_the_file_whole)
 {
     struct cw_counter_data data;
     struct cw_bytes file;
-    cr_assert(cw_collector_open(&collector, path, &schema, &err) == CW_OK);
+    cr_assert(cw_collector_open(&collector, path, false, &schema, &err) == CW_OK);
     signal(SIGXFSZ, SIG_IGN);
     const struct rlimit limit = {20000, 20000};
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -102,7 +102,7 @@ static bool is_complete(void)
 
 Test(agent_collector, a_capture_that_the_system_does_not_keep_is_not_complete)
 {
-    cr_assert(cw_collector_open(&collector, path, &schema, &err) == CW_OK);
+    cr_assert(cw_collector_open(&collector, path, false, &schema, &err) == CW_OK);
     cw_io_fail(EDQUOT, 0);
     cr_expect(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_ERR_IO);
     cr_expect(strstr(err.message, "run.cwd: cannot write: Disk quota exceeded"), "%s", err.message);
@@ -112,7 +112,7 @@ Test(agent_collector, a_capture_that_the_system_does_not_keep_is_not_complete)
 
 Test(agent_collector, a_file_that_cannot_be_closed_is_told)
 {
-    cr_assert(cw_collector_open(&collector, path, &schema, &err) == CW_OK);
+    cr_assert(cw_collector_open(&collector, path, false, &schema, &err) == CW_OK);
     cw_io_fail(0, EIO);
     cr_expect(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_ERR_IO);
     cr_expect(strstr(err.message, "run.cwd: cannot write: Input/output error"), "%s", err.message);
@@ -134,14 +134,14 @@ static bool is_text(const char *name, const char *text)
 
 static void make_capture(const char *name)
 {
-    cr_assert(cw_collector_open(&collector, name, &schema, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_collector_open(&collector, name, false, &schema, &err) == CW_OK, "%s", err.message);
     cr_assert(cw_collector_end(&collector, CW_END_NO_PROGRAM, 0, &err) == CW_OK);
 }
 
 static void expect_refused(enum cw_status status, const char *why)
 {
     struct cw_error told = CW_ERROR_INIT;
-    cr_expect(cw_collector_open(&collector, path, &schema, &told) == status, "%s", told.message);
+    cr_expect(cw_collector_open(&collector, path, false, &schema, &told) == status, "%s", told.message);
     cr_expect(strstr(told.message, why) != NULL, "%s", told.message);
     cw_collector_close(&collector);
 }
@@ -191,7 +191,7 @@ Test(agent_collector, what_is_looked_at_is_what_is_written, .timeout = 60)
         swap_links();
     for (int i = 0; i < 3000 && is_text(other, "precious"); i++) {
         struct cw_error told = CW_ERROR_INIT;
-        cw_collector_open(&collector, path, &schema, &told);
+        cw_collector_open(&collector, path, false, &schema, &told);
         cw_collector_close(&collector);
     }
     kill(pid, SIGKILL);

@@ -266,7 +266,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     if (status == CW_OK)
         status = make_setup(c, err);
     if (status == CW_OK)
-        status = cw_collector_open(&c->out, c->options->capture.output, &c->schema, err);
+        status = cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err);
     /* CUPTI patches the kernels that are loaded at the first launch, and a lazy program has loaded one by then */
     if (status == CW_OK && c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
         status = cw_error_nomem(err);

@@ -267,7 +267,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status == CW_ERR_NOMEM || (status == CW_OK && c->native.status != CW_OK))
         status = cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_collector_open(&c->out, c->options->capture.output, &c->schema, err);
+        status = cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err);
     return status;
 }
 

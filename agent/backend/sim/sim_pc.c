@@ -254,7 +254,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     if (status == CW_OK)
         status = cw_pc_schema(&schema, "GH100", s->options, s->arena, err);
     if (status == CW_OK)
-        status = cw_collector_open(&s->out, s->options->capture.output, &schema, err);
+        status = cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &schema, err);
     if (status == CW_OK)
         status = write_device(s, err);
     if (status == CW_OK)

@@ -246,7 +246,9 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
     }
     if (status == CW_OK && !room)
         status = cw_error_nomem(err);
-    return status == CW_OK ? cw_collector_open(&s->out, s->options->capture.output, &s->schema, err) : status;
+    return status == CW_OK
+               ? cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &s->schema, err)
+               : status;
 }
 
 static enum cw_status take_all(struct simulation *s, struct cw_error *err)

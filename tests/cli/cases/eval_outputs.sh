@@ -5,7 +5,7 @@ evaluate() { metric-eval $capture -m sm__inst_executed.sum "$@" >/dev/null; echo
 kind() { h5dump -H "$1" >/dev/null 2>&1 && echo "$1: HDF5" || echo "$1: $(head -c 5 "$1")"; }
 echo == a link leads to the file
 : >target; ln -s target link; chmod 640 target
-evaluate -o link; kind target; evaluate --csv link; kind target; [ -L link ] && echo the link is there
+evaluate -o link; kind target; evaluate --csv link --force; kind target; [ -L link ] && echo the link is there
 echo == a pipe is none
 mkfifo pipe; evaluate -o pipe; [ -p pipe ] && echo the pipe is there
 (evaluate --csv pipe >code) & cat pipe >piped; wait; head -n 1 piped; cat code

@@ -1,0 +1,31 @@
+# An output takes the place of a file of its own kind, of an empty one or of none; of any other with --force alone.
+capture=$SOURCE/data/captures/gemm.cwd metric=sm__inst_executed.sum
+write() {
+    case $1 in
+    plan) shift; metric-config --chip GH100 --no-native -m $metric -o out "$@" ;;
+    capture) shift; capture-agent range --backend sim -c plan.cwc -o out "$@" -- true ;;
+    samples) shift; capture-agent pm --backend sim -c pm.cwc -o out "$@" --duration 0.1 ;;
+    code) shift; capture-agent pc --backend sim -o out "$@" -- true ;;
+    merge) shift; metric-eval merge run.cwd -o out "$@" ;;
+    hdf5) shift; metric-eval $capture -m $metric -o out "$@" >/dev/null ;;
+    csv) shift; metric-eval $capture -m $metric --csv out "$@" >/dev/null ;;
+    json) shift; metric-eval $capture -m $metric --json out "$@" >/dev/null ;;
+    esac
+}
+metric-config --chip GH100 --no-native -m $metric -o plan.cwc
+metric-config --chip GH100 --no-native --profiler pm -m $metric -o pm.cwc
+capture-agent range --backend sim -c plan.cwc -o run.cwd -- true
+for kind in plan capture samples code merge hdf5 csv json; do
+    echo "int main(void) { return 0; }" >out
+    write $kind; echo "$kind: status $?"
+    [ "$(cat out)" = "int main(void) { return 0; }" ] || echo "$kind has replaced the source"
+    write $kind --force; echo "$kind with --force: status $?"
+    write $kind; echo "$kind over its own kind: status $?"
+    : >out
+    write $kind; echo "$kind over nothing: status $?"
+done
+# tables of other columns are CSV of ours, too
+for name in gemm pm_gemm pc_gemm sass_gemm; do
+    metric-eval "$SOURCE/data/captures/$name.cwd" --csv table.csv >/dev/null; echo "$name: status $?"
+done
+write plan --force; cp out table.csv; metric-eval "$capture" --csv table.csv
