@@ -81,16 +81,11 @@ static size_t read_names(DIR *d, const char **names, struct cw_arena *arena)
     return n;
 }
 
-enum cw_status cw_data_list(const char *data, const char *folder, const char *const **names, size_t *count,
-                            struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_data_files(const char *path, const char *const **names, size_t *count, struct cw_arena *arena,
+                             struct cw_error *err)
 {
-    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 64];
     *names = NULL;
     *count = 0;
-    enum cw_status status = cw_data_dir(dir, data, err);
-    if (status != CW_OK)
-        return status;
-    snprintf(path, sizeof path, "%s/%.60s", dir, folder);
     DIR *d = opendir(path);
     if (!d)
         return cw_error_set(err, CW_ERR_IO, "%s: %s", path, strerror(errno));
@@ -103,4 +98,17 @@ enum cw_status cw_data_list(const char *data, const char *folder, const char *co
     *names = found;
     *count = n;
     return CW_OK;
+}
+
+enum cw_status cw_data_list(const char *data, const char *folder, const char *const **names, size_t *count,
+                            struct cw_arena *arena, struct cw_error *err)
+{
+    char dir[CW_PATH_MAX], path[CW_PATH_MAX + 64];
+    *names = NULL;
+    *count = 0;
+    enum cw_status status = cw_data_dir(dir, data, err);
+    if (status != CW_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/%.60s", dir, folder);
+    return cw_data_files(path, names, count, arena, err);
 }

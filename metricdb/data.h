@@ -20,5 +20,8 @@ enum cw_status cw_data_path(char path[CW_DATA_PATH_MAX], const char *data, const
 /* The names, without .yaml and sorted, of the YAML files in a folder of it ("chips"); `names` lives in `arena`. */
 enum cw_status cw_data_list(const char *data, const char *folder, const char *const **names, size_t *count,
                             struct cw_arena *arena, struct cw_error *err);
+/* The same of any folder. */
+enum cw_status cw_data_files(const char *path, const char *const **names, size_t *count, struct cw_arena *arena,
+                             struct cw_error *err);
 
 #endif

@@ -20,13 +20,18 @@ enum state { UNSEEN, OPEN, DONE, LEFT_OUT };
 struct own {
     const struct cw_yaml *formula; /* a text, or a list of alternatives */
     const struct cw_yaml *unit;
+    const struct cw_formula_source *source; /* of cw_formulas_add, or NULL */
+    const char *lacks;                      /* why it is left out: the first such metric, where somebody asks */
     enum state state;
 };
 
 struct load {
     struct cw_yaml_reader in;
-    struct cw_chip *chip; /* the copy with the longer table */
-    bool shipped;         /* the file is for all chips: what this one cannot give is left out */
+    struct cw_chip *chip;         /* the copy with the longer table */
+    bool shipped;                 /* the file is for all chips: what this one cannot give is left out */
+    bool any_unit;                /* units are not looked at */
+    cw_formulas_lacking *lacking; /* is told what is left out, or NULL */
+    void *context;
     struct cw_formula *items;
     uint32_t first, count; /* own[i] is items[first + i] */
     struct own *own;
@@ -131,13 +136,14 @@ static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
                                                  .column = metrics->keys[i].column};
 }
 
-/* The order of all names: those of the files before, which are in order, and the keys of this one. */
+/* The order of all names: those of the files before, which are in order, and the keys of this one; NULL for names that
+ * are in order, too. */
 static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics)
 {
     const struct cw_formulas *before = l->chip->formulas;
     uint32_t *by_name = cw_yaml_array(&l->in, l->first + l->count, sizeof *by_name), old = 0;
     for (uint32_t i = 0; by_name && i < l->count; i++) {
-        uint32_t index = l->first + metrics->keys[i].nth;
+        uint32_t index = l->first + (metrics ? metrics->keys[i].nth : i);
         while (old < l->first && strcmp(l->items[before->by_name[old]].name, l->items[index].name) < 0) {
             by_name[old + i] = before->by_name[old];
             old++;
@@ -149,6 +155,23 @@ static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics
     return by_name;
 }
 
+/* Room for so many more, of which `node` is the first or holds all. */
+static void begin_table(struct load *l, const struct cw_yaml *node, size_t count)
+{
+    const struct cw_formulas *before = l->chip->formulas;
+    l->first = before ? before->count : 0;
+    if (count > CW_FORMULAS_MAX - l->first) {
+        cw_yaml_fail(&l->in, node, "found %zu metrics, expected at most %d in all files", count + l->first,
+                     CW_FORMULAS_MAX);
+        return;
+    }
+    l->count = (uint32_t)count;
+    l->items = cw_yaml_array(&l->in, l->first + l->count, sizeof *l->items);
+    l->own = cw_yaml_array(&l->in, l->count, sizeof *l->own);
+    if (l->in.status == CW_OK && l->first)
+        memcpy(l->items, before->items, l->first * sizeof *l->items);
+}
+
 static void load_all(struct load *l, struct cw_formulas *table, const struct cw_yaml *root)
 {
     static const char *const keys[] = {"schema", "metrics", NULL};
@@ -157,18 +180,7 @@ static void load_all(struct load *l, struct cw_formulas *table, const struct cw_
     const struct cw_yaml *metrics = cw_yaml_get(&l->in, root, "metrics", true);
     if (!cw_yaml_expect(&l->in, metrics, CW_YAML_MAPPING, "the metrics"))
         return;
-    const struct cw_formulas *before = l->chip->formulas;
-    l->first = before ? before->count : 0;
-    if (metrics->count > CW_FORMULAS_MAX - l->first) {
-        cw_yaml_fail(&l->in, metrics, "found %zu metrics, expected at most %d in all files", metrics->count + l->first,
-                     CW_FORMULAS_MAX);
-        return;
-    }
-    l->count = (uint32_t)metrics->count;
-    l->items = cw_yaml_array(&l->in, l->first + l->count, sizeof *l->items);
-    l->own = cw_yaml_array(&l->in, l->count, sizeof *l->own);
-    if (l->in.status == CW_OK && l->first)
-        memcpy(l->items, before->items, l->first * sizeof *l->items);
+    begin_table(l, metrics, metrics->count);
     for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++) {
         const struct cw_yaml key = cw_yaml_key(metrics, i);
         check_name(l, &key);
@@ -218,16 +230,50 @@ static bool lacks(const struct load *l, const struct cw_metric *m)
     return cw_metric_needs(&(struct cw_needs){.chip = l->chip}, m, NULL) == CW_ERR_UNSUPPORTED;
 }
 
+/* A name in one of the scopes of a source, or a metric. */
+static enum cw_status find_name(const struct load *l, const struct attempt *a, const char *name,
+                                struct cw_metric *metric, struct cw_error *err)
+{
+    const struct cw_formula_source *source = a->own->source;
+    for (size_t i = 0; source && i < CW_FORMULA_SCOPES; i++) {
+        char full[CW_METRIC_NAME_MAX + CW_EXPR_NAME_LENGTH_MAX];
+        snprintf(full, sizeof full, "%.*s%s", CW_METRIC_NAME_MAX - 1, source->scopes[i], name);
+        uint32_t known = cw_formulas_find(l->chip, full);
+        if (known != CW_NONE) {
+            *metric = (struct cw_metric){.type = CW_FORMULA, .base = known};
+            return CW_OK;
+        }
+    }
+    return cw_metric_parse(metric, l->chip, name, err);
+}
+
+/* Notes a metric that the chip does not have, or what a formula lacks that was left out. */
+static void note_lack(struct load *l, struct attempt *a, const char *name, const struct reference *r, bool formula)
+{
+    struct own *own = &l->own[a->own - l->own];
+    a->lacks = true;
+    if (!l->lacking)
+        return;
+    if (!own->lacks)
+        own->lacks = formula ? l->own[r->metric.base - l->first].lacks : cw_arena_strdup(l->in.arena, name);
+    if (!formula)
+        l->lacking(l->context, name, l->in.source, a->text->line,
+                   a->text->text_column ? a->text->text_column + r->column - 1 : a->text->column);
+    if (!own->lacks)
+        l->in.status = cw_error_nomem(l->in.err);
+}
+
 static void look_up(struct load *l, struct attempt *a, const char *name, struct reference *r)
 {
     struct cw_error why = CW_ERROR_INIT;
-    if (cw_metric_parse(&r->metric, l->chip, name, a->must ? &why : NULL) == CW_OK) {
+    if (find_name(l, a, name, &r->metric, a->must ? &why : NULL) == CW_OK) {
         follow(l, a->text, r);
-        a->lacks = l->in.status == CW_OK && !a->must && lacks(l, &r->metric);
+        if (l->in.status == CW_OK && !a->must && lacks(l, &r->metric))
+            note_lack(l, a, name, r, r->metric.type == CW_FORMULA);
     } else if (a->must) {
         fail_in(l, a->text, r->column, why.message);
     } else {
-        a->lacks = true;
+        note_lack(l, a, name, r, false);
     }
 }
 
@@ -413,6 +459,17 @@ static void write_out(struct load *l, const struct attempt *a)
     free(flat);
 }
 
+/* Of a formula that is another name for a metric. */
+static void take_unit(struct load *l, struct cw_formula *f)
+{
+    char unit[CW_DIMENSION_TEXT];
+    if (f->step_count != 1 || f->steps[0].op != CW_EXPR_NAME)
+        return;
+    f->unit = cw_arena_strdup(l->in.arena, cw_metric_dimension(l->chip, &f->metrics[0], unit, sizeof unit));
+    if (!f->unit)
+        l->in.status = cw_error_nomem(l->in.err);
+}
+
 /* What a formula is resolved with takes many times the memory of its text, and is not kept. False where the chip lacks
  * something that the text names, and after a failure. */
 static bool resolve_text(struct load *l, struct attempt *a)
@@ -429,12 +486,14 @@ static bool resolve_text(struct load *l, struct attempt *a)
     if (l->in.status == CW_OK)
         find_references(l, a);
     bool good = l->in.status == CW_OK && !a->lacks;
-    if (good)
+    if (good && !l->any_unit)
         compute_unit(l, a);
-    if (good && l->in.status == CW_OK)
+    if (good && !l->any_unit && l->in.status == CW_OK)
         agree_on_unit(l, a->f, a->own->unit);
     if (good && l->in.status == CW_OK)
         write_out(l, a);
+    if (good && l->any_unit && l->in.status == CW_OK)
+        take_unit(l, a->f);
     cw_arena_destroy(a->scratch);
     return good && l->in.status == CW_OK;
 }
@@ -446,14 +505,17 @@ static void resolve(struct load *l, uint32_t index)
     const struct cw_yaml *formula = own->formula;
     const bool list = formula->kind == CW_YAML_SEQUENCE;
     const struct cw_yaml *texts = list ? formula->items : formula;
+    const char *outer = l->in.source;
     bool done = false;
     own->state = OPEN;
+    l->in.source = l->items[index].path;
     l->open[l->depth++] = index;
     for (size_t i = 0; (list || l->shipped) && i < (list ? formula->count : 1) && !done && l->in.status == CW_OK; i++)
         done = resolve_text(l, &(struct attempt){.f = &l->items[index], .own = own, .text = &texts[i]});
     if (!done && !l->shipped && l->in.status == CW_OK)
         done = resolve_text(l, &(struct attempt){.f = &l->items[index], .own = own, .text = texts, .must = true});
     l->depth--;
+    l->in.source = outer;
     own->state = done ? DONE : LEFT_OUT;
 }
 
@@ -498,6 +560,19 @@ uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name)
     return CW_NONE;
 }
 
+static enum cw_status resolve_all(struct load *l, struct cw_formulas *table, const struct cw_chip **chip)
+{
+    l->chip->formulas = table;
+    for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
+        if (l->own[i].state == UNSEEN)
+            resolve(l, l->first + i);
+    if (l->in.status == CW_OK && l->shipped)
+        close_gaps(l, table);
+    if (l->in.status == CW_OK)
+        *chip = l->chip;
+    return l->in.status;
+}
+
 static enum cw_status parse(const struct cw_chip **chip, const void *data, size_t size, const char *path, bool shipped,
                             struct cw_arena *arena, struct cw_error *err)
 {
@@ -515,15 +590,42 @@ static enum cw_status parse(const struct cw_chip **chip, const void *data, size_
     load_all(&l, table, root);
     if (l.in.status != CW_OK)
         return l.in.status;
-    l.chip->formulas = table;
-    for (uint32_t i = 0; i < l.count && l.in.status == CW_OK; i++)
-        if (l.own[i].state == UNSEEN)
-            resolve(&l, l.first + i);
-    if (l.in.status == CW_OK && shipped)
-        close_gaps(&l, table);
-    if (l.in.status == CW_OK)
-        *chip = l.chip;
-    return l.in.status;
+    return resolve_all(&l, table, chip);
+}
+
+enum cw_status cw_formulas_add(const struct cw_chip **chip, struct cw_formula_source *sources, size_t count,
+                               size_t size, cw_formulas_lacking *lacking, void *context, struct cw_arena *arena,
+                               struct cw_error *err)
+{
+    struct load l = {.in = {.source = count ? sources[0].path : "", .arena = arena, .err = err, .size = size},
+                     .shipped = true,
+                     .any_unit = true,
+                     .lacking = lacking,
+                     .context = context};
+    struct cw_formulas *table = cw_arena_alloc(arena, 1, sizeof *table);
+    l.chip = cw_arena_alloc(arena, 1, sizeof *l.chip);
+    if (!table || !l.chip)
+        return cw_error_nomem(err);
+    *l.chip = **chip;
+    begin_table(&l, count ? sources[0].formula : NULL, count);
+    for (uint32_t i = 0; i < l.count && l.in.status == CW_OK; i++) {
+        const struct cw_formula_source *s = &sources[i];
+        l.in.source = s->path;
+        l.own[i] = (struct own){.formula = s->formula, .source = s};
+        l.items[l.first + i] = (struct cw_formula){.name = s->name,
+                                                   .text = load_texts(&l, s->formula),
+                                                   .unit = "",
+                                                   .description = "",
+                                                   .path = s->path,
+                                                   .shipped = true,
+                                                   .line = s->line,
+                                                   .column = s->column};
+    }
+    *table = (struct cw_formulas){l.first + l.count, l.items, order_names(&l, NULL)};
+    enum cw_status status = resolve_all(&l, table, chip);
+    for (uint32_t i = 0; i < l.count && status == CW_OK; i++)
+        sources[i].lacks = l.own[i].state == LEFT_OUT ? l.own[i].lacks : NULL;
+    return status;
 }
 
 enum cw_status cw_formulas_parse(const struct cw_chip **chip, const void *data, size_t size, const char *path,

@@ -54,6 +54,15 @@ const char *cw_metric_type_text(enum cw_metric_type type)
     return types[type];
 }
 
+int cw_metric_compare(const void *a, const void *b)
+{
+    const struct cw_metric *x = a, *y = b;
+    return x->type != y->type       ? (x->type > y->type) - (x->type < y->type)
+           : x->base != y->base     ? (x->base > y->base) - (x->base < y->base)
+           : x->rollup != y->rollup ? (x->rollup > y->rollup) - (x->rollup < y->rollup)
+                                    : (x->sub > y->sub) - (x->sub < y->sub);
+}
+
 uint32_t cw_metric_base_count(const struct cw_chip *chip, enum cw_metric_type type)
 {
     if (type < CW_METRIC_TYPE_COUNT)

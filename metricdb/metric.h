@@ -58,6 +58,8 @@ enum cw_status cw_metric_parse(struct cw_metric *metric, const struct cw_chip *c
                                struct cw_error *err);
 /* The full name. Returns `buffer` (CW_METRIC_NAME_MAX bytes). */
 const char *cw_metric_name(const struct cw_chip *chip, const struct cw_metric *metric, char *buffer);
+/* Orders metrics by type, base, rollup and sub-metric: for qsort. */
+int cw_metric_compare(const void *a, const void *b);
 /* "per_cycle_active", "" for none; "sum" and so on for a rollup. */
 const char *cw_submetric_text(enum cw_submetric sub);
 const char *cw_rollup_text(enum cw_rollup rollup);

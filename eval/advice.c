@@ -1,0 +1,272 @@
+#include "eval/advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metricdb/formula.h"
+
+static const double SHORTEST_NS = 10000, MOST_VARIED = 0.3;
+
+const char *cw_confidence_text(enum cw_confidence confidence)
+{
+    static const char *const texts[] = {"low", "medium", "high"};
+    return texts[confidence];
+}
+
+struct advising {
+    struct cw_advice *advice;
+    const struct cw_rules *rules;
+    double least;
+    struct cw_result values; /* of the rules' metrics, on all groups */
+    uint32_t *checked;       /* of each rule: kernels */
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+static size_t column_of(const struct advising *a, const struct cw_metric *m)
+{
+    const struct cw_metric *found =
+        bsearch(m, a->values.metrics, a->values.metric_count, sizeof *m, cw_metric_compare);
+    return (size_t)(found - a->values.metrics);
+}
+
+static struct cw_advice_value value_of(const struct advising *a, const char *name, const struct cw_metric *m,
+                                       uint32_t row)
+{
+    const size_t column = column_of(a, m), at = column * a->values.row_count + row;
+    return (struct cw_advice_value){name, a->values.units[column], a->values.values[at], a->values.statuses[at]};
+}
+
+/* Of a formula; CW_NONE has the value `otherwise`. */
+static struct cw_advice_value formula_value(const struct advising *a, uint32_t formula, double otherwise, uint32_t row)
+{
+    if (formula == CW_NONE)
+        return (struct cw_advice_value){"", "1", otherwise, CW_VALUE_OK};
+    return value_of(a, "", &(struct cw_metric){.type = CW_FORMULA, .base = formula}, row);
+}
+
+static bool is_known(const struct cw_advice_value *v)
+{
+    return v->status < CW_VALUE_UNAVAILABLE;
+}
+
+static bool is_true(const struct cw_advice_value *v)
+{
+    return is_known(v) && !isnan(v->value) && v->value != 0;
+}
+
+/* ---- confidence ------------------------------------------------------------------------------------------------- */
+
+static enum cw_confidence least_of(enum cw_confidence a, enum cw_confidence b)
+{
+    return a < b ? a : b;
+}
+
+static enum cw_confidence of_time(const struct cw_group *group)
+{
+    return group->mean >= SHORTEST_NS && !(group->deviation > MOST_VARIED * group->mean) ? CW_CONFIDENCE_HIGH
+                                                                                         : CW_CONFIDENCE_LOW;
+}
+
+/* A formula of several metrics nearly always mixes passes, each of which ran the same kernel; what counts is whether
+ * each of its metrics does. */
+static enum cw_confidence of_formula(const struct advising *a, uint32_t formula, uint32_t row)
+{
+    enum cw_confidence confidence = CW_CONFIDENCE_HIGH;
+    const struct cw_formula *f = formula == CW_NONE ? NULL : &a->rules->chip->formulas->items[formula];
+    for (uint32_t i = 0; f && i < f->metric_count; i++) {
+        int8_t status = value_of(a, "", &f->metrics[i], row).status;
+        if (status == CW_VALUE_OVERFLOW || status == CW_VALUE_INCOMPLETE)
+            confidence = CW_CONFIDENCE_LOW;
+        else if (status == CW_VALUE_MIXED_PASSES)
+            confidence = least_of(confidence, CW_CONFIDENCE_MEDIUM);
+    }
+    return confidence;
+}
+
+/* ---- the limiter ------------------------------------------------------------------------------------------------ */
+
+static enum cw_status find_limiter(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row)
+{
+    const struct cw_limiter *nodes = a->rules->limiters;
+    struct cw_advice_step *steps = cw_arena_alloc(a->arena, a->rules->limiter_count, sizeof *steps);
+    size_t end = a->rules->limiter_count;
+    if (!steps)
+        return cw_error_nomem(a->err);
+    kernel->limiter = "";
+    kernel->steps = steps;
+    for (size_t i = 0; i < end;) {
+        const struct cw_limiter *node = &nodes[i];
+        const struct cw_advice_value when = formula_value(a, node->when, 1, row);
+        if (node->lacks || !is_true(&when)) {
+            if (!node->lacks && !is_known(&when))
+                kernel->confidence = least_of(kernel->confidence, CW_CONFIDENCE_MEDIUM);
+            i = node->next;
+            continue;
+        }
+        const struct cw_advice_value value = formula_value(a, node->value, NAN, row);
+        kernel->confidence = least_of(kernel->confidence, of_formula(a, node->when, row));
+        kernel->confidence = least_of(kernel->confidence, of_formula(a, node->value, row));
+        steps[kernel->step_count++] = (struct cw_advice_step){node, value.value, value.status};
+        kernel->limiter = node->path;
+        end = node->next;
+        i++;
+    }
+    return CW_OK;
+}
+
+static bool any_limiter_known(const struct advising *a, uint32_t row)
+{
+    bool all = true;
+    for (size_t i = 0; i < a->rules->limiter_count; i++) {
+        const struct cw_advice_value when = formula_value(a, a->rules->limiters[i].when, 1, row);
+        all = all && (a->rules->limiters[i].lacks || is_known(&when));
+    }
+    return all;
+}
+
+/* ---- findings --------------------------------------------------------------------------------------------------- */
+
+/* Whether a rule holds for a kernel: its gain, 0 where it does not, NaN where that cannot be said. */
+static double gain_of(const struct advising *a, const struct cw_rule *rule, uint32_t row)
+{
+    const struct cw_advice_value when = formula_value(a, rule->when, 0, row);
+    const struct cw_advice_value refuted = formula_value(a, rule->refuted_by, 0, row);
+    const struct cw_advice_value gain = formula_value(a, rule->gain, 0, row);
+    const struct cw_advice_value bound = formula_value(a, rule->bound, 0, row);
+    if (!is_known(&when))
+        return NAN;
+    if (!is_true(&when))
+        return 0;
+    if (!is_known(&refuted) || !is_known(&gain) || !is_known(&bound))
+        return NAN;
+    if (is_true(&refuted) || isnan(gain.value))
+        return 0;
+    double most = bound.value > 0 ? 1 - bound.value : 1;
+    return fmax(0, fmin(gain.value, most));
+}
+
+static enum cw_status add_finding(const struct advising *a, struct cw_advice_finding *finding,
+                                  const struct cw_advice_kernel *kernel, const struct cw_rule *rule, double gain,
+                                  uint32_t row)
+{
+    struct cw_advice_value *values = cw_arena_alloc(a->arena, rule->piece_count, sizeof *values);
+    struct cw_advice_value *evidence = cw_arena_alloc(a->arena, rule->evidence_count, sizeof *evidence);
+    if (!values || !evidence)
+        return cw_error_nomem(a->err);
+    *finding = (struct cw_advice_finding){
+        .rule = rule, .gain = gain, .values = values, .evidence = evidence, .confidence = of_time(kernel->group)};
+    finding->confidence = least_of(finding->confidence, of_formula(a, rule->when, row));
+    finding->confidence = least_of(finding->confidence, of_formula(a, rule->gain, row));
+    for (size_t i = 0; i < rule->piece_count; i++)
+        values[i] = value_of(a, rule->pieces[i].value.name, &rule->pieces[i].value.metric, row);
+    for (size_t i = 0; i < rule->evidence_count; i++) {
+        struct cw_advice_value v = value_of(a, rule->evidence[i].name, &rule->evidence[i].metric, row);
+        if (is_known(&v))
+            evidence[finding->evidence_count++] = v;
+    }
+    return CW_OK;
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct cw_advice_finding *x = a, *y = b;
+    if (x->gain != y->gain)
+        return x->gain > y->gain ? -1 : 1;
+    return strcmp(x->rule->id, y->rule->id);
+}
+
+static enum cw_status find(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row)
+{
+    const size_t count = a->rules->rule_count;
+    size_t found = 0;
+    double *gains = cw_arena_alloc(a->arena, count, sizeof *gains);
+    const struct cw_rule **unchecked = cw_arena_alloc(a->arena, count, sizeof *unchecked);
+    if (!gains || !unchecked)
+        return cw_error_nomem(a->err);
+    for (size_t i = 0; i < count; i++) {
+        gains[i] = a->rules->rules[i].lacks ? 0 : gain_of(a, &a->rules->rules[i], row);
+        found += gains[i] >= a->least && gains[i] > 0;
+        a->checked[i] += !isnan(gains[i]);
+        if (isnan(gains[i]))
+            unchecked[kernel->unchecked_count++] = &a->rules->rules[i];
+    }
+    kernel->unchecked = unchecked;
+    struct cw_advice_finding *findings = cw_arena_alloc(a->arena, found, sizeof *findings);
+    enum cw_status status = findings ? CW_OK : cw_error_nomem(a->err);
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        if (gains[i] >= a->least && gains[i] > 0)
+            status =
+                add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], gains[i], row);
+    if (status == CW_OK && found)
+        qsort(findings, found, sizeof *findings, largest_first);
+    kernel->findings = findings;
+    return status;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+/* A kernel names the rules that were not checked of it, but of others. */
+static void drop_common(const struct advising *a, struct cw_advice_kernel *kernel)
+{
+    const struct cw_rule **unchecked = (const struct cw_rule **)kernel->unchecked;
+    size_t kept = 0;
+    for (size_t i = 0; i < kernel->unchecked_count; i++)
+        if (a->checked[unchecked[i] - a->rules->rules])
+            unchecked[kept++] = unchecked[i];
+    kernel->unchecked_count = kept;
+}
+
+static enum cw_status sum_up(const struct advising *a, struct cw_advice_kernel *kernels)
+{
+    struct cw_advice *out = a->advice;
+    const size_t count = a->rules->rule_count;
+    const struct cw_rule **unchecked = cw_arena_alloc(a->arena, count, sizeof *unchecked);
+    const struct cw_rule **absent = cw_arena_alloc(a->arena, count, sizeof *absent);
+    if (!unchecked || !absent)
+        return cw_error_nomem(a->err);
+    for (size_t i = 0; i < count; i++) {
+        const struct cw_rule *rule = &a->rules->rules[i];
+        if (rule->lacks)
+            absent[out->absent_count++] = rule;
+        else if (!a->checked[i] && out->kernel_count)
+            unchecked[out->unchecked_count++] = rule;
+    }
+    out->unchecked = unchecked;
+    out->absent = absent;
+    out->limiters_unchecked = out->kernel_count != 0;
+    for (size_t k = 0; k < out->kernel_count; k++) {
+        drop_common(a, &kernels[k]);
+        out->limiters_unchecked = out->limiters_unchecked && !any_limiter_known(a, (uint32_t)k);
+    }
+    return CW_OK;
+}
+
+enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules, const struct cw_groups *groups,
+                         double least, struct cw_arena *arena, struct cw_error *err)
+{
+    struct advising a = {.advice = advice, .rules = rules, .least = least, .arena = arena, .err = err};
+    struct cw_advice_kernel *kernels = cw_arena_alloc(arena, groups->count, sizeof *kernels);
+    a.checked = cw_arena_alloc(arena, rules->rule_count, sizeof *a.checked);
+    *advice = (struct cw_advice){
+        .rules = rules, .groups = groups, .kernel_count = groups->count, .kernels = kernels};
+    if (!kernels || !a.checked)
+        return cw_error_nomem(err);
+    a.values = (struct cw_result){.chip = rules->chip,
+                                  .data = &groups->data,
+                                  .metrics = rules->metrics,
+                                  .metric_count = (uint32_t)rules->metric_count};
+    enum cw_status status = cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err);
+    for (uint32_t i = 0; i < groups->count && status == CW_OK; i++) {
+        kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i],
+                                               .launch = &groups->data.ranges[i],
+                                               .confidence = of_time(&groups->items[i])};
+        status = find_limiter(&a, &kernels[i], i);
+        if (status == CW_OK)
+            status = find(&a, &kernels[i], i);
+    }
+    return status == CW_OK ? sum_up(&a, kernels) : status;
+}

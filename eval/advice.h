@@ -1,0 +1,80 @@
+/* What limits each kernel, and what to change: rules (metricdb/rules.h) on the mean launch of each group of ranges. */
+#ifndef CW_EVAL_ADVICE_H
+#define CW_EVAL_ADVICE_H
+
+#include "eval/groups.h"
+#include "eval/instructions.h"
+#include "eval/result.h"
+#include "metricdb/rules.h"
+
+/* Of values: low where one overflowed or is incomplete, or the kernel ran for less than 10 us or for times that vary by
+ * more than 30 %; medium where one mixes passes, or where a limiter that comes first could not be checked. */
+enum cw_confidence { CW_CONFIDENCE_LOW, CW_CONFIDENCE_MEDIUM, CW_CONFIDENCE_HIGH };
+/* "low", "medium", "high". */
+const char *cw_confidence_text(enum cw_confidence confidence);
+
+struct cw_advice_value {
+    const char *name, *unit; /* as the rule has it; "1" for a number and for what rules compute */
+    double value;
+    int8_t status; /* enum cw_value_status */
+};
+
+struct cw_advice_line { /* of source code */
+    const char *file;
+    uint32_t line;
+    uint64_t samples; /* that wait for what the rule is about */
+    double share;     /* of all samples of the kernel */
+};
+
+struct cw_advice_finding {
+    const struct cw_rule *rule;
+    double gain; /* the fraction of the kernel's time that would go: 0.8 leaves a fifth */
+    enum cw_confidence confidence;
+    const struct cw_advice_value *values; /* one for each piece of the rule's text */
+    size_t evidence_count, line_count;
+    const struct cw_advice_value *evidence;
+    const struct cw_advice_line *lines; /* none before cw_advice_add_lines */
+};
+
+struct cw_advice_step { /* of the way down the tree */
+    const struct cw_limiter *node;
+    double value; /* 0..1; NaN where the node has none */
+    int8_t status;
+};
+
+struct cw_advice_kernel {
+    const struct cw_group *group;
+    const struct cw_range *launch; /* a mean one: name, grid, block */
+    const char *limiter;           /* "latency > barrier", "" where none could be told */
+    enum cw_confidence confidence; /* in the limiter */
+    size_t step_count, finding_count, unchecked_count;
+    const struct cw_advice_step *steps;
+    const struct cw_advice_finding *findings; /* by gain, the largest first */
+    const struct cw_rule *const *unchecked;   /* for lack of metrics in the capture; not those of all kernels */
+};
+
+struct cw_advice {
+    const struct cw_rules *rules;
+    const struct cw_groups *groups;
+    size_t kernel_count; /* one for each group, in their order */
+    const struct cw_advice_kernel *kernels;
+    size_t unchecked_count, absent_count;
+    const struct cw_rule *const *unchecked; /* of no kernel, for lack of metrics in the capture */
+    const struct cw_rule *const *absent;    /* which the chip lacks metrics for */
+    bool limiters_unchecked;                /* of no kernel could the whole tree be checked */
+    size_t sampled;                         /* kernels whose samples were found, see cw_advice_add_lines */
+};
+
+/* Applies the rules to each group; findings of a smaller gain than `least` are left out. The groups' capture is of the
+ * rules' chip. All lives in `arena` and in what is given. CW_ERR_NOMEM alone. */
+enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules, const struct cw_groups *groups,
+                         double least, struct cw_arena *arena, struct cw_error *err);
+
+enum { CW_ADVICE_LINES = 3 };
+/* Adds to each finding the source lines, at most CW_ADVICE_LINES, on which most PC samples wait for what its rule is
+ * about, or on which most are where the rule names no stalls. The samples are of the same program: kernels go by their
+ * functions. Texts are borrowed from `samples`. */
+enum cw_status cw_advice_add_lines(struct cw_advice *advice, const struct cw_instructions *samples,
+                                   struct cw_arena *arena, struct cw_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* Advice (eval/advice.h) for people and for programs. */
+#ifndef CW_EVAL_OUTPUT_ADVICE_H
+#define CW_EVAL_OUTPUT_ADVICE_H
+
+#include "eval/advice.h"
+#include "eval/output/output.h"
+
+/* The sentence of a finding, with its numbers; not escaped. NULL when out of memory. */
+const char *cw_advice_text(const struct cw_advice_finding *finding, struct cw_arena *arena);
+
+struct cw_advice_view {
+    const struct cw_advice *advice;
+    const char *source;  /* the capture's file name */
+    const char *samples; /* the file name of the capture whose samples were added, or NULL */
+    size_t top;          /* kernels to show; 0: all */
+    unsigned width;      /* columns of the terminal; 0: 100 */
+    bool bold;
+    struct cw_arena *arena; /* for texts */
+};
+
+/* Both take a struct cw_advice_view: these are cw_file_render. Write errors stay in the stream (ferror); CW_ERR_NOMEM
+ * alone. */
+
+/* What would save most in all, then each kernel: time, what limits it, findings. */
+enum cw_status cw_advice_print(FILE *out, const void *view, struct cw_error *err);
+/* One object; docs/evaluation.md lists its members. Numbers have six digits. */
+enum cw_status cw_advice_json(FILE *out, const void *view, struct cw_error *err);
+
+#endif

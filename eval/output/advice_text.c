@@ -1,0 +1,346 @@
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "eval/output/advice.h"
+#include "eval/output/terminal.h"
+
+enum { NARROWEST = 60, USUAL_WIDTH = 100, INDENT = 4, TOLD = 5, EVIDENCE = 6, GAIN_COLUMNS = 8 };
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+/* Three digits, or a whole number: "81.2", "1,234". */
+static const char *short_number(double value, char text[CW_NUMBER_SIZE])
+{
+    if (fabs(value) >= 999.5 && fabs(value) < 1e15)
+        return cw_terminal_number(round(value), text);
+    if (!isfinite(value))
+        return cw_terminal_number(value, text);
+    snprintf(text, CW_NUMBER_SIZE, "%.3g", value);
+    return text;
+}
+
+static void write_value(struct cw_writer *out, double value, const char *unit)
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(value, unit, shown);
+    cw_write_format(out, "%s%s%s", short_number(value / factor, number), *shown ? " " : "", shown);
+}
+
+static void write_fraction(struct cw_writer *out, double value)
+{
+    const double percent = 100 * value;
+    cw_write_format(out, fabs(percent) < 9.95 && percent != 0 ? "%.1f %%" : "%.0f %%", percent);
+}
+
+static void write_piece(struct cw_writer *out, const struct cw_advice_value *v, enum cw_rule_form form)
+{
+    if (isnan(v->value))
+        cw_write_format(out, "?");
+    else if (form == CW_RULE_PERCENT)
+        write_fraction(out, v->value);
+    else if (form == CW_RULE_TIMES)
+        cw_write_format(out, fabs(v->value) < 9.95 ? "%.1fx" : "%.0fx", v->value);
+    else
+        write_value(out, v->value, v->unit);
+}
+
+const char *cw_advice_text(const struct cw_advice_finding *f, struct cw_arena *arena)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (size_t i = 0; i < f->rule->piece_count; i++) {
+        cw_write_format(&out, "%s", f->rule->pieces[i].before);
+        write_piece(&out, &f->values[i], f->rule->pieces[i].form);
+    }
+    cw_write_format(&out, "%s", f->rule->end);
+    char *text = out.status == CW_OK ? cw_arena_strndup(arena, (const char *)out.data, out.size) : NULL;
+    cw_writer_free(&out);
+    return text;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+struct printing {
+    FILE *out;
+    const struct cw_advice_view *view;
+    int width;
+    enum cw_status status;
+};
+
+static void bold(const struct printing *p, bool on)
+{
+    if (p->view->bold)
+        fputs(on ? "\033[1m" : "\033[0m", p->out);
+}
+
+/* A paragraph at a column, which the line has reached; lines after the first begin there. */
+static void put_wrapped(const struct printing *p, int column, const char *text)
+{
+    size_t size = 6 * strlen(text) + 1; /* escaped */
+    char *shown = malloc(size);
+    int at = column;
+    if (!shown)
+        return;
+    cw_text_format(shown, size, "%s", text);
+    for (const char *word = shown; *word;) {
+        int length = (int)strcspn(word, " ");
+        char one[400];
+        snprintf(one, sizeof one, "%.*s", length, word);
+        int columns = (int)cw_text_columns(one);
+        if (at > column && at + 1 + columns > p->width) {
+            cw_text_print(p->out, "\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            putc(' ', p->out);
+            at++;
+        }
+        cw_text_print(p->out, "%s", one);
+        at += columns;
+        word += length;
+        word += strspn(word, " ");
+    }
+    putc('\n', p->out);
+    free(shown);
+}
+
+/* What a kernel is called, without return type, template arguments and parameters where there is too little room for
+ * them; then the middle is left out. */
+static void put_name(const struct printing *p, const char *name, int width)
+{
+    char shown[2048], brief[2048];
+    size_t length = 0, depth = 0;
+    cw_text_format(shown, sizeof shown, "%s", strncmp(name, "void ", 5) == 0 ? name + 5 : name);
+    if ((int)cw_text_columns(shown) <= width) {
+        cw_text_print(p->out, "%-*s", width, shown);
+        return;
+    }
+    for (const char *c = shown; *c && !(*c == '(' && !depth && strncmp(c, "(anonymous", 10) != 0); c++) {
+        depth -= *c == '>' && depth;
+        if (!depth)
+            brief[length++] = *c;
+        depth += *c == '<';
+    }
+    brief[length] = 0;
+    int columns = (int)cw_text_columns(brief), tail = (width - 2) / 2;
+    if (columns <= width) {
+        cw_text_print(p->out, "%-*s", width, brief);
+        return;
+    }
+    while (((unsigned char)brief[length - (size_t)tail] & 0xc0) == 0x80)
+        tail--;
+    cw_text_print(p->out, "%.*s..%s", width - 2 - tail, brief, brief + length - (size_t)tail);
+}
+
+static const char *time_text(double ns, char text[CW_NUMBER_SIZE + CW_UNIT_SIZE])
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(ns, "nanoseconds", shown);
+    short_number(ns / factor, number);
+    snprintf(text, CW_NUMBER_SIZE + CW_UNIT_SIZE, "%s %s", number, shown);
+    return text;
+}
+
+/* ---- a kernel --------------------------------------------------------------------------------------------------- */
+
+static void put_size(const struct printing *p, const char *what, const uint32_t size[3])
+{
+    if (!size[0])
+        return;
+    cw_text_print(p->out, ", %s %" PRIu32, what, size[0]);
+    for (int i = 1; i < 3; i++)
+        if (size[i] > 1 || (i == 1 && size[2] > 1))
+            cw_text_print(p->out, " x %" PRIu32, size[i]);
+}
+
+static void put_limiter(const struct printing *p, const struct cw_advice_kernel *k)
+{
+    const struct cw_advice_step *last = k->step_count ? &k->steps[k->step_count - 1] : NULL;
+    cw_text_print(p->out, "%*slimited by ", INDENT, "");
+    for (size_t i = 0; i < k->step_count; i++) {
+        cw_text_print(p->out, "%s%s", i ? " > " : "", k->steps[i].node->id);
+        if (isfinite(k->steps[i].value))
+            cw_text_print(p->out, " %.0f %%", 100 * k->steps[i].value);
+    }
+    cw_text_print(p->out, "%s (confidence: %s)\n", last ? "" : "something that these metrics do not show",
+                  cw_confidence_text(k->confidence));
+    if (last) {
+        cw_text_print(p->out, "%*s", INDENT + 2, "");
+        put_wrapped(p, INDENT + 2, last->node->title);
+    }
+}
+
+static void put_evidence(const struct printing *p, const struct cw_advice_finding *f, int column)
+{
+    for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++) {
+        const struct cw_advice_value *v = &f->evidence[i];
+        struct cw_writer value;
+        cw_writer_init(&value);
+        write_value(&value, v->value, v->unit);
+        cw_write_bytes(&value, "", 1);
+        cw_text_print(p->out, "%*s%-62s %s%s%s%s\n", column, "", v->name,
+                      value.status == CW_OK ? (const char *)value.data : "", v->status ? " (" : "",
+                      v->status ? cw_value_status_text((enum cw_value_status)v->status) : "", v->status ? ")" : "");
+        cw_writer_free(&value);
+    }
+    for (size_t i = 0; i < f->line_count; i++)
+        cw_text_print(p->out, "%*s%s:%" PRIu32 "  %.0f %% of its samples\n", column, "", f->lines[i].file,
+                      f->lines[i].line, 100 * f->lines[i].share);
+}
+
+static void put_finding(struct printing *p, const struct cw_advice_finding *f)
+{
+    const int column = INDENT + GAIN_COLUMNS;
+    const char *text = cw_advice_text(f, p->view->arena);
+    if (!text) {
+        p->status = CW_ERR_NOMEM;
+        return;
+    }
+    bold(p, true);
+    cw_text_print(p->out, "%*s-%3.0f %%  ", INDENT, "", 100 * f->gain);
+    bold(p, false);
+    cw_text_print(p->out, "%s: %s%s%s%s\n", f->rule->id, f->rule->title,
+                  f->confidence == CW_CONFIDENCE_HIGH ? "" : " (confidence: ",
+                  f->confidence == CW_CONFIDENCE_HIGH ? "" : cw_confidence_text(f->confidence),
+                  f->confidence == CW_CONFIDENCE_HIGH ? "" : ")");
+    cw_text_print(p->out, "%*s", column, "");
+    put_wrapped(p, column, text);
+    cw_text_print(p->out, "%*s", column, "");
+    put_wrapped(p, column, f->rule->fix);
+    put_evidence(p, f, column);
+}
+
+static void put_kernel(struct printing *p, const struct cw_advice_kernel *k, size_t number)
+{
+    const struct cw_group *g = k->group;
+    char total[CW_NUMBER_SIZE + CW_UNIT_SIZE], mean[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    putc('\n', p->out);
+    bold(p, true);
+    cw_text_print(p->out, "%3zu ", number);
+    put_name(p, g->name, p->width - 24);
+    cw_text_print(p->out, " %10s %6.1f %%\n", time_text(g->total, total), 100 * g->total / p->view->advice->groups->total);
+    bold(p, false);
+    cw_text_print(p->out, "%*s%" PRIu32 " launch%s", INDENT, "", g->count, g->count == 1 ? "" : "es");
+    if (g->count > 1)
+        cw_text_print(p->out, " of %s +- %.0f %%", time_text(g->mean, mean), 100 * g->deviation / g->mean);
+    put_size(p, "grid", k->launch->grid);
+    put_size(p, "block", k->launch->block);
+    putc('\n', p->out);
+    if (p->view->advice->rules->limiter_count)
+        put_limiter(p, k);
+    for (size_t i = 0; i < k->finding_count && p->status == CW_OK; i++)
+        put_finding(p, &k->findings[i]);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+struct told { /* a finding, and how much of the whole it is */
+    const struct cw_advice_kernel *kernel;
+    const struct cw_advice_finding *finding;
+    double saved; /* ns */
+};
+
+/* The findings that save most, each the first of its kernel: they do not add up. */
+static size_t find_most(const struct cw_advice *a, struct told *most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < a->kernel_count; i++) {
+        const struct cw_advice_kernel *k = &a->kernels[i];
+        if (!k->finding_count || !(k->group->total > 0))
+            continue;
+        const struct told one = {k, &k->findings[0], k->findings[0].gain * k->group->total};
+        size_t at = count < TOLD ? count++ : TOLD;
+        while (at && most[at - 1].saved < one.saved) {
+            if (at < TOLD)
+                most[at] = most[at - 1];
+            at--;
+        }
+        if (at < TOLD)
+            most[at] = one;
+    }
+    return count;
+}
+
+static void put_most(const struct printing *p)
+{
+    const struct cw_advice *a = p->view->advice;
+    struct told most[TOLD];
+    size_t count = find_most(a, most);
+    char saved[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    if (!count) {
+        fputs("Nothing was found that would save time.\n", p->out);
+        return;
+    }
+    fputs("What would save most of the whole time:\n", p->out);
+    for (size_t i = 0; i < count; i++) {
+        cw_text_print(p->out, "  %5.1f %% %9s  %-22s ", 100 * most[i].saved / a->groups->total,
+                      time_text(most[i].saved, saved), most[i].finding->rule->id);
+        put_name(p, most[i].kernel->group->name, p->width - 45);
+        cw_text_print(p->out, " #%zu\n", (size_t)(most[i].kernel - a->kernels) + 1);
+    }
+}
+
+static void put_rules(const struct printing *p, const char *before, const struct cw_rule *const *rules, size_t count,
+                      const char *after)
+{
+    struct cw_writer line;
+    if (!count)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s", before);
+    for (size_t i = 0; i < count; i++)
+        cw_write_format(&line, "%s%s", i ? ", " : " ", rules[i]->id);
+    cw_write_format(&line, "%s", after);
+    cw_write_bytes(&line, "", 1);
+    if (line.status == CW_OK)
+        put_wrapped(p, 0, (const char *)line.data);
+    cw_writer_free(&line);
+}
+
+static void put_end(const struct printing *p, size_t shown)
+{
+    const struct cw_advice *a = p->view->advice;
+    double rest = 0;
+    putc('\n', p->out);
+    for (size_t i = shown; i < a->kernel_count; i++)
+        rest += a->kernels[i].group->timed ? a->kernels[i].group->total : 0;
+    if (shown < a->kernel_count)
+        cw_text_print(p->out, "%zu more kernels have %.1f %% of the time: --top %zu shows them.\n",
+                      a->kernel_count - shown, 100 * rest / a->groups->total, a->kernel_count);
+    char after[200];
+    cw_text_format(after, sizeof after,
+                   ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc", a->rules->chip->name);
+    put_rules(p, "Not checked, for lack of metrics in the capture:", a->unchecked, a->unchecked_count, after);
+    if (a->limiters_unchecked)
+        put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
+    put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
+    if (p->view->samples)
+        cw_text_print(p->out, "%s has samples of %zu of the %zu kernels.\n", p->view->samples, a->sampled,
+                      a->kernel_count);
+}
+
+enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *err)
+{
+    const struct cw_advice_view *view = content;
+    const struct cw_advice *a = view->advice;
+    const size_t count = view->top && view->top < a->kernel_count ? view->top : a->kernel_count;
+    struct printing p = {out, view, USUAL_WIDTH, CW_OK};
+    char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    uint64_t launches = 0;
+    if (view->width)
+        p.width = view->width < NARROWEST ? NARROWEST : (int)view->width;
+    for (size_t i = 0; i < a->kernel_count; i++)
+        launches += a->kernels[i].group->count;
+    cw_text_print(out, "%s: %zu kernel%s in %" PRIu64 " launch%s, %s on %s\n\n", view->source, a->kernel_count,
+                  a->kernel_count == 1 ? "" : "s", launches, launches == 1 ? "" : "es",
+                  time_text(a->groups->total, total), a->rules->chip->name);
+    put_most(&p);
+    for (size_t i = 0; i < count && p.status == CW_OK; i++)
+        put_kernel(&p, &a->kernels[i], i + 1);
+    put_end(&p, count);
+    return p.status == CW_OK ? CW_OK : cw_error_nomem(err);
+}
