@@ -28,24 +28,31 @@ struct advising {
 
 static size_t column_of(const struct advising *a, const struct cw_metric *m)
 {
-    const struct cw_metric *found =
-        bsearch(m, a->values.metrics, a->values.metric_count, sizeof *m, cw_metric_compare);
+    const struct cw_metric *found = bsearch(m, a->values.metrics, a->values.metric_count, sizeof *m, cw_metric_compare);
     return (size_t)(found - a->values.metrics);
 }
 
-static struct cw_advice_value value_of(const struct advising *a, const char *name, const struct cw_metric *m,
-                                       uint32_t row)
+static struct cw_advice_value value_of(const struct advising *a, const struct cw_metric *m, uint32_t row)
 {
     const size_t column = column_of(a, m), at = column * a->values.row_count + row;
-    return (struct cw_advice_value){name, a->values.units[column], a->values.values[at], a->values.statuses[at]};
+    return (struct cw_advice_value){
+        .name = "", .unit = a->values.units[column], .value = a->values.values[at], .status = a->values.statuses[at]};
+}
+
+static struct cw_advice_value named_value(const struct advising *a, const struct cw_rule_name *name, uint32_t row)
+{
+    struct cw_advice_value value = value_of(a, &name->metric, row);
+    value.name = name->name;
+    value.form = name->form;
+    return value;
 }
 
 /* Of a formula; CW_NONE has the value `otherwise`. */
 static struct cw_advice_value formula_value(const struct advising *a, uint32_t formula, double otherwise, uint32_t row)
 {
     if (formula == CW_NONE)
-        return (struct cw_advice_value){"", "1", otherwise, CW_VALUE_OK};
-    return value_of(a, "", &(struct cw_metric){.type = CW_FORMULA, .base = formula}, row);
+        return (struct cw_advice_value){.name = "", .unit = "", .value = otherwise};
+    return value_of(a, &(struct cw_metric){.type = CW_FORMULA, .base = formula}, row);
 }
 
 static bool is_known(const struct cw_advice_value *v)
@@ -78,7 +85,7 @@ static enum cw_confidence of_formula(const struct advising *a, uint32_t formula,
     enum cw_confidence confidence = CW_CONFIDENCE_HIGH;
     const struct cw_formula *f = formula == CW_NONE ? NULL : &a->rules->chip->formulas->items[formula];
     for (uint32_t i = 0; f && i < f->metric_count; i++) {
-        int8_t status = value_of(a, "", &f->metrics[i], row).status;
+        int8_t status = value_of(a, &f->metrics[i], row).status;
         if (status == CW_VALUE_OVERFLOW || status == CW_VALUE_INCOMPLETE)
             confidence = CW_CONFIDENCE_LOW;
         else if (status == CW_VALUE_MIXED_PASSES)
@@ -130,7 +137,7 @@ static bool any_limiter_known(const struct advising *a, uint32_t row)
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
-/* Whether a rule holds for a kernel: its gain, 0 where it does not, NaN where that cannot be said. */
+/* Whether a rule holds for a kernel: its gain, -1 where it does not, NaN where that cannot be said. */
 static double gain_of(const struct advising *a, const struct cw_rule *rule, uint32_t row)
 {
     const struct cw_advice_value when = formula_value(a, rule->when, 0, row);
@@ -140,11 +147,11 @@ static double gain_of(const struct advising *a, const struct cw_rule *rule, uint
     if (!is_known(&when))
         return NAN;
     if (!is_true(&when))
-        return 0;
+        return -1;
     if (!is_known(&refuted) || !is_known(&gain) || !is_known(&bound))
         return NAN;
     if (is_true(&refuted) || isnan(gain.value))
-        return 0;
+        return -1;
     double most = bound.value > 0 ? 1 - bound.value : 1;
     return fmax(0, fmin(gain.value, most));
 }
@@ -162,9 +169,9 @@ static enum cw_status add_finding(const struct advising *a, struct cw_advice_fin
     finding->confidence = least_of(finding->confidence, of_formula(a, rule->when, row));
     finding->confidence = least_of(finding->confidence, of_formula(a, rule->gain, row));
     for (size_t i = 0; i < rule->piece_count; i++)
-        values[i] = value_of(a, rule->pieces[i].value.name, &rule->pieces[i].value.metric, row);
+        values[i] = named_value(a, &rule->pieces[i].value, row);
     for (size_t i = 0; i < rule->evidence_count; i++) {
-        struct cw_advice_value v = value_of(a, rule->evidence[i].name, &rule->evidence[i].metric, row);
+        struct cw_advice_value v = named_value(a, &rule->evidence[i], row);
         if (is_known(&v))
             evidence[finding->evidence_count++] = v;
     }
@@ -179,6 +186,12 @@ static int largest_first(const void *a, const void *b)
     return strcmp(x->rule->id, y->rule->id);
 }
 
+/* Of a rule that is no note. */
+static bool is_told(const struct advising *a, size_t rule, double gain)
+{
+    return !a->rules->rules[rule].note && gain > 0 && gain >= a->least;
+}
+
 static enum cw_status find(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row)
 {
     const size_t count = a->rules->rule_count;
@@ -188,19 +201,21 @@ static enum cw_status find(const struct advising *a, struct cw_advice_kernel *ke
     if (!gains || !unchecked)
         return cw_error_nomem(a->err);
     for (size_t i = 0; i < count; i++) {
-        gains[i] = a->rules->rules[i].lacks ? 0 : gain_of(a, &a->rules->rules[i], row);
-        found += gains[i] >= a->least && gains[i] > 0;
+        gains[i] = a->rules->rules[i].lacks ? -1 : gain_of(a, &a->rules->rules[i], row);
+        found += is_told(a, i, gains[i]);
         a->checked[i] += !isnan(gains[i]);
         if (isnan(gains[i]))
             unchecked[kernel->unchecked_count++] = &a->rules->rules[i];
     }
     kernel->unchecked = unchecked;
+    const bool alone = found == 0; /* notes are told where there is nothing else */
+    for (size_t i = 0; i < count && alone; i++)
+        found += a->rules->rules[i].note && gains[i] >= 0;
     struct cw_advice_finding *findings = cw_arena_alloc(a->arena, found, sizeof *findings);
     enum cw_status status = findings ? CW_OK : cw_error_nomem(a->err);
     for (size_t i = 0; i < count && status == CW_OK; i++)
-        if (gains[i] >= a->least && gains[i] > 0)
-            status =
-                add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], gains[i], row);
+        if (is_told(a, i, gains[i]) || (alone && a->rules->rules[i].note && gains[i] >= 0))
+            status = add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], gains[i], row);
     if (status == CW_OK && found)
         qsort(findings, found, sizeof *findings, largest_first);
     kernel->findings = findings;
@@ -251,8 +266,7 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
     struct advising a = {.advice = advice, .rules = rules, .least = least, .arena = arena, .err = err};
     struct cw_advice_kernel *kernels = cw_arena_alloc(arena, groups->count, sizeof *kernels);
     a.checked = cw_arena_alloc(arena, rules->rule_count, sizeof *a.checked);
-    *advice = (struct cw_advice){
-        .rules = rules, .groups = groups, .kernel_count = groups->count, .kernels = kernels};
+    *advice = (struct cw_advice){.rules = rules, .groups = groups, .kernel_count = groups->count, .kernels = kernels};
     if (!kernels || !a.checked)
         return cw_error_nomem(err);
     a.values = (struct cw_result){.chip = rules->chip,
@@ -261,9 +275,8 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
                                   .metric_count = (uint32_t)rules->metric_count};
     enum cw_status status = cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err);
     for (uint32_t i = 0; i < groups->count && status == CW_OK; i++) {
-        kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i],
-                                               .launch = &groups->data.ranges[i],
-                                               .confidence = of_time(&groups->items[i])};
+        kernels[i] = (struct cw_advice_kernel){
+            .group = &groups->items[i], .launch = &groups->data.ranges[i], .confidence = of_time(&groups->items[i])};
         status = find_limiter(&a, &kernels[i], i);
         if (status == CW_OK)
             status = find(&a, &kernels[i], i);

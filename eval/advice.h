@@ -14,7 +14,8 @@ enum cw_confidence { CW_CONFIDENCE_LOW, CW_CONFIDENCE_MEDIUM, CW_CONFIDENCE_HIGH
 const char *cw_confidence_text(enum cw_confidence confidence);
 
 struct cw_advice_value {
-    const char *name, *unit; /* as the rule has it; "1" for a number and for what rules compute */
+    const char *name, *unit; /* as the rule has it; "" for what rules compute */
+    enum cw_rule_form form;
     double value;
     int8_t status; /* enum cw_value_status */
 };
@@ -28,7 +29,7 @@ struct cw_advice_line { /* of source code */
 
 struct cw_advice_finding {
     const struct cw_rule *rule;
-    double gain; /* the fraction of the kernel's time that would go: 0.8 leaves a fifth */
+    double gain; /* the fraction of the kernel's time that would go: 0.8 leaves a fifth; 0 for a note */
     enum cw_confidence confidence;
     const struct cw_advice_value *values; /* one for each piece of the rule's text */
     size_t evidence_count, line_count;
@@ -49,7 +50,7 @@ struct cw_advice_kernel {
     enum cw_confidence confidence; /* in the limiter */
     size_t step_count, finding_count, unchecked_count;
     const struct cw_advice_step *steps;
-    const struct cw_advice_finding *findings; /* by gain, the largest first */
+    const struct cw_advice_finding *findings; /* by gain, the largest first; notes where there is nothing else */
     const struct cw_rule *const *unchecked;   /* for lack of metrics in the capture; not those of all kernels */
 };
 

@@ -78,8 +78,8 @@ static bool make_lines(const struct sampling *s, struct finding_lines *lines, co
 {
     struct cw_advice_line line = {.file = ""};
     uint64_t total = 0;
-    *lines = (struct finding_lines){.made = true,
-                                    .items = cw_arena_alloc(s->arena, CW_ADVICE_LINES, sizeof *lines->items)};
+    *lines =
+        (struct finding_lines){.made = true, .items = cw_arena_alloc(s->arena, CW_ADVICE_LINES, sizeof *lines->items)};
     for (size_t i = 0; i < count && lines->items; i++) {
         if (i && (rows[i]->at.line != line.line || strcmp(rows[i]->at.file, line.file) != 0)) {
             keep_line(lines, &line);
@@ -97,8 +97,8 @@ static bool make_lines(const struct sampling *s, struct finding_lines *lines, co
     return lines->items != NULL;
 }
 
-static bool add_to(const struct sampling *s, const struct cw_advice_kernel *kernel,
-                   const struct cw_pc_row *const *rows, size_t count)
+static bool add_to(const struct sampling *s, const struct cw_advice_kernel *kernel, const struct cw_pc_row *const *rows,
+                   size_t count)
 {
     struct cw_advice_finding *findings = (struct cw_advice_finding *)kernel->findings;
     for (size_t i = 0; i < kernel->finding_count; i++) {

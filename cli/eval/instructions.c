@@ -15,7 +15,7 @@ static void say_left(const char *capture, const struct cw_places_left *left)
                 program_invocation_short_name, capture, left->names, left->modules);
 }
 
-static enum cw_status load(struct cw_eval_run *r, struct cw_instructions *in, struct cw_pc_data *raw)
+enum cw_status cw_eval_load_instructions(struct cw_eval_run *r, struct cw_instructions *in, struct cw_pc_data *raw)
 {
     const char *capture = r->o->capture;
     enum cw_status status =
@@ -32,7 +32,7 @@ enum cw_status cw_eval_instructions(struct cw_eval_run *r)
     struct cw_instructions in;
     struct cw_pc_data raw;
     struct cw_output output;
-    enum cw_status status = load(r, &in, &raw);
+    enum cw_status status = cw_eval_load_instructions(r, &in, &raw);
     if (status != CW_OK)
         return status;
     cw_output_instructions(&output, &in);
@@ -43,7 +43,7 @@ enum cw_status cw_show_instructions(struct cw_eval_run *r)
 {
     struct cw_instructions in;
     struct cw_pc_data raw;
-    enum cw_status status = load(r, &in, &raw);
+    enum cw_status status = cw_eval_load_instructions(r, &in, &raw);
     if (status != CW_OK)
         return status;
     cw_text_print(stdout, "modules:   %" PRIu32 "\n", raw.module_count);

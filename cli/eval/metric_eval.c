@@ -141,6 +141,7 @@ static const struct cw_usage_command commands[] = {
     {"show", "what a capture holds", cw_eval_show},
     {"explain", "how a value came about", cw_eval_explain},
     {"merge", "several captures as one", cw_eval_merge},
+    {"advise", "what limits each kernel, and what to change", cw_eval_advise},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -5,8 +5,7 @@
 
 #include "cli/eval/run.h"
 
-/* Marks the ranges that --range matches in `keep`, at least one; all without --range. */
-static enum cw_status match_ranges(struct cw_eval_run *r, bool *keep)
+enum cw_status cw_eval_match_ranges(struct cw_eval_run *r, bool *keep)
 {
     const uint64_t count = r->info.row_count;
     regex_t regex;
@@ -37,7 +36,7 @@ enum cw_status cw_eval_select_ranges(struct cw_eval_run *r)
     if (!r->o->range)
         return CW_OK;
     bool *keep = cw_arena_alloc(r->arena, r->result.row_count, sizeof *keep);
-    enum cw_status status = keep ? match_ranges(r, keep) : cw_error_nomem(r->err);
+    enum cw_status status = keep ? cw_eval_match_ranges(r, keep) : cw_error_nomem(r->err);
     if (status == CW_OK)
         cw_result_select(&r->result, keep);
     return status;
@@ -60,7 +59,7 @@ enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range)
                              : cw_error_set(r->err, CW_ERR_USAGE, "found the range %s, expected one of 0 to %" PRIu64,
                                             text, count - 1);
     }
-    enum cw_status status = match_ranges(r, keep);
+    enum cw_status status = cw_eval_match_ranges(r, keep);
     for (*range = 0; status == CW_OK && !keep[*range];)
         ++*range;
     return status;

@@ -40,6 +40,7 @@ int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct 
 int cw_eval_show(int argc, char **argv);
 int cw_eval_explain(int argc, char **argv);
 int cw_eval_merge(int argc, char **argv);
+int cw_eval_advise(int argc, char **argv);
 
 /* Reads the capture. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
@@ -56,6 +57,8 @@ enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, si
 enum cw_status cw_eval_named(struct cw_eval_run *r);
 enum cw_status cw_eval_planned(struct cw_eval_run *r);
 
+/* Marks the ranges that --range matches in `keep`, at least one; all without --range. */
+enum cw_status cw_eval_match_ranges(struct cw_eval_run *r, bool *keep);
 /* Leaves the ranges that --range matches in the result, at least one; without --range all. */
 enum cw_status cw_eval_select_ranges(struct cw_eval_run *r);
 /* One range: the one of that number, or the first that matches. */
@@ -68,6 +71,8 @@ enum cw_status cw_eval_write_metrics(struct cw_eval_run *r);
 
 /* A capture of PC samples or SASS metrics: written so, or what it holds, beside what `metric-eval show` says of every
  * capture. */
+/* Adds up the instructions of a capture. */
+enum cw_status cw_eval_load_instructions(struct cw_eval_run *r, struct cw_instructions *in, struct cw_pc_data *raw);
 enum cw_status cw_eval_instructions(struct cw_eval_run *r);
 enum cw_status cw_show_instructions(struct cw_eval_run *r);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/advice.h"
 #include "eval/output/terminal.h"
@@ -37,13 +38,13 @@ static void write_fraction(struct cw_writer *out, double value)
     cw_write_format(out, fabs(percent) < 9.95 && percent != 0 ? "%.1f %%" : "%.0f %%", percent);
 }
 
-static void write_piece(struct cw_writer *out, const struct cw_advice_value *v, enum cw_rule_form form)
+static void write_shown(struct cw_writer *out, const struct cw_advice_value *v)
 {
     if (isnan(v->value))
         cw_write_format(out, "?");
-    else if (form == CW_RULE_PERCENT)
+    else if (v->form == CW_RULE_PERCENT)
         write_fraction(out, v->value);
-    else if (form == CW_RULE_TIMES)
+    else if (v->form == CW_RULE_TIMES)
         cw_write_format(out, fabs(v->value) < 9.95 ? "%.1fx" : "%.0fx", v->value);
     else
         write_value(out, v->value, v->unit);
@@ -55,7 +56,7 @@ const char *cw_advice_text(const struct cw_advice_finding *f, struct cw_arena *a
     cw_writer_init(&out);
     for (size_t i = 0; i < f->rule->piece_count; i++) {
         cw_write_format(&out, "%s", f->rule->pieces[i].before);
-        write_piece(&out, &f->values[i], f->rule->pieces[i].form);
+        write_shown(&out, &f->values[i]);
     }
     cw_write_format(&out, "%s", f->rule->end);
     char *text = out.status == CW_OK ? cw_arena_strndup(arena, (const char *)out.data, out.size) : NULL;
@@ -87,11 +88,11 @@ static void put_wrapped(const struct printing *p, int column, const char *text)
     if (!shown)
         return;
     cw_text_format(shown, size, "%s", text);
-    for (const char *word = shown; *word;) {
-        int length = (int)strcspn(word, " ");
-        char one[400];
-        snprintf(one, sizeof one, "%.*s", length, word);
-        int columns = (int)cw_text_columns(one);
+    for (char *word = shown, *next; *word; word = next + strspn(next, " ")) {
+        next = word + strcspn(word, " ");
+        const char after = *next;
+        *next = 0;
+        int columns = (int)cw_text_columns(word);
         if (at > column && at + 1 + columns > p->width) {
             cw_text_print(p->out, "\n%*s", column, "");
             at = column;
@@ -99,41 +100,18 @@ static void put_wrapped(const struct printing *p, int column, const char *text)
             putc(' ', p->out);
             at++;
         }
-        cw_text_print(p->out, "%s", one);
+        cw_text_print(p->out, "%s", word);
         at += columns;
-        word += length;
-        word += strspn(word, " ");
+        *next = after;
     }
     putc('\n', p->out);
     free(shown);
 }
 
-/* What a kernel is called, without return type, template arguments and parameters where there is too little room for
- * them; then the middle is left out. */
 static void put_name(const struct printing *p, const char *name, int width)
 {
-    char shown[2048], brief[2048];
-    size_t length = 0, depth = 0;
-    cw_text_format(shown, sizeof shown, "%s", strncmp(name, "void ", 5) == 0 ? name + 5 : name);
-    if ((int)cw_text_columns(shown) <= width) {
-        cw_text_print(p->out, "%-*s", width, shown);
-        return;
-    }
-    for (const char *c = shown; *c && !(*c == '(' && !depth && strncmp(c, "(anonymous", 10) != 0); c++) {
-        depth -= *c == '>' && depth;
-        if (!depth)
-            brief[length++] = *c;
-        depth += *c == '<';
-    }
-    brief[length] = 0;
-    int columns = (int)cw_text_columns(brief), tail = (width - 2) / 2;
-    if (columns <= width) {
-        cw_text_print(p->out, "%-*s", width, brief);
-        return;
-    }
-    while (((unsigned char)brief[length - (size_t)tail] & 0xc0) == 0x80)
-        tail--;
-    cw_text_print(p->out, "%.*s..%s", width - 2 - tail, brief, brief + length - (size_t)tail);
+    char shown[CW_SHORT_SIZE];
+    cw_text_print(p->out, "%-*s", width, cw_shorten(name, (size_t)width, shown));
 }
 
 static const char *time_text(double ns, char text[CW_NUMBER_SIZE + CW_UNIT_SIZE])
@@ -176,13 +154,16 @@ static void put_limiter(const struct printing *p, const struct cw_advice_kernel 
 
 static void put_evidence(const struct printing *p, const struct cw_advice_finding *f, int column)
 {
+    int names = 0;
+    for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++)
+        names = (int)cw_text_columns(f->evidence[i].name) > names ? (int)cw_text_columns(f->evidence[i].name) : names;
     for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++) {
         const struct cw_advice_value *v = &f->evidence[i];
         struct cw_writer value;
         cw_writer_init(&value);
-        write_value(&value, v->value, v->unit);
+        write_shown(&value, v);
         cw_write_bytes(&value, "", 1);
-        cw_text_print(p->out, "%*s%-62s %s%s%s%s\n", column, "", v->name,
+        cw_text_print(p->out, "%*s%-*s  %s%s%s%s\n", column, "", names, v->name,
                       value.status == CW_OK ? (const char *)value.data : "", v->status ? " (" : "",
                       v->status ? cw_value_status_text((enum cw_value_status)v->status) : "", v->status ? ")" : "");
         cw_writer_free(&value);
@@ -201,7 +182,10 @@ static void put_finding(struct printing *p, const struct cw_advice_finding *f)
         return;
     }
     bold(p, true);
-    cw_text_print(p->out, "%*s-%3.0f %%  ", INDENT, "", 100 * f->gain);
+    if (f->rule->note)
+        cw_text_print(p->out, "%*s", column, "");
+    else
+        cw_text_print(p->out, "%*s-%3.0f %%  ", INDENT, "", 100 * f->gain);
     bold(p, false);
     cw_text_print(p->out, "%s: %s%s%s%s\n", f->rule->id, f->rule->title,
                   f->confidence == CW_CONFIDENCE_HIGH ? "" : " (confidence: ",
@@ -222,7 +206,8 @@ static void put_kernel(struct printing *p, const struct cw_advice_kernel *k, siz
     bold(p, true);
     cw_text_print(p->out, "%3zu ", number);
     put_name(p, g->name, p->width - 24);
-    cw_text_print(p->out, " %10s %6.1f %%\n", time_text(g->total, total), 100 * g->total / p->view->advice->groups->total);
+    cw_text_print(p->out, " %10s %6.1f %%\n", time_text(g->total, total),
+                  100 * g->total / p->view->advice->groups->total);
     bold(p, false);
     cw_text_print(p->out, "%*s%" PRIu32 " launch%s", INDENT, "", g->count, g->count == 1 ? "" : "es");
     if (g->count > 1)
@@ -250,7 +235,7 @@ static size_t find_most(const struct cw_advice *a, struct told *most)
     size_t count = 0;
     for (size_t i = 0; i < a->kernel_count; i++) {
         const struct cw_advice_kernel *k = &a->kernels[i];
-        if (!k->finding_count || !(k->group->total > 0))
+        if (!k->finding_count || k->findings[0].rule->note || !(k->group->total > 0))
             continue;
         const struct told one = {k, &k->findings[0], k->findings[0].gain * k->group->total};
         size_t at = count < TOLD ? count++ : TOLD;
@@ -312,8 +297,8 @@ static void put_end(const struct printing *p, size_t shown)
         cw_text_print(p->out, "%zu more kernels have %.1f %% of the time: --top %zu shows them.\n",
                       a->kernel_count - shown, 100 * rest / a->groups->total, a->kernel_count);
     char after[200];
-    cw_text_format(after, sizeof after,
-                   ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc", a->rules->chip->name);
+    cw_text_format(after, sizeof after, ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc",
+                   a->rules->chip->name);
     put_rules(p, "Not checked, for lack of metrics in the capture:", a->unchecked, a->unchecked_count, after);
     if (a->limiters_unchecked)
         put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
