@@ -21,7 +21,7 @@ metric-config --chip GH100 --no-native -m $metric -o plan.cwc
 capture-agent range --backend sim -c plan.cwc -o - -- true; echo "status $?"
 metric-config --chip GH100 --no-native -m $metric -o - --explain 2>&1 | head -1
 echo == data of ours
-metric-query list --chip-file - <"$SOURCE/data/chips/gh100.yaml" | wc -l
+metric-query list --chip-file - <"$SOURCE/data/chips/gh100.yaml" | diff - <(metric-query list --chip GH100) && echo the same
 printf 'schema: 1\nmetrics:\n  my_ipc: {formula: sm__inst_executed.sum / sm__cycles_active.sum}\n' >own.yaml
 metric-eval "$capture" --metrics-db - -m my_ipc --csv - <own.yaml 2>&1 | head -2
 metric-eval run.cwd --set - --csv - <<'EOF' | head -2
