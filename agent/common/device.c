@@ -15,10 +15,10 @@ static void put_pair(struct cw_writer *out, uint32_t *count, const char *key, co
     (*count)++;
 }
 
-static void put_number(struct cw_writer *out, uint32_t *count, const char *key, int value)
+static void put_number(struct cw_writer *out, uint32_t *count, const char *key, long long value)
 {
     char text[32];
-    snprintf(text, sizeof text, "%d", value);
+    snprintf(text, sizeof text, "%lld", value);
     put_pair(out, count, key, text);
 }
 
@@ -56,7 +56,17 @@ CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struc
                    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, "clock_khz"},
                    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, "memory_clock_khz"},
                    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, "memory_bus_bits"},
-                   {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "l2_bytes"}};
+                   {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "l2_bytes"},
+                   {CU_DEVICE_ATTRIBUTE_WARP_SIZE, "warp_size"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, "max_threads_per_multiprocessor"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, "max_blocks_per_multiprocessor"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, "max_registers_per_multiprocessor"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, "max_shared_memory_per_multiprocessor"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, "max_threads_per_block"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, "max_registers_per_block"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, "max_shared_memory_per_block"},
+                   {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, "max_shared_memory_per_block_optin"},
+                   {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, "reserved_shared_memory_per_block"}};
     char name[256] = "", pci[32] = "";
     CUpti_Device_GetChipName_Params chip;
     memset(&chip, 0, sizeof chip);
@@ -76,6 +86,9 @@ CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struc
         if (api->cuDeviceGetAttribute(&value, numbers[i].attribute, device) == CUDA_SUCCESS)
             put_number(out, count, numbers[i].key, value);
     }
+    size_t memory;
+    if (api->cuDeviceTotalMem_v2 && api->cuDeviceTotalMem_v2(&memory, device) == CUDA_SUCCESS)
+        put_number(out, count, "memory_bytes", (long long)memory);
     if (api->cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS)
         put_pair(out, count, "pci", pci);
     put_kernel_driver(out, count);
@@ -85,6 +98,6 @@ CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struc
     if (api->cuDriverGetVersion(&cuda) == CUDA_SUCCESS)
         put_number(out, count, "cuda_driver", cuda);
     if (api->cuptiGetVersion(&cupti) == CUPTI_SUCCESS)
-        put_number(out, count, "cupti", (int)cupti);
+        put_number(out, count, "cupti", cupti);
     return CUPTI_SUCCESS;
 }

@@ -38,6 +38,53 @@ enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw
     return CW_OK;
 }
 
+/* ---- what it is ------------------------------------------------------------------------------------------------- */
+
+uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip)
+{
+    static const struct cw_pair all[CW_SIM_ATTRIBUTES] = {{"name", "simulated GPU"},
+                                                          {"chip", NULL},
+                                                          {"backend", "sim"},
+                                                          {"simulated", "yes"},
+                                                          {"multiprocessors", "132"},
+                                                          {"compute_capability_major", "9"},
+                                                          {"compute_capability_minor", "0"},
+                                                          {"clock_khz", "1980000"},
+                                                          {"memory_clock_khz", "2619000"},
+                                                          {"memory_bus_bits", "5120"},
+                                                          {"l2_bytes", "52428800"},
+                                                          {"memory_bytes", "85045608448"},
+                                                          {"warp_size", "32"},
+                                                          {"max_threads_per_multiprocessor", "2048"},
+                                                          {"max_blocks_per_multiprocessor", "32"},
+                                                          {"max_registers_per_multiprocessor", "65536"},
+                                                          {"max_shared_memory_per_multiprocessor", "233472"},
+                                                          {"max_threads_per_block", "1024"},
+                                                          {"max_registers_per_block", "65536"},
+                                                          {"max_shared_memory_per_block", "49152"},
+                                                          {"max_shared_memory_per_block_optin", "232448"},
+                                                          {"reserved_shared_memory_per_block", "1024"}};
+    memcpy(attributes, all, sizeof all);
+    attributes[1].value = chip;
+    return CW_SIM_ATTRIBUTES;
+}
+
+void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT])
+{
+    uint64_t key = cw_sim_text_key(kernel);
+    for (int f = 0; f < CW_FACT__COUNT; f++)
+        facts[f] = 0;
+    facts[CW_FACT_REGISTERS] = (double)(16 + 8 * (key % 15));
+    facts[CW_FACT_SHARED_STATIC] = (double)(4096 * (key >> 8 & 3));
+    facts[CW_FACT_SHARED_DYNAMIC] = (double)(8192 * (key >> 16 & 3));
+    facts[CW_FACT_SHARED_DRIVER] = 1024;
+    facts[CW_FACT_LOCAL] = key >> 24 & 3 ? 0 : 64;
+    facts[CW_FACT_MAX_THREADS] = 1024;
+    facts[CW_FACT_PRIORITY] = NAN;
+    facts[CW_FACT_CARVEOUT] = -1;
+    facts[CW_FACT_PTX] = facts[CW_FACT_BINARY] = 90;
+}
+
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter)

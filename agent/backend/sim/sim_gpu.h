@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_SIM_GPU_H
 #define CW_AGENT_SIM_GPU_H
 
+#include "agent/common/facts.h"
 #include "image/config_image.h"
 #include "image/counter_data.h"
 
@@ -26,6 +27,12 @@ void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* How many instances a counter has, and its peaks. */
 struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter);
+/* The attributes of a device that all ways to collect give, into room for CW_SIM_ATTRIBUTES; returns how many. Its
+ * limits are an H100's. */
+enum { CW_SIM_ATTRIBUTES = 22 };
+uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip);
+/* Facts of a launch, which follow from the kernel's name and fit the device's limits. */
+void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT]);
 /* A well-mixed number for each key. */
 uint64_t cw_sim_mix(uint64_t key);
 uint64_t cw_sim_text_key(const char *text);

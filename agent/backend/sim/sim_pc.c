@@ -166,9 +166,8 @@ static enum cw_status write_batch(struct simulation *s, struct cw_error *err)
 
 static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 {
-    static const struct cw_pair attributes[] = {
-        {"name", "simulated GPU"}, {"chip", "GH100"}, {"backend", "sim"}, {"simulated", "yes"}};
-    struct cw_device device = {.attribute_count = sizeof attributes / sizeof *attributes, .attributes = attributes};
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES];
+    struct cw_device device = {.attribute_count = cw_sim_describe(attributes, "GH100"), .attributes = attributes};
     return cw_pc_describe(&device, s->options, NULL, s->arena) ? cw_collector_device(&s->out, &device, err)
                                                                : cw_error_nomem(err);
 }

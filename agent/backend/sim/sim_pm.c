@@ -61,9 +61,10 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
     snprintf(interval, sizeof interval, "%llu %s", (unsigned long long)s->options->interval,
              s->options->cycles ? "cycles" : "ns");
-    const struct cw_pair attributes[] = {
-        {"name", "simulated GPU"}, {"chip", s->plan->chip}, {"backend", "sim"},
-        {"simulated", "yes"},      {"seed", seed},          {"sampling_interval", interval}};
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 2];
+    uint32_t count = cw_sim_describe(attributes, s->plan->chip);
+    attributes[count++] = (struct cw_pair){"seed", seed};
+    attributes[count++] = (struct cw_pair){"sampling_interval", interval};
     struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
     if (!facts)
         return cw_error_nomem(err);
@@ -71,10 +72,7 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
         facts[c] = cw_sim_facts(&s->plan->counters[c]);
         s->forms[c] = cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS : CW_COLUMN_SUMS;
     }
-    struct cw_device device = {.index = number,
-                               .attribute_count = sizeof attributes / sizeof *attributes,
-                               .attributes = attributes,
-                               .facts = facts};
+    struct cw_device device = {.index = number, .attribute_count = count, .attributes = attributes, .facts = facts};
     return cw_collector_device(&s->out, &device, err);
 }
 

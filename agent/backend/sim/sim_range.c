@@ -32,7 +32,8 @@ struct simulation {
     struct cw_nesting nesting;
     uint64_t
         begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
-    uint32_t graphs[CW_MOST_OPEN_RANGES]; /* launched in them */
+    uint32_t graphs[CW_MOST_OPEN_RANGES], launches[CW_MOST_OPEN_RANGES]; /* launched in them; launches: graphs too */
+    double facts[CW_MOST_OPEN_RANGES][CW_FACT__COUNT];                   /* that those agree in */
     bool spoken, met_graph;
     uint32_t process, device;
     char process_name[256], rank[64], pci[32];
@@ -57,32 +58,27 @@ static void keep_own_part(struct simulation *s)
 /* What ranges of the current process are of; with a simulated GPU's address and the process's rank. */
 struct origin {
     char seed[32];
-    struct cw_pair about[7];
+    struct cw_pair about[CW_SIM_ATTRIBUTES + 3];
     struct cw_device device;
     struct cw_range_source source;
 };
 
 static const struct cw_range_source *find_origin(const struct simulation *s, struct origin *o)
 {
-    *o = (struct origin){.about = {{"name", "simulated GPU"},
-                                   {"chip", s->gpu.plan->chip},
-                                   {"backend", "sim"},
-                                   {"simulated", "yes"},
-                                   {"seed", o->seed},
-                                   {"pci", s->pci},
-                                   {"rank", s->rank}},
-                         .device = {.index = s->device,
-                                    .attribute_count = sizeof o->about / sizeof *o->about - !*s->rank,
-                                    .attributes = o->about,
-                                    .facts = s->gpu.facts},
-                         .source = {s->process, s->process_name, &o->device}};
+    uint32_t count = cw_sim_describe(o->about, s->gpu.plan->chip);
+    o->about[count++] = (struct cw_pair){"seed", o->seed};
+    o->about[count++] = (struct cw_pair){"pci", s->pci};
+    o->about[count] = (struct cw_pair){"rank", s->rank};
+    o->device = (struct cw_device){
+        .index = s->device, .attribute_count = count + (*s->rank != 0), .attributes = o->about, .facts = s->gpu.facts};
+    o->source = (struct cw_range_source){s->process, s->process_name, &o->device};
     snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->base.options->capture.sim_seed);
     return &o->source;
 }
 
-/* A range of the current process that ends now, having begun at `begin` (0: it begins now). */
+/* A range of the current process that ends now, having begun at `begin` (0: it begins now). Facts: NULL for none. */
 static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin,
-                 uint32_t graphs)
+                 uint32_t graphs, const double *facts)
 {
     uint32_t number = s->numbers++;
     uint64_t key =
@@ -100,7 +96,8 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                              .start_ns = begin ? begin : s->clock,
                              .durations = s->gpu.durations,
                              .attribute_count = about.count,
-                             .attributes = about.pairs};
+                             .attributes = about.pairs,
+                             .facts = facts};
     if (*kernel && !graphs) {
         range.grid[0] = 1 + (uint32_t)(key % 1024);
         range.block[0] = 128;
@@ -141,11 +138,27 @@ static char *path_to(struct simulation *s, uint64_t id)
     return text;
 }
 
+/* For the ranges of the process that are open. */
+static void note_launch(struct simulation *s, uint32_t graphs, const double facts[CW_FACT__COUNT])
+{
+    for (uint32_t i = 0; i < s->nesting.count; i++) {
+        uint64_t at = s->nesting.open[i].id % CW_MOST_OPEN_RANGES;
+        if (s->nesting.open[i].thread != s->process)
+            continue;
+        s->graphs[at] += graphs;
+        cw_facts_join(s->facts[at], facts, !s->launches[at]++);
+    }
+}
+
 /* `graphs` is 1 for a CUDA graph; why: it is left out, NULL: it is not. */
 static void launch(struct simulation *s, const char *kernel, uint32_t graphs, const char *why)
 {
     bool wanted =
         !s->base.options->user && cw_filter_launch(&s->base.filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
+    double facts[CW_FACT__COUNT];
+    cw_facts_forget(facts);
+    if (!graphs)
+        cw_sim_launch_facts(kernel, facts);
     s->met_graph = s->met_graph || graphs;
     if (s->met_graph && s->base.options->replay == CW_REPLAY_KERNEL)
         why = CW_WHY_AFTER_GRAPH;
@@ -155,7 +168,8 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
         drop(s, why);
     char *path = wanted && !why ? path_to(s, 0) : NULL;
     if (path)
-        emit(s, kernel, kernel, path, 0, graphs);
+        emit(s, kernel, kernel, path, 0, graphs, facts);
+    note_launch(s, graphs, facts);
     free(path);
 }
 
@@ -166,8 +180,6 @@ static void launch_graph(struct simulation *s, const char *text)
     cw_graph_name(kernels, name, sizeof name);
     snprintf(why, sizeof why, "a CUDA graph with%s", obstacle);
     launch(s, name, 1, *obstacle ? why : NULL);
-    for (uint32_t i = 0; i < s->nesting.count; i++)
-        s->graphs[s->nesting.open[i].id % CW_MOST_OPEN_RANGES] += s->nesting.open[i].thread == s->process;
 }
 
 static bool is_level_wanted(const struct simulation *s, uint32_t level)
@@ -191,15 +203,16 @@ static void open_range(struct simulation *s, const char *name, bool process_wide
     bool begins =
         s->base.options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->base.filter, "", true);
     s->begun[range->id % CW_MOST_OPEN_RANGES] = begins ? s->clock : 0;
-    s->graphs[range->id % CW_MOST_OPEN_RANGES] = 0;
+    s->graphs[range->id % CW_MOST_OPEN_RANGES] = s->launches[range->id % CW_MOST_OPEN_RANGES] = 0;
 }
 
 static void end_range(struct simulation *s, const struct cw_open_range *range)
 {
     uint64_t begin = range ? s->begun[range->id % CW_MOST_OPEN_RANGES] : 0;
     char *path = begin ? path_to(s, range->id) : NULL;
+    uint64_t at = path ? range->id % CW_MOST_OPEN_RANGES : 0;
     if (path)
-        emit(s, path, "", path, begin, s->graphs[range->id % CW_MOST_OPEN_RANGES]);
+        emit(s, path, "", path, begin, s->graphs[at], s->launches[at] ? s->facts[at] : NULL);
     free(path);
     if (range)
         cw_nesting_close(&s->nesting, range->id);

@@ -25,7 +25,7 @@ capture-agent pm -c plan.cwc -o alone.cwd --interval 250000sys --device 3 --dura
 capture-agent pm -c plan.cwc -o same.cwd --interval 250000sys --device 3 --duration 0.01
 cmp alone.cwd same.cwd && echo the same bytes for the same seed
 echo a capture that was cut keeps its whole blocks:
-head -c 2600 run.cwd >cut.cwd
+head -c 3400 run.cwd >cut.cwd
 metric-eval cut.cwd --csv - | tail -1
 echo errors:
 capture-agent pm -c plan.cwc -o no.cwd --interval 0us -- true
