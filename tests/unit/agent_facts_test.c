@@ -147,7 +147,7 @@ static void launch_ex(CUfunction kernel, CUlaunchAttribute *attributes, unsigned
     launch_with(extended, &params);
 }
 
-static double sent(uint32_t launch, enum cw_fact fact)
+static double sent(uint32_t launch, enum cw_launch_fact fact)
 {
     return fake_profiler.sent[launch].facts[fact];
 }

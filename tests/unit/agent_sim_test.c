@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_gpu.h"
 #include "base/file.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/image_samples.h"
@@ -114,6 +116,61 @@ static const struct {
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* ---- what is in the file ---------------------------------------------------------------------------------------- */
+
+static double fact(const struct cw_counter_data *data, enum cw_launch_fact fact, uint32_t range)
+{
+    return data->facts[fact * data->range_count + range];
+}
+
+static struct cw_counter_data read_capture(struct cw_arena *arena, struct cw_bytes *file)
+{
+    struct cw_counter_data data;
+    cr_assert(cw_file_read(file, path, 1 << 24, NULL) == CW_OK);
+    cr_assert(cw_counter_data_read(&data, file->data, file->size, path, arena, NULL) == CW_OK);
+    cr_assert_eq(data.schema.fact_count, CW_FACT__COUNT);
+    return data;
+}
+
+/* The launches are k1, a graph and k2. */
+Test(agent_sim, launches_have_facts_and_graphs_have_none)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_bytes file;
+    double of_kernel[CW_FACT__COUNT];
+    cr_assert(launches(&err) == CW_OK, "%s", err.message);
+    struct cw_counter_data data = read_capture(arena, &file);
+    cr_assert_eq(data.range_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        cw_sim_launch_facts(data.ranges[i].kernel, of_kernel);
+        cr_expect(fact(&data, CW_FACT_REGISTERS, i) == of_kernel[CW_FACT_REGISTERS]);
+        cr_expect(fact(&data, CW_FACT_SHARED_DRIVER, i) == 1024 && isnan(fact(&data, CW_FACT_PRIORITY, i)));
+    }
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "max_threads_per_multiprocessor"), "2048");
+    cw_bytes_free(&file);
+    cw_arena_destroy(arena);
+}
+
+/* The ranges are, in their order, inner, wide and outer. */
+Test(agent_sim, user_ranges_have_the_facts_of_their_launches_in_every_run)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_bytes file;
+    double of_kernel[CW_FACT__COUNT];
+    cr_assert(ranges_of_runs(&err) == CW_OK, "%s", err.message);
+    struct cw_counter_data data = read_capture(arena, &file);
+    cw_sim_launch_facts("k", of_kernel);
+    cr_assert_eq(data.range_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        bool launches_k = !strstr(data.ranges[i].name, "wide");
+        double registers = fact(&data, CW_FACT_REGISTERS, i);
+        cr_expect(launches_k ? registers == of_kernel[CW_FACT_REGISTERS] : isnan(registers), "%s: %g",
+                  data.ranges[i].name, registers);
+    }
+    cw_bytes_free(&file);
+    cw_arena_destroy(arena);
+}
 
 /* Its size, where it is complete; process numbers make its bytes differ. 0: it is not, or there is none. */
 static size_t complete_size(void)

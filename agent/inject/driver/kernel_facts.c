@@ -11,7 +11,7 @@
 
 static const struct {
     CUfunction_attribute attribute;
-    enum cw_fact fact;
+    enum cw_launch_fact fact;
 } attributes[] = {
     {CU_FUNC_ATTRIBUTE_NUM_REGS, CW_FACT_REGISTERS},
     {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CW_FACT_SHARED_STATIC},
