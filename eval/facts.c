@@ -45,12 +45,33 @@ static double of_device(const struct cw_device *device, const char *key)
     return text && end != text && !*end ? value : NAN;
 }
 
+/* Which of the capture's facts has the name; their number for none. */
+static uint32_t find_recorded(const struct cw_schema *schema, const char *name)
+{
+    uint32_t i = 0;
+    while (i < schema->fact_count && strcmp(schema->fact_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static void load_recorded(const struct cw_counter_data *data, const char *name, uint32_t start, uint32_t count,
+                          double *out)
+{
+    const uint32_t at = find_recorded(&data->schema, name);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = at < data->schema.fact_count ? data->facts[(size_t)at * data->range_count + start + i] : NAN;
+}
+
 void cw_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t start, uint32_t count, double *out)
 {
     const struct cw_fact *f = cw_fact(fact);
     const bool ranges = data->schema.profiler == CW_PROFILER_RANGE;
     uint32_t device = UINT32_MAX;
     double value = NAN;
+    if (ranges && f->source == CW_FACT_OF_LAUNCH) {
+        load_recorded(data, f->name, start, count, out);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct cw_range *r = ranges ? &data->ranges[start + i] : NULL;
         if (r && f->source == CW_FACT_OF_RANGE) {
@@ -63,10 +84,22 @@ void cw_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t s
     }
 }
 
+enum { AT_ONCE = 256 };
+
 bool cw_facts_held(const struct cw_counter_data *data, uint32_t fact)
 {
-    double value = NAN;
-    for (uint32_t i = 0; i < data->range_count && isnan(value); i++)
-        cw_facts_load(data, fact, i, 1, &value);
-    return !isnan(value);
+    const struct cw_fact *f = cw_fact(fact);
+    double values[AT_ONCE];
+    bool held = false, any = data->schema.profiler == CW_PROFILER_RANGE && data->range_count;
+    if (f->source == CW_FACT_OF_LAUNCH && find_recorded(&data->schema, f->name) == data->schema.fact_count)
+        return false;
+    for (uint32_t d = 0; f->source == CW_FACT_OF_DEVICE && any && d < data->device_count; d++)
+        held = held || !isnan(of_device(&data->devices[d], f->key));
+    for (uint32_t i = 0; f->source != CW_FACT_OF_DEVICE && any && !held && i < data->range_count; i += AT_ONCE) {
+        uint32_t count = data->range_count - i < AT_ONCE ? data->range_count - i : AT_ONCE;
+        cw_facts_load(data, fact, i, count, values);
+        for (uint32_t k = 0; k < count; k++)
+            held = held || !isnan(values[k]);
+    }
+    return held;
 }

@@ -6,7 +6,7 @@
 
 /* A fact of `count` ranges from `start` on; NaN where the capture does not say. Samples have none. */
 void cw_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t start, uint32_t count, double *out);
-/* Whether the capture says it of any range. */
+/* Whether the capture says it of a range or a device. Looks at every range where none has it. */
 bool cw_facts_held(const struct cw_counter_data *data, uint32_t fact);
 
 #endif

@@ -5,6 +5,7 @@
 #include "lib/handles.h"
 #include "eval/facts.h"
 #include "metricdb/chip_load.h"
+#include "metricdb/fact.h"
 #include "metricdb/meaning.h"
 
 /* ---- what is worth telling -------------------------------------------------------------------------------------- */
@@ -165,7 +166,7 @@ static enum cw_status take_named(struct cw_result *wanted, const struct counterw
 }
 
 struct holding {
-    const bool *held; /* which counters of the chip the capture has */
+    const bool *held, *facts; /* which counters of the chip, and which facts, the capture has */
     bool lacks;
 };
 
@@ -177,17 +178,16 @@ static void look_up(void *context, uint32_t counter, unsigned rollups)
 }
 
 /* Whether the capture has all counters and facts of a metric. CW_ERR_NOMEM, or CW_OK. */
-static enum cw_status is_held(bool *is, const struct cw_chip *chip, const struct cw_counter_data *data,
-                              const bool *held, const struct cw_metric *m)
+static enum cw_status is_held(bool *is, struct holding *h, const struct cw_chip *chip, const struct cw_metric *m)
 {
-    struct holding h = {held, false};
-    const struct cw_needs needs = {.chip = chip, .held = held, .add = look_up, .context = &h};
+    const struct cw_needs needs = {.chip = chip, .held = h->held, .add = look_up, .context = h};
+    h->lacks = false;
     enum cw_status status = cw_metric_needs(&needs, m, NULL);
     uint32_t count;
     const struct cw_metric *parts = cw_metric_parts(chip, m, &count);
-    for (uint32_t i = 0; i < count && !h.lacks; i++)
-        h.lacks = parts[i].type == CW_FACT && !cw_facts_held(data, parts[i].base);
-    *is = status == CW_OK && !h.lacks;
+    for (uint32_t i = 0; i < count; i++)
+        h->lacks = h->lacks || (parts[i].type == CW_FACT && !h->facts[parts[i].base]);
+    *is = status == CW_OK && !h->lacks;
     return status == CW_ERR_NOMEM ? status : CW_OK;
 }
 
@@ -196,19 +196,23 @@ static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena
 {
     const struct cw_chip *chip = wanted->chip;
     bool *held = cw_arena_alloc(arena, chip->counter_count, sizeof *held);
+    bool *facts = cw_arena_alloc(arena, cw_fact_count(), sizeof *facts);
+    struct holding holding = {.held = held, .facts = facts};
     size_t room = 0;
     for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         room += (size_t)cw_metric_base_count(chip, type) * cw_metric_variants(type);
     struct cw_metric *metrics = cw_arena_alloc(arena, room, sizeof *metrics);
-    if (!held || !metrics)
+    if (!held || !facts || !metrics)
         return cw_error_nomem(err);
+    for (uint32_t i = 0; i < cw_fact_count(); i++)
+        facts[i] = cw_facts_held(wanted->data, i);
     cw_eval_mark_held(held, chip, &wanted->data->schema);
     for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t base = 0; base < cw_metric_base_count(chip, type); base++)
             for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
                 struct cw_metric m = cw_metric_variant(type, base, v);
                 bool is;
-                if (is_held(&is, chip, wanted->data, held, &m) != CW_OK)
+                if (is_held(&is, &holding, chip, &m) != CW_OK)
                     return cw_error_nomem(err);
                 if (is)
                     metrics[wanted->metric_count++] = m;

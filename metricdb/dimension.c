@@ -142,8 +142,9 @@ bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip,
         add_names(names, always[i]);
     for (uint32_t i = 0; i < cw_fact_count(); i++)
         add_names(names, cw_fact(i)->unit);
-    for (uint32_t i = 0; i < chip->counter_count; i++)
-        add_names(names, chip->counters[i].dimension);
+    for (uint32_t i = 0; i < chip->counter_count; i++) /* many in a row have the same */
+        if (!i || strcmp(chip->counters[i].dimension, chip->counters[i - 1].dimension) != 0)
+            add_names(names, chip->counters[i].dimension);
     for (uint32_t i = 0; i < chip->ratio_count; i++)
         add_names(names, chip->ratios[i].dimension);
     qsort(items, names->count, sizeof *items, by_text);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 static const char name_start[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-static const char name_rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
 static const char digits[] = "0123456789";
 
 static const struct {
@@ -24,6 +23,20 @@ static const struct {
     [CW_EXPR_EQUAL] = {"==", 2},        [CW_EXPR_NOT_EQUAL] = {"!=", 2},
     [CW_EXPR_IF] = {"if", 3},
 };
+
+static bool is_name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* How many characters from here on a name can have: strspn, which sorts its characters anew each time, is slow. */
+static size_t span_name(const char *text)
+{
+    size_t length = 0;
+    while (is_name_character(text[length]))
+        length++;
+    return length;
+}
 
 uint32_t cw_expr_takes(enum cw_expr_op op)
 {
@@ -91,8 +104,8 @@ static enum cw_expr_op find_call(const char *name, size_t length)
 bool cw_expr_is_name(const char *text)
 {
     size_t length = strlen(text);
-    return length && length <= CW_EXPR_NAME_LENGTH_MAX && strchr(name_start, *text) &&
-           strspn(text, name_rest) == length && find_call(text, length) == CW_EXPR__COUNT;
+    return length && length <= CW_EXPR_NAME_LENGTH_MAX && strchr(name_start, *text) && span_name(text) == length &&
+           find_call(text, length) == CW_EXPR__COUNT;
 }
 
 /* ---- parsing ---------------------------------------------------------------------------------------------------- */
@@ -119,7 +132,8 @@ static unsigned column_of(const struct parser *p, const char *at)
 
 static char peek(struct parser *p)
 {
-    p->at += strspn(p->at, " \t\r\n");
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\r' || *p->at == '\n')
+        p->at++;
     return *p->at;
 }
 
@@ -181,8 +195,8 @@ static void parse_number(struct parser *p)
     if (sign && sign < 3 && strspn(p->at + sign, digits))
         p->at += sign + strspn(p->at + sign, digits);
     size_t length = (size_t)(p->at - start);
-    if (length >= sizeof text || length == strspn(start, ".") || (*p->at && strchr(name_rest, *p->at))) {
-        length = strspn(start, name_rest);
+    if (length >= sizeof text || length == strspn(start, ".") || is_name_character(*p->at)) {
+        length = span_name(start);
         FAIL(p, start, "found '%.*s', expected a number", (int)(length < 60 ? length : 60), start);
         return;
     }
@@ -289,7 +303,7 @@ static void parse_primary(struct parser *p)
     } else if (c && strchr("0123456789.", c)) {
         parse_number(p);
     } else if (c && strchr(name_start, c)) {
-        size_t length = strspn(start, name_rest);
+        size_t length = span_name(start);
         p->at += length;
         if (length > CW_EXPR_NAME_LENGTH_MAX) {
             FAIL(p, start, "found a name of %zu characters, expected at most %d", length, CW_EXPR_NAME_LENGTH_MAX);

@@ -344,23 +344,22 @@ static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_
             l->in.status = cw_error_nomem(l->in.err);
         return;
     }
-    if (!l->units.items && !cw_unit_names_make(&l->units, l->chip, l->in.arena)) {
-        l->in.status = cw_error_nomem(l->in.err);
-        return;
-    }
     if (!cw_dimension_parse(&wanted, f->unit))
         return;
-    if (counts_operations(&wanted)) {
-        f->dimension = wanted;
-        return;
-    }
-    if (!cw_dimension_known(&wanted, &l->units))
-        return;
-    if (f->constant && !f->dimension.count)
-        f->dimension = wanted;
     given = without_percent(f->dimension);
     said = without_percent(wanted);
-    if (!cw_dimension_equal(&said, &given))
+    const bool number = f->constant && !f->dimension.count;
+    if (counts_operations(&wanted))
+        f->dimension = wanted;
+    else if (!number && cw_dimension_equal(&said, &given))
+        return;
+    else if (!l->units.items && !cw_unit_names_make(&l->units, l->chip, l->in.arena))
+        l->in.status = cw_error_nomem(l->in.err);
+    else if (!cw_dimension_known(&wanted, &l->units))
+        return;
+    else if (number)
+        f->dimension = wanted;
+    else
         cw_yaml_fail(&l->in, declared, "found the unit %s, expected %.100s as the formula gives", f->unit, text);
 }
 
