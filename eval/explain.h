@@ -1,14 +1,32 @@
-/* How a value came about: its formula with the numbers in it, down to the counters. Plain text for people. */
+/* How a value came about: its formula with the numbers in it, down to the counters. */
 #ifndef CW_EVAL_EXPLAIN_H
 #define CW_EVAL_EXPLAIN_H
 
 #include <stdio.h>
 
 #include "eval/eval_plan.h"
+#include "json/json_tree.h"
 
-/* Explains a metric on range `range` of the data. Write errors stay in the stream (ferror). */
+/* Explains a metric on range `range` of the data, in plain text for people. Write errors stay in the stream (ferror).
+ */
 enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw_counter_data *data,
                           const struct cw_metric *metric, uint32_t range, const struct cw_eval_options *options,
                           struct cw_arena *arena, struct cw_error *err);
+
+/* The same as a tree, which the caller frees:
+ *
+ *     {"range": 0, "name": "...", "kernel": "...", "metrics": [...], "counters": [...]}
+ *
+ * `metrics` are the metric itself, and behind it all that it is computed from, each once: {name, unit, value, status,
+ * type}, and beside them
+ *   of a counter or ratio   formula and numbers, the same formula by counters and with numbers; or lack, why there is
+ * none of a throughput         largest_of: its constituents, the largest first, each as a counter's metric of a formula
+ * description, formula, numbers, needs: the names of those metrics of the list that it names of a fact description,
+ * source `counters` are those that all of them need: {name, recorded: [{passes, whole, instances, status, sum, avg,
+ * min, max}]}; nothing was recorded of one that was not collected, several times of one that several passes have whole.
+ * What is infinite or no number is null. */
+enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const struct cw_counter_data *data,
+                               const struct cw_metric *metric, uint32_t range, const struct cw_eval_options *options,
+                               struct cw_arena *arena, struct cw_error *err);
 
 #endif

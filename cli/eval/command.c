@@ -44,6 +44,12 @@ const struct cw_option cw_eval_capture_options[] = {
     {0},
 };
 
+const struct cw_option cw_eval_format_options[] = {
+    {"format", 0, "text|json", "the form (default: text)", .called = "the format",
+     CW_OPTION_CHOICE(struct cw_eval_request, as_json)},
+    {0},
+};
+
 const struct cw_option cw_eval_value_options[] = {
     {"frame-ns", 0, "N", "duration of your frame in nanoseconds, for the frame sub-metrics",
      CW_OPTION_READ(struct cw_eval_request, eval.frame_ns, read_frame)},
@@ -64,6 +70,13 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
     enum cw_status status = o->run(&r);
     counterworks_chip_close(r.chip);
     counterworks_capture_close(r.capture);
+    return status;
+}
+
+enum cw_status cw_eval_print_json(json_t *tree, struct cw_error *err)
+{
+    enum cw_status status = cw_json_print(tree, JSON_INDENT(1), stdout, err);
+    fputc('\n', stdout);
     return status;
 }
 

@@ -28,6 +28,7 @@ static const struct cw_option option_list[] = {
      CW_OPTION_TEXT(struct cw_eval_request, range)},
     {CW_OPTION_TAKE(take_word)},
     {CW_OPTION_CHECK(check_words)},
+    {CW_OPTION_ROWS(cw_eval_format_options)},
     {CW_OPTION_ROWS(cw_eval_value_options)},
     {0},
 };
@@ -42,6 +43,11 @@ static enum cw_status explain_range(struct cw_eval_run *r)
         status = cw_lib_select(of, r->capture, r->chip, name, 1, r->arena, r->err);
     if (status == CW_OK)
         status = cw_eval_choose_range(r, &range);
+    if (status == CW_OK && r->o->as_json) {
+        json_t *tree;
+        status = cw_explain_json(&tree, of->chip, of->data, of->metrics, range, &r->o->eval, r->arena, r->err);
+        return status == CW_OK ? cw_eval_print_json(tree, r->err) : status;
+    }
     return status == CW_OK ? cw_explain(stdout, of->chip, of->data, of->metrics, range, &r->o->eval, r->arena, r->err)
                            : status;
 }

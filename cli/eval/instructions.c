@@ -39,13 +39,30 @@ enum cw_status cw_eval_instructions(struct cw_eval_run *r)
     return cw_eval_write(r, &output);
 }
 
-enum cw_status cw_show_instructions(struct cw_eval_run *r)
+static json_t *about_json(const struct cw_instructions *in, const struct cw_pc_data *raw)
+{
+    json_t *modules = json_array();
+    for (uint32_t i = 0; i < raw->module_count; i++) {
+        char crc[17];
+        snprintf(crc, sizeof crc, "%016" PRIx64, raw->modules[i].crc);
+        cw_json_append(&modules, json_pack("{s:s, s:I}", "crc", crc, "bytes", (json_int_t)raw->modules[i].size));
+    }
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "modules", modules, "samples", (json_int_t)in->total, "records",
+                     (json_int_t)in->pc_count, "batches", (json_int_t)in->batch_count, "sass_records",
+                     (json_int_t)in->sass_count, "sass_values", (json_int_t)in->value_count);
+}
+
+enum cw_status cw_show_instructions(struct cw_eval_run *r, json_t **tree)
 {
     struct cw_instructions in;
     struct cw_pc_data raw;
     enum cw_status status = cw_eval_load_instructions(r, &in, &raw);
     if (status != CW_OK)
         return status;
+    if (tree) {
+        cw_json_set(tree, "instructions", about_json(&in, &raw));
+        return CW_OK;
+    }
     cw_text_print(stdout, "modules:   %" PRIu32 "\n", raw.module_count);
     for (uint32_t i = 0; i < raw.module_count; i++)
         cw_text_print(stdout, "  %016" PRIx64 ": %zu bytes of code\n", raw.modules[i].crc, raw.modules[i].size);

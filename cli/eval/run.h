@@ -5,6 +5,7 @@
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
 #include "eval/output/output.h"
+#include "json/json_tree.h"
 #include "lib/handles.h"
 
 struct cw_eval_run;
@@ -15,7 +16,7 @@ struct cw_eval_request {
     struct cw_metric_sources sources;
     struct cw_eval_options eval;
     struct cw_cli_chip chip; /* without a name or file: that of the capture */
-    bool all, force;
+    bool all, force, as_json;
     size_t top;
 };
 
@@ -31,6 +32,8 @@ struct cw_eval_run {
 
 /* Options that sub-commands share: the one word RUN.cwd, and what values need beside a capture. */
 extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[];
+/* --format text|json. */
+extern const struct cw_option cw_eval_format_options[];
 
 /* Reads the command line into the request and runs it. Returns the exit code. */
 int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct cw_eval_request *request);
@@ -74,6 +77,8 @@ enum cw_status cw_eval_write_metrics(struct cw_eval_run *r);
 /* Adds up the instructions of a capture. */
 enum cw_status cw_eval_load_instructions(struct cw_eval_run *r, struct cw_instructions *in, struct cw_pc_data *raw);
 enum cw_status cw_eval_instructions(struct cw_eval_run *r);
-enum cw_status cw_show_instructions(struct cw_eval_run *r);
+enum cw_status cw_show_instructions(struct cw_eval_run *r, json_t **tree); /* tree: NULL for text, else added to */
+/* Prints a tree on standard output, and frees it. */
+enum cw_status cw_eval_print_json(json_t *tree, struct cw_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* metric-eval show: what a capture holds. */
 #include "cli/eval/run.h"
+#include "eval/output/capture.h"
 
 static enum cw_status show(struct cw_eval_run *r)
 {
@@ -7,14 +8,29 @@ static enum cw_status show(struct cw_eval_run *r)
     if (status != CW_OK)
         return status;
     cw_eval_tell_incomplete(r);
+    bool instructions = r->info.profiler > COUNTERWORKS_SAMPLES;
+    if (r->o->as_json) {
+        json_t *tree = cw_capture_manifest(&r->capture->data, r->capture->source);
+        status = instructions ? cw_show_instructions(r, &tree) : CW_OK;
+        if (status == CW_OK)
+            return cw_eval_print_json(tree, r->err);
+        json_decref(tree);
+        return status;
+    }
     cw_capture_show(&r->capture->data, r->o->capture, stdout);
-    return r->info.profiler > COUNTERWORKS_SAMPLES ? cw_show_instructions(r) : CW_OK;
+    return instructions ? cw_show_instructions(r, NULL) : CW_OK;
 }
+
+static const struct cw_option option_list[] = {
+    {CW_OPTION_ROWS(cw_eval_capture_options)},
+    {CW_OPTION_ROWS(cw_eval_format_options)},
+    {0},
+};
 
 int cw_eval_show(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        cw_eval_capture_options, "RUN.cwd",
+        option_list, "RUN.cwd",
         "Prints what a capture holds: the device, how it was collected, counters, ranges or samples. Evaluates "
         "nothing.\v"
         "Example:\n  metric-eval show run.cwd"};

@@ -143,3 +143,67 @@ Test(explain, formulas)
                "    ") "  sm__hits            4              60              15              15              15  0\n"
                        "  sm__lookups         4              80              20              20              20  0\n");
 }
+
+/* ---- as a tree -------------------------------------------------------------------------------------------------- */
+
+static json_t *tree_of(const char *name, uint32_t range)
+{
+    static const struct cw_eval_options options = {.frame_ns = 4000};
+    struct cw_metric m;
+    json_t *tree = NULL;
+    cr_assert(cw_metric_parse(&m, chip, name, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_explain_json(&tree, chip, &data, &m, range, &options, arena, &err) == CW_OK, "%s", err.message);
+    return tree;
+}
+
+static const json_t *item(const json_t *object, const char *list, size_t i)
+{
+    return json_array_get(json_object_get(object, list), i);
+}
+
+static void expect_text(const json_t *object, const char *key, const char *wanted)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    cr_expect(text && strcmp(text, wanted) == 0, "%s: %s", key, text ? text : "nothing");
+}
+
+Test(explain, a_tree_of_a_throughput)
+{
+    json_t *tree = tree_of("sm__throughput.avg.pct_of_peak_sustained_active", 0);
+    const json_t *metric = item(tree, "metrics", 0), *largest = item(metric, "largest_of", 0);
+    expect_text(tree, "name", "first");
+    expect_text(metric, "status", "mixed passes");
+    expect_text(metric, "type", "throughput");
+    cr_expect(json_number_value(json_object_get(metric, "value")) == 125);
+    expect_text(largest, "name", "sm__bytes.avg.pct_of_peak_sustained_active");
+    expect_text(largest, "numbers", "100 * 2000 / 200 / 8");
+    cr_expect_eq(json_array_size(json_object_get(tree, "counters")), 3);
+    const json_t *bytes = item(tree, "counters", 0), *recorded = item(bytes, "recorded", 0);
+    expect_text(bytes, "name", "sm__bytes");
+    expect_text(recorded, "status", "ok");
+    cr_expect(json_number_value(json_object_get(recorded, "sum")) == 8000);
+    cr_expect(json_integer_value(item(recorded, "passes", 0)) == 1);
+    json_decref(tree);
+}
+
+Test(explain, a_tree_of_formulas_and_of_what_is_missing)
+{
+    static const char text[] = "schema: 1\nmetrics:\n"
+                               "  rate: {formula: \"twice / max(1, sm__lookups.sum)\", description: Half of it}\n"
+                               "  twice: {formula: 2 * sm__hits.sum}\n";
+    cr_assert(cw_formulas_parse(&chip, text, sizeof text - 1, "f", arena, &err) == CW_OK, "%s", err.message);
+    json_t *tree = tree_of("rate", 0);
+    const json_t *rate = item(tree, "metrics", 0);
+    expect_text(rate, "formula", "twice / max(1, sm__lookups.sum)");
+    expect_text(rate, "numbers", "120 / max(1, 80)");
+    cr_expect_str_eq(json_string_value(item(rate, "needs", 0)), "twice");
+    expect_text(item(tree, "metrics", 1), "name", "twice");
+    json_decref(tree);
+    tree = tree_of("sm__missing.sum", 0);
+    const json_t *missing = item(tree, "metrics", 0);
+    cr_expect(json_is_null(json_object_get(missing, "value")));
+    expect_text(missing, "status", "not collected");
+    expect_text(missing, "lack", "the capture lacks a counter that it needs");
+    cr_expect_eq(json_array_size(json_object_get(item(tree, "counters", 0), "recorded")), 0);
+    json_decref(tree);
+}
