@@ -444,6 +444,8 @@ enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *conte
         status = cw_formulas_load_shipped(&l.chip, NULL, arena, err);
     if (status == CW_OK)
         status = check_sets(l.chip, report, context, counts, arena, err);
+    if (status == CW_OK)
+        status = cw_lint_rules(l.chip, report, context, counts, arena, err);
     cw_bytes_free(&file);
     cw_arena_destroy(arena);
     return status;

@@ -71,6 +71,15 @@ enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct 
     return a.status == CW_OK ? cw_cli_take(&error, err) : a.status;
 }
 
+enum cw_status cw_metric_list_add_advice(struct cw_metric_list *list, const struct counterworks_chip *chip,
+                                         const char *rules, struct cw_arena *arena, struct cw_error *err)
+{
+    struct counterworks_error error;
+    struct adding a = {list, arena, err, CW_OK};
+    counterworks_advice_metrics(chip, rules, take, &a, &error);
+    return a.status == CW_OK ? cw_cli_take(&error, err) : a.status;
+}
+
 enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
                                      const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {

@@ -35,6 +35,9 @@ enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct c
 /* Appends metrics so that a plan of them records whatever metrics are evaluated from. */
 enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct counterworks_chip *chip,
                                       struct cw_arena *arena, struct cw_error *err);
+/* Appends the metrics that advice needs, by the shipped rules and, unless NULL, those of a file or folder `rules`. */
+enum cw_status cw_metric_list_add_advice(struct cw_metric_list *list, const struct counterworks_chip *chip,
+                                         const char *rules, struct cw_arena *arena, struct cw_error *err);
 void cw_metric_list_free(struct cw_metric_list *list);
 
 #endif

@@ -13,12 +13,12 @@
 enum { MOST_TOGETHER = 64 };
 
 struct options {
-    const char *output;
+    const char *output, *rules;
     struct cw_metric_sources sources;
     struct cw_cli_chip chip;
     struct counterworks_plan_options plan;
     const char *together[MOST_TOGETHER];
-    bool all, explain, json, no_native, force;
+    bool all, for_advice, explain, json, no_native, force;
 };
 
 static void count_passes(void *most_passes, char *text, struct argp_state *state)
@@ -48,8 +48,10 @@ static void keep_together(void *options, char *names, struct argp_state *state)
 static void check_options(void *options, struct argp_state *state)
 {
     const struct options *o = options;
-    if (!o->sources.count && !o->all)
-        cw_usage_error(state, "no metrics: give -m, --metrics-file, --set or --all");
+    if (!o->sources.count && !o->all && !o->for_advice)
+        cw_usage_error(state, "no metrics: give -m, --metrics-file, --set, --for-advice or --all");
+    if (o->rules && !o->for_advice)
+        cw_usage_error(state, "--rules needs --for-advice");
     if (o->plan.drop && !o->plan.most_passes && o->plan.profiler != COUNTERWORKS_SAMPLES)
         cw_usage_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
     if (o->plan.profiler == COUNTERWORKS_SAMPLES && o->plan.most_passes > 1)
@@ -65,6 +67,9 @@ static const struct cw_option option_list[] = {
      "plan everything: every counter with its peak, every ratio and throughput with a formula, and all of "
      "--metrics-db; metric-eval --all then has a value for each of these names",
      CW_OPTION_FLAG(struct options, all)},
+    {"for-advice", 0, NULL, "plan what \"metric-eval advise\" needs", CW_OPTION_FLAG(struct options, for_advice)},
+    {"rules", 0, "PATH", "with --for-advice: rules of your own as well, a YAML file or a folder of them",
+     CW_OPTION_TEXT(struct options, rules)},
     {"profiler", 0, "range|pm",
      "how the plan will be collected: around kernels, or by sampling over time, which has one pass (default: range)",
      .called = "the profiler", CW_OPTION_CHOICE(struct options, plan.profiler)},
@@ -108,6 +113,8 @@ static enum cw_status gather(struct cw_metric_list *lists, const struct options 
     enum cw_status status = cw_metric_list_gather(lists, &o->sources, chip, arena, err);
     if (status == CW_OK && o->all)
         status = cw_metric_list_add_all(lists, chip, arena, err);
+    if (status == CW_OK && o->for_advice)
+        status = cw_metric_list_add_advice(lists, chip, o->rules, arena, err);
     for (size_t i = 0; status == CW_OK && i < o->plan.together_count; i++) {
         const struct cw_metric_sources one = {.count = 1, .items = {{CW_METRIC_NAMES, o->together[i]}}};
         status = cw_metric_list_gather(&lists[1 + i], &one, chip, arena, err);
@@ -161,6 +168,7 @@ int main(int argc, char **argv)
         "Plans which counters to collect in which passes, and writes the plan as a config image for "
         "capture-agent. Needs no GPU and no NVIDIA software.\v"
         "Example:\n  metric-config --chip GH100 --set speed-of-light -o plan.cwc\n"
+        "  metric-config --chip GH100 --for-advice -o advice.cwc\n"
         "  metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain"};
     struct options options = {.plan = COUNTERWORKS_PLAN_OPTIONS};
     cw_cli_init();

@@ -1,0 +1,98 @@
+/* Rules that advise (metricdb/rules.h) against a chip. */
+#include <stdio.h>
+
+#include "metricdb/chip_files.h"
+#include "metricdb/chip_load.h"
+#include "metricdb/formula_load.h"
+#include "metricdb/lint.h"
+#include "metricdb/rules.h"
+#include "metricdb/set.h"
+
+struct check {
+    const struct cw_chip *chip;
+    cw_lint_report report;
+    void *context;
+    struct cw_lint_counts *counts;
+    struct cw_arena *arena;
+    struct cw_error *err;
+    size_t other_count;
+    const struct cw_chip **others; /* all chips of the data folder, once they are asked for */
+};
+
+static void tell(const struct check *c, enum cw_lint_level level, const char *rule, const char *path, unsigned line,
+                 unsigned column, const char *message)
+{
+    const struct cw_finding finding = {level, rule, path, line, column, message};
+    if (level == CW_LINT_ERROR)
+        c->counts->errors++;
+    else
+        c->counts->warnings++;
+    c->report(c->context, &finding);
+}
+
+static enum cw_status load_others(struct check *c)
+{
+    const struct cw_chip_file *files;
+    size_t count;
+    enum cw_status status = c->others ? CW_OK : cw_chip_files(&files, &count, NULL, c->arena, c->err);
+    if (c->others || status != CW_OK)
+        return status;
+    c->others = cw_arena_alloc(c->arena, count, sizeof *c->others);
+    if (!c->others)
+        return cw_error_nomem(c->err);
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
+        status = cw_chip_load_file(&c->others[i], files[i].path, c->arena, c->err);
+        if (status == CW_OK)
+            status = cw_formulas_load_shipped(&c->others[i], NULL, c->arena, c->err);
+        c->other_count += status == CW_OK;
+    }
+    return status;
+}
+
+/* A metric that no chip has is a slip; one that others have may have an alternative. */
+static enum cw_status check_missing(struct check *c, const struct cw_rule_missing *m)
+{
+    enum cw_status status = load_others(c);
+    char message[400];
+    for (size_t i = 0; i < c->other_count && status == CW_OK; i++)
+        if (cw_set_usable(c->others[i], m->name, NULL))
+            return CW_OK;
+    snprintf(message, sizeof message, "found the metric %.200s, which no chip has or knows a formula for", m->name);
+    if (status == CW_OK)
+        tell(c, CW_LINT_ERROR, "rule-metric", m->path, m->line, m->column, message);
+    return status;
+}
+
+static enum cw_status check(struct check *c)
+{
+    const struct cw_rules *rules;
+    struct cw_error why = CW_ERROR_INIT;
+    char message[400];
+    enum cw_status status = cw_formulas_load_shipped(&c->chip, NULL, c->arena, c->err);
+    if (status != CW_OK)
+        return status;
+    status = cw_rules_load(&rules, c->chip, NULL, NULL, c->arena, &why);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(c->err);
+    if (status != CW_OK) {
+        tell(c, CW_LINT_ERROR, "rule-file", why.source, why.line, why.column, why.message);
+        return CW_OK;
+    }
+    for (size_t i = 0; i < rules->missing_count && status == CW_OK; i++)
+        status = check_missing(c, &rules->missing[i]);
+    for (size_t i = 0; i < rules->rule_count && status == CW_OK; i++) {
+        const struct cw_rule *rule = &rules->rules[i];
+        snprintf(message, sizeof message, "found the rule %s, which cannot be checked on %s: it lacks %.200s", rule->id,
+                 c->chip->name, rule->lacks ? rule->lacks : "");
+        if (rule->lacks)
+            tell(c, CW_LINT_WARNING, "rule-lacks", rule->path, rule->line, rule->column, message);
+    }
+    return status;
+}
+
+enum cw_status cw_lint_rules(const struct cw_chip *chip, cw_lint_report report, void *context,
+                             struct cw_lint_counts *counts, struct cw_arena *arena, struct cw_error *err)
+{
+    return check(&(struct check){
+        .chip = chip, .report = report, .context = context, .counts = counts, .arena = arena, .err = err});
+}
