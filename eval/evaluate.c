@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "eval/eval_formula.h"
-#include "eval/facts.h"
+#include "eval/eval_facts.h"
 
 /* Ranges are taken in blocks, and all metrics run over one block before the next: what the metrics share (cycles,
  * time) stays in the first-level cache, and a metric's steps run over cached data. */
@@ -246,7 +246,7 @@ static void run_largest(struct block *b, const struct cw_eval_metric *m, double 
 
 static void run_fact(struct block *b, uint32_t fact, double *values, int8_t *statuses)
 {
-    cw_facts_load(b->data, fact, b->start, b->count, values);
+    cw_eval_facts_load(b->data, fact, b->start, b->count, values);
     for (uint32_t i = 0; i < b->count; i++)
         statuses[i] = isnan(values[i]) ? CW_VALUE_NOT_COLLECTED : CW_VALUE_OK;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/handles.h"
-#include "eval/facts.h"
+#include "eval/eval_facts.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/fact.h"
 #include "metricdb/meaning.h"
@@ -205,7 +205,7 @@ static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena
     if (!held || !facts || !metrics)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < cw_fact_count(); i++)
-        facts[i] = cw_facts_held(wanted->data, i);
+        facts[i] = cw_eval_facts_held(wanted->data, i);
     cw_eval_mark_held(held, chip, &wanted->data->schema);
     for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t base = 0; base < cw_metric_base_count(chip, type); base++)

@@ -75,6 +75,7 @@ static const struct cw_fact facts[] = {
     DEVICE("memory_clock_rate_khz", "memory_clock_khz", "1", "Highest clock of the device memory in kHz"),
     DEVICE("global_memory_bus_width", "memory_bus_bits", "1", "Width of the device memory's bus in bits"),
     DEVICE("l2_cache_size", "l2_bytes", "bytes", "Size of the L2 cache"),
+    DEVICE("total_memory", "memory_bytes", "bytes", "Size of the device memory"),
 };
 enum { COUNT = sizeof facts / sizeof *facts };
 

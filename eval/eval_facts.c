@@ -1,4 +1,4 @@
-#include "eval/facts.h"
+#include "eval/eval_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void load_recorded(const struct cw_counter_data *data, const char *name, 
         out[i] = at < data->schema.fact_count ? data->facts[(size_t)at * data->range_count + start + i] : NAN;
 }
 
-void cw_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t start, uint32_t count, double *out)
+void cw_eval_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t start, uint32_t count, double *out)
 {
     const struct cw_fact *f = cw_fact(fact);
     const bool ranges = data->schema.profiler == CW_PROFILER_RANGE;
@@ -86,7 +86,7 @@ void cw_facts_load(const struct cw_counter_data *data, uint32_t fact, uint32_t s
 
 enum { AT_ONCE = 256 };
 
-bool cw_facts_held(const struct cw_counter_data *data, uint32_t fact)
+bool cw_eval_facts_held(const struct cw_counter_data *data, uint32_t fact)
 {
     const struct cw_fact *f = cw_fact(fact);
     double values[AT_ONCE];
@@ -97,7 +97,7 @@ bool cw_facts_held(const struct cw_counter_data *data, uint32_t fact)
         held = held || !isnan(of_device(&data->devices[d], f->key));
     for (uint32_t i = 0; f->source != CW_FACT_OF_DEVICE && any && !held && i < data->range_count; i += AT_ONCE) {
         uint32_t count = data->range_count - i < AT_ONCE ? data->range_count - i : AT_ONCE;
-        cw_facts_load(data, fact, i, count, values);
+        cw_eval_facts_load(data, fact, i, count, values);
         for (uint32_t k = 0; k < count; k++)
             held = held || !isnan(values[k]);
     }
