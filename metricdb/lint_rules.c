@@ -68,10 +68,7 @@ static enum cw_status check(struct check *c)
     const struct cw_rules *rules;
     struct cw_error why = CW_ERROR_INIT;
     char message[400];
-    enum cw_status status = cw_formulas_load_shipped(&c->chip, NULL, c->arena, c->err);
-    if (status != CW_OK)
-        return status;
-    status = cw_rules_load(&rules, c->chip, NULL, NULL, c->arena, &why);
+    enum cw_status status = cw_rules_load(&rules, c->chip, NULL, NULL, c->arena, &why);
     if (status == CW_ERR_NOMEM)
         return cw_error_nomem(c->err);
     if (status != CW_OK) {
