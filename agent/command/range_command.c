@@ -94,6 +94,7 @@ int cw_range_command(int argc, char **argv)
         range_options, "-- PROGRAM [ARGUMENT...]",
         "Runs an unmodified program and collects the plan's counters for each kernel launch, or for its own ranges. "
         "The program's exit status is passed on.\v"
+        "Launches have facts as well, whatever the plan: registers, shared and local memory, clusters.\n\n"
         "Example:\n  capture-agent range -c plan.cwc -o run.cwd -- ./app --size 4096\n"
         "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
         "  capture-agent range -c plan.cwc -o run.cwd --ranges user -- python train.py\n"

@@ -236,8 +236,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
         cw_write_u32(out, launch->grid[i]);
         cw_write_u32(out, launch->block[i]);
     }
-    for (int f = 0; f < CW_FACT__COUNT; f++)
-        cw_write_f64(out, launch->facts[f]);
+    cw_write_bytes(out, launch->facts, sizeof launch->facts); /* at once: each launch is written while others wait */
 }
 
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena)
@@ -259,7 +258,11 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
         launch->grid[i] = cw_read_u32(in);
         launch->block[i] = cw_read_u32(in);
     }
-    cw_read_f64s(in, launch->facts, CW_FACT__COUNT);
+    const uint8_t *facts = cw_read_bytes(in, sizeof launch->facts);
+    if (facts)
+        memcpy(launch->facts, facts, sizeof launch->facts);
+    else
+        cw_facts_forget(launch->facts);
 }
 
 void cw_graph_name(uint32_t kernels, char *text, size_t size)
