@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
@@ -293,6 +295,126 @@ Test(formula, limits)
     cr_expect_eq(load(chain(40, "  m%d: {formula: 2 * m%d}\n"), "f", &waiting), CW_ERR_INPUT);
     cr_expect_str_eq(waiting.message,
                      "found too many values that wait for an operation, with the formulas that this one refers to");
+}
+
+/* ---- alternatives, and formulas of a data folder ---------------------------------------------------------------- */
+
+Test(formula, the_first_alternative_that_the_chip_has_is_taken)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert(load("schema: 1\n"
+                   "metrics:\n"
+                   "  first: {formula: [sm__inst_executed.sum, sm__warps_launched.sum]}\n"
+                   "  second: {formula: [sm__nothing.sum, 2 * sm__warps_launched.sum], unit: warps}\n"
+                   "  last: {formula: [sm__nothing.sum / second, second + second]}\n",
+                   "f", &err) == CW_OK,
+              "%s", err.message);
+    cr_expect_str_eq(find("first")->text, "sm__inst_executed.sum");
+    cr_expect_str_eq(find("second")->text, "2 * sm__warps_launched.sum");
+    cr_expect_str_eq(find("last")->unit, "warps");
+    cr_expect(!find("last")->shipped);
+}
+
+Test(formula, errors_of_alternatives)
+{
+    static const struct bad cases[] = {
+        {__LINE__, "  m: {formula: [sm__nothing.sum, sm__none.sum]}\n", 3, 17,
+         "found the metric 'sm__nothing.sum', which TINY does not have"},
+        {__LINE__, "  m: {formula: []}\n", 3, 16, "found no alternative, expected at least one formula"},
+        {__LINE__, "  m: {formula: [[1]]}\n", 3, 17, "found a list for a name, expected a plain value"},
+        {__LINE__, "  m: {formula: [sm__nothing.sum, 2 +]}\n", 3, 37,
+         "found the end of the formula, expected a number, a metric, '-' or '('"},
+        {__LINE__, "  m: {formula: [sm__nothing.sum, m]}\n", 3, 34,
+         "found a formula that refers back to itself: m -> m"},
+        {__LINE__, "  launch__grid_size: {formula: 1}\n", 3, 3,
+         "found the metric launch__grid_size, which TINY already has"},
+    };
+    expect_errors(cases, sizeof cases / sizeof *cases);
+}
+
+Test(formula, units_of_operations_are_taken_at_their_word)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert(load("schema: 1\n"
+                   "metrics:\n"
+                   "  work: {formula: 2 * sm__inst_executed.sum, unit: FLOP}\n"
+                   "  other: {formula: sm__warps_launched.sum, unit: FLOP}\n"
+                   "  all: {formula: work + other}\n"
+                   "  rate: {formula: all / gpu__time_duration.sum}\n",
+                   "f", &err) == CW_OK,
+              "%s", err.message);
+    cr_expect_str_eq(find("all")->unit, "FLOP");
+    cr_expect_str_eq(find("rate")->unit, "FLOP/nanoseconds");
+}
+
+static char folder[] = "/tmp/cw-formulas-XXXXXX";
+
+static void write_shipped(const char *name, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    cr_assert(out && fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+static void make_folder(void)
+{
+    char path[64];
+    cr_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/chips", folder);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_assert(cw_formulas_load_shipped(&chip, folder, arena, NULL) == CW_OK && !chip->formulas, "none is no error");
+    snprintf(path, sizeof path, "%s/formulas", folder);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    write_shipped("formulas/a.yaml", "schema: 1\n"
+                                     "metrics:\n"
+                                     "  zebra: {formula: sm__nothing.sum}\n"
+                                     "  lost: {formula: 2 * zebra}\n"
+                                     "  ipc: {formula: sm__inst_executed.sum / sm__cycles_active.sum}\n"
+                                     "  twice: {formula: [2 * lost, 2 * ipc]}\n");
+    write_shipped("formulas/b.yaml", "schema: 1\n"
+                                     "metrics:\n"
+                                     "  any: {formula: [zebra, lost]}\n"
+                                     "  more: {formula: twice + ipc}\n");
+}
+
+static void remove_folder(void)
+{
+    static const char *const parts[] = {"formulas/a.yaml", "formulas/b.yaml", "formulas", "chips", ""};
+    char path[64];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, parts[i]);
+        remove(path);
+    }
+}
+
+Test(formula, what_a_chip_lacks_a_metric_for_is_left_out_of_the_folders)
+{
+    struct cw_error err = CW_ERROR_INIT, again = CW_ERROR_INIT;
+    make_folder();
+    cr_assert(cw_formulas_load_shipped(&chip, folder, arena, &err) == CW_OK, "%s", err.message);
+    cr_expect_eq(chip->formulas->count, 3);
+    cr_expect_eq(cw_formulas_find(chip, "zebra"), CW_NONE);
+    cr_expect_eq(cw_formulas_find(chip, "lost"), CW_NONE);
+    cr_expect_eq(cw_formulas_find(chip, "any"), CW_NONE);
+    cr_expect(find("ipc")->shipped && find("more")->shipped);
+    cr_expect_str_eq(find("twice")->text, "2 * ipc");
+    cr_expect_eq(find("twice")->formulas.items[0], cw_formulas_find(chip, "ipc"), "numbers follow the gaps");
+    cr_expect_eq(find("more")->formulas.items[0], cw_formulas_find(chip, "twice"));
+    cr_expect_eq(load("schema: 1\nmetrics:\n  mine: {formula: more / 2}\n", "mine.yaml", &err), CW_OK);
+    cr_expect_eq(load("schema: 1\nmetrics:\n  more: {formula: 1}\n", "mine.yaml", &again), CW_ERR_INPUT);
+    cr_expect(strstr(again.message, "found the metric more a second time, first in /tmp/cw-formulas-"));
+    remove_folder();
+}
+
+Test(formula, other_mistakes_in_the_folders_files_are_errors)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    make_folder();
+    write_shipped("formulas/b.yaml", "schema: 1\nmetrics:\n  any: {formula: ipc + }\n");
+    cr_expect_eq(cw_formulas_load_shipped(&chip, folder, arena, &err), CW_ERR_INPUT);
+    cr_expect(err.line == 3 && strstr(err.source, "formulas/b.yaml"));
+    remove_folder();
 }
 
 Test(formula, allocation_failures_are_reported)
