@@ -27,11 +27,12 @@ enum part {
     PER,
     NOTES,
     SAID,
+    READINGS,
     PART_COUNT
 };
 static const char *const part_names[PART_COUNT + 1] = {
-    "units",   "prefixes",  "leads",     "heads",    "stages", "operations", "memory", "pipes",
-    "sources", "apertures", "evictions", "outcomes", "per",    "notes",      "said",   NULL};
+    "units",     "prefixes",  "leads",    "heads", "stages", "operations", "memory",   "pipes", "sources",
+    "apertures", "evictions", "outcomes", "per",   "notes",  "said",       "readings", NULL};
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1, MOST_PHRASES = 32 };
 
@@ -49,10 +50,10 @@ struct cw_glossary {
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-/* Units, prefixes and what people say have spaces of names of their own: "l1tex" is a unit and a stage. */
+/* Units, prefixes, what people say and readings have spaces of names of their own: "l1tex" is a unit and a stage. */
 static int space(enum part part)
 {
-    return part == UNITS ? 0 : part == PREFIXES ? 1 : part == SAID ? 3 : 2;
+    return part == UNITS ? 0 : part == PREFIXES ? 1 : part == SAID ? 3 : part == READINGS ? 4 : 2;
 }
 
 static int by_phrase(const void *a, const void *b)
@@ -206,6 +207,11 @@ static const char *text_of(const struct cw_glossary *g, enum part part, const ch
 {
     const struct entry *entry = find(g, part, phrase, strlen(phrase));
     return entry ? entry->text : NULL;
+}
+
+const char *cw_glossary_reading(const struct cw_glossary *g, const char *base)
+{
+    return text_of(g, READINGS, base);
 }
 
 const char *cw_glossary_unit(const struct cw_glossary *g, const char *name)

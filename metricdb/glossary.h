@@ -41,6 +41,9 @@ enum cw_status cw_describe_metrics(const char *const **texts, const char *data, 
                                    const struct cw_metric *metrics, size_t count, struct cw_arena *arena,
                                    struct cw_error *err);
 
+/* What a high or low value tells the reader of a metric, by its base name; NULL where the glossary does not say. */
+const char *cw_glossary_reading(const struct cw_glossary *glossary, const char *base);
+
 /* What stands for a unit in descriptions ("SM"), by its name in metrics; NULL where the glossary does not know it. */
 const char *cw_glossary_unit(const struct cw_glossary *glossary, const char *name);
 

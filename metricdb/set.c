@@ -21,19 +21,22 @@ bool cw_set_usable(const struct cw_chip *chip, const char *name, struct cw_error
 }
 
 /* The alternative to take, or NULL where the chip has none of them. */
-static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_yaml *node, const struct cw_chip *chip)
+static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_yaml *node, const struct cw_chip *chip,
+                                    struct cw_set_entry *entry)
 {
     bool list = node->kind == CW_YAML_SEQUENCE;
     size_t count = list ? node->count : 1;
+    const char **names = cw_yaml_array(in, count, sizeof *names);
     const struct cw_yaml *chosen = NULL;
     if (!count)
         cw_yaml_fail(in, node, "found no alternative, expected at least one name");
     for (size_t i = 0; i < count && in->status == CW_OK; i++) {
         const struct cw_yaml *one = list ? &node->items[i] : node;
-        const char *name = cw_yaml_text(in, one);
+        const char *name = names[i] = cw_yaml_text(in, one);
         if (!chosen && in->status == CW_OK && (!chip || cw_set_usable(chip, name, NULL)))
             chosen = one;
     }
+    *entry = (struct cw_set_entry){count, names, chosen ? chosen->text : NULL};
     return chosen;
 }
 
@@ -44,9 +47,10 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
         return;
     const char **names = cw_yaml_array(in, list->count, sizeof(const char *));
     struct cw_set_missing *missing = cw_yaml_array(in, list->count, sizeof *missing);
+    struct cw_set_entry *entries = cw_yaml_array(in, list->count, sizeof *entries);
     const struct cw_yaml **chosen = cw_yaml_array(in, list->count, sizeof(const struct cw_yaml *));
     for (size_t i = 0; i < list->count && in->status == CW_OK; i++) {
-        const struct cw_yaml *node = &list->items[i], *one = choose(in, node, chip);
+        const struct cw_yaml *node = &list->items[i], *one = choose(in, node, chip, &entries[i]);
         if (one) {
             chosen[set->metric_count] = one;
             names[set->metric_count++] = one->text;
@@ -60,8 +64,10 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
     cw_yaml_unique(in, chosen, set->metric_count, "metric"); /* plans and files hold each metric once */
     set->metrics = names;
     set->missing = missing;
+    set->entries = entries;
+    set->entry_count = list->count;
     if (in->status != CW_OK)
-        set->metric_count = set->missing_count = 0;
+        set->metric_count = set->missing_count = set->entry_count = 0;
 }
 
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,

@@ -14,12 +14,20 @@ struct cw_set_missing { /* a metric that the chip cannot give, by the first of i
     unsigned line, column;
 };
 
+struct cw_set_entry { /* of the file: the name, or the alternatives */
+    size_t count;
+    const char *const *names;
+    const char *taken; /* one of them; NULL: the chip has none */
+};
+
 struct cw_set {
     const char *name, *title;
     size_t metric_count;
     const char *const *metrics; /* full names, in the order of the file, each once */
     size_t missing_count;
     const struct cw_set_missing *missing;
+    size_t entry_count;
+    const struct cw_set_entry *entries;
 };
 
 /* Whether a chip has a metric and knows its formula; where not, the error says what is wrong. */

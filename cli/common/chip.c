@@ -3,15 +3,21 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/common/cli.h"
+#include "image/config_image.h"
+#include "image/counter_data.h"
+
+static const size_t LARGEST_FILE = (size_t)1 << 40;
 
 static void check_chip(void *chip, struct argp_state *state)
 {
     const struct cw_cli_chip *from = chip;
-    if (!from->name == !from->file)
-        cw_usage_error(state, "one of --chip and --chip-file is required");
+    if (!!from->name + !!from->file + !!from->of != 1)
+        cw_usage_error(state, "one of --chip, --chip-file and --chip-of is required");
 }
 
 const struct cw_option cw_cli_metrics_db_options[] = {
@@ -23,6 +29,8 @@ const struct cw_option cw_cli_chip_options[] = {
     {"chip", 'c', "NAME", "the chip, or a product with it (metric-query chips lists them)",
      CW_OPTION_TEXT(struct cw_cli_chip, name)},
     {"chip-file", 0, "FILE", "a chip's YAML file, instead of --chip", CW_OPTION_TEXT(struct cw_cli_chip, file)},
+    {"chip-of", 0, "FILE", "the chip of a capture or a plan, instead of --chip",
+     CW_OPTION_TEXT(struct cw_cli_chip, of)},
     {CW_OPTION_ROWS(cw_cli_metrics_db_options)},
     {CW_OPTION_CHECK(check_chip)},
     {0},
@@ -34,9 +42,41 @@ void cw_cli_tell(void *user, const char *line)
     cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, line);
 }
 
+/* The name of the chip that a capture or a plan is of; it lives in `arena`. */
+static enum cw_status read_name(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_bytes file;
+    struct cw_config_image plan;
+    struct cw_counter_data data;
+    enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
+    if (status != CW_OK)
+        return status;
+    bool planned =
+        file.size >= strlen(CW_FILE_HEAD_PLAN) && memcmp(file.data, CW_FILE_HEAD_PLAN, strlen(CW_FILE_HEAD_PLAN)) == 0;
+    status = planned ? cw_config_image_read(&plan, file.data, file.size, path, arena, err)
+                     : cw_counter_data_read(&data, file.data, file.size, path, arena, err);
+    if (status == CW_OK)
+        *name = cw_arena_strdup(arena, planned ? plan.chip : data.schema.chip);
+    cw_bytes_free(&file);
+    return status == CW_OK && !*name ? cw_error_nomem(err) : status;
+}
+
+static enum cw_status open_of(struct counterworks_chip **chip, const char *path, struct cw_error *err)
+{
+    struct cw_cli_chip from = {0};
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? read_name(&from.name, path, arena, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_cli_chip_open(chip, &from, err);
+    cw_arena_destroy(arena);
+    return status;
+}
+
 enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err)
 {
     struct counterworks_error error;
+    if (from->of)
+        return open_of(chip, from->of, err);
     if (from->file)
         counterworks_chip_open_file(chip, NULL, from->file, &error);
     else

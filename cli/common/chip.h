@@ -10,11 +10,11 @@
 enum { CW_CLI_METRICS_DB_MAX = 64 };
 
 struct cw_cli_chip {
-    const char *name, *file;
+    const char *name, *file, *of; /* --chip, --chip-file, --chip-of: one of them */
     size_t count;
     const char *own[CW_CLI_METRICS_DB_MAX]; /* --metrics-db, each may refer to those before it */
 };
-extern const struct cw_option cw_cli_chip_options[]; /* all three; one of --chip and --chip-file has to be given */
+extern const struct cw_option cw_cli_chip_options[];       /* all; one of those that name a chip has to be given */
 extern const struct cw_option cw_cli_metrics_db_options[]; /* --metrics-db alone */
 
 /* Prints what is worth telling on standard error, after the program's name: of counterworks_chip_tell(). */

@@ -49,6 +49,20 @@ static void split(struct adding *a, const char *text)
         add(a, text, length = strcspn(text, separators));
 }
 
+/* The metrics of sets, which commas separate. */
+static void add_sets(struct adding *a, const char *names, const struct counterworks_chip *chip,
+                     struct counterworks_error *error)
+{
+    for (const char *at = names; a->status == CW_OK && error->status == COUNTERWORKS_OK && at; at = strchr(at, ',')) {
+        at += *at == ',' && at != names;
+        char *name = cw_arena_strndup(a->arena, at, strcspn(at, ","));
+        if (name)
+            counterworks_set_metrics(chip, name, take, a, error);
+        else
+            a->status = cw_error_nomem(a->err);
+    }
+}
+
 /* The same of a file, in which what follows a # does not count. */
 static void add_file(struct adding *a, const char *path)
 {
@@ -89,7 +103,7 @@ enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct c
         if (sources->items[i].kind == CW_METRIC_FILE)
             add_file(&a, sources->items[i].text);
         else if (sources->items[i].kind == CW_METRIC_SET)
-            counterworks_set_metrics(chip, sources->items[i].text, take, &a, &error);
+            add_sets(&a, sources->items[i].text, chip, &error);
         else
             split(&a, sources->items[i].text);
         if (a.status == CW_OK)
@@ -127,7 +141,8 @@ static void take_set(void *sources, char *name, struct argp_state *state)
 const struct cw_option cw_metric_sources_options[] = {
     {"metrics", 'm', "A,B,...", "metrics by full name; may be repeated", CW_OPTION_TAKE(cw_metric_sources_add)},
     {"metrics-file", 0, "FILE", "metrics, one a line; # starts a comment", CW_OPTION_TAKE(take_file)},
-    {"set", 0, "NAME", "a metric set (metric-query sets lists them), or a set's YAML file", CW_OPTION_TAKE(take_set)},
+    {"set", 0, "A,B,...", "metric sets (metric-query sets lists them), or a set's YAML file; may be repeated",
+     CW_OPTION_TAKE(take_set)},
     {0},
 };
 

@@ -25,7 +25,11 @@ _counterworks_value() {
         ;;
     --chip) metric-query complete chips "${word^^}" 2>/dev/null ;;
     --unit) metric-query complete units "$@" -- "$word" 2>/dev/null ;;
-    --set) metric-query complete sets "$word" 2>/dev/null ;;
+    --set) # the last of a list
+        local first=
+        [[ $word == *,* ]] && first=${word%,*},
+        metric-query complete sets "${word##*,}" 2>/dev/null | sed "s/^/$first/"
+        ;;
     --type) compgen -W "counter ratio throughput formula" -- "$word" ;;
     *)
         [[ $argument == *"|"* ]] || return 1
@@ -62,6 +66,7 @@ _counterworks() {
         case ${command##*/}:$sub in
         metric-query:describe | metric-eval:explain)
             lines=$(_counterworks_value --metrics '' "$word" "${chip[@]}") ;;
+        metric-query:sets) lines=$(metric-query complete sets "$word" 2>/dev/null) ;;
         metric-query:complete) lines=$(compgen -W "chips sets units metrics" -- "$word") ;;
         *:) lines=$(compgen -W "$commands" -- "$word") ;;
         esac

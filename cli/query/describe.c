@@ -9,6 +9,7 @@
 #include "cli/common/cli.h"
 #include "json/json_tree.h"
 #include "metricdb/formula.h"
+#include "metricdb/glossary.h"
 #include "metricdb/term.h"
 
 enum { MOST_METRICS = 4096 };
@@ -29,6 +30,7 @@ struct facts {
     struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `found` */
     const char *type, *unit, *evidence;
     const char *formula; /* lines */
+    const char *reading; /* what a high or low value tells, or NULL */
     const char *derived; /* how a counter follows from recorded ones, or NULL */
     uint32_t instances, passes, confirmed;
     double peak;
@@ -314,6 +316,8 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
 {
     cw_text_print(stdout, "%s\n", f->name);
     print_line("meaning", f->found->description);
+    if (f->reading)
+        print_line("in practice", f->reading);
     print_line("type", f->type);
     if (*f->unit)
         print_unit(f, chip);
@@ -371,12 +375,13 @@ static json_t *json_of_counters(const struct facts *f, const struct cw_chip *chi
 
 static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
-                     "description", f->found->description, "type", f->type, "hardware_unit", f->unit, "instances",
-                     (json_int_t)f->instances, "unit", f->found->unit, "formula", f->formula, "derived_as", f->derived,
-                     "counters", json_of_counters(f, chip), "raw_counters", json_of_raws(f, chip), "peak",
-                     isnan(f->peak) ? json_null() : json_real(f->peak), "evidence", f->evidence, "confirmed",
-                     (json_int_t)f->confirmed, "passes", f->not_collected ? json_null() : json_integer(f->passes));
+    return json_pack("{s:s, s:s, s:s?, s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:s, s:I, s:o}", "name", f->name,
+                     "description", f->found->description, "reading", f->reading, "type", f->type, "hardware_unit",
+                     f->unit, "instances", (json_int_t)f->instances, "unit", f->found->unit, "formula", f->formula,
+                     "derived_as", f->derived, "counters", json_of_counters(f, chip), "raw_counters",
+                     json_of_raws(f, chip), "peak", isnan(f->peak) ? json_null() : json_real(f->peak), "evidence",
+                     f->evidence, "confirmed", (json_int_t)f->confirmed, "passes",
+                     f->not_collected ? json_null() : json_integer(f->passes));
 }
 
 static enum cw_status print_json(const struct facts *facts, size_t count, const struct cw_chip *chip,
@@ -387,6 +392,16 @@ static enum cw_status print_json(const struct facts *facts, size_t count, const 
         cw_json_append(&list, json_of(&facts[i], chip));
     enum cw_status status = cw_json_print(list, JSON_INDENT(2) | JSON_PRESERVE_ORDER, stdout, err);
     cw_text_print(stdout, "\n");
+    return status;
+}
+
+static enum cw_status read_glossary(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    const struct cw_glossary *glossary;
+    const char *base = f->m.type < CW_METRIC_TYPE_COUNT ? cw_chip_base_name(chip, f->m.type, f->m.base) : f->name;
+    enum cw_status status = cw_glossary_load_about(&glossary, NULL, base, arena, err);
+    f->reading = status == CW_OK ? cw_glossary_reading(glossary, base) : NULL;
     return status;
 }
 
@@ -401,6 +416,8 @@ static enum cw_status describe(const struct options *o, struct counterworks_chip
         facts[i].name = o->metrics[i];
         facts[i].legacy = cw_formulas_find(chip->chip, o->metrics[i]) >= own;
         status = gather(&facts[i], chip, arena, err);
+        if (status == CW_OK)
+            status = read_glossary(&facts[i], chip->chip, arena, err);
     }
     if (status == CW_OK && o->json)
         return print_json(facts, o->count, chip->chip, err);

@@ -7,8 +7,18 @@
 
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
 
+static void print_chip_json(const char *name, const struct cw_chip *chip, bool first)
+{
+    fputs(first ? "[\n{\"name\":" : ",\n{\"name\":", stdout);
+    cw_query_put(CW_TEXT_JSON, name, ",\"counters\":");
+    cw_text_print(stdout, "%u,\"ratios\":%u,\"throughputs\":%u,\"file\":", chip->counter_count, chip->ratio_count,
+                  chip->throughput_count);
+    cw_query_put(CW_TEXT_JSON, chip->path, "}");
+}
+
 /* Chips of one file have the same facts: it is opened once. */
-static enum counterworks_status print_chips(const struct counterworks *data, struct counterworks_error *error)
+static enum counterworks_status print_chips(const struct counterworks *data, bool as_json,
+                                            struct counterworks_error *error)
 {
     struct counterworks_chip *chip = NULL;
     enum counterworks_status status = COUNTERWORKS_OK;
@@ -18,57 +28,46 @@ static enum counterworks_status print_chips(const struct counterworks *data, str
             counterworks_chip_close(chip);
             status = counterworks_chip_open(&chip, data, name->name, error);
         }
-        if (chip)
+        if (chip && as_json)
+            print_chip_json(name->name, chip->chip, i == 0);
+        else if (chip)
             cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", name->name,
                           chip->chip->counter_count, chip->chip->ratio_count, chip->chip->throughput_count,
                           chip->chip->path);
     }
     counterworks_chip_close(chip);
+    if (as_json)
+        puts(data->chip_count ? "\n]" : "[]");
     return status;
 }
 
-static bool print_set(void *user, const char *name, const char *title, size_t metric_count)
-{
-    (void)user;
-    cw_text_print(stdout, "%-18s %3zu metrics  %s\n", name, metric_count, title);
-    return true;
-}
-
-static enum counterworks_status print_sets(const struct counterworks *data, struct counterworks_error *error)
-{
-    return counterworks_set_each(data, print_set, NULL, error);
-}
-
-/* How chips or sets are printed. */
-struct printing {
-    enum counterworks_status (*print)(const struct counterworks *data, struct counterworks_error *error);
+struct chips_options {
+    bool as_json;
 };
 
-static enum cw_status print_of_data(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
-                                    struct cw_error *err)
+static enum cw_status chips(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                            struct cw_error *err)
 {
-    const struct printing *p = options;
+    const struct chips_options *o = options;
     struct counterworks *data;
     struct counterworks_error error;
     (void)chip, (void)arena;
     if (counterworks_open(&data, NULL, &error) == COUNTERWORKS_OK)
-        p->print(data, &error);
+        print_chips(data, o->as_json, &error);
     counterworks_close(data);
     return cw_cli_take(&error, err);
 }
 
 static int run_chips(int argc, char **argv)
 {
-    static const struct cw_usage usage = {NULL, "", "Lists the chips of the database.\vExample:\n  metric-query chips"};
-    return cw_cli_run(&usage, argc, argv, &(struct printing){print_chips}, NULL, print_of_data);
-}
-
-static int run_sets(int argc, char **argv)
-{
-    static const struct cw_usage usage = {NULL, "",
-                                          "Lists the metric sets, for --set of metric-config and metric-eval.\v"
-                                          "Example:\n  metric-query sets"};
-    return cw_cli_run(&usage, argc, argv, &(struct printing){print_sets}, NULL, print_of_data);
+    static const struct cw_option option_list[] = {
+        {"format", 0, "text|json", "the form of the list (default: text)", .called = "the format",
+         CW_OPTION_CHOICE(struct chips_options, as_json)},
+        {0},
+    };
+    static const struct cw_usage usage = {option_list, "",
+                                          "Lists the chips of the database.\vExample:\n  metric-query chips"};
+    return cw_cli_run(&usage, argc, argv, &(struct chips_options){0}, NULL, chips);
 }
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
@@ -122,7 +121,7 @@ int main(int argc, char **argv)
         {"units", "the units of a chip", cw_query_units},
         {"compare", "what is different between two chips", cw_query_compare},
         {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
-        {"sets", "the metric sets", run_sets},
+        {"sets", "the metric sets, and what is in them", cw_query_sets},
         {"lint", "check a chip's database", run_lint},
         {"compile", "make chip files load faster", cw_query_compile},
         {"complete", "what a word may become, for shells", cw_query_complete},

@@ -39,5 +39,6 @@ int cw_query_compile(int argc, char **argv);
 int cw_query_units(int argc, char **argv);
 int cw_query_compare(int argc, char **argv);
 int cw_query_complete(int argc, char **argv);
+int cw_query_sets(int argc, char **argv);
 
 #endif
