@@ -345,12 +345,30 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
     g.model = model_devices(data, arena);
     if (!groups->durations || !g.order || !g.model)
         return cw_error_nomem(err);
-    for (uint32_t i = 0; i < data->range_count; i++)
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        groups->whole += isnan(groups->durations[i]) ? 0 : groups->durations[i];
         if (!keep || keep[i])
             g.order[g.count++] = i;
+    }
     if (by != CW_BY_RANGE)
         qsort_r(g.order, g.count, sizeof *g.order, in_order, &g);
     enum cw_status status = divide(&g, err);
     groups->items = g.items;
+    if (by == CW_BY_RANGE && !keep) { /* the capture as it is */
+        groups->data = *data;
+        for (uint32_t k = 0; status == CW_OK && k < groups->count; k++)
+            g.items[k].used = 1;
+        return status;
+    }
     return status == CW_OK ? merge(&g, err) : status;
+}
+
+double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
+{
+    return groups->whole > 0 ? group->total / groups->whole : NAN;
+}
+
+double cw_group_spread(const struct cw_group *group)
+{
+    return group->mean > 0 ? group->deviation / group->mean : NAN;
 }

@@ -34,6 +34,7 @@ struct cw_groups {
     uint32_t count;
     const struct cw_group *items; /* by total time, longest first, then as they began; ranges as they began */
     double total;                 /* ns, of all groups */
+    double whole;                 /* ns, of all ranges of the data, also those that are not kept */
     const double *durations;      /* ns, [range] of the data; NaN unknown */
     /* The capture with a range for each group: rollups are means (also least and greatest), a value that overflowed or
      * is incomplete in one range is so in the group. Name, kernel, device, grid and so on are those of its first range
@@ -47,5 +48,10 @@ struct cw_groups {
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
+
+/* The part of the whole time that a group takes, 0 to 1, and the spread of its durations: deviation / mean. NaN where
+ * no duration is known. */
+double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);
+double cw_group_spread(const struct cw_group *group);
 
 #endif

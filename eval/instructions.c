@@ -188,6 +188,49 @@ static void note_time(struct cw_instructions *out, uint64_t start_ns, uint64_t e
         out->last_ns = end_ns;
 }
 
+/* Whether `twin` is the reason "X_not_issued" for the X of `row`, of the same instruction. */
+static bool is_twin(const struct cw_pc_row *row, const struct cw_pc_row *twin)
+{
+    static const char ending[] = "_not_issued";
+    const size_t length = strlen(row->reason);
+    return strncmp(twin->reason, row->reason, length) == 0 && strcmp(twin->reason + length, ending) == 0;
+}
+
+static bool same_instruction(const struct cw_pc_row *a, const struct cw_pc_row *b)
+{
+    return a->device == b->device && a->process == b->process && a->launch == b->launch &&
+           cw_place_compare(&a->at, &b->at) == 0;
+}
+
+/* A reason's twin counts again those of its samples in which the scheduler issued nothing: it becomes a part of the
+ * reason's row. A twin whose reason was not sampled stays a row. Returns how many rows there are then. */
+static size_t join_twins(struct cw_pc_row *rows, size_t count)
+{
+    size_t kept = 0, first = 0; /* row of the instruction */
+    for (size_t i = 0; i < count; i++) {
+        struct cw_pc_row row = rows[i];
+        size_t low = first = kept && same_instruction(&rows[kept - 1], &row) ? first : kept, high = kept;
+        const size_t length = strlen(row.reason), ending = sizeof "_not_issued" - 1;
+        while (length > ending && low < high) { /* rows are in the order of their reasons */
+            const size_t middle = low + (high - low) / 2;
+            const int order = strncmp(rows[middle].reason, row.reason, length - ending);
+            if (order > 0 || (order == 0 && rows[middle].reason[length - ending]))
+                high = middle;
+            else if (order == 0)
+                low = high = middle;
+            else
+                low = middle + 1;
+        }
+        if (low < kept && length > ending && is_twin(&rows[low], &row)) {
+            rows[low].not_issued = row.samples;
+            continue;
+        }
+        row.not_issued = length > ending && strcmp(row.reason + length - ending, "_not_issued") == 0 ? row.samples : 0;
+        rows[kept++] = row;
+    }
+    return kept;
+}
+
 static bool make_pc(struct make *m)
 {
     struct cw_instructions *out = m->out;
@@ -215,10 +258,11 @@ static bool make_pc(struct make *m)
     }
     out->batches = batches;
     out->batch_count = m->raw->pc_count;
-    out->pc = good ? finish(&rows, m->arena) : NULL;
-    out->pc_count = rows.count;
+    struct cw_pc_row *own = good ? finish(&rows, m->arena) : NULL;
+    out->pc = own;
+    out->pc_count = own ? join_twins(own, rows.count) : 0;
     free(rows.at);
-    return out->pc != NULL;
+    return own != NULL;
 }
 
 /* Rollups, and all values one after another. */

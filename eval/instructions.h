@@ -10,6 +10,7 @@ struct cw_pc_row {
     struct cw_place at;
     const char *reason;
     uint64_t samples;
+    uint64_t not_issued; /* those of them in which the scheduler issued nothing */
 };
 
 struct cw_sass_row {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eval/evaluate.h"
 #include "eval/pm.h"
@@ -59,20 +60,31 @@ enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options 
     return status;
 }
 
-void cw_result_select(struct cw_result *r, const bool *keep)
+enum cw_status cw_result_select(struct cw_result *r, const uint32_t *rows, uint32_t count, struct cw_error *err)
 {
-    size_t out = 0;
-    uint32_t kept = 0;
-    for (uint32_t m = 0; m < r->metric_count; m++)
-        for (uint32_t i = 0; i < r->row_count; i++)
-            if (keep[i]) {
-                r->values[out] = r->values[(size_t)m * r->row_count + i];
-                r->statuses[out++] = r->statuses[(size_t)m * r->row_count + i];
-            }
-    for (uint32_t i = 0; i < r->row_count; i++)
-        if (keep[i])
-            r->ranges[kept++] = r->ranges[i];
-    r->row_count = kept;
+    const size_t all = r->row_count;
+    double *values = calloc(all + 1, sizeof *values);
+    int8_t *statuses = calloc(all + 1, sizeof *statuses);
+    uint32_t *ranges = calloc(all + 1, sizeof *ranges);
+    enum cw_status status = values && statuses && ranges ? CW_OK : cw_error_nomem(err);
+    for (uint32_t m = 0; status == CW_OK && m < r->metric_count; m++) {
+        memcpy(values, r->values + m * all, all * sizeof *values);
+        memcpy(statuses, r->statuses + m * all, all);
+        for (uint32_t i = 0; i < count; i++) {
+            r->values[(size_t)m * count + i] = values[rows[i]];
+            r->statuses[(size_t)m * count + i] = statuses[rows[i]];
+        }
+    }
+    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+        ranges[i] = r->ranges[rows[i]];
+    if (status == CW_OK) {
+        memcpy(r->ranges, ranges, count * sizeof *ranges);
+        r->row_count = count;
+    }
+    free(values);
+    free(statuses);
+    free(ranges);
+    return status;
 }
 
 const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)

@@ -27,8 +27,8 @@ struct cw_result {
 enum cw_status cw_result_make(struct cw_result *result, const struct cw_eval_options *options, struct cw_arena *arena,
                               struct cw_error *err);
 
-/* Keeps the ranges for which `keep` is true (one entry for each range of the result), in their order. */
-void cw_result_select(struct cw_result *result, const bool *keep);
+/* Leaves `count` of the ranges of the result, rows[0] and on, in that order; each once. CW_ERR_NOMEM alone. */
+enum cw_status cw_result_select(struct cw_result *result, const uint32_t *rows, uint32_t count, struct cw_error *err);
 
 /* Range `i` of the result. */
 const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t i);

@@ -198,7 +198,7 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
     struct cw_result result = {.values = values, .statuses = statuses};
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status =
-        arena ? cw_lib_evaluate(&result, capture, chip, count ? names : &none, count, &spans, arena, &call.err)
+        arena ? cw_lib_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans, arena, &call.err)
               : cw_error_nomem(&call.err);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);

@@ -98,10 +98,12 @@ enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_
 enum cw_status cw_lib_select(struct cw_result *result, const struct counterworks_capture *capture,
                              const struct counterworks_chip *chip, const char *const *names, size_t count,
                              struct cw_arena *arena, struct cw_error *err);
-/* Selects and evaluates; the listener is told of metrics without a formula as well. */
+/* Selects and evaluates; the listener is told of metrics without a formula as well. `groups`: what eval/groups.h made
+ * of the capture, whose rows are evaluated then, or NULL. */
 enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
-                               const struct counterworks_chip *chip, const char *const *names, size_t count,
-                               const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
+                               const struct cw_counter_data *groups, const struct counterworks_chip *chip,
+                               const char *const *names, size_t count, const struct cw_eval_options *options,
+                               struct cw_arena *arena, struct cw_error *err);
 /* Tells the chip's listener of a capture that is incomplete. */
 void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const struct counterworks_chip *to);
 /* What is written of a result, which is borrowed: with what is said of its metrics in the chip's data folder, or
@@ -109,6 +111,10 @@ void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const st
 struct cw_output;
 enum cw_status cw_lib_output(struct cw_output *output, const struct cw_result *result,
                              const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
+/* The same of groups of ranges. */
+struct cw_output_rows;
+enum cw_status cw_lib_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
+                                    const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* NULL: the usual ones. */
 struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options);
 

@@ -237,11 +237,13 @@ enum cw_status cw_lib_select(struct cw_result *wanted, const struct counterworks
 }
 
 enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
-                               const struct counterworks_chip *chip, const char *const *names, size_t count,
-                               const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+                               const struct cw_counter_data *groups, const struct counterworks_chip *chip,
+                               const char *const *names, size_t count, const struct cw_eval_options *options,
+                               struct cw_arena *arena, struct cw_error *err)
 {
     enum cw_status status = cw_lib_select(result, capture, chip, names, count, arena, err);
     if (status == CW_OK && names)
         tell_without_formula(chip, result);
+    result->data = groups ? groups : result->data;
     return status == CW_OK ? cw_result_make(result, options, arena, err) : status;
 }

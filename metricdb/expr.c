@@ -235,13 +235,14 @@ static void parse_extreme(struct parser *p, enum cw_expr_op op, const char *wher
     take(p, ')', "',', ')' or an operator");
 }
 
-static void parse_condition(struct parser *p)
+/* A sum, and what it is compared with; false where it is compared with nothing. */
+static bool parse_comparison(struct parser *p)
 {
     static const enum cw_expr_op longest_first[] = {CW_EXPR_LESS_EQUAL, CW_EXPR_GREATER_EQUAL, CW_EXPR_EQUAL,
                                                     CW_EXPR_NOT_EQUAL,  CW_EXPR_LESS,          CW_EXPR_GREATER};
     parse_sum(p);
     if (p->status != CW_OK)
-        return;
+        return false;
     peek(p);
     for (size_t i = 0; i < sizeof longest_first / sizeof *longest_first; i++) {
         const char *where = p->at, *text = ops[longest_first[i]].text;
@@ -250,15 +251,16 @@ static void parse_condition(struct parser *p)
         p->at += strlen(text);
         parse_sum(p);
         emit(p, longest_first[i], where);
-        return;
+        return true;
     }
-    char text[24];
-    FAIL(p, p->at, "found %s, expected a comparison: < <= > >= == or !=", found(p, text));
+    return false;
 }
 
 static void parse_if(struct parser *p, const char *where)
 {
-    parse_condition(p);
+    char text[24];
+    if (!parse_comparison(p))
+        FAIL(p, p->at, "found %s, expected a comparison: < <= > >= == or !=", found(p, text));
     for (int i = 0; i < 2 && take(p, ',', "',' or an operator: if takes a condition and two values"); i++)
         parse_sum(p);
     take(p, ')', "')' or an operator: if takes a condition and two values");
@@ -368,8 +370,8 @@ static enum cw_status keep(struct parser *p, struct cw_expr *expr)
     return CW_OK;
 }
 
-enum cw_status cw_expr_parse(struct cw_expr *expr, const char *text, const char *source, struct cw_arena *arena,
-                             struct cw_error *err)
+static enum cw_status parse(struct cw_expr *expr, bool condition, const char *text, const char *source,
+                            struct cw_arena *arena, struct cw_error *err)
 {
     struct parser p = {.text = text, .at = text, .source = source, .arena = arena, .err = err};
     size_t length = strlen(text);
@@ -380,7 +382,10 @@ enum cw_status cw_expr_parse(struct cw_expr *expr, const char *text, const char 
     p.names = malloc(CW_EXPR_NAMES_MAX * sizeof *p.names);
     if (!p.steps || !p.names)
         p.status = cw_error_nomem(err);
-    parse_sum(&p);
+    if (condition)
+        parse_comparison(&p);
+    else
+        parse_sum(&p);
     if (p.status == CW_OK && peek(&p))
         unexpected(&p, "an operator or the end of the formula");
     if (p.status == CW_OK)
@@ -388,4 +393,16 @@ enum cw_status cw_expr_parse(struct cw_expr *expr, const char *text, const char 
     free(p.steps);
     free(p.names);
     return p.status;
+}
+
+enum cw_status cw_expr_parse(struct cw_expr *expr, const char *text, const char *source, struct cw_arena *arena,
+                             struct cw_error *err)
+{
+    return parse(expr, false, text, source, arena, err);
+}
+
+enum cw_status cw_expr_parse_condition(struct cw_expr *expr, const char *text, const char *source,
+                                       struct cw_arena *arena, struct cw_error *err)
+{
+    return parse(expr, true, text, source, arena, err);
 }

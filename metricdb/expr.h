@@ -63,6 +63,9 @@ struct cw_expr {
 /* Parses a formula into `arena`. Errors are CW_ERR_INPUT on line 1 of `source`, with the column in the text. */
 enum cw_status cw_expr_parse(struct cw_expr *expr, const char *text, const char *source, struct cw_arena *arena,
                              struct cw_error *err);
+/* The same for "sum" and "sum < sum" with any comparison, which is 1 or 0. */
+enum cw_status cw_expr_parse_condition(struct cw_expr *expr, const char *text, const char *source,
+                                       struct cw_arena *arena, struct cw_error *err);
 
 /* How many values an operation takes; it leaves one. */
 uint32_t cw_expr_takes(enum cw_expr_op op);

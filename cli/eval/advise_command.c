@@ -1,8 +1,6 @@
 /* metric-eval advise: what limits each kernel, and what to change. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
@@ -34,7 +32,7 @@ static const struct cw_option option_list[] = {
      CW_OPTION_TEXT(struct advise, samples)},
     {"top", 0, "N", "show the N longest kernels (default: 10 as text, all as JSON)",
      CW_OPTION_NUMBER(struct advise, request.top, 1, MOST_KERNELS)},
-    {"range", 0, "REGEX", "only ranges whose name or kernel matches", CW_OPTION_TEXT(struct advise, request.range)},
+    {CW_OPTION_GROUP(struct advise, request.ranges, cw_eval_ranges_options)},
     {"min-gain", 0, "N%", "leave out findings that would save less of a kernel's time (default: 5%)",
      CW_OPTION_READ(struct advise, least, read_gain)},
     {"rules", 0, "PATH", "rules of your own beside the shipped ones: a YAML file, or a folder of them",
@@ -51,7 +49,7 @@ static enum cw_status make_groups(struct cw_eval_run *r, struct cw_groups *group
 {
     const struct cw_counter_data *data = &r->capture->data;
     bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
-    enum cw_status status = keep ? cw_eval_match_ranges(r, keep) : cw_error_nomem(r->err);
+    enum cw_status status = keep ? cw_eval_match_ranges(keep, data, &r->o->ranges, r->err) : cw_error_nomem(r->err);
     if (status == CW_OK)
         status = cw_groups_make(groups, CW_BY_KERNEL, data, chip, keep, r->arena, r->err);
     if (status != CW_OK || groups->count <= MOST_KERNELS)
@@ -82,27 +80,17 @@ static enum cw_status add_samples(struct cw_eval_run *r, struct cw_eval_run *hot
     return status == CW_OK ? cw_advice_add_lines(advice, in, arena, r->err) : status;
 }
 
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-    const char *columns = getenv("COLUMNS");
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        return size.ws_col;
-    return columns ? (unsigned)strtoul(columns, NULL, 10) : 0;
-}
-
 static enum cw_status tell(struct cw_eval_run *r, struct cw_eval_run *hot, struct cw_advice *advice)
 {
     const struct advise *o = (const struct advise *)r->o;
+    const struct cw_terminal_style style = cw_eval_style(r->o);
     enum cw_status status = o->samples ? add_samples(r, hot, advice, r->arena) : CW_OK;
     const struct cw_advice_view view = {.advice = advice,
                                         .source = r->capture->source,
                                         .samples = hot->capture ? hot->capture->source : NULL,
                                         .top = r->o->top || o->json ? r->o->top : SHOWN,
-                                        .width = terminal_width(),
-                                        .bold = isatty(STDOUT_FILENO),
+                                        .width = style.width,
+                                        .bold = style.bold,
                                         .arena = r->arena};
     if (status == CW_OK)
         status = o->json ? cw_advice_json(stdout, &view, r->err) : cw_advice_print(stdout, &view, r->err);

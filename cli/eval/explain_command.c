@@ -23,9 +23,7 @@ static void check_words(void *request, struct argp_state *state)
 }
 
 static const struct cw_option option_list[] = {
-    {"range", 0, "REGEX",
-     "the first range whose name or kernel matches, or the range of that number (default: the first)",
-     CW_OPTION_TEXT(struct cw_eval_request, range)},
+    {CW_OPTION_GROUP(struct cw_eval_request, ranges, cw_eval_ranges_options)},
     {CW_OPTION_TAKE(take_word)},
     {CW_OPTION_CHECK(check_words)},
     {CW_OPTION_ROWS(cw_eval_format_options)},

@@ -3,6 +3,18 @@
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
+const char *cw_eval_option_of_ranges(const struct cw_eval_request *o)
+{
+    return o->ranges.ranges    ? "--range"
+           : o->ranges.kernels ? "--kernel"
+           : o->check          ? "--check"
+           : o->native         ? "--native"
+           : o->grouped        ? "--by"
+           : o->filter_count   ? "--filter"
+           : o->sort           ? "--sort"
+                               : NULL;
+}
+
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
     struct counterworks_error error;
@@ -11,15 +23,16 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     if (status != CW_OK)
         return status;
     counterworks_capture_describe(r->capture, &r->info);
-    if (r->info.profiler == COUNTERWORKS_SAMPLES && (r->o->range || r->o->check || r->o->native))
+    const char *option = cw_eval_option_of_ranges(r->o);
+    if (r->info.profiler == COUNTERWORKS_SAMPLES && option)
         status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
-                              r->o->capture, r->o->range ? "--range" : "--check");
+                              r->o->capture, option);
     return status;
 }
 
 void cw_eval_tell_incomplete(const struct cw_eval_run *r)
 {
-    cw_lib_tell_incomplete(r->capture, &(struct counterworks_chip){.tell = cw_cli_tell});
+    cw_lib_tell_incomplete(r->capture, &(struct counterworks_chip){.tell = r->o->quiet ? NULL : cw_cli_tell});
 }
 
 enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
@@ -27,6 +40,8 @@ enum cw_status cw_eval_load_chip(struct cw_eval_run *r)
     struct cw_cli_chip from = r->o->chip;
     from.name = r->info.chip;
     enum cw_status status = cw_cli_chip_open(&r->chip, &from, r->err);
+    if (status == CW_OK && r->o->quiet)
+        counterworks_chip_tell(r->chip, NULL, NULL);
     if (status == CW_OK)
         status = cw_lib_begin(&r->result, r->capture, r->chip, r->arena, r->err); /* is it of this chip? */
     return status == CW_OK ? cw_cli_chip_add(r->chip, &from, r->err) : status;
@@ -41,9 +56,10 @@ enum cw_status cw_eval_add_legacy(struct cw_eval_run *r, const char *const *name
 
 enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, size_t count)
 {
+    const struct cw_counter_data *groups = r->groups ? &r->groups->data : NULL;
     enum cw_status status = cw_eval_add_legacy(r, names, count);
     return status == CW_OK
-               ? cw_lib_evaluate(&r->result, r->capture, r->chip, names, count, &r->o->eval, r->arena, r->err)
+               ? cw_lib_evaluate(&r->result, r->capture, groups, r->chip, names, count, &r->o->eval, r->arena, r->err)
                : status;
 }
 
@@ -63,7 +79,7 @@ enum cw_status cw_eval_named(struct cw_eval_run *r)
  * name the metrics, it grows with what they want. */
 static enum cw_status check_values(const struct cw_eval_run *r)
 {
-    const uint64_t metrics = r->info.metric_count, rows = r->info.row_count;
+    const uint64_t metrics = r->info.metric_count, rows = r->groups ? r->groups->count : r->info.row_count;
     const uint64_t most = 8 * ((uint64_t)r->capture->file.size + 1000000);
     if (metrics * rows <= most)
         return CW_OK;
@@ -81,4 +97,9 @@ enum cw_status cw_eval_planned(struct cw_eval_run *r)
                             r->o->capture);
     enum cw_status status = check_values(r);
     return status == CW_OK ? cw_eval_names(r, r->info.metrics, r->info.metric_count) : status;
+}
+
+enum cw_status cw_eval_wanted(struct cw_eval_run *r)
+{
+    return r->o->all ? cw_eval_names(r, NULL, 0) : r->o->sources.count ? cw_eval_named(r) : cw_eval_planned(r);
 }

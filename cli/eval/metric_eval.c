@@ -20,6 +20,16 @@ static void read_top(void *top, char *text, struct argp_state *state)
     *(size_t *)top = count;
 }
 
+static void take_by(void *request, char *text, struct argp_state *state)
+{
+    struct cw_eval_request *o = request;
+    for (o->by = 0; o->by < CW_BY__COUNT && strcmp(cw_group_by_names[o->by], text) != 0;)
+        o->by++;
+    o->grouped = true;
+    if (o->by == CW_BY__COUNT)
+        cw_usage_error(state, "found --by '%s', expected kernel, range, nvtx, device or rank", text);
+}
+
 /* "--check --native FILE" means --native FILE. */
 static void read_check(void *check, char *text, struct argp_state *state)
 {
@@ -35,21 +45,42 @@ static void check_options(void *request, struct argp_state *state)
     bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
     if (o->all && o->sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
-    if (o->check && (metrics || output || o->range || o->native))
+    if (o->check && (metrics || output || (o->ranges.ranges || o->ranges.kernels) || o->native))
         cw_usage_error(state,
                        "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
-    if (o->native && (output || o->range))
+    if (o->native && (output || o->ranges.ranges || o->ranges.kernels))
         cw_usage_error(state, "found --native with ranges or outputs, expected none");
 }
 
 static const struct cw_option option_list[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct cw_eval_request, all)},
-    {"range", 0, "REGEX", "only ranges whose name or kernel matches", CW_OPTION_TEXT(struct cw_eval_request, range)},
     {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
     {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, csv)},
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
-    {"top", 0, "N", "of PC samples and SASS metrics, show the N hottest instructions (default: 25)",
+    {"by", 0, "kernel|range|nvtx|device|rank",
+     "a row for all launches of a kernel (the default of the table), for each range (the default of CSV, JSON and "
+     "HDF5), "
+     "or for all ranges of an NVTX range, a device or a rank",
+     CW_OPTION_TAKE(take_by)},
+    {"sort", 0, "COLUMN",
+     "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
+     "greatest first; COLUMN:asc is the other way round",
+     CW_OPTION_TEXT(struct cw_eval_request, sort)},
+    {"filter", 0, "FORMULA",
+     "only rows for which this is true, as in 'dram__bytes.sum > 1e6' or 'share > 0.05'; may be "
+     "repeated",
+     .called = "filters", CW_OPTION_LIST(struct cw_eval_request, filters, filter_count)},
+    {"top", 0, "N",
+     "the first N rows (default of the table: 30); of PC samples and SASS metrics, the N hottest lines, "
+     "functions and instructions (default: 10)",
      CW_OPTION_READ(struct cw_eval_request, top, read_top)},
+    {"source-path", 0, "FOLDER",
+     "where source files are, for the text of lines of PC samples and SASS metrics; may be "
+     "repeated",
+     .called = "folders", CW_OPTION_LIST(struct cw_eval_request, folders, folder_count)},
+    {"wide", 0, NULL, "each row in full, with all of its metrics", CW_OPTION_FLAG(struct cw_eval_request, wide)},
+    {"quiet", 'q', NULL, "only the data: no summary, no notices", CW_OPTION_FLAG(struct cw_eval_request, quiet)},
+    {CW_OPTION_GROUP(struct cw_eval_request, ranges, cw_eval_ranges_options)},
     {"check", 0, "FILE", "compare with values recorded in a JSON file",
      CW_OPTION_READ(struct cw_eval_request, check, read_check)},
     {"native", 0, "FILE",
@@ -86,19 +117,17 @@ static enum cw_status run_native(struct cw_eval_run *r)
 
 static enum cw_status run_evaluate(struct cw_eval_run *r)
 {
-    enum cw_status status = r->o->all             ? cw_eval_names(r, NULL, 0)
-                            : r->o->sources.count ? cw_eval_named(r)
-                                                  : cw_eval_planned(r);
-    if (status == CW_OK)
-        status = cw_eval_select_ranges(r);
-    return status == CW_OK ? cw_eval_write_metrics(r) : status;
+    if (r->info.profiler == COUNTERWORKS_RANGES)
+        return cw_eval_ranges(r);
+    const enum cw_status status = cw_eval_wanted(r);
+    return status == CW_OK ? cw_eval_write_samples(r) : status;
 }
 
 /* Samples and SASS metrics are no metrics of ranges: they need neither the chip's description nor names. */
 static enum cw_status run_instructions(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
-    if (o->sources.count || o->all || o->range || o->check || o->native)
+    if (o->sources.count || o->all || cw_eval_option_of_ranges(o))
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: found options about metrics, expected none for a capture of %s",
                             o->capture, r->info.profiler == COUNTERWORKS_PC_SAMPLES ? "PC samples" : "SASS metrics");
     return cw_eval_instructions(r);
@@ -157,7 +186,7 @@ static int evaluate(int argc, char **argv)
         "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
         "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",
         commands, COMMAND_COUNT};
-    struct cw_eval_request request = {.top = 25, .run = run};
+    struct cw_eval_request request = {.run = run};
     return cw_eval_command(&usage, argc, argv, &request);
 }
 

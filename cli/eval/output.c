@@ -1,19 +1,28 @@
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/eval/run.h"
 
-static struct cw_terminal_style terminal_style(size_t top)
+enum { INSTRUCTIONS_TOP = 10 };
+
+/* Bold and bars are for a terminal, whose width is respected; NO_COLOR is for those who want no escapes. */
+struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o)
 {
-    struct cw_terminal_style style = {.top = top};
+    struct cw_terminal_style style = {.top = o->top ? o->top : INSTRUCTIONS_TOP, .quiet = o->quiet};
     struct winsize size;
-    const char *columns = getenv("COLUMNS");
+    const char *columns = getenv("COLUMNS"), *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     if (!isatty(STDOUT_FILENO))
         return style;
-    style.bold = true;
+    style.bold = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+    setlocale(LC_CTYPE, "");
+    style.bars = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? CW_BARS_BLOCKS : CW_BARS_ASCII;
+    setlocale(LC_CTYPE, "C");
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
         style.width = size.ws_col;
     else if (columns)
@@ -21,10 +30,18 @@ static struct cw_terminal_style terminal_style(size_t top)
     return style;
 }
 
-enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output)
+bool cw_eval_prints(const struct cw_eval_request *o)
+{
+    const char *const files[] = {o->hdf5, o->csv, o->json};
+    bool taken = false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        taken = taken || (files[i] && cw_file_is_standard(files[i]));
+    return !taken;
+}
+
+enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output)
 {
     const struct cw_eval_request *o = r->o;
-    const struct cw_terminal_style style = terminal_style(o->top);
     enum cw_status status = CW_OK;
     if (o->hdf5)
         status = cw_hdf5_write(output, o->hdf5, r->err);
@@ -32,17 +49,109 @@ enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *outp
         status = cw_file_print(o->csv, cw_csv_write, output, r->err);
     if (status == CW_OK && o->json)
         status = cw_file_print(o->json, cw_json_write, output, r->err);
-    const char *const files[] = {o->hdf5, o->csv, o->json};
-    bool taken = false;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        taken = taken || (files[i] && cw_file_is_standard(files[i]));
-    return status == CW_OK && !taken ? output->print(output, &style, stdout, r->err) : status;
+    return status;
 }
 
-enum cw_status cw_eval_write_metrics(struct cw_eval_run *r)
+enum cw_status cw_eval_print(const struct cw_eval_run *r, const struct cw_output *output)
+{
+    struct cw_source source = {.folders = r->o->folders, .folder_count = r->o->folder_count};
+    struct cw_terminal_style style = cw_eval_style(r->o);
+    style.source = &source;
+    const enum cw_status status = cw_eval_prints(r->o) ? output->print(output, &style, stdout, r->err) : CW_OK;
+    cw_source_finish(&source);
+    return status;
+}
+
+enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output)
+{
+    const enum cw_status status = cw_eval_write_files(r, output);
+    return status == CW_OK ? cw_eval_print(r, output) : status;
+}
+
+enum cw_status cw_eval_write_samples(struct cw_eval_run *r)
 {
     struct cw_output output;
     const struct counterworks_chip *described = r->o->hdf5 ? r->chip : NULL;
     enum cw_status status = cw_lib_output(&output, &r->result, described, r->arena, r->err);
     return status == CW_OK ? cw_eval_write(r, &output) : status;
+}
+
+/* ---- ranges, and groups of them --------------------------------------------------------------------------------- */
+
+enum { LIST_TOP = 30 }; /* lines of a list for people */
+
+/* Evaluates what is asked for on the rows. */
+static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows)
+{
+    r->groups = &rows->groups;
+    enum cw_status status = cw_eval_wanted(r);
+    r->groups = NULL;
+    return status == CW_OK ? cw_result_select(&r->result, rows->rows, rows->count, r->err) : status;
+}
+
+static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_rows *rows, struct cw_output_rows *shown,
+                                  struct cw_output *output)
+{
+    *shown = (struct cw_output_rows){.data = &r->capture->data,
+                                     .groups = &rows->groups,
+                                     .rows = rows->rows,
+                                     .count = rows->count,
+                                     .left = rows->left,
+                                     .dropped = rows->dropped,
+                                     .unknown = rows->unknown,
+                                     .result = &r->result,
+                                     .sections = shown->sections,
+                                     .wide = r->o->wide};
+    return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
+}
+
+static enum cw_status write_files(struct cw_eval_run *r)
+{
+    const enum cw_group_by by = r->o->grouped ? r->o->by : CW_BY_RANGE;
+    struct cw_eval_rows *rows = cw_arena_alloc(r->arena, 1, sizeof *rows);
+    struct cw_output_rows shown = {0};
+    struct cw_output output;
+    enum cw_status status = rows ? cw_eval_make_rows(r, rows, by, r->o->top) : cw_error_nomem(r->err);
+    if (status == CW_OK)
+        status = evaluate_rows(r, rows);
+    if (status == CW_OK)
+        status = by == CW_BY_RANGE ? cw_lib_output(&output, &r->result, r->o->hdf5 ? r->chip : NULL, r->arena, r->err)
+                                   : make_output(r, rows, &shown, &output);
+    return status == CW_OK ? cw_eval_write_files(r, &output) : status;
+}
+
+/* A list of kernels needs no metrics but those that are named; one kernel in full has what was planned. */
+static enum cw_status print_rows(struct cw_eval_run *r)
+{
+    struct cw_eval_rows *rows = cw_arena_alloc(r->arena, 1, sizeof *rows);
+    struct cw_sections sections = {0};
+    struct cw_output_rows shown = {.sections = &sections};
+    struct cw_output output;
+    const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : LIST_TOP;
+    enum cw_status status =
+        rows ? cw_eval_make_rows(r, rows, r->o->grouped ? r->o->by : CW_BY_KERNEL, top) : cw_error_nomem(r->err);
+    const bool named = r->o->all || r->o->sources.count, one = status == CW_OK && rows->count == 1 && !rows->left;
+    if (status == CW_OK)
+        status = cw_sections_load(&sections, r->chip->folder, r->arena, r->err);
+    if (status == CW_OK && (named || r->o->wide || one)) {
+        status = evaluate_rows(r, rows);
+    } else if (status == CW_OK) {
+        r->result.data = &rows->groups.data;
+        r->result.metric_count = 0;
+        cw_lib_tell_incomplete(r->capture, r->chip);
+    }
+    if (status == CW_OK)
+        status = make_output(r, rows, &shown, &output);
+    return status == CW_OK ? cw_eval_print(r, &output) : status;
+}
+
+enum cw_status cw_eval_ranges(struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    enum cw_status status = CW_OK;
+    if (o->hdf5 || o->csv || o->json) {
+        status = write_files(r);
+        counterworks_chip_tell(r->chip, NULL, NULL); /* it was all told */
+    }
+    return status == CW_OK && cw_eval_prints(o) ? print_rows(r) : status;
 }

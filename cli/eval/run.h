@@ -10,14 +10,33 @@
 
 struct cw_eval_run;
 
+/* Which ranges: numbers, as in "0-9,12", or a regular expression that name or kernel matches; a regular expression for
+ * the kernels of launches. NULL: all. */
+struct cw_eval_ranges {
+    const char *ranges, *kernels;
+};
+extern const struct cw_option cw_eval_ranges_options[];
+/* Which of the capture's ranges these are, keep[range]; at least one, unless all are wanted. */
+enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_counter_data *data, const struct cw_eval_ranges *wanted,
+                                    struct cw_error *err);
+
+enum { CW_EVAL_REPEATED_MAX = 16 };
+
 struct cw_eval_request {
     enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
-    const char *capture, *range, *hdf5, *csv, *json, *check, *native, *explained;
+    const char *capture, *hdf5, *csv, *json, *check, *native, *explained;
+    struct cw_eval_ranges ranges;
     struct cw_metric_sources sources;
     struct cw_eval_options eval;
     struct cw_cli_chip chip; /* without a name or file: that of the capture */
-    bool all, force, as_json;
-    size_t top;
+    bool all, force, as_json, wide, quiet;
+    size_t top;   /* 0: as many as suits the table */
+    bool grouped; /* by what is given; else kernels for people, ranges for programs */
+    enum cw_group_by by;
+    const char *sort, *filters[CW_EVAL_REPEATED_MAX];
+    size_t filter_count;
+    const char *folders[CW_EVAL_REPEATED_MAX]; /* of source files */
+    size_t folder_count;
 };
 
 struct cw_eval_run {
@@ -27,7 +46,8 @@ struct cw_eval_run {
     struct counterworks_capture *capture;
     struct counterworks_capture_info info;
     struct counterworks_chip *chip;
-    struct cw_result result; /* of ranges or samples */
+    const struct cw_groups *groups; /* whose means are evaluated; NULL: the capture's ranges or samples */
+    struct cw_result result;
 };
 
 /* Options that sub-commands share: the one word RUN.cwd, and what values need beside a capture. */
@@ -45,6 +65,8 @@ int cw_eval_explain(int argc, char **argv);
 int cw_eval_merge(int argc, char **argv);
 int cw_eval_advise(int argc, char **argv);
 
+/* An option on the command line that is about ranges, or NULL. */
+const char *cw_eval_option_of_ranges(const struct cw_eval_request *o);
 /* Reads the capture. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
 /* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */
@@ -60,17 +82,33 @@ enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, si
 enum cw_status cw_eval_named(struct cw_eval_run *r);
 enum cw_status cw_eval_planned(struct cw_eval_run *r);
 
-/* Marks the ranges that --range matches in `keep`, at least one; all without --range. */
-enum cw_status cw_eval_match_ranges(struct cw_eval_run *r, bool *keep);
-/* Leaves the ranges that --range matches in the result, at least one; without --range all. */
-enum cw_status cw_eval_select_ranges(struct cw_eval_run *r);
-/* One range: the one of that number, or the first that matches. */
+/* The first of the ranges that are wanted. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);
 
+/* The rows of a capture of ranges that are shown, and their order: by --range, --kernel, --filter, --sort and --top. */
+struct cw_eval_rows {
+    struct cw_groups groups;
+    uint32_t *rows;            /* groups */
+    uint32_t count, left;      /* of them; those that are more than --top, or than `top` for people */
+    uint32_t dropped, unknown; /* see struct cw_output_rows */
+};
+enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top);
+/* Evaluates what was asked for and writes it in all forms: of groups, or of ranges by themselves. */
+enum cw_status cw_eval_ranges(struct cw_eval_run *r);
+/* --all, -m and --set, or the plan: fills in `result`. */
+enum cw_status cw_eval_wanted(struct cw_eval_run *r);
+
+/* How standard output shows what is for people. */
+struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o);
+/* Files, and standard output where one of them is there. */
+enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output);
+/* For people, where no file takes standard output. */
+enum cw_status cw_eval_print(const struct cw_eval_run *r, const struct cw_output *output);
+bool cw_eval_prints(const struct cw_eval_request *o);
 /* All forms asked for, and a table where none of them takes standard output. */
 enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output);
-/* The result of ranges or samples so. */
-enum cw_status cw_eval_write_metrics(struct cw_eval_run *r);
+/* The result of samples so. */
+enum cw_status cw_eval_write_samples(struct cw_eval_run *r);
 
 /* A capture of PC samples or SASS metrics: written so, or what it holds, beside what `metric-eval show` says of every
  * capture. */

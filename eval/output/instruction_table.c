@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
@@ -26,135 +28,112 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE])
     return text;
 }
 
-/* A reason's twin "..._not_issued" counts again those of its samples in which the scheduler issued nothing. Where both
- * were sampled, the twin adds nothing. The rows are in the order of their reasons. */
-static bool is_twin(const struct cw_pc_row *row, const struct cw_pc_row *const *rows, size_t count)
-{
-    static const char twin[] = "_not_issued";
-    size_t length = strlen(row->reason);
-    if (length <= sizeof twin - 1 || strcmp(row->reason + length - (sizeof twin - 1), twin) != 0)
-        return false;
-    length -= sizeof twin - 1;
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const char *reason = rows[middle]->reason;
-        int order = strncmp(reason, row->reason, length);
-        if (order == 0 && !reason[length])
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
-}
+/* ---- for people ------------------------------------------------------------------------------------------------- */
 
-/* ---- instructions, for people ----------------------------------------------------------------------------------- */
+enum { TOP_REASONS = 3, MOST_REASONS = 128, TEXT_SIZE = 2048, NUMBER_WIDTH = 12, NAME_WIDTH = 60 };
 
-enum { TOP_REASONS = 3, MOST_REASONS = 128, TEXT_SIZE = 2048 };
-
-struct line {
-    uint64_t value;
-    char share[16], place[48], offset[24], what[TEXT_SIZE];
+/* A row of either kind of capture. */
+struct sample {
+    const struct cw_place *at;
+    const char *reason; /* NULL: a value of a SASS metric */
+    uint64_t value, not_issued;
+    const struct cw_sass_row *sass;
 };
 
-struct lines { /* of spots, whose rows are here, or of rows of SASS metrics */
-    const struct spot *spots;
-    const struct cw_pc_row *const *rows;
-    const struct cw_sass_row *const *sass;
+/* What samples have in common: samples[first] and on. */
+struct spot {
+    const struct sample *of; /* the first of them */
+    uint64_t value, not_issued;
+    size_t first, count;
+};
+
+struct view {
+    const struct cw_terminal_style *style;
+    FILE *out;
+    struct sample *samples;
+    struct spot *spots; /* room for one a sample */
+    size_t count;
     uint64_t total;
-    struct line one;
+    const char *value; /* "samples" or "value" */
 };
 
-/* The names of the first and the last column are the caller's. */
-static const struct cw_output_column line_columns[] = {
-    {"", CW_CELL_U64, CW_TO_TERMINAL, offsetof(struct line, value), .width = 12, .right = true},
-    {"share", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, share), .width = 6, .right = true},
-    {"line", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, place), .width = 24},
-    {"offset", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, offset), .width = 7},
-    {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, what), .width = 1},
-};
-enum { LINE_COLUMNS = sizeof line_columns / sizeof *line_columns };
+typedef int sample_order(const struct sample *a, const struct sample *b);
 
-/* All of a line but what the caller adds behind the function's name and `after`. */
-static void begin_line(struct line *l, const struct cw_place *at, const char *after, uint64_t value, uint64_t whole)
+static int by_line(const struct sample *a, const struct sample *b)
 {
-    const char *slash = strrchr(at->file, '/');
-    l->value = value;
-    snprintf(l->share, sizeof l->share, "%5.1f%%", percent(value, whole));
-    if (at->line) /* "file.cu:12" */
-        snprintf(l->place, sizeof l->place, "%.36s:%" PRIu32, slash ? slash + 1 : at->file, at->line);
-    else
-        snprintf(l->place, sizeof l->place, "-");
-    snprintf(l->offset, sizeof l->offset, "0x%05" PRIx64, at->offset);
-    cw_text_format(l->what, sizeof l->what, "%.60s%s", at->name, after);
+    const int order = strcmp(a->at->file, b->at->file);
+    return order ? order : (a->at->line > b->at->line) - (a->at->line < b->at->line);
 }
 
-/* The first `top` of `count` lines, which `row` makes of `content`. */
-static void print_lines(const char *value, const char *what, size_t count, size_t top,
-                        struct cw_output_row (*row)(const struct cw_output_table *, uint64_t), void *content, FILE *out)
+static int by_function(const struct sample *a, const struct sample *b)
 {
-    struct cw_output_column columns[LINE_COLUMNS];
-    memcpy(columns, line_columns, sizeof columns);
-    columns[0].name = value;
-    columns[LINE_COLUMNS - 1].name = what;
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(columns),
-                                      .record_size = sizeof(struct line),
-                                      .row_count = count < top ? count : top,
-                                      .row = row,
-                                      .content = content,
-                                      .plain = true};
-    cw_terminal_print(&t, out);
-    if (count > top)
-        cw_text_print(out, "%zu more instruction%s; --top N shows more\n", count - top, count - top == 1 ? "" : "s");
+    return cw_text_compare(a->at->function, b->at->function);
 }
 
-/* ---- samples, for people ---------------------------------------------------------------------------------------- */
+static int by_reason(const struct sample *a, const struct sample *b)
+{
+    return cw_text_compare(a->reason, b->reason);
+}
+
+static int by_instruction(const struct sample *a, const struct sample *b)
+{
+    return cw_place_compare(a->at, b->at);
+}
+
+static int in_order(const void *a, const void *b, void *order)
+{
+    return (*(sample_order *const *)order)(a, b);
+}
+
+static int hottest_first(const void *left, const void *right)
+{
+    const struct spot *a = left, *b = right;
+    const int order = (a->value < b->value) - (a->value > b->value);
+    return order ? order : (a->first > b->first) - (a->first < b->first);
+}
+
+/* Adds up what is equal in that order. Returns how many spots there are, the hottest first. */
+static size_t find_spots(struct view *v, sample_order *order)
+{
+    size_t n = 0;
+    if (v->count)
+        qsort_r(v->samples, v->count, sizeof *v->samples, in_order, &order);
+    for (size_t i = 0; i < v->count; i++) {
+        if (!n || order(v->spots[n - 1].of, &v->samples[i]) != 0)
+            v->spots[n++] = (struct spot){.of = &v->samples[i], .first = i};
+        v->spots[n - 1].value += v->samples[i].value;
+        v->spots[n - 1].not_issued += v->samples[i].not_issued;
+        v->spots[n - 1].count++;
+    }
+    if (n)
+        qsort(v->spots, n, sizeof *v->spots, hottest_first);
+    return n;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
 
 struct share {
     char reason[CW_REASON_SIZE];
     uint64_t samples;
 };
 
-struct spot { /* an instruction in all devices, processes and launches: rows[first] and on */
-    struct cw_place at;
-    uint64_t samples;
-    size_t first, count;
-};
-
-static int by_place(const void *left, const void *right)
-{
-    const struct cw_pc_row *a = *(const struct cw_pc_row *const *)left, *b = *(const struct cw_pc_row *const *)right;
-    int order = cw_place_compare(&a->at, &b->at);
-    return order ? order : cw_text_compare(a->reason, b->reason);
-}
-
-static int by_samples(const void *left, const void *right)
-{
-    const struct spot *a = left, *b = right;
-    int order = (a->samples < b->samples) - (a->samples > b->samples);
-    return order ? order : cw_place_compare(&a->at, &b->at);
-}
-
 static int by_share(const void *left, const void *right)
 {
     const struct share *a = left, *b = right;
-    int order = (a->samples < b->samples) - (a->samples > b->samples);
+    const int order = (a->samples < b->samples) - (a->samples > b->samples);
     return order ? order : strcmp(a->reason, b->reason);
 }
 
-/* "wait 75 %, lg_throttle 25 %" behind what `text` begins with. */
-static void add_reasons(const struct cw_pc_row *const *rows, const struct spot *s, char text[TEXT_SIZE])
+/* "wait 75 %, lg_throttle 25 %" */
+static void put_reasons(const struct view *v, const struct spot *s, char text[TEXT_SIZE])
 {
     struct share shares[MOST_REASONS];
-    size_t n = 0;
-    for (size_t i = 0; i < s->count; i++) {
+    size_t n = 0, used = 0;
+    *text = 0;
+    for (size_t i = s->first; i < s->first + s->count && v->samples[i].reason; i++) {
         char reason[CW_REASON_SIZE];
         size_t k = 0;
-        if (is_twin(rows[s->first + i], rows + s->first, s->count))
-            continue;
-        cw_reason_short(rows[s->first + i]->reason, reason);
+        cw_reason_short(v->samples[i].reason, reason);
         while (k < n && strcmp(shares[k].reason, reason) != 0)
             k++;
         if (k == MOST_REASONS)
@@ -163,35 +142,206 @@ static void add_reasons(const struct cw_pc_row *const *rows, const struct spot *
             memcpy(shares[n].reason, reason, sizeof reason);
             shares[n++].samples = 0;
         }
-        shares[k].samples += rows[s->first + i]->samples;
+        shares[k].samples += v->samples[i].value;
     }
     qsort(shares, n, sizeof *shares, by_share);
-    for (size_t k = 0, used = strlen(text); k < n && k < TOP_REASONS; k++)
-        used += cw_text_format(text + used, TEXT_SIZE - used, "%s%s %.0f %%", k ? ", " : "  ", shares[k].reason,
-                               percent(shares[k].samples, s->samples));
+    for (size_t k = 0; k < n && k < TOP_REASONS && (!k || percent(shares[k].samples, s->value) >= 1); k++)
+        used += cw_text_format(text + used, TEXT_SIZE - used, "%s%s %.0f %%", k ? ", " : "", shares[k].reason,
+                               percent(shares[k].samples, s->value));
 }
 
-/* The instructions, and the sum of their samples. */
-static size_t find_spots(const struct cw_pc_row *const *rows, size_t count, struct spot *spots, uint64_t *total)
+/* "gemm.cu:12" */
+static void put_place(const struct cw_place *at, char text[TEXT_SIZE])
 {
-    size_t n = 0;
-    *total = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!n || cw_place_compare(&spots[n - 1].at, &rows[i]->at) != 0)
-            spots[n++] = (struct spot){.at = rows[i]->at, .first = i};
-        spots[n - 1].count++;
-    }
-    for (size_t k = 0; k < n; k++) {
-        struct spot *s = &spots[k];
-        for (size_t i = s->first; i < s->first + s->count; i++)
-            if (!is_twin(rows[i], rows + s->first, s->count))
-                s->samples += rows[i]->samples;
-        *total += s->samples;
-    }
-    return n;
+    const char *slash = strrchr(at->file, '/');
+    if (at->line)
+        cw_text_format(text, TEXT_SIZE, "%.36s:%" PRIu32, slash ? slash + 1 : at->file, at->line);
+    else
+        cw_text_format(text, TEXT_SIZE, "(not known)");
 }
 
-static void print_head(const struct cw_instructions *in, FILE *out)
+/* The columns that the places of the spots that are shown need. */
+static int place_width(const struct view *v, size_t count)
+{
+    char text[TEXT_SIZE];
+    size_t most = sizeof "source line" - 1;
+    for (size_t i = 0; i < count && i < v->style->top; i++) {
+        put_place(v->spots[i].of->at, text);
+        most = cw_text_columns(text) > most ? cw_text_columns(text) : most;
+    }
+    return (int)most;
+}
+
+/* What the window leaves behind `used` columns; 0 where there is no window. */
+static size_t room(const struct view *v, size_t used)
+{
+    const size_t least = 16, width = v->style->width;
+    return !width ? 0 : width > used + least ? width - used : least;
+}
+
+static bool counts_issues(const struct view *v)
+{
+    return v->count && v->samples[0].reason;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
+
+/* The columns that every list begins with. Returns their width. */
+static size_t put_head(const struct view *v, const char *columns)
+{
+    putc('\n', v->out);
+    cw_text_print(v->out, "%*s  %6s", NUMBER_WIDTH, v->value, "share");
+    if (counts_issues(v))
+        fputs("  not issued", v->out);
+    cw_text_print(v->out, "  %s\n", columns);
+    return NUMBER_WIDTH + 10 + (counts_issues(v) ? 12 : 0);
+}
+
+static void put_numbers(const struct view *v, const struct spot *s)
+{
+    char number[CW_NUMBER_SIZE];
+    cw_text_print(v->out, "%*s  %5.1f%%", NUMBER_WIDTH, cw_terminal_integer(s->value, number),
+                  percent(s->value, v->total));
+    if (counts_issues(v))
+        cw_text_print(v->out, "  %10s", cw_terminal_integer(s->not_issued, number));
+    fputs("  ", v->out);
+}
+
+static void put_rest(const struct view *v, size_t count, const char *what)
+{
+    if (count > v->style->top && !v->style->quiet)
+        cw_text_print(v->out, "%zu more %s%s; --top N shows more\n", count - v->style->top, what,
+                      count - v->style->top == 1 ? "" : "s");
+}
+
+/* A text in what the window leaves. */
+static void put_cut(const struct view *v, const char *text, size_t used)
+{
+    char shown[TEXT_SIZE];
+    const size_t most = room(v, used);
+    cw_text_format(shown, sizeof shown, "%s", text);
+    if (most && cw_text_columns(shown) > most) {
+        size_t end = 0;
+        for (size_t seen = 0; shown[end] && seen + 2 < most; seen++)
+            for (end++; ((unsigned char)shown[end] & 0xc0) == 0x80;)
+                end++;
+        memcpy(shown + end, "..", 3);
+    }
+    cw_text_print(v->out, "%s\n", shown);
+}
+
+static void put_source_text(const struct view *v, const struct cw_place *at)
+{
+    char copy[512];
+    size_t length = 0;
+    const char *text = v->style->source ? cw_source_line(v->style->source, at->file, at->line, &length) : NULL;
+    if (!text)
+        return;
+    cw_text_print(v->out, "%*s| ", NUMBER_WIDTH + 8, "");
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy - 1 ? length : sizeof copy - 1), text);
+    put_cut(v, copy, NUMBER_WIDTH + 10);
+}
+
+/* Source lines, each with what its warps wait for and, where the file is here, its text. */
+static void print_lines(struct view *v)
+{
+    char text[TEXT_SIZE];
+    size_t lines = 0;
+    const size_t count = find_spots(v, by_line);
+    for (size_t i = 0; i < count; i++)
+        lines += v->spots[i].of->at->line != 0;
+    if (!lines)
+        return;
+    const int width = place_width(v, count);
+    snprintf(text, sizeof text, "%-*s%s", counts_issues(v) ? width : 0, "source line",
+             counts_issues(v) ? "  stall reasons" : "");
+    const size_t used = put_head(v, text) + (counts_issues(v) ? (size_t)width + 2 : 0);
+    for (size_t i = 0; i < count && i < v->style->top; i++) {
+        const struct spot *s = &v->spots[i];
+        put_numbers(v, s);
+        put_place(s->of->at, text);
+        if (counts_issues(v)) {
+            cw_text_print(v->out, "%-*s  ", width, text);
+            put_reasons(v, s, text);
+        }
+        put_cut(v, text, used);
+        put_source_text(v, s->of->at);
+    }
+    put_rest(v, count, "line");
+}
+
+static void print_functions(struct view *v)
+{
+    char name[CW_SHORT_SIZE];
+    const size_t count = find_spots(v, by_function), used = put_head(v, "function");
+    for (size_t i = 0; i < count && i < v->style->top; i++) {
+        put_numbers(v, &v->spots[i]);
+        cw_text_print(v->out, "%s\n", cw_shorten(v->spots[i].of->at->name, room(v, used), name));
+    }
+    put_rest(v, count, "function");
+}
+
+static void print_reasons(struct view *v)
+{
+    char reason[CW_REASON_SIZE];
+    const size_t count = find_spots(v, by_reason);
+    put_head(v, "stall reason");
+    for (size_t i = 0; i < count && i < v->style->top; i++) {
+        put_numbers(v, &v->spots[i]);
+        cw_text_print(v->out, "%s\n", cw_reason_short(v->spots[i].of->reason, reason));
+    }
+    put_rest(v, count, "reason");
+}
+
+/* What is behind the function's name: reasons, or the least and the greatest instance. */
+static void put_details(const struct view *v, const struct spot *s, char text[TEXT_SIZE])
+{
+    char least[CW_NUMBER_SIZE], most[CW_NUMBER_SIZE];
+    const struct cw_sass_row *r = s->of->sass;
+    *text = 0;
+    if (!r)
+        put_reasons(v, s, text);
+    else if (r->instances > 1 && s->count == 1)
+        cw_text_format(text, TEXT_SIZE, "%s to %s of %" PRIu64, cw_terminal_integer(r->min, least),
+                       cw_terminal_integer(r->max, most), r->instances);
+}
+
+static void print_instructions(struct view *v)
+{
+    char text[TEXT_SIZE], shown[2 * TEXT_SIZE], name[CW_SHORT_SIZE];
+    const size_t count = find_spots(v, by_instruction);
+    const int width = place_width(v, count);
+    snprintf(text, sizeof text, "offset   %-*s  function", width, "source line");
+    const size_t used = put_head(v, text) + 9 + (size_t)width + 2;
+    for (size_t i = 0; i < count && i < v->style->top; i++) {
+        const struct spot *s = &v->spots[i];
+        put_numbers(v, s);
+        put_place(s->of->at, text);
+        cw_text_print(v->out, "0x%05" PRIx64 "  %-*s  ", s->of->at->offset, width, text);
+        put_details(v, s, text);
+        cw_shorten(s->of->at->name, v->style->width ? 16 : NAME_WIDTH, name);
+        snprintf(shown, sizeof shown, "%s%s%s", name, *text ? ": " : "", text);
+        put_cut(v, shown, used);
+    }
+    put_rest(v, count, "instruction");
+}
+
+/* ---- captures --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status begin_view(struct view *v, size_t count, struct cw_error *err)
+{
+    v->samples = calloc(count + 1, sizeof *v->samples);
+    v->spots = calloc(count + 1, sizeof *v->spots);
+    return v->samples && v->spots ? CW_OK : cw_error_nomem(err);
+}
+
+static void end_view(struct view *v)
+{
+    free(v->samples);
+    free(v->spots);
+}
+
+static void print_summary(const struct cw_instructions *in, FILE *out)
 {
     char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], c[CW_NUMBER_SIZE];
     cw_text_print(out, "samples:  %s; dropped %s (%.2f %%); in no kernel of the program %s\n",
@@ -206,103 +356,80 @@ static void print_head(const struct cw_instructions *in, FILE *out)
                       in->batches[0].serialized ? "serialized" : "continuous", in->batches[0].period);
 }
 
-static struct cw_output_row spot_row(const struct cw_output_table *t, uint64_t i)
+static enum cw_status print_samples(const struct cw_instructions *in, const struct cw_terminal_style *style, FILE *out,
+                                    struct cw_error *err)
 {
-    struct lines *l = t->content;
-    const struct spot *spot = &l->spots[i];
-    begin_line(&l->one, &spot->at, ":", spot->samples, l->total);
-    add_reasons(l->rows, spot, l->one.what);
-    return (struct cw_output_row){.record = &l->one};
-}
-
-static enum cw_status print_samples(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err)
-{
-    const struct cw_pc_row **rows = calloc(in->pc_count + 1, sizeof *rows);
-    struct spot *list = calloc(in->pc_count + 1, sizeof *list);
-    struct lines lines = {.rows = rows, .spots = list};
-    enum cw_status status = rows && list ? CW_OK : cw_error_nomem(err);
-    for (size_t i = 0; status == CW_OK && i < in->pc_count; i++)
-        rows[i] = &in->pc[i];
-    if (status == CW_OK) {
-        qsort(rows, in->pc_count, sizeof *rows, by_place);
-        size_t count = find_spots(rows, in->pc_count, list, &lines.total);
-        qsort(list, count, sizeof *list, by_samples);
-        print_head(in, out);
-        putc('\n', out);
-        print_lines("samples", "function, stall reasons", count, top, spot_row, &lines, out);
+    struct view v = {.style = style, .out = out, .value = "samples"};
+    enum cw_status status = begin_view(&v, in->pc_count, err);
+    for (size_t i = 0; status == CW_OK && i < in->pc_count; i++) {
+        const struct cw_pc_row *row = &in->pc[i];
+        v.samples[v.count++] = (struct sample){&row->at, row->reason, row->samples, row->not_issued, NULL};
+        v.total += row->samples;
     }
-    free(rows);
-    free(list);
+    if (status == CW_OK && !style->quiet)
+        print_summary(in, out);
+    if (status == CW_OK && v.count) {
+        print_lines(&v);
+        print_functions(&v);
+        print_reasons(&v);
+        print_instructions(&v);
+    }
+    end_view(&v);
     return status;
 }
-
-/* ---- SASS metrics, for people ----------------------------------------------------------------------------------- */
 
 static int by_metric(const void *left, const void *right)
 {
     const struct cw_sass_row *a = *(const struct cw_sass_row *const *)left,
                              *b = *(const struct cw_sass_row *const *)right;
-    int order = cw_text_compare(a->metric, b->metric);
-    order = order ? order : cw_text_compare(a->level, b->level);
-    order = order ? order : (a->sum < b->sum) - (a->sum > b->sum);
-    return order ? order : cw_place_compare(&a->at, &b->at);
+    const int order = cw_text_compare(a->metric, b->metric);
+    return order ? order : cw_text_compare(a->level, b->level);
 }
 
-static bool same_metric(const struct cw_sass_row *a, const struct cw_sass_row *b)
-{
-    return a->metric == b->metric && a->level == b->level;
-}
-
-static struct cw_output_row sass_row(const struct cw_output_table *t, uint64_t i)
-{
-    struct lines *l = t->content;
-    const struct cw_sass_row *r = l->sass[i];
-    begin_line(&l->one, &r->at, "", r->sum, l->total);
-    char least[CW_NUMBER_SIZE], most[CW_NUMBER_SIZE];
-    size_t used = strlen(l->one.what);
-    if (r->instances > 1)
-        cw_text_format(l->one.what + used, TEXT_SIZE - used, ": %s to %s of %" PRIu64,
-                       cw_terminal_integer(r->min, least), cw_terminal_integer(r->max, most), r->instances);
-    return (struct cw_output_row){.record = &l->one};
-}
-
-static void print_metric(const struct cw_sass_row *const *rows, size_t count, size_t top, FILE *out)
+/* Rows of one metric. */
+static void print_metric(struct view *v, const struct cw_sass_row *const *rows, size_t count)
 {
     char number[CW_NUMBER_SIZE];
-    struct lines lines = {.sass = rows};
-    for (size_t i = 0; i < count; i++)
-        lines.total += rows[i]->sum;
-    cw_text_print(out, "%s (%s): %s\n", rows[0]->metric, rows[0]->level, cw_terminal_integer(lines.total, number));
-    print_lines("value", rows[0]->instances > 1 ? "function, least and most of its instances" : "function", count, top,
-                sass_row, &lines, out);
+    v->count = v->total = 0;
+    for (size_t i = 0; i < count; i++) {
+        v->samples[v->count++] = (struct sample){.at = &rows[i]->at, .value = rows[i]->sum, .sass = rows[i]};
+        v->total += rows[i]->sum;
+    }
+    cw_text_print(v->out, "%s (%s): %s\n", rows[0]->metric, rows[0]->level, cw_terminal_integer(v->total, number));
+    print_lines(v);
+    print_functions(v);
+    print_instructions(v);
 }
 
-static enum cw_status print_sass(const struct cw_instructions *in, size_t top, FILE *out, struct cw_error *err)
+static enum cw_status print_sass(const struct cw_instructions *in, const struct cw_terminal_style *style, FILE *out,
+                                 struct cw_error *err)
 {
     char number[CW_NUMBER_SIZE];
+    struct view v = {.style = style, .out = out, .value = "value"};
     const struct cw_sass_row **rows = calloc(in->sass_count + 1, sizeof *rows);
-    if (!rows)
-        return cw_error_nomem(err);
-    for (size_t i = 0; i < in->sass_count; i++)
+    enum cw_status status = rows ? begin_view(&v, in->sass_count, err) : cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < in->sass_count; i++)
         rows[i] = &in->sass[i];
-    qsort(rows, in->sass_count, sizeof *rows, by_metric);
-    if (in->dropped)
+    if (status == CW_OK)
+        qsort(rows, in->sass_count, sizeof *rows, by_metric);
+    if (status == CW_OK && in->dropped && !style->quiet)
         cw_text_print(out, "dropped:  %s records\n", cw_terminal_integer(in->dropped, number));
-    for (size_t i = 0, n; i < in->sass_count; i += n) {
-        for (n = 1; i + n < in->sass_count && same_metric(rows[i], rows[i + n]);)
+    for (size_t i = 0, n; status == CW_OK && i < in->sass_count; i += n) {
+        for (n = 1; i + n < in->sass_count && by_metric(&rows[i], &rows[i + n]) == 0;)
             n++;
         if (i)
             putc('\n', out);
-        print_metric(rows + i, n, top, out);
+        print_metric(&v, rows + i, n);
     }
+    end_view(&v);
     free(rows);
-    return CW_OK;
+    return status;
 }
 
 static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err)
 {
-    return (o->data->schema.profiler == CW_PROFILER_SASS ? print_sass : print_samples)(o->result, style->top, out, err);
+    return (o->data->schema.profiler == CW_PROFILER_SASS ? print_sass : print_samples)(o->result, style, out, err);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
@@ -319,9 +446,10 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     PLACE(of, TEXT, function), PLACE(of, TEXT, name), PLACE(of, I64, module), PLACE(of, I64, offset),                  \
         PLACE(of, TEXT, file), PLACE(of, U32, line)
 
-static const struct cw_output_column pc_columns[] = {COLUMN(cw_pc_row, U32, device),  COLUMN(cw_pc_row, U32, process),
-                                                     COLUMN(cw_pc_row, U32, launch),  PLACE_COLUMNS(cw_pc_row),
-                                                     COLUMN(cw_pc_row, TEXT, reason), COLUMN(cw_pc_row, I64, samples)};
+static const struct cw_output_column pc_columns[] = {COLUMN(cw_pc_row, U32, device),    COLUMN(cw_pc_row, U32, process),
+                                                     COLUMN(cw_pc_row, U32, launch),    PLACE_COLUMNS(cw_pc_row),
+                                                     COLUMN(cw_pc_row, TEXT, reason),   COLUMN(cw_pc_row, I64, samples),
+                                                     COLUMN(cw_pc_row, I64, not_issued)};
 static const struct cw_output_column batch_columns[] = {
     COLUMN(cw_pc_batch_row, U32, device),      COLUMN(cw_pc_batch_row, U32, process),
     COLUMN(cw_pc_batch_row, U32, period),      COLUMN(cw_pc_batch_row, U32, serialized),

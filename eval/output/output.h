@@ -3,14 +3,22 @@
 #ifndef CW_EVAL_OUTPUT_OUTPUT_H
 #define CW_EVAL_OUTPUT_OUTPUT_H
 
+#include "eval/groups.h"
 #include "eval/instructions.h"
 #include "eval/output/table.h"
 #include "eval/result.h"
+#include "eval/sections.h"
+#include "eval/source.h"
+
+enum cw_terminal_bars { CW_BARS_NONE, CW_BARS_ASCII, CW_BARS_BLOCKS };
 
 struct cw_terminal_style {
     unsigned width; /* columns of the terminal; 0: as wide as the text needs */
     bool bold;      /* terminal escapes for headings */
     size_t top;     /* instructions to show */
+    enum cw_terminal_bars bars;
+    bool quiet;               /* nothing but the data */
+    struct cw_source *source; /* text of source lines, or NULL */
 };
 
 enum { CW_OUTPUT_TABLES = 2 };
@@ -37,12 +45,28 @@ struct cw_output {
 /* Metrics of ranges; on a terminal for each range a heading (name, grid, block, device) and its metrics. */
 enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result *result,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
+/* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full where it is only one or
+ * `wide`. */
+struct cw_output_rows {
+    const struct cw_counter_data *data; /* the capture */
+    const struct cw_groups *groups;
+    const uint32_t *rows; /* which groups, in the order in which they are shown */
+    uint32_t count, left; /* of them; how many more there are, which are not shown */
+    uint32_t dropped;     /* groups that a filter has taken out */
+    uint32_t unknown;     /* those of them that have no value to judge by */
+    /* Metrics on the groups' data: its row i is the group rows[i]. Without metrics none were asked for. */
+    const struct cw_result *result;
+    const struct cw_sections *sections; /* of no sections where there are none */
+    bool wide;
+};
+enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
+                                const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
 /* Metrics of samples, and launches; on a terminal for each device mean, least and greatest of each metric, then the
  * launches by kernel, longest first. */
 enum cw_status cw_output_samples(struct cw_output *output, const struct cw_result *result,
                                  const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal the hottest
- * instructions, each with its share and what its warps wait for, or with the greatest values. */
+/* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal source
+ * lines, functions, stall reasons and instructions, the hottest first. */
 void cw_output_instructions(struct cw_output *output, const struct cw_instructions *instructions);
 
 /* "long_scoreboard" of "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued". Returns `text`. */
@@ -75,8 +99,8 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
  *     /capture/manifest    string, JSON
  *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
  *
- * The groups are range; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or "GPU") and launch (ns of
- * CLOCK_REALTIME); pc or sass. */
+ * The groups are range; group, of groups of ranges; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or
+ * "GPU") and launch (ns of CLOCK_REALTIME); pc or sass. */
 enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
 
 /* To be called first by a program that uses HDF5 for nothing else: where a file could not be written, HDF5 would crash

@@ -1,10 +1,8 @@
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "eval/output/output.h"
-#include "eval/output/terminal.h"
+#include "eval/output/rows_text.h"
 
 /* ---- facts of ranges -------------------------------------------------------------------------------------------- */
 
@@ -94,80 +92,10 @@ static const struct cw_output_column columns[] = {
     {"attributes", CW_CELL_PAIRS, CW_TO_JSON, offsetof(struct record, attributes)},
 };
 
-/* ---- for people ------------------------------------------------------------------------------------------------- */
-
-struct line {
-    const char *metric;
-    char unit[CW_UNIT_SIZE];
-    double value; /* of the unit with its prefix */
-    int8_t status;
-};
-
-static const struct cw_output_column line_columns[] = {
-    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct line, metric)},
-    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
-    {"value", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, value), .right = true},
-    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
-};
-
-struct lines {
-    const struct cw_result *result;
-    uint32_t range;
-    struct line one;
-};
-
-static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t metric)
-{
-    struct lines *l = t->content;
-    const struct cw_result *r = l->result;
-    size_t at = (size_t)metric * r->row_count + l->range;
-    l->one.metric = r->names[metric];
-    l->one.value = r->values[at] / cw_terminal_factor(r->values[at], r->units[metric], l->one.unit);
-    l->one.status = r->statuses[at];
-    return (struct cw_output_row){.record = &l->one};
-}
-
-static void put_heading(const struct cw_result *r, uint32_t index, const struct cw_terminal_style *style, FILE *out)
-{
-    const struct cw_range *g = cw_result_range(r, index);
-    const struct cw_device *device = &r->data->devices[g->device];
-    const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
-    fputs(index ? "\n" : "", out);
-    fputs(style->bold ? "\033[1m" : "", out);
-    cw_text_put(out, CW_TEXT_LINE, g->name);
-    fputs(style->bold ? "\033[0m" : "", out);
-    if (g->grid[0])
-        cw_text_print(out,
-                      "  grid (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") x block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
-                      g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
-    cw_text_print(out, "\n  range %" PRIu32 ", device %" PRIu32 "%s%s%s, process %" PRIu32, r->ranges[index],
-                  device->index, name ? " " : "", name ? name : "",
-                  simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "", g->process);
-    if (g->stream)
-        cw_text_print(out, ", stream %" PRIu64, g->stream);
-    putc('\n', out);
-}
-
 static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err)
 {
-    (void)err;
-    struct lines lines = {.result = o->result};
-    const struct cw_result *r = lines.result;
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof(struct line),
-                                      .row_count = r->metric_count, .row = line_row, .content = &lines};
-    struct cw_terminal_layout layout = {0};
-    for (lines.range = 0; lines.range < r->row_count; lines.range++)
-        cw_terminal_measure(&layout, &t);
-    cw_terminal_fit(&layout, &t, style->width);
-    for (lines.range = 0; lines.range < r->row_count; lines.range++) {
-        put_heading(r, lines.range, style, out);
-        cw_terminal_put(&layout, &t, out);
-    }
-    if (!r->row_count)
-        fputs("no ranges\n", out);
-    cw_terminal_legend(&layout, out);
-    return CW_OK;
+    return cw_rows_put_full(o->result, NULL, style, out, err);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */

@@ -250,11 +250,9 @@ static uint32_t add_up(const struct cw_pm_data *pm, struct kernel *kernels)
     return kept;
 }
 
-enum { TIME_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE };
-
 struct kernel_line {
     const char *name;
-    char launches[CW_NUMBER_SIZE], total[TIME_SIZE], mean[TIME_SIZE];
+    char launches[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], mean[CW_TIME_TEXT_SIZE];
 };
 
 static const struct cw_output_column kernel_columns[] = {
@@ -269,21 +267,14 @@ struct kernels {
     struct kernel_line one;
 };
 
-static void put_time(double ns, char text[TIME_SIZE])
-{
-    char number[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
-    double factor = cw_terminal_factor(ns, "nanoseconds", unit);
-    snprintf(text, TIME_SIZE, "%7s %-2s", cw_terminal_number(ns / factor, number), unit);
-}
-
 static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t i)
 {
     struct kernels *k = t->content;
     const struct kernel *kernel = &k->list[i];
     k->one.name = kernel->name;
     snprintf(k->one.launches, sizeof k->one.launches, "%" PRIu64, kernel->count);
-    put_time((double)kernel->time_ns, k->one.total);
-    put_time((double)kernel->time_ns / (double)kernel->count, k->one.mean);
+    cw_terminal_time((double)kernel->time_ns, k->one.total);
+    cw_terminal_time((double)kernel->time_ns / (double)kernel->count, k->one.mean);
     return (struct cw_output_row){.record = &k->one};
 }
 

@@ -76,6 +76,35 @@ const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE])
     return text;
 }
 
+const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE])
+{
+    char number[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(ns, "nanoseconds", unit);
+    snprintf(text, CW_TIME_TEXT_SIZE, "%7s %-2s", cw_terminal_number(ns / factor, number), isfinite(ns) ? unit : "");
+    return text;
+}
+
+void cw_terminal_title(const char *text, const struct cw_terminal_style *style, FILE *out)
+{
+    fputs(style->bold ? "\033[1m" : "", out);
+    cw_text_put(out, CW_TEXT_LINE, text);
+    fputs(style->bold ? "\033[0m" : "", out);
+}
+
+const char *cw_terminal_bar(double part, const struct cw_terminal_style *style, char text[CW_BAR_SIZE])
+{
+    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
+    const unsigned most = 8 * CW_BAR_WIDTH;
+    const unsigned filled = !(part > 0) ? 0 : part >= 1 ? most : (unsigned)(part * most + 0.5);
+    size_t used = 0;
+    *text = 0;
+    for (unsigned i = 0; style->bars && i < filled / 8; i++)
+        used += (size_t)snprintf(text + used, CW_BAR_SIZE - used, style->bars == CW_BARS_BLOCKS ? "\u2588" : "#");
+    if (style->bars == CW_BARS_BLOCKS)
+        snprintf(text + used, CW_BAR_SIZE - used, "%s", eighths[filled % 8]);
+    return text;
+}
+
 /* ---- layout ----------------------------------------------------------------------------------------------------- */
 
 static const char marks[CW_VALUE_STATUS_COUNT] = {
@@ -87,6 +116,11 @@ static const char marks[CW_VALUE_STATUS_COUNT] = {
     [CW_VALUE_UNAVAILABLE] = 'u',
     [CW_VALUE_NOT_COLLECTED] = '-',
 };
+
+char cw_terminal_mark(enum cw_value_status status)
+{
+    return marks[status];
+}
 
 /* The text of a cell, in `number` where it is one. */
 static const char *cell_text(const struct cw_output_column *c, const void *record, char number[CW_NUMBER_SIZE])
@@ -131,13 +165,13 @@ void cw_terminal_measure(struct cw_terminal_layout *l, const struct cw_output_ta
         measure_record(l, t, t->row(t, i).record);
 }
 
-void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table *t, unsigned width)
+void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table *t, size_t column, unsigned width)
 {
     int room = (int)width - 2;
-    for (size_t k = 1; k < t->column_count; k++)
-        room -= 2 + l->widths[k];
-    if (width && room < l->widths[0])
-        l->widths[0] = room > 24 ? room : 24;
+    for (size_t k = 0; k < t->column_count; k++)
+        room -= k == column ? 0 : 2 + l->widths[k];
+    if (width && room < l->widths[column])
+        l->widths[column] = room > 24 ? room : 24;
 }
 
 /* A text in `width` columns; the middle of a longer one is left out, since names differ most at both ends. */
@@ -174,17 +208,19 @@ static void put_line(const struct cw_terminal_layout *l, const struct cw_output_
         char mark = record && c->type == CW_CELL_STATUS ? marks[*(const int8_t *)cw_cell_at(c, record, 0)] : ' ';
         if (mark != ' ')
             cw_text_print(out, " %c", mark);
-        if (c->type == CW_CELL_STATUS)
+        const char *text = c->type == CW_CELL_STATUS ? "" : record ? cell_text(c, record, number) : c->name;
+        const bool last = k + 1 == t->column_count;
+        if (c->type == CW_CELL_STATUS || (last && !*text)) /* no blanks at the end of a line */
             continue;
         fputs(k || !t->plain ? "  " : "", out);
-        put_cell(c, record ? cell_text(c, record, number) : c->name, l->widths[k], k + 1 == t->column_count, out);
+        put_cell(c, text, l->widths[k], last, out);
     }
     putc('\n', out);
 }
 
 static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
 {
-    for (size_t k = 0; k < t->column_count; k++) {
+    for (size_t k = 0; k < t->column_count && *t->columns[k].name; k++) {
         fputs(t->columns[k].type == CW_CELL_STATUS ? "" : "  ", out);
         for (int i = 0; i < l->widths[k]; i++)
             putc('-', out);
@@ -192,13 +228,18 @@ static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_
     putc('\n', out);
 }
 
+void cw_terminal_put_rows(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
+{
+    for (uint64_t i = 0; i < t->row_count; i++)
+        put_line(l, t, t->row(t, i).record, out);
+}
+
 void cw_terminal_put(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
 {
     put_line(l, t, NULL, out);
     if (!t->plain)
         put_rule(l, t, out);
-    for (uint64_t i = 0; i < t->row_count; i++)
-        put_line(l, t, t->row(t, i).record, out);
+    cw_terminal_put_rows(l, t, out);
 }
 
 void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)

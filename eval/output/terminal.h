@@ -5,7 +5,7 @@
 
 #include "eval/output/output.h"
 
-enum { CW_TERMINAL_COLUMNS = 6 }; /* at most */
+enum { CW_TERMINAL_COLUMNS = 20 }; /* at most */
 
 struct cw_terminal_layout {
     int widths[CW_TERMINAL_COLUMNS];
@@ -15,9 +15,11 @@ struct cw_terminal_layout {
 /* Widens the columns to what a table needs, and notes its statuses; `layout` begins as zeros, and may serve several
  * tables of the same columns. */
 void cw_terminal_measure(struct cw_terminal_layout *layout, const struct cw_output_table *table);
-/* Leaves the first column what the others leave of so many, but 24 at least: the middle of longer texts is left out. */
-void cw_terminal_fit(struct cw_terminal_layout *layout, const struct cw_output_table *table, unsigned width);
-/* The names of the columns and the rows. */
+/* Leaves a column what the others leave of so many, but 24 at least: of longer texts the middle is left out. */
+void cw_terminal_fit(struct cw_terminal_layout *layout, const struct cw_output_table *table, size_t column,
+                     unsigned width);
+/* The rows, and the names of the columns before them. */
+void cw_terminal_put_rows(const struct cw_terminal_layout *layout, const struct cw_output_table *table, FILE *out);
 void cw_terminal_put(const struct cw_terminal_layout *layout, const struct cw_output_table *table, FILE *out);
 /* All of one table, with what its marks mean. */
 void cw_terminal_print(const struct cw_output_table *table, FILE *out);
@@ -31,5 +33,16 @@ double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZ
 const char *cw_terminal_number(double value, char text[CW_NUMBER_SIZE]);
 /* 1234567 as "1,234,567". Returns `text`. */
 const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE]);
+/* "  1.234 ms" of nanoseconds. Returns `text`. */
+enum { CW_TIME_TEXT_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE };
+const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE]);
+/* The mark of a status, ' ' for none. */
+char cw_terminal_mark(enum cw_value_status status);
+
+/* A heading, in bold where the style has it. */
+void cw_terminal_title(const char *text, const struct cw_terminal_style *style, FILE *out);
+/* A bar for 0 to 1 of so many columns: blocks, or # where the style has none of them; "" where it has no bars. */
+enum { CW_BAR_SIZE = 64, CW_BAR_WIDTH = 10 };
+const char *cw_terminal_bar(double part, const struct cw_terminal_style *style, char text[CW_BAR_SIZE]);
 
 #endif

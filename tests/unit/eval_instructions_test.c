@@ -158,9 +158,11 @@ Test(instructions, table_of_the_hottest)
     char *text = text_of(write_table);
     cr_expect(strstr(text, "samples:  80; dropped 4 (5.00 %)"), "%s", text);
     cr_expect(strstr(text, "buffer was full 1 time:"), "%s", text);
-    cr_expect(strstr(text, "36   64.3%  lines.cu:11"), "%s", text);
+    cr_expect(strstr(text, "36   64.3%           0  lines.cu:11"), "%s", text);
     cr_expect(strstr(text, "b 72 %, a 28 %"), "%s", text);
     cr_expect(strstr(text, "1 more instruction;"), "%s", text);
+    cr_expect(strstr(text, "36   64.3%           0  second(float*, float const*)\n1 more function;"), "%s", text);
+    cr_expect(strstr(text, "46   82.1%           0  b\n1 more reason;"), "%s", text);
     free(text);
 }
 
@@ -173,8 +175,11 @@ Test(instructions, twins_of_reasons_add_nothing)
     const struct cw_pc_batch batch = {
         .total = 40, .reason_count = 3, .reasons = names, .record_count = 1, .records = &record};
     make(CW_PROFILER_PC, &(struct cw_pc_data){.pc_count = 1, .pc = &batch});
+    cr_assert(all.pc_count == 2);
+    cr_expect(all.pc[0].samples == 10 && all.pc[0].not_issued == 10, "its reason was not sampled");
+    cr_expect(all.pc[1].samples == 30 && all.pc[1].not_issued == 20);
     char *text = text_of(write_table);
-    cr_expect(strstr(text, "40  100.0%  -"), "%s", text);
+    cr_expect(strstr(text, "40  100.0%          30  0x00010"), "%s", text);
     cr_expect(strstr(text, "wait 75 %, lg_throttle 25 %"), "%s", text);
     free(text);
 }
@@ -192,7 +197,7 @@ Test(instructions, twins_of_many_launches, .timeout = 60)
         .total = 1, .reason_count = 2, .reasons = names, .record_count = LAUNCHES, .records = many};
     make(CW_PROFILER_PC, &(struct cw_pc_data){.pc_count = 1, .pc = &batch});
     char *text = text_of(write_table);
-    cr_expect(strstr(text, "600,000  100.0%  -"), "%s", text);
+    cr_expect(strstr(text, "600,000  100.0%     400,000  f"), "%s", text);
     free(text);
 }
 

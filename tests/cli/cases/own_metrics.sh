@@ -15,7 +15,7 @@ metric-query list --chip GH100 --metrics-db own.yaml --search my_ipc --format cs
 metric-query describe --chip GH100 --metrics-db own.yaml my_ipc | grep -v 0x
 metric-config --chip GH100 --metrics-db own.yaml -m my_ipc,bandwidth_share,sm__inst_executed.sum --no-native -o plan.cwc --explain | tail -3
 capture-agent range -c plan.cwc -o run.cwd --sim-seed 7 --sim-kernels 2 -- true
-metric-eval run.cwd --metrics-db own.yaml | sed 's/process [0-9]*/process N/'
+metric-eval run.cwd --metrics-db own.yaml --wide | sed 's/process [0-9]*/process N/'
 metric-eval run.cwd --metrics-db own.yaml --csv - | cut -d, -f1,4-
 metric-eval run.cwd --metrics-db own.yaml -m my_ipc,dram_bytes_per_ffma --json - | grep -E '"name": "(my_ipc|dram)'
 metric-eval run.cwd --metrics-db own.yaml -o run.h5 >/dev/null && h5dump -d /range/type run.h5 | grep formula
@@ -23,7 +23,7 @@ metric-eval run.cwd --metrics-db own.yaml --all --csv - | grep -c my_ipc
 metric-eval explain run.cwd bandwidth_share --metrics-db own.yaml --range 1
 metric-eval explain run.cwd sm__inst_executed.avg.per_cycle_active
 fail() { "$@"; echo "status $?"; }
-fail metric-eval run.cwd
+fail metric-eval run.cwd --csv -
 fail metric-eval explain run.cwd my_ipc
 fail metric-eval explain run.cwd my_ipc --metrics-db own.yaml --range 2
 printf 'schema: 1\nmetrics:\n  m: {formula: "dram__bytes.sum + sm__inst_executed.sum"}\n' >units.yaml

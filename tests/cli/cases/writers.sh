@@ -9,7 +9,7 @@ hostile_word=$'zz\e\x7f\xc2\x9b\u202e'
 
 . "$SOURCE/tests/support/named_files.sh"
 # the same module, with bytes in the name of its source file
-sed 's/lines\.cu/\x1b[m\xff\x9b.u/g' "$SOURCE/tests/support/lines.cubin" >hostile.cubin
+sed 's/lines\.cu/\x1b[m\xff\x9b.cu/g' "$SOURCE/tests/support/lines.cubin" >hostile.cubin
 mkdir hostile harmless
 named_files hostile "$hostile" "$hostile_yaml" hostile.cubin
 named_files harmless 'é name' 'é name' "$SOURCE/tests/support/lines.cubin"
@@ -50,6 +50,19 @@ for capture in range pm pc sass; do
     writer "$capture show" "metric-eval show \$d/$capture.cwd"
     writer "$capture hdf5" "metric-eval \$d/$capture.cwd -o \$d/x.h5"
     writer "$capture merge" "metric-eval merge \$d/$capture.cwd \$d/chip.cwd -o \$d/all.cwd; metric-eval show \$d/$capture.cwd"
+done
+for by in kernel range nvtx device rank; do
+    writer "eval by $by" "metric-eval \$d/range.cwd --by $by"
+    writer "eval by $by csv" "metric-eval \$d/range.cwd --by $by --csv -"
+    writer "eval by $by json" "metric-eval \$d/range.cwd --by $by --json -"
+done
+writer "eval list" 'metric-eval $d/range.cwd --by range --filter "launches > 0" --sort name --top 1'
+writer "eval list of a metric" 'metric-eval $d/range.cwd --metrics-db $d/name.yaml -m mine --by range --sort name'
+writer "eval filter" 'metric-eval $d/range.cwd --filter "$t > 1"'
+writer "eval sort" 'metric-eval $d/range.cwd --sort "$t"; metric-eval $d/range.cwd --by "$t"'
+writer "eval kernel" 'metric-eval $d/range.cwd --kernel "nothing $t"'
+for capture in pc sass; do
+    writer "$capture source" 'printf "%s\n%s\n%s\n%s\n" "$t" "$t" "$t" "$t" | tee "$d/lines.cu" >"$d/$(printf "\033[m??.cu")"; metric-eval $d/'$capture'.cwd --source-path $d'
 done
 writer "eval all" 'metric-eval $d/range.cwd --all'
 writer "eval own metric" 'metric-eval $d/range.cwd --metrics-db $d/mine.yaml -m mine'

@@ -1,0 +1,220 @@
+/* Which rows of a capture are shown, and in which order: --by, --range, --kernel, --filter, --sort and --top. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/common/cli.h"
+#include "cli/eval/run.h"
+#include "metricdb/expr.h"
+
+/* What a name in --filter and --sort stands for beside a metric. */
+enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, SPREAD, NAME, COLUMN__COUNT };
+static const char *const column_names[COLUMN__COUNT] = {"launches", "total",    "share",  "mean",
+                                                        "least",    "greatest", "spread", "name"};
+
+static enum column find_column(const char *name, size_t length)
+{
+    enum column c = 0;
+    while (c < COLUMN__COUNT && (strncmp(column_names[c], name, length) != 0 || column_names[c][length]))
+        c++;
+    return c;
+}
+
+static double column_value(const struct cw_groups *groups, uint32_t group, enum column column)
+{
+    const struct cw_group *g = &groups->items[group];
+    switch (column) {
+    case LAUNCHES:
+        return g->count;
+    case TOTAL:
+        return g->total;
+    case SHARE:
+        return cw_group_share(groups, g);
+    case MEAN:
+        return g->mean;
+    case LEAST:
+        return g->least;
+    case GREATEST:
+        return g->greatest;
+    case SPREAD:
+        return cw_group_spread(g);
+    default:
+        return NAN;
+    }
+}
+
+/* ---- values by which rows are chosen ---------------------------------------------------------------------------- */
+
+/* The value of each name for each group, [name][group]: of columns and of metrics. Told is nothing. */
+static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_rows *rows, const char *const *names,
+                                  uint32_t count, const double ***values)
+{
+    const uint32_t groups = rows->groups.count;
+    const char **metrics = cw_arena_alloc(r->arena, count, sizeof *metrics);
+    const double **list = *values = cw_arena_alloc(r->arena, count, sizeof *list);
+    uint32_t metric_count = 0;
+    if (!metrics || !list)
+        return cw_error_nomem(r->err);
+    for (uint32_t i = 0; i < count; i++) {
+        const enum column column = find_column(names[i], strlen(names[i]));
+        if (column >= NAME) {
+            metrics[metric_count++] = names[i];
+            continue;
+        }
+        double *own = cw_arena_alloc(r->arena, groups, sizeof *own);
+        if (!own)
+            return cw_error_nomem(r->err);
+        for (uint32_t k = 0; k < groups; k++)
+            own[k] = column_value(&rows->groups, k, column);
+        list[i] = own;
+    }
+    if (!metric_count)
+        return CW_OK;
+    struct cw_eval_run of = *r;
+    of.groups = &rows->groups;
+    counterworks_chip_tell(r->chip, NULL, NULL);
+    const enum cw_status status = cw_eval_names(&of, metrics, metric_count);
+    counterworks_chip_tell(r->chip, r->o->quiet ? NULL : cw_cli_tell, NULL);
+    for (uint32_t i = 0, m = 0; status == CW_OK && i < count; i++)
+        if (!list[i])
+            list[i] = of.result.values + (size_t)m++ * groups;
+    return status;
+}
+
+static double run(const struct cw_expr *expr, const double *const *values, uint32_t group)
+{
+    double stack[CW_EXPR_STACK_MAX + 1];
+    uint32_t top = 0;
+    for (uint32_t s = 0; s < expr->step_count; s++) {
+        const struct cw_expr_step *step = &expr->steps[s];
+        top -= cw_expr_takes(step->op);
+        stack[top] = step->op == CW_EXPR_NUMBER ? step->number
+                     : step->op == CW_EXPR_NAME ? values[step->name][group]
+                                                : cw_expr_apply(step->op, stack + top);
+        top++;
+    }
+    return stack[0];
+}
+
+/* Whether all that the expression names has a value there. */
+static bool known(const struct cw_expr *expr, const double *const *values, uint32_t group)
+{
+    for (uint32_t n = 0; n < expr->name_count; n++)
+        if (isnan(values[n][group]))
+            return false;
+    return true;
+}
+
+static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *text)
+{
+    struct cw_expr expr;
+    const double **values = NULL;
+    uint32_t kept = 0, unknown = 0;
+    enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", r->arena, r->err);
+    if (status != CW_OK)
+        r->err->code = status = CW_ERR_USAGE;
+    if (status == CW_OK)
+        status = find_values(r, rows, expr.names, expr.name_count, &values);
+    for (uint32_t i = 0; status == CW_OK && i < rows->count; i++) {
+        const bool has = known(&expr, values, rows->rows[i]);
+        const double value = has ? run(&expr, values, rows->rows[i]) : 0;
+        unknown += !has;
+        if (value != 0 && !isnan(value))
+            rows->rows[kept++] = rows->rows[i];
+    }
+    if (status == CW_OK) {
+        rows->dropped += rows->count - kept;
+        rows->unknown += unknown;
+        rows->count = kept;
+    }
+    return status;
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------ */
+
+struct order {
+    const struct cw_groups *groups;
+    const double *values; /* NULL: by name */
+    bool ascending;
+};
+
+/* Rows without a value stand last, equal ones in their order. */
+static int compare(const void *a, const void *b, void *order)
+{
+    const struct order *o = order;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    int found;
+    if (o->values) {
+        const double x = o->values[i], y = o->values[k];
+        if (isnan(x) || isnan(y))
+            return isnan(x) - isnan(y) ? isnan(x) - isnan(y) : (i > k) - (i < k);
+        found = (x > y) - (x < y);
+    } else {
+        found = strcmp(o->groups->items[i].name, o->groups->items[k].name);
+    }
+    found = o->ascending ? found : -found;
+    return found ? found : (i > k) - (i < k);
+}
+
+/* "METRIC", "METRIC:asc", "METRIC:desc": numbers descend and names ascend, unless it says otherwise. */
+static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *text)
+{
+    const double **values = NULL;
+    enum cw_status status = CW_OK;
+    size_t length = strcspn(text, ":");
+    struct order order = {.groups = &rows->groups, .ascending = find_column(text, length) == NAME};
+    const char *name = cw_arena_strndup(r->arena, text, length);
+    if (!name)
+        return cw_error_nomem(r->err);
+    if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
+        return cw_error_set(r->err, CW_ERR_USAGE,
+                            "found --sort '%s', expected a column or a metric, and :asc or :desc behind it", text);
+    order.ascending = text[length] ? text[length + 1] == 'a' : order.ascending;
+    if (find_column(text, length) != NAME)
+        status = find_values(r, rows, &name, 1, &values);
+    order.values = values ? *values : NULL;
+    if (status == CW_OK)
+        qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+/* Ranges by themselves keep their numbers: those that --range leaves out are rows that are not shown. */
+static enum cw_status group(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, bool *keep)
+{
+    const struct cw_counter_data *data = &r->capture->data;
+    enum cw_status status = cw_eval_match_ranges(keep, data, &r->o->ranges, r->err);
+    if (status == CW_OK)
+        status =
+            cw_groups_make(&rows->groups, by, data, r->chip->chip, by == CW_BY_RANGE ? NULL : keep, r->arena, r->err);
+    if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
+        status = cw_error_nomem(r->err);
+    for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
+        if (by != CW_BY_RANGE || keep[i])
+            rows->rows[rows->count++] = i;
+    return status;
+}
+
+enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top)
+{
+    bool *keep = cw_arena_alloc(r->arena, r->capture->data.range_count, sizeof *keep);
+    *rows = (struct cw_eval_rows){0};
+    if (!keep)
+        return cw_error_nomem(r->err);
+    enum cw_status status = group(r, rows, by, keep);
+    const bool untimed = status == CW_OK && by != CW_BY_RANGE && !(rows->groups.total > 0);
+    const char *order = r->o->sort ? r->o->sort : untimed ? column_names[LAUNCHES] : NULL;
+    for (size_t i = 0; status == CW_OK && i < r->o->filter_count; i++)
+        status = filter(r, rows, r->o->filters[i]);
+    if (status == CW_OK && order)
+        status = sort(r, rows, order);
+    if (status == CW_OK && top && rows->count > top) {
+        rows->left = rows->count - (uint32_t)top;
+        rows->count = (uint32_t)top;
+    }
+    return status;
+}

@@ -1,0 +1,241 @@
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/output/rows_text.h"
+
+enum { SECTIONS_FROM = 13, NOTE_SIZE = 16 + CW_BAR_SIZE, UNIT_MOST = 16 };
+
+struct line {
+    char metric[CW_METRIC_NAME_MAX];
+    char unit[CW_UNIT_SIZE];
+    double value; /* of the unit with its prefix */
+    int8_t status;
+    char note[NOTE_SIZE]; /* a bar, or a share and its bar */
+};
+
+static const struct cw_output_column line_columns[] = {
+    {"metric", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
+    {"value", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, value), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
+    {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, note), .width = 1},
+};
+
+/* The metrics of a range in the order in which they are shown: those of section s from first[s] up to first[s + 1]. */
+struct full {
+    const struct cw_result *result;
+    const struct cw_output_rows *rows;
+    const struct cw_terminal_style *style;
+    const struct cw_section *section;     /* of the lines that are made; NULL: none */
+    uint32_t range, section_count, begin; /* where in `order` the lines begin */
+    uint32_t *order, *first;
+    double sum; /* of the values of a section with shares */
+    struct line one;
+};
+
+static double value_of(const struct full *f, uint32_t metric)
+{
+    return f->result->values[(size_t)metric * f->result->row_count + f->range];
+}
+
+static void put_name(struct full *f, const char *name)
+{
+    const char *pattern = f->section && f->section->shares ? f->section->patterns[0] : NULL;
+    if (pattern) /* what its '*' stands for */
+        snprintf(f->one.metric, sizeof f->one.metric, "%.*s", (int)(strlen(name) + 1 - strlen(pattern)),
+                 name + strcspn(pattern, "*"));
+    else
+        cw_text_format(f->one.metric, sizeof f->one.metric, "%s", name);
+}
+
+/* Numbers such as 3,000,000 bytes have a prefix; what is a part of something, a bar. */
+static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct full *f = t->content;
+    const struct cw_result *r = f->result;
+    const uint32_t metric = f->order[f->begin + i];
+    const double value = value_of(f, metric);
+    const bool percent = strcmp(r->units[metric], "%") == 0, shares = f->section && f->section->shares;
+    char bar[CW_BAR_SIZE];
+    put_name(f, r->names[metric]);
+    f->one.value = value / cw_terminal_factor(value, r->units[metric], f->one.unit);
+    f->one.status = r->statuses[(size_t)metric * r->row_count + f->range];
+    f->one.note[0] = 0;
+    if (shares && f->sum > 0 && !isnan(value)) {
+        cw_terminal_bar(value / f->sum, f->style, bar);
+        snprintf(f->one.note, NOTE_SIZE, "%5.1f%%%s%s", 100 * value / f->sum, *bar ? " " : "", bar);
+    }
+    if (percent && !shares && !isnan(value))
+        snprintf(f->one.note, NOTE_SIZE, "%s", cw_terminal_bar(value / 100, f->style, bar));
+    return (struct cw_output_row){.record = &f->one};
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------ */
+
+/* The metrics by section, in their order there; without sections as they are. */
+static enum cw_status order_metrics(struct full *f, struct cw_error *err)
+{
+    const uint32_t count = f->result->metric_count;
+    const struct cw_sections *sections = f->rows ? f->rows->sections : NULL;
+    uint32_t *of = calloc((size_t)count + 1, sizeof *of);
+    f->section_count = sections && count >= SECTIONS_FROM ? sections->count : 0;
+    f->order = calloc((size_t)count + 1, sizeof *f->order);
+    f->first = calloc((size_t)f->section_count + 3, sizeof *f->first);
+    if (!of || !f->order || !f->first) {
+        free(of);
+        return cw_error_nomem(err);
+    }
+    for (uint32_t m = 0; m < count; m++) {
+        of[m] = f->section_count ? cw_sections_find(sections, f->result->names[m]) : 0;
+        f->first[of[m] + 2]++;
+    }
+    for (uint32_t s = 0; s <= f->section_count; s++)
+        f->first[s + 2] += f->first[s + 1];
+    for (uint32_t m = 0; m < count; m++)
+        f->order[f->first[of[m] + 1]++] = m;
+    free(of);
+    return CW_OK;
+}
+
+static int by_value(const void *a, const void *b, void *full)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const double x = value_of(full, i), y = value_of(full, k);
+    const int order = isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Makes a section that of the lines: sorted, where it has shares. */
+static struct cw_output_table take_section(struct full *f, uint32_t section)
+{
+    const bool none = f->section_count == 0 || section == f->section_count;
+    const uint32_t first = f->first[section], count = f->first[section + 1] - first;
+    f->section = none ? NULL : &f->rows->sections->items[section];
+    f->begin = first;
+    f->sum = 0;
+    for (uint32_t i = first; f->section && f->section->shares && i < first + count; i++)
+        f->sum += isnan(value_of(f, f->order[i])) ? 0 : value_of(f, f->order[i]);
+    if (f->section && f->section->shares)
+        qsort_r(f->order + first, count, sizeof *f->order, by_value, f);
+    struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof(struct line), .row_count = count,
+                                .row = line_row, .content = f};
+    t.column_count -= !f->style->bars && !f->section_count;
+    return t;
+}
+
+/* ---- a range or a group ----------------------------------------------------------------------------------------- */
+
+static void put_shape(const struct cw_range *g, FILE *out)
+{
+    if (g->grid[0])
+        cw_text_print(out,
+                      "  grid (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") x block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
+                      g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
+}
+
+static void put_time(const char *before, double ns, FILE *out)
+{
+    char text[CW_TIME_TEXT_SIZE];
+    cw_terminal_time(ns, text);
+    cw_text_print(out, "%s%s", before, text + strspn(text, " "));
+}
+
+/* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us" */
+static void put_times(const struct cw_groups *groups, const struct cw_group *g, bool launch, FILE *out)
+{
+    char number[CW_NUMBER_SIZE];
+    cw_text_print(out, "  %s %s%s", cw_terminal_integer(g->count, number), launch ? "launch" : "range",
+                  g->count == 1 ? ""
+                  : launch      ? "es"
+                                : "s");
+    if (g->timed) {
+        put_time(g->count == 1 ? " takes " : " take ", g->total, out);
+        cw_text_print(out, ", %.1f %% of the time", 100 * cw_group_share(groups, g));
+    }
+    if (g->timed > 1) {
+        put_time("; ", g->mean, out);
+        put_time(" on average, ", g->least, out);
+        put_time(" to ", g->greatest, out);
+    }
+    putc('\n', out);
+}
+
+static void put_heading(const struct full *f, FILE *out)
+{
+    const struct cw_result *r = f->result;
+    const struct cw_range *g = cw_result_range(r, f->range);
+    const struct cw_groups *groups = f->rows ? f->rows->groups : NULL;
+    const struct cw_group *group = groups ? &groups->items[f->rows->rows[f->range]] : NULL;
+    const struct cw_device *device = &r->data->devices[g->device];
+    const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
+    const bool one = !group || group->count == 1;
+    fputs(f->range ? "\n" : "", out);
+    cw_terminal_title(group ? group->name : g->name, f->style, out);
+    if (one || groups->by == CW_BY_KERNEL)
+        put_shape(g, out);
+    putc('\n', out);
+    if (!one || (groups && groups->count > 1 && groups->by != CW_BY_RANGE))
+        put_times(groups, group, g->kernel[0], out);
+    if (one)
+        cw_text_print(out, "  range %" PRIu32 ", ", group ? group->ranges[0] : r->ranges[f->range]);
+    else
+        fputs("  ", out);
+    cw_text_print(out, "device %" PRIu32 "%s%s%s, process %" PRIu32, device->index, name ? " " : "", name ? name : "",
+                  simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "", g->process);
+    if (g->stream && one)
+        cw_text_print(out, ", stream %" PRIu64, g->stream);
+    putc('\n', out);
+}
+
+static void put_section_title(const struct full *f, FILE *out)
+{
+    fputs("\n  ", out);
+    cw_terminal_title(f->section ? f->section->title : "Others", f->style, out);
+    if (f->section && f->section->shares)
+        cw_text_print(out, ": %s", f->section->patterns[0]);
+    putc('\n', out);
+}
+
+/* The widths that a section needs, and of the window has. */
+static void measure(const struct full *f, struct cw_terminal_layout *layout, const struct cw_output_table *t)
+{
+    const bool shares = f->section && f->section->shares;
+    memset(layout->widths, 0, sizeof layout->widths);
+    cw_terminal_measure(layout, t);
+    if (!f->style->width)
+        return;
+    layout->widths[1] = layout->widths[1] > UNIT_MOST ? UNIT_MOST : layout->widths[1];
+    layout->widths[4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
+    cw_terminal_fit(layout, t, 0, f->style->width);
+}
+
+enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_output_rows *rows,
+                                const struct cw_terminal_style *style, FILE *out, struct cw_error *err)
+{
+    struct full f = {.result = result, .rows = rows, .style = style};
+    struct cw_terminal_layout layout = {0};
+    enum cw_status status = order_metrics(&f, err);
+    for (f.range = 0; status == CW_OK && f.range < result->row_count; f.range++) {
+        put_heading(&f, out);
+        for (uint32_t s = 0; s <= f.section_count; s++) {
+            const struct cw_output_table t = take_section(&f, s);
+            if (!t.row_count)
+                continue;
+            measure(&f, &layout, &t);
+            if (f.section_count)
+                put_section_title(&f, out);
+            (f.section_count ? cw_terminal_put_rows : cw_terminal_put)(&layout, &t, out);
+        }
+    }
+    if (status == CW_OK && !result->row_count)
+        fputs("no ranges\n", out);
+    if (status == CW_OK && !style->quiet)
+        cw_terminal_legend(&layout, out);
+    free(f.order);
+    free(f.first);
+    return status;
+}

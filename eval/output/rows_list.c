@@ -1,0 +1,282 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "base/text.h"
+#include "eval/output/rows_text.h"
+
+enum { MOST_METRICS = 8, NAME_LEAST = 16, CELL_SIZE = 48, LIST_COLUMNS = 8, SHAPE_SIZE = 72 };
+
+/* ---- what it was ------------------------------------------------------------------------------------------------ */
+
+static bool is_launch(const struct cw_output_rows *rows)
+{
+    return rows->groups->data.range_count && rows->groups->data.ranges[0].kernel[0];
+}
+
+static void put_devices(const struct cw_counter_data *data, FILE *out)
+{
+    const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
+    const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
+    bool alike = true;
+    for (uint32_t i = 1; i < data->device_count; i++) {
+        const char *name = cw_device_attribute(&data->devices[i], "name");
+        alike = alike && name && first && strcmp(name, first) == 0;
+    }
+    if (data->device_count > 1)
+        cw_text_print(out, "%" PRIu32 " %s", data->device_count, alike ? "x " : "devices");
+    if (alike)
+        cw_text_print(out, "%s", first ? first : data->device_count ? "a device without a name" : "no device");
+    cw_text_print(out, " (%s%s)%s\n", data->schema.chip,
+                  simulated && strcmp(simulated, "yes") == 0 ? ", simulated" : "",
+                  data->complete ? "" : ", incomplete");
+}
+
+/* What a row is: ranges of users have no kernel, but a name. */
+static const char *subject(const struct cw_output_rows *rows)
+{
+    static const char *const subjects[CW_BY__COUNT] = {"kernel", "range", "NVTX range", "device", "rank"};
+    return rows->groups->by == CW_BY_KERNEL && !is_launch(rows) ? "name" : subjects[rows->groups->by];
+}
+
+/* "1,429 launches of 38 kernels" */
+static void put_counts(const struct cw_output_rows *rows, FILE *out)
+{
+    static const char *const between[CW_BY__COUNT] = {"of", "", "in", "on", "of"};
+    const struct cw_groups *groups = rows->groups;
+    char number[CW_NUMBER_SIZE];
+    uint64_t ranges = 0;
+    for (uint32_t i = 0; i < groups->count; i++)
+        ranges += groups->items[i].count;
+    cw_text_print(out, "%s %s%s", cw_terminal_integer(ranges, number), is_launch(rows) ? "launch" : "range",
+                  ranges == 1       ? ""
+                  : is_launch(rows) ? "es"
+                                    : "s");
+    if (groups->by != CW_BY_RANGE)
+        cw_text_print(out, " %s %s %s%s", between[groups->by], cw_terminal_integer(groups->count, number),
+                      subject(rows), groups->count == 1 ? "" : "s");
+}
+
+static void put_summary(const struct cw_output_rows *rows, FILE *out)
+{
+    const struct cw_groups *groups = rows->groups;
+    const uint32_t passes = groups->data.schema.pass_count;
+    char text[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s: ", rows->result->source);
+    put_devices(&groups->data, out);
+    put_counts(rows, out);
+    if (groups->total > 0) {
+        cw_terminal_time(groups->total, text);
+        cw_text_print(out, ", %s of GPU time", text + strspn(text, " "));
+    }
+    cw_text_print(out, ", counted in %" PRIu32 " pass%s\n", passes, passes == 1 ? "" : "es");
+    if (!(groups->total > 0) && groups->count)
+        fputs("No time was collected, so they are sorted by their number.\n", out);
+    if (rows->dropped)
+        cw_text_print(out, "The filter leaves out %" PRIu32 "%s.\n", rows->dropped,
+                      rows->unknown ? ", of which some have no value to judge by" : "");
+    putc('\n', out);
+}
+
+/* ---- the list --------------------------------------------------------------------------------------------------- */
+
+struct line {
+    char launches[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16], mean[CW_TIME_TEXT_SIZE], spread[16];
+    char metrics[MOST_METRICS][CELL_SIZE];
+    char shape[SHAPE_SIZE];
+    char name[CW_SHORT_SIZE];
+};
+
+struct list {
+    const struct cw_output_rows *rows;
+    int name_width; /* 0: all of it */
+    bool shapes;    /* names alone do not tell the rows apart */
+    struct line one;
+    struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
+    size_t column_count;
+    char letters[MOST_METRICS][2];
+};
+
+static void put_percent(double part, char text[16])
+{
+    snprintf(text, 16, isnan(part) ? "-" : "%.1f%%", 100 * part);
+}
+
+/* A value with the prefix of its unit, and its mark. */
+static void put_value(const struct cw_result *r, uint32_t metric, uint32_t row, char text[CELL_SIZE])
+{
+    const size_t at = (size_t)metric * r->row_count + row;
+    const double value = r->values[at];
+    char unit[CW_UNIT_SIZE], number[CW_NUMBER_SIZE];
+    const double factor = cw_terminal_factor(value, r->units[metric], unit);
+    const bool time = strcmp(r->units[metric], "nanoseconds") == 0;
+    const char *prefix = isfinite(value) ? unit : "";
+    const int length = isfinite(value) && (time || factor != 1) ? (time ? 2 : 1) : 0;
+    snprintf(text, CELL_SIZE, "%s%s%.*s %c", cw_terminal_number(value / factor, number), length ? " " : "", length,
+             prefix, cw_terminal_mark((enum cw_value_status)r->statuses[at]));
+}
+
+/* "8x8" of (8, 8, 1). */
+static int put_extent(const uint32_t extent[3], char *text, size_t size)
+{
+    return extent[2] > 1   ? snprintf(text, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, extent[0], extent[1], extent[2])
+           : extent[1] > 1 ? snprintf(text, size, "%" PRIu32 "x%" PRIu32, extent[0], extent[1])
+                           : snprintf(text, size, "%" PRIu32, extent[0]);
+}
+
+static void put_shape(const struct cw_range *range, char text[SHAPE_SIZE])
+{
+    int used = put_extent(range->grid, text, SHAPE_SIZE);
+    used += snprintf(text + used, SHAPE_SIZE - (size_t)used, " / ");
+    put_extent(range->block, text + used, SHAPE_SIZE - (size_t)used);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether launches of several shapes have one name. */
+static bool names_repeat(const struct cw_output_rows *rows)
+{
+    const char **names = calloc((size_t)rows->count + 1, sizeof *names);
+    bool repeat = !names;
+    for (uint32_t i = 0; names && i < rows->count; i++)
+        names[i] = rows->groups->items[rows->rows[i]].name;
+    if (names)
+        qsort(names, rows->count, sizeof *names, by_text);
+    for (uint32_t i = 1; names && i < rows->count; i++)
+        repeat = repeat || strcmp(names[i - 1], names[i]) == 0;
+    free(names);
+    return repeat && rows->groups->by == CW_BY_KERNEL && is_launch(rows);
+}
+
+static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct list *l = t->content;
+    const struct cw_groups *groups = l->rows->groups;
+    const struct cw_group *g = &groups->items[l->rows->rows[i]];
+    cw_terminal_integer(g->count, l->one.launches);
+    cw_terminal_time(g->total, l->one.total);
+    cw_terminal_time(g->mean, l->one.mean);
+    put_percent(cw_group_share(groups, g), l->one.share);
+    put_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
+    for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)
+        put_value(l->rows->result, m, (uint32_t)i, l->one.metrics[m]);
+    put_shape(&groups->data.ranges[l->rows->rows[i]], l->one.shape);
+    cw_shorten(g->name, (size_t)l->name_width, l->one.name);
+    return (struct cw_output_row){.record = &l->one};
+}
+
+static void add_column(struct list *l, const char *name, size_t offset, bool right)
+{
+    l->columns[l->column_count++] = (struct cw_output_column){
+        .name = name, .type = CW_CELL_CHARS, .formats = CW_TO_TERMINAL, .offset = offset, .right = right};
+}
+
+/* The columns: of times where there are some, without the mean and the spread for `few`, and of metrics, whose names
+ * are letters for `letters`. */
+static struct cw_output_table lay_out(struct list *l, bool few, bool letters)
+{
+    const struct cw_output_rows *rows = l->rows;
+    const bool timed = rows->groups->total > 0;
+    l->column_count = 0;
+    add_column(l, is_launch(rows) ? "launches" : "ranges", offsetof(struct line, launches), true);
+    if (timed) {
+        add_column(l, "total", offsetof(struct line, total), true);
+        add_column(l, "share", offsetof(struct line, share), true);
+    }
+    if (timed && !few) {
+        add_column(l, "mean", offsetof(struct line, mean), true);
+        add_column(l, "spread", offsetof(struct line, spread), true);
+    }
+    for (uint32_t m = 0; m < rows->result->metric_count && m < MOST_METRICS; m++) {
+        snprintf(l->letters[m], sizeof l->letters[m], "%c", (char)('A' + m));
+        add_column(l, letters ? l->letters[m] : rows->result->names[m], offsetof(struct line, metrics) + m * CELL_SIZE,
+                   true);
+    }
+    if (l->shapes)
+        add_column(l, "grid / block", offsetof(struct line, shape), false);
+    add_column(l, subject(rows), offsetof(struct line, name), false);
+    return (struct cw_output_table){.columns = l->columns,
+                                    .column_count = l->column_count,
+                                    .record_size = sizeof l->one,
+                                    .row_count = rows->count,
+                                    .row = list_row,
+                                    .content = l};
+}
+
+/* The columns that the window has left for the name. */
+static int name_room(struct list *l, bool few, bool letters, unsigned width)
+{
+    struct cw_terminal_layout layout = {0};
+    const struct cw_output_table t = lay_out(l, few, letters);
+    int room = (int)width;
+    l->name_width = NAME_LEAST;
+    cw_terminal_measure(&layout, &t);
+    for (size_t k = 0; k + 1 < t.column_count; k++)
+        room -= 2 + layout.widths[k];
+    l->name_width = 0;
+    return room - 2;
+}
+
+/* Which form leaves enough for the names; in a file or a pipe there is room for all. */
+static bool choose_form(struct list *l, const struct cw_terminal_style *style, bool *few, bool *letters)
+{
+    const uint32_t metrics = l->rows->result->metric_count;
+    if (metrics > MOST_METRICS)
+        return false;
+    *few = metrics > 0;
+    *letters = false;
+    if (!style->width || name_room(l, *few, false, style->width) >= NAME_LEAST)
+        return true;
+    *few = true;
+    *letters = metrics > 0;
+    return name_room(l, true, *letters, style->width) >= NAME_LEAST || !metrics;
+}
+
+bool cw_rows_list_fits(const struct cw_output_rows *rows, const struct cw_terminal_style *style)
+{
+    struct list list = {.rows = rows, .shapes = names_repeat(rows)};
+    bool few, letters;
+    return choose_form(&list, style, &few, &letters);
+}
+
+static void put_footer(const struct cw_output_rows *rows, FILE *out)
+{
+    char a[CW_NUMBER_SIZE];
+    putc('\n', out);
+    if (rows->left)
+        cw_text_print(out, "%s more; --top N shows more. ", cw_terminal_integer(rows->left, a));
+    if (rows->groups->by == CW_BY_KERNEL)
+        cw_text_print(out, "One in full: --%s NAME. ", is_launch(rows) ? "kernel" : "range");
+    fputs("All in full: --wide.\n", out);
+}
+
+void cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out)
+{
+    struct list list = {.rows = rows, .shapes = names_repeat(rows)};
+    struct cw_terminal_layout layout = {0};
+    const struct cw_result *r = rows->result;
+    bool few = false, letters = false;
+    choose_form(&list, style, &few, &letters);
+    const int room = style->width ? name_room(&list, few, letters, style->width) : 0;
+    const struct cw_output_table t = lay_out(&list, few, letters);
+    list.name_width = style->width ? (room > NAME_LEAST ? room : NAME_LEAST) : 0;
+    if (!style->quiet)
+        put_summary(rows, out);
+    for (uint32_t m = 0; letters && m < r->metric_count; m++)
+        cw_text_print(out, "  %s  %s%s%s%s\n", list.letters[m], r->names[m], strcmp(r->units[m], "1") ? " (" : "",
+                      strcmp(r->units[m], "1") ? r->units[m] : "", strcmp(r->units[m], "1") ? ")" : "");
+    fputs(letters ? "\n" : "", out);
+    cw_terminal_measure(&layout, &t);
+    cw_terminal_put(&layout, &t, out);
+    for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
+        layout.seen[r->statuses[i]] = true;
+    if (style->quiet)
+        return;
+    cw_terminal_legend(&layout, out);
+    put_footer(rows, out);
+}

@@ -1,0 +1,34 @@
+/* How the metrics of one kernel are laid out for people: data/sections.yaml. */
+#ifndef CW_EVAL_SECTIONS_H
+#define CW_EVAL_SECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct cw_section {
+    const char *title;
+    uint32_t pattern_count;
+    const char *const *patterns; /* of full names; '*' stands for any text */
+    bool shares;                 /* its metrics are parts of their sum, and there is one pattern with one '*' */
+};
+
+struct cw_sections {
+    uint32_t count;
+    const struct cw_section *items;
+};
+
+/* Reads such a file. Everything lives in `arena`. */
+enum cw_status cw_sections_parse(struct cw_sections *sections, const void *data, size_t size, const char *path,
+                                 struct cw_arena *arena, struct cw_error *err);
+/* Loads sections.yaml of a data folder (metricdb/data.h); one that has none has no sections. */
+enum cw_status cw_sections_load(struct cw_sections *sections, const char *data, struct cw_arena *arena,
+                                struct cw_error *err);
+
+/* The first section that a name belongs to; `count` where there is none. */
+uint32_t cw_sections_find(const struct cw_sections *sections, const char *name);
+
+#endif
