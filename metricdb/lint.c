@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "metricdb/chip_load.h"
-#include "metricdb/formula_load.h"
 #include "metricdb/data.h"
 #include "metricdb/formula_load.h"
 #include "metricdb/set.h"
@@ -414,9 +413,7 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
     const char *const *names;
     size_t count;
     char path[CW_DATA_PATH_MAX], name[300];
-    enum cw_status status = cw_formulas_load_shipped(&chip, NULL, arena, err); /* sets may name those, too */
-    if (status == CW_OK)
-        status = cw_set_list(&names, &count, NULL, arena, err);
+    enum cw_status status = cw_set_list(&names, &count, NULL, arena, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         struct cw_bytes file = {0};
         snprintf(name, sizeof name, "sets/%s", names[i]);
