@@ -20,6 +20,7 @@ struct advising {
     double least;
     struct cw_result values; /* of the rules' metrics, on all groups */
     uint32_t *checked;       /* of each rule: kernels */
+    double *gains;           /* of each rule, for the kernel at hand */
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -192,32 +193,43 @@ static bool is_told(const struct advising *a, size_t rule, double gain)
     return !a->rules->rules[rule].note && gain > 0 && gain >= a->least;
 }
 
+/* Which rules hold for the kernel; *told: how many of them are findings. */
+static enum cw_status check_rules(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row, size_t *told)
+{
+    const size_t count = a->rules->rule_count;
+    *told = 0;
+    for (size_t i = 0; i < count; i++) {
+        a->gains[i] = a->rules->rules[i].lacks ? -1 : gain_of(a, &a->rules->rules[i], row);
+        *told += is_told(a, i, a->gains[i]);
+        a->checked[i] += !isnan(a->gains[i]);
+        kernel->unchecked_count += isnan(a->gains[i]);
+    }
+    const struct cw_rule **unchecked = cw_arena_alloc(a->arena, kernel->unchecked_count, sizeof *unchecked);
+    if (!unchecked)
+        return cw_error_nomem(a->err);
+    for (size_t i = 0, k = 0; i < count; i++)
+        if (isnan(a->gains[i]))
+            unchecked[k++] = &a->rules->rules[i];
+    kernel->unchecked = unchecked;
+    return CW_OK;
+}
+
 static enum cw_status find(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row)
 {
     const size_t count = a->rules->rule_count;
-    size_t found = 0;
-    double *gains = cw_arena_alloc(a->arena, count, sizeof *gains);
-    const struct cw_rule **unchecked = cw_arena_alloc(a->arena, count, sizeof *unchecked);
-    if (!gains || !unchecked)
-        return cw_error_nomem(a->err);
-    for (size_t i = 0; i < count; i++) {
-        gains[i] = a->rules->rules[i].lacks ? -1 : gain_of(a, &a->rules->rules[i], row);
-        found += is_told(a, i, gains[i]);
-        a->checked[i] += !isnan(gains[i]);
-        if (isnan(gains[i]))
-            unchecked[kernel->unchecked_count++] = &a->rules->rules[i];
-    }
-    kernel->unchecked = unchecked;
-    const bool alone = found == 0; /* notes are told where there is nothing else */
+    size_t told;
+    enum cw_status status = check_rules(a, kernel, row, &told);
+    const bool alone = told == 0; /* notes are told where there is nothing else */
     for (size_t i = 0; i < count && alone; i++)
-        found += a->rules->rules[i].note && gains[i] >= 0;
-    struct cw_advice_finding *findings = cw_arena_alloc(a->arena, found, sizeof *findings);
-    enum cw_status status = findings ? CW_OK : cw_error_nomem(a->err);
+        told += a->rules->rules[i].note && a->gains[i] >= 0;
+    struct cw_advice_finding *findings = cw_arena_alloc(a->arena, told, sizeof *findings);
+    if (status == CW_OK && !findings)
+        status = cw_error_nomem(a->err);
     for (size_t i = 0; i < count && status == CW_OK; i++)
-        if (is_told(a, i, gains[i]) || (alone && a->rules->rules[i].note && gains[i] >= 0))
-            status = add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], gains[i], row);
-    if (status == CW_OK && found)
-        qsort(findings, found, sizeof *findings, largest_first);
+        if (is_told(a, i, a->gains[i]) || (alone && a->rules->rules[i].note && a->gains[i] >= 0))
+            status = add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], a->gains[i], row);
+    if (status == CW_OK && told)
+        qsort(findings, told, sizeof *findings, largest_first);
     kernel->findings = findings;
     return status;
 }
@@ -266,8 +278,9 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
     struct advising a = {.advice = advice, .rules = rules, .least = least, .arena = arena, .err = err};
     struct cw_advice_kernel *kernels = cw_arena_alloc(arena, groups->count, sizeof *kernels);
     a.checked = cw_arena_alloc(arena, rules->rule_count, sizeof *a.checked);
+    a.gains = cw_arena_alloc(arena, rules->rule_count, sizeof *a.gains);
     *advice = (struct cw_advice){.rules = rules, .groups = groups, .kernel_count = groups->count, .kernels = kernels};
-    if (!kernels || !a.checked)
+    if (!kernels || !a.checked || !a.gains)
         return cw_error_nomem(err);
     a.values = (struct cw_result){.chip = rules->chip,
                                   .data = &groups->data,

@@ -11,8 +11,8 @@ enum counterworks_status counterworks_advice_metrics(const struct counterworks_c
     const struct cw_rules *all = NULL;
     char name[CW_METRIC_NAME_MAX];
     bool more = true;
-    enum cw_status status = arena ? cw_rules_load(&all, chip->chip, chip->folder, rules, arena, &call.err)
-                                  : cw_error_nomem(&call.err);
+    enum cw_status status =
+        arena ? cw_rules_load(&all, chip->chip, chip->folder, rules, arena, &call.err) : cw_error_nomem(&call.err);
     for (size_t i = 0; status == CW_OK && more && i < all->metric_count; i++)
         if (all->metrics[i].type != CW_FORMULA)
             more = take(user, cw_metric_name(all->chip, &all->metrics[i], name));

@@ -1,0 +1,84 @@
+#include <math.h>
+#include <string.h>
+
+#include "eval/output/advice.h"
+#include "metricdb/chip_load.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/small_chip.h"
+
+enum { COUNTERS = 2, RANGES = 3 };
+
+/* Three launches of two kernels, of which one lacks a counter. */
+static void make_capture(struct cw_counter_data *data)
+{
+    static const char *const names[COUNTERS] = {"gpu__time_duration", "sm__cycles_active"};
+    static const uint32_t passes[] = {0};
+    static struct cw_schema_counter counters[COUNTERS];
+    static struct cw_device_facts facts[COUNTERS];
+    static struct cw_device device = {.facts = facts};
+    static struct cw_range ranges[RANGES];
+    static double values[COUNTERS * RANGES], durations[] = {5000};
+    static uint8_t forms[COUNTERS * RANGES];
+    for (int c = 0; c < COUNTERS; c++) {
+        counters[c] = (struct cw_schema_counter){names[c], true, 1, passes};
+        facts[c] = (struct cw_device_facts){1, {1, 1, 1, 1}};
+    }
+    for (int i = 0; i < RANGES; i++)
+        ranges[i] = (struct cw_range){.name = "k", .kernel = i ? "k" : "j", .durations = durations};
+    for (int i = 0; i < COUNTERS * RANGES; i++) {
+        values[i] = i == RANGES ? NAN : 20000 + 100 * i;
+        forms[i] = i == RANGES ? CW_FORM_NOT_COLLECTED : CW_FORM_ROLLUPS;
+    }
+    *data = (struct cw_counter_data){.device_count = 1, .devices = &device, .range_count = RANGES, .ranges = ranges};
+    data->schema = (struct cw_schema){.chip = "TINY", .pass_count = 1, .counter_count = COUNTERS, .counters = counters};
+    data->forms = forms;
+    data->complete = true;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        data->rollups[r] = values;
+}
+
+static void check_kernel(const struct cw_advice_kernel *k)
+{
+    CW_FUZZ_CHECK(k->limiter && k->step_count <= 24);
+    for (size_t i = 0; i < k->finding_count; i++) {
+        const struct cw_advice_finding *f = &k->findings[i];
+        CW_FUZZ_CHECK(f->gain >= 0 && f->gain <= 1 && (i == 0 || f->gain <= k->findings[i - 1].gain));
+    }
+}
+
+static void write_advice(const struct cw_advice *advice, struct cw_arena *arena)
+{
+    const struct cw_advice_view view = {.advice = advice, .source = "fuzz", .arena = arena};
+    FILE *out = fopen("/dev/null", "w");
+    CW_FUZZ_CHECK(out);
+    CW_FUZZ_CHECK(cw_advice_print(out, &view, NULL) == CW_OK);
+    CW_FUZZ_CHECK(cw_advice_json(out, &view, NULL) == CW_OK);
+    fclose(out);
+}
+
+/* Rules, and what they say of a capture. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cw_arena *arena = cw_arena_create();
+    const struct cw_chip *chip;
+    const struct cw_rules *rules;
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_counter_data capture;
+    struct cw_groups groups;
+    struct cw_advice advice;
+    CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", arena, NULL) == CW_OK);
+    enum cw_status status = cw_rules_parse(&rules, chip, data, size, "fuzz", arena, &err);
+    CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
+    CW_FUZZ_CHECK(status == err.code);
+    CW_FUZZ_CHECK(status == CW_OK || (err.line > 0 && err.column > 0));
+    if (status == CW_OK) {
+        make_capture(&capture);
+        CW_FUZZ_CHECK(cw_groups_make(&groups, CW_BY_KERNEL, &capture, rules->chip, NULL, arena, NULL) == CW_OK);
+        CW_FUZZ_CHECK(cw_advise(&advice, rules, &groups, 0.05, arena, NULL) == CW_OK);
+        for (size_t i = 0; i < advice.kernel_count; i++)
+            check_kernel(&advice.kernels[i]);
+        write_advice(&advice, arena);
+    }
+    cw_arena_destroy(arena);
+    return 0;
+}

@@ -1,0 +1,216 @@
+#include "tests/unit/eval_sample.h"
+
+#include "eval/advice.h"
+
+TestSuite(eval_advice, .init = set_up, .fini = tear_down);
+
+static struct cw_groups groups;
+static struct cw_advice advice;
+
+/* Two kernels: the first two ranges, and the third, on another device; each launch takes 20 us. */
+static void advise(const char *text)
+{
+    const struct cw_rules *rules;
+    cr_assert(cw_rules_parse(&rules, chip, text, strlen(text), "r.yaml", arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_groups_make(&groups, CW_BY_KERNEL, &data, rules->chip, NULL, arena, &err) == CW_OK);
+    cr_assert(cw_advise(&advice, rules, &groups, 0.05, arena, &err) == CW_OK, "%s", err.message);
+}
+
+static void long_enough(void)
+{
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        set_value(TIME, i, 20000);
+}
+
+static const struct cw_advice_finding *finding(size_t kernel, size_t i)
+{
+    cr_assert(i < advice.kernels[kernel].finding_count, "%zu findings", advice.kernels[kernel].finding_count);
+    return &advice.kernels[kernel].findings[i];
+}
+
+static double gain_of(const char *keys)
+{
+    char text[600];
+    snprintf(text, sizeof text, "schema: 1\nrules:\n  r: {title: t, text: x, fix: f, %s}\n", keys);
+    advise(text);
+    return advice.kernels[0].finding_count ? advice.kernels[0].findings[0].gain : -1;
+}
+
+Test(eval_advice, by_gain_with_the_values_that_show_it)
+{
+    long_enough();
+    advise("schema: 1\nrules:\n"
+           "  small: {title: t, text: x, fix: f, when: 1, gain: 0.1}\n"
+           "  tiny: {title: t, text: x, fix: f, when: 1, gain: 0.04}\n"
+           "  large: {title: t, text: 'a {sm__inst.sum} b', fix: f, when: sm__inst.sum > 0, gain: 0.5,"
+           " evidence: [sm__inst.sum, half], values: {half: sm__inst.sum / 2}}\n"
+           "  none: {title: t, text: x, fix: f, when: 0, gain: 0.9}\n");
+    cr_assert(advice.kernel_count == 2 && advice.kernels[0].finding_count == 2);
+    cr_expect_str_eq(finding(0, 0)->rule->id, "large");
+    cr_expect_str_eq(finding(0, 1)->rule->id, "small");
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_HIGH);
+    cr_assert(finding(0, 0)->evidence_count == 2);
+    cr_expect(finding(0, 0)->evidence[0].value == 1600 && finding(0, 0)->evidence[1].value == 800);
+    cr_expect_str_eq(finding(0, 0)->evidence[0].unit, "instructions");
+    cr_expect_str_eq(finding(0, 0)->evidence[1].unit, "");
+    cr_expect(finding(0, 0)->values[0].value == 1600);
+    cr_expect(advice.unchecked_count == 0 && advice.absent_count == 0);
+}
+
+Test(eval_advice, gains_stay_within_bounds)
+{
+    long_enough();
+    cr_expect(gain_of("when: 1, gain: 0.8") == 0.8);
+    cr_expect(gain_of("when: 1, gain: 7") == 1);
+    cr_expect(gain_of("when: 1, gain: -1") == -1, "nothing to gain");
+    cr_expect(gain_of("when: 1, gain: 0.8, bound: 0.75") == 0.25, "another roof leaves three quarters");
+    cr_expect(gain_of("when: 1, gain: 0.1, bound: 0.75") == 0.1);
+    cr_expect(gain_of("when: 1, gain: 0.8, bound: 1.2") == -1);
+    cr_expect(gain_of("when: 1, gain: 0 / 0") == -1);
+    cr_expect(gain_of("when: 0 / 0, gain: 1") == -1, "no number is not true");
+    cr_expect(gain_of("when: 1, gain: 1, refuted_by: 1") == -1);
+    cr_expect(gain_of("when: [1, 0], gain: 1") == -1 && gain_of("when: [1, 2], gain: 1") == 1);
+    cr_expect(gain_of("when: 1, gain: 1, refuted_by: [0, 0]") == 1);
+    cr_expect(gain_of("when: 1, gain: 1, refuted_by: [0, 1]") == -1);
+}
+
+Test(eval_advice, notes_stand_alone)
+{
+    long_enough();
+    static const char text[] = "schema: 1\nrules:\n  n: {title: t, text: x, fix: f, when: 1, gain: 0, note: true}\n"
+                               "  r: {title: t, text: x, fix: f, when: sm__inst.sum > 1600, gain: 0.5}\n";
+    set_value(INST, 2, 3200);
+    advise(text);
+    cr_assert(advice.kernels[0].finding_count == 1 && advice.kernels[1].finding_count == 1);
+    cr_expect_str_eq(finding(0, 0)->rule->id, "n");
+    cr_expect_str_eq(finding(1, 0)->rule->id, "r");
+}
+
+Test(eval_advice, what_was_not_collected_is_not_checked)
+{
+    long_enough();
+    static const char text[] = "schema: 1\nrules:\n"
+                               "  everywhere: {title: t, text: x, fix: f, when: sm__missing.sum > 0, gain: 1}\n"
+                               "  here: {title: t, text: x, fix: f, when: sm__hits.sum > 0, gain: 1}\n"
+                               "  gain: {title: t, text: x, fix: f, when: sm__hits.sum >= 60, gain: sm__missing.sum}\n"
+                               "  enough: {title: t, text: x, fix: f, when: sm__hits.sum < 0, gain: sm__missing.sum}\n"
+                               "  never: {title: t, text: x, fix: f, when: sm__never.sum > 0, gain: 1}\n"
+                               "tree:\n- {id: a, title: A, when: sm__missing.sum > 0}\n- {id: b, title: B}\n";
+    set_form(HITS, 2, CW_FORM_NOT_COLLECTED);
+    advise(text);
+    cr_assert(advice.unchecked_count == 2 && advice.absent_count == 1);
+    cr_expect_str_eq(advice.unchecked[0]->id, "everywhere");
+    cr_expect_str_eq(advice.unchecked[1]->id, "gain");
+    cr_expect_str_eq(advice.absent[0]->id, "never");
+    cr_expect(advice.kernels[0].unchecked_count == 0 && advice.kernels[0].finding_count == 1);
+    cr_assert(advice.kernels[1].unchecked_count == 2 && advice.kernels[1].finding_count == 0);
+    cr_expect_str_eq(advice.kernels[1].unchecked[0]->id, "here");
+    cr_expect_str_eq(advice.kernels[0].limiter, "b", "the first that is known");
+    cr_expect(advice.kernels[0].confidence == CW_CONFIDENCE_MEDIUM && advice.limiters_unchecked);
+}
+
+Test(eval_advice, the_way_down_the_tree)
+{
+    long_enough();
+    set_value(INST, 2, 3200);
+    advise("schema: 1\ntree:\n"
+           "- {id: a, title: A, when: sm__inst.sum > 1600, value: 0.75, then: [{id: x, title: X, when: 0}]}\n"
+           "- {id: b, title: B, value: sm__hit_rate.ratio, then: [{id: y, title: Y, when: 0}, {id: z, title: Z}]}\n"
+           "- {id: c, title: C}\n");
+    cr_expect_str_eq(advice.kernels[0].limiter, "b > z");
+    cr_assert(advice.kernels[0].step_count == 2);
+    cr_expect(advice.kernels[0].steps[0].value == 0.75 && isnan(advice.kernels[0].steps[1].value));
+    cr_expect_str_eq(advice.kernels[1].limiter, "a");
+    cr_expect(advice.kernels[0].confidence == CW_CONFIDENCE_HIGH && !advice.limiters_unchecked);
+    advise("schema: 1\ntree: [{id: a, title: A, when: 0}]\n");
+    cr_expect_str_eq(advice.kernels[0].limiter, "");
+    cr_expect(advice.kernels[0].step_count == 0);
+}
+
+static enum cw_confidence confidence_of(size_t kernel)
+{
+    advise("schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: sm__hits.sum > 0, gain: 0.5}\n"
+           "tree: [{id: a, title: A, when: sm__hits.sum > 0}]\n");
+    cr_expect(finding(kernel, 0)->confidence == advice.kernels[kernel].confidence);
+    return finding(kernel, 0)->confidence;
+}
+
+Test(eval_advice, confidence_is_that_of_the_values)
+{
+    long_enough();
+    cr_expect(confidence_of(0) == CW_CONFIDENCE_HIGH);
+    set_form(HITS, 1, CW_FORM_OVERFLOW);
+    cr_expect(confidence_of(0) == CW_CONFIDENCE_LOW && confidence_of(1) == CW_CONFIDENCE_HIGH);
+    set_form(HITS, 1, CW_FORM_INCOMPLETE);
+    cr_expect(confidence_of(0) == CW_CONFIDENCE_LOW);
+    set_form(HITS, 1, CW_FORM_ROLLUPS);
+    set_value(TIME, 0, 12000), set_value(TIME, 1, 30000);
+    cr_expect(confidence_of(0) == CW_CONFIDENCE_LOW, "times vary by more than 30 %%");
+    set_value(TIME, 0, 5000), set_value(TIME, 1, 5000);
+    cr_expect(confidence_of(1) == CW_CONFIDENCE_LOW, "5 us; it is the second now");
+}
+
+Test(eval_advice, metrics_that_mix_passes_lower_it_and_formulas_do_not)
+{
+    long_enough();
+    static const char format[] = "schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: 1, gain: %s}\n";
+    char text[300];
+    snprintf(text, sizeof text, format, "sm__hits.sum / sm__bytes.sum + 0.5");
+    advise(text);
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_HIGH, "each of one pass, though not of the same");
+    snprintf(text, sizeof text, format, "sm__split.sum / sm__split.sum");
+    advise(text);
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_MEDIUM);
+}
+
+/* ---- source lines ----------------------------------------------------------------------------------------------- */
+
+#define ROW(of, path, number, why, count)                                                                              \
+    {                                                                                                                  \
+        .at = {.function = (of), .name = (of), .file = (path), .line = (number)}, .reason = (why), .samples = (count)  \
+    }
+
+Test(eval_advice, lines_are_those_of_the_stalls)
+{
+    static const struct cw_pc_row rows[] = {
+        ROW("_Zk", "b.cu", 7, "smsp__pcsamp_warps_issue_stalled_wait", 10),
+        ROW("_Zk", "a.cu", 3, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", 30),
+        ROW("_Zk", "a.cu", 3, "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued", 30),
+        ROW("_Zk", "a.cu", 4, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", 5),
+        ROW("_Zk", "a.cu", 3, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", 15),
+        ROW("_Zk", "", 0, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", 40),
+        ROW("_Zother", "a.cu", 9, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", 1000),
+    };
+    const struct cw_instructions samples = {.pc = rows, .pc_count = sizeof rows / sizeof *rows};
+    long_enough();
+    advise("schema: 1\nrules:\n"
+           "  loads: {title: t, text: x, fix: f, when: 1, gain: 0.5, stalls: [long_scoreboard]}\n"
+           "  any: {title: t, text: x, fix: f, when: 1, gain: 0.4}\n"
+           "  other: {title: t, text: x, fix: f, when: 1, gain: 0.3, stalls: [barrier]}\n");
+    cr_expect(finding(0, 0)->line_count == 0);
+    cr_assert(cw_advice_add_lines(&advice, &samples, arena, &err) == CW_OK);
+    cr_expect(advice.sampled == 2, "both kernels are of that function");
+    const struct cw_advice_finding *f = finding(1, 0);
+    cr_assert(f->line_count == 2, "%zu", f->line_count);
+    cr_expect(strcmp(f->lines[0].file, "a.cu") == 0 && f->lines[0].line == 3 && f->lines[0].samples == 45);
+    cr_expect(f->lines[0].share == 0.45, "%g", f->lines[0].share);
+    cr_expect(f->lines[1].line == 4 && f->lines[1].samples == 5);
+    cr_assert(finding(0, 1)->line_count == 3);
+    cr_expect_str_eq(finding(0, 1)->lines[1].file, "b.cu");
+    cr_expect(finding(0, 2)->line_count == 0);
+}
+
+Test(eval_advice, the_three_lines_with_most_samples)
+{
+    static struct cw_pc_row rows[5];
+    static const uint64_t counts[] = {4, 1, 5, 2, 3};
+    for (uint32_t i = 0; i < 5; i++)
+        rows[i] = (struct cw_pc_row)ROW("_Zk", "a.cu", i, "wait", counts[i]);
+    const struct cw_instructions samples = {.pc = rows, .pc_count = 5};
+    long_enough();
+    advise("schema: 1\nrules:\n  any: {title: t, text: x, fix: f, when: 1, gain: 0.4}\n");
+    cr_assert(cw_advice_add_lines(&advice, &samples, arena, &err) == CW_OK);
+    cr_assert(finding(0, 0)->line_count == 3);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect(finding(0, 0)->lines[i].samples == 5 - i);
+}
