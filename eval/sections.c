@@ -55,7 +55,10 @@ static void read_section(struct cw_yaml_reader *in, const struct cw_yaml *node, 
     for (size_t i = 0; patterns && i < metrics->count; i++)
         patterns[section->pattern_count++] = cw_yaml_text(in, &metrics->items[i]);
     section->patterns = patterns;
-    section->shares = shares && strcmp(cw_yaml_text(in, shares), "true") == 0;
+    const char *text = shares ? cw_yaml_text(in, shares) : "false";
+    section->shares = strcmp(text, "true") == 0;
+    if (!section->shares && strcmp(text, "false") != 0)
+        cw_yaml_fail(in, shares, "found '%s', expected true or false", text);
     if (in->status != CW_OK || !section->shares)
         return;
     const char *star = section->pattern_count == 1 ? strchr(patterns[0], '*') : NULL;

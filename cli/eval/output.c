@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/eval/run.h"
+#include "eval/advice.h"
 
 enum { INSTRUCTIONS_TOP = 10 };
 
@@ -79,6 +80,7 @@ enum cw_status cw_eval_write_samples(struct cw_eval_run *r)
 /* ---- ranges, and groups of them --------------------------------------------------------------------------------- */
 
 enum { LIST_TOP = 30 }; /* lines of a list for people */
+static const double LEAST_GAIN = 0.05;
 
 /* Evaluates what is asked for on the rows. */
 static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows)
@@ -101,6 +103,7 @@ static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_ro
                                      .unknown = rows->unknown,
                                      .result = &r->result,
                                      .sections = shown->sections,
+                                     .advice = shown->advice,
                                      .wide = r->o->wide};
     return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
 }
@@ -120,6 +123,23 @@ static enum cw_status write_files(struct cw_eval_run *r)
     return status == CW_OK ? cw_eval_write_files(r, &output) : status;
 }
 
+/* What limits the groups, and what to change; nothing of devices and the like, and of more groups than somebody reads.
+ */
+static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *groups, const struct cw_advice **advice)
+{
+    enum { MOST_GROUPS = 10000 };
+    struct cw_advice *made = cw_arena_alloc(r->arena, 1, sizeof *made);
+    const struct cw_rules *rules;
+    if (groups->by > CW_BY_RANGE || groups->count > MOST_GROUPS)
+        return CW_OK;
+    enum cw_status status =
+        made ? cw_rules_load(&rules, r->result.chip, r->chip->folder, NULL, r->arena, r->err) : cw_error_nomem(r->err);
+    if (status == CW_OK)
+        status = cw_advise(made, rules, groups, LEAST_GAIN, r->arena, r->err);
+    *advice = made;
+    return status;
+}
+
 /* A list of kernels needs no metrics but those that are named; one kernel in full has what was planned. */
 static enum cw_status print_rows(struct cw_eval_run *r)
 {
@@ -133,6 +153,8 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     const bool named = r->o->all || r->o->sources.count, one = status == CW_OK && rows->count == 1 && !rows->left;
     if (status == CW_OK)
         status = cw_sections_load(&sections, r->chip->folder, r->arena, r->err);
+    if (status == CW_OK && !named)
+        status = add_advice(r, &rows->groups, &shown.advice);
     if (status == CW_OK && (named || r->o->wide || one)) {
         status = evaluate_rows(r, rows);
     } else if (status == CW_OK) {

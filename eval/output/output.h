@@ -47,6 +47,7 @@ enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
 /* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full where it is only one or
  * `wide`. */
+struct cw_advice;
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
@@ -57,6 +58,7 @@ struct cw_output_rows {
     /* Metrics on the groups' data: its row i is the group rows[i]. Without metrics none were asked for. */
     const struct cw_result *result;
     const struct cw_sections *sections; /* of no sections where there are none */
+    const struct cw_advice *advice;     /* on the groups, or NULL */
     bool wide;
 };
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,

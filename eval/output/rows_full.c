@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "eval/advice.h"
 #include "eval/output/rows_text.h"
 
 enum { SECTIONS_FROM = 13, NOTE_SIZE = 16 + CW_BAR_SIZE, UNIT_MOST = 16 };
@@ -191,12 +192,36 @@ static void put_heading(const struct full *f, FILE *out)
     putc('\n', out);
 }
 
+enum { FINDINGS_SHOWN = 3 };
+
+/* What limits it, and what would save most. */
+static void put_advice(const struct full *f, FILE *out)
+{
+    const struct cw_advice *advice = f->rows ? f->rows->advice : NULL;
+    const struct cw_advice_kernel *kernel = advice ? &advice->kernels[f->rows->rows[f->range]] : NULL;
+    if (!kernel)
+        return;
+    if (*kernel->limiter)
+        cw_text_print(out, "  limited by %s (confidence: %s)\n", kernel->limiter,
+                      cw_confidence_text(kernel->confidence));
+    for (size_t i = 0; i < kernel->finding_count && i < FINDINGS_SHOWN; i++) {
+        const struct cw_advice_finding *finding = &kernel->findings[i];
+        fputs("  ", out);
+        if (finding->gain > 0)
+            cw_text_print(out, "%.0f %% of its time: ", 100 * finding->gain);
+        cw_text_print(out, "%s (%s)\n", finding->rule->title, finding->rule->id);
+    }
+}
+
 static void put_section_title(const struct full *f, FILE *out)
 {
     fputs("\n  ", out);
     cw_terminal_title(f->section ? f->section->title : "Others", f->style, out);
-    if (f->section && f->section->shares)
-        cw_text_print(out, ": %s", f->section->patterns[0]);
+    if (f->section && f->section->shares) {
+        const size_t title = cw_text_columns(f->section->title), pattern = cw_text_columns(f->section->patterns[0]);
+        cw_text_print(out, f->style->width && title + pattern + 4 > f->style->width ? ":\n  %s" : ": %s",
+                      f->section->patterns[0]);
+    }
     putc('\n', out);
 }
 
@@ -221,6 +246,7 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
     enum cw_status status = order_metrics(&f, err);
     for (f.range = 0; status == CW_OK && f.range < result->row_count; f.range++) {
         put_heading(&f, out);
+        put_advice(&f, out);
         for (uint32_t s = 0; s <= f.section_count; s++) {
             const struct cw_output_table t = take_section(&f, s);
             if (!t.row_count)

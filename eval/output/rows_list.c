@@ -5,9 +5,18 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
+#include "eval/advice.h"
 #include "eval/output/rows_text.h"
 
-enum { MOST_METRICS = 8, NAME_LEAST = 16, CELL_SIZE = 48, LIST_COLUMNS = 8, SHAPE_SIZE = 72 };
+enum {
+    MOST_METRICS = 8,
+    NAME_LEAST = 16,
+    CELL_SIZE = 48,
+    LIST_COLUMNS = 10,
+    LIMITER_MOST = 20,
+    FINDING_SIZE = 64,
+    SHAPE_SIZE = 72
+};
 
 /* ---- what it was ------------------------------------------------------------------------------------------------ */
 
@@ -59,6 +68,13 @@ static void put_counts(const struct cw_output_rows *rows, FILE *out)
                       subject(rows), groups->count == 1 ? "" : "s");
 }
 
+static void put_time(double ns, char text[CW_TIME_TEXT_SIZE])
+{
+    char padded[CW_TIME_TEXT_SIZE];
+    cw_terminal_time(ns, padded);
+    snprintf(text, CW_TIME_TEXT_SIZE, "%s", padded + strspn(padded, " "));
+}
+
 static void put_summary(const struct cw_output_rows *rows, FILE *out)
 {
     const struct cw_groups *groups = rows->groups;
@@ -68,15 +84,15 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     put_devices(&groups->data, out);
     put_counts(rows, out);
     if (groups->total > 0) {
-        cw_terminal_time(groups->total, text);
-        cw_text_print(out, ", %s of GPU time", text + strspn(text, " "));
+        put_time(groups->total, text);
+        cw_text_print(out, ", %s of GPU time", text);
     }
     cw_text_print(out, ", counted in %" PRIu32 " pass%s\n", passes, passes == 1 ? "" : "es");
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);
     if (rows->dropped)
-        cw_text_print(out, "The filter leaves out %" PRIu32 "%s.\n", rows->dropped,
-                      rows->unknown ? ", of which some have no value to judge by" : "");
+        cw_text_print(out, "The filter leaves out %" PRIu32 " of them%s.\n", rows->dropped,
+                      rows->unknown ? ", some since they have no value to judge by" : "");
     putc('\n', out);
 }
 
@@ -85,14 +101,16 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
 struct line {
     char launches[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16], mean[CW_TIME_TEXT_SIZE], spread[16];
     char metrics[MOST_METRICS][CELL_SIZE];
+    char limiter[FINDING_SIZE], finding[FINDING_SIZE];
     char shape[SHAPE_SIZE];
     char name[CW_SHORT_SIZE];
 };
 
 struct list {
     const struct cw_output_rows *rows;
-    int name_width; /* 0: all of it */
-    bool shapes;    /* names alone do not tell the rows apart */
+    int name_width;          /* 0: all of it */
+    bool shapes;             /* names alone do not tell the rows apart */
+    bool limiters, findings; /* some row has one */
     struct line one;
     struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
     size_t column_count;
@@ -153,18 +171,45 @@ static bool names_repeat(const struct cw_output_rows *rows)
     return repeat && rows->groups->by == CW_BY_KERNEL && is_launch(rows);
 }
 
+/* The last step of "latency > barrier", and "uncoalesced-global 84%". */
+static void put_advice(const struct cw_advice_kernel *kernel, struct line *line)
+{
+    const struct cw_advice_finding *first = kernel->findings;
+    const char *last = strrchr(kernel->limiter, '>');
+    cw_text_format(line->limiter, sizeof line->limiter, "%s",
+                   last               ? last + 1 + strspn(last + 1, " ")
+                   : *kernel->limiter ? kernel->limiter
+                                      : "-");
+    line->finding[0] = 0;
+    if (kernel->finding_count && first->gain > 0)
+        cw_text_format(line->finding, sizeof line->finding, "%s %.0f%%", first->rule->id, 100 * first->gain);
+    else
+        cw_text_format(line->finding, sizeof line->finding, "%s", kernel->finding_count ? first->rule->id : "-");
+}
+
+static void look_for_advice(struct list *l)
+{
+    const struct cw_output_rows *rows = l->rows;
+    for (uint32_t i = 0; rows->advice && i < rows->count; i++) {
+        l->limiters = l->limiters || *rows->advice->kernels[rows->rows[i]].limiter;
+        l->findings = l->findings || rows->advice->kernels[rows->rows[i]].finding_count;
+    }
+}
+
 static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i)
 {
     struct list *l = t->content;
     const struct cw_groups *groups = l->rows->groups;
     const struct cw_group *g = &groups->items[l->rows->rows[i]];
     cw_terminal_integer(g->count, l->one.launches);
-    cw_terminal_time(g->total, l->one.total);
-    cw_terminal_time(g->mean, l->one.mean);
+    put_time(g->total, l->one.total);
+    put_time(g->mean, l->one.mean);
     put_percent(cw_group_share(groups, g), l->one.share);
     put_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
     for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)
         put_value(l->rows->result, m, (uint32_t)i, l->one.metrics[m]);
+    if (l->rows->advice)
+        put_advice(&l->rows->advice->kernels[l->rows->rows[i]], &l->one);
     put_shape(&groups->data.ranges[l->rows->rows[i]], l->one.shape);
     cw_shorten(g->name, (size_t)l->name_width, l->one.name);
     return (struct cw_output_row){.record = &l->one};
@@ -176,9 +221,14 @@ static void add_column(struct list *l, const char *name, size_t offset, bool rig
         .name = name, .type = CW_CELL_CHARS, .formats = CW_TO_TERMINAL, .offset = offset, .right = right};
 }
 
-/* The columns: of times where there are some, without the mean and the spread for `few`, and of metrics, whose names
- * are letters for `letters`. */
-static struct cw_output_table lay_out(struct list *l, bool few, bool letters)
+/* Which columns there are. */
+struct form {
+    bool mean, spread;     /* where there are times */
+    bool limiter, finding; /* where there is advice */
+    bool letters;          /* stand for the names of metrics */
+};
+
+static struct cw_output_table lay_out(struct list *l, struct form form)
 {
     const struct cw_output_rows *rows = l->rows;
     const bool timed = rows->groups->total > 0;
@@ -188,15 +238,19 @@ static struct cw_output_table lay_out(struct list *l, bool few, bool letters)
         add_column(l, "total", offsetof(struct line, total), true);
         add_column(l, "share", offsetof(struct line, share), true);
     }
-    if (timed && !few) {
+    if (timed && form.mean)
         add_column(l, "mean", offsetof(struct line, mean), true);
+    if (timed && form.spread)
         add_column(l, "spread", offsetof(struct line, spread), true);
-    }
     for (uint32_t m = 0; m < rows->result->metric_count && m < MOST_METRICS; m++) {
         snprintf(l->letters[m], sizeof l->letters[m], "%c", (char)('A' + m));
-        add_column(l, letters ? l->letters[m] : rows->result->names[m], offsetof(struct line, metrics) + m * CELL_SIZE,
-                   true);
+        add_column(l, form.letters ? l->letters[m] : rows->result->names[m],
+                   offsetof(struct line, metrics) + m * CELL_SIZE, true);
     }
+    if (l->limiters && form.limiter)
+        add_column(l, "limited by", offsetof(struct line, limiter), false);
+    if (l->findings && form.finding)
+        add_column(l, "first finding", offsetof(struct line, finding), false);
     if (l->shapes)
         add_column(l, "grid / block", offsetof(struct line, shape), false);
     add_column(l, subject(rows), offsetof(struct line, name), false);
@@ -209,10 +263,10 @@ static struct cw_output_table lay_out(struct list *l, bool few, bool letters)
 }
 
 /* The columns that the window has left for the name. */
-static int name_room(struct list *l, bool few, bool letters, unsigned width)
+static int name_room(struct list *l, struct form form, unsigned width)
 {
     struct cw_terminal_layout layout = {0};
-    const struct cw_output_table t = lay_out(l, few, letters);
+    const struct cw_output_table t = lay_out(l, form);
     int room = (int)width;
     l->name_width = NAME_LEAST;
     cw_terminal_measure(&layout, &t);
@@ -222,30 +276,41 @@ static int name_room(struct list *l, bool few, bool letters, unsigned width)
     return room - 2;
 }
 
-/* Which form leaves enough for the names; in a file or a pipe there is room for all. */
-static bool choose_form(struct list *l, const struct cw_terminal_style *style, bool *few, bool *letters)
+static struct list begin_list(const struct cw_output_rows *rows)
 {
+    struct list list = {.rows = rows, .shapes = names_repeat(rows)};
+    look_for_advice(&list);
+    return list;
+}
+
+/* The first form that leaves enough for the names; in a file or a pipe there is room for all. False where none does. */
+static bool choose_form(struct list *l, const struct cw_terminal_style *style, struct form *form)
+{
+    static const struct form with_times[] = {{true, true, true, true, false},    {false, true, true, true, false},
+                                             {false, false, true, true, false},  {false, false, false, true, false},
+                                             {false, false, true, false, false}, {false, false, false, false, false}};
+    static const struct form with_metrics[] = {{0}, {.letters = true}};
     const uint32_t metrics = l->rows->result->metric_count;
-    if (metrics > MOST_METRICS)
-        return false;
-    *few = metrics > 0;
-    *letters = false;
-    if (!style->width || name_room(l, *few, false, style->width) >= NAME_LEAST)
-        return true;
-    *few = true;
-    *letters = metrics > 0;
-    return name_room(l, true, *letters, style->width) >= NAME_LEAST || !metrics;
+    const struct form *forms = metrics ? with_metrics : with_times;
+    const size_t count = metrics ? sizeof with_metrics / sizeof *forms : sizeof with_times / sizeof *forms;
+    for (size_t i = 0; metrics <= MOST_METRICS && i < count; i++) {
+        *form = forms[i];
+        if (!style->width || name_room(l, *form, style->width) >= NAME_LEAST)
+            return true;
+    }
+    return !metrics;
 }
 
 bool cw_rows_list_fits(const struct cw_output_rows *rows, const struct cw_terminal_style *style)
 {
-    struct list list = {.rows = rows, .shapes = names_repeat(rows)};
-    bool few, letters;
-    return choose_form(&list, style, &few, &letters);
+    struct list list = begin_list(rows);
+    struct form form;
+    return choose_form(&list, style, &form);
 }
 
-static void put_footer(const struct cw_output_rows *rows, FILE *out)
+static void put_footer(const struct list *l, FILE *out)
 {
+    const struct cw_output_rows *rows = l->rows;
     char a[CW_NUMBER_SIZE];
     putc('\n', out);
     if (rows->left)
@@ -253,24 +318,37 @@ static void put_footer(const struct cw_output_rows *rows, FILE *out)
     if (rows->groups->by == CW_BY_KERNEL)
         cw_text_print(out, "One in full: --%s NAME. ", is_launch(rows) ? "kernel" : "range");
     fputs("All in full: --wide.\n", out);
+    if (l->limiters || l->findings)
+        cw_text_print(out, "Why, and what to change: metric-eval advise %s\n", rows->result->source);
+}
+
+/* Which letter stands for which metric. */
+static void put_letters(const struct list *l, FILE *out)
+{
+    const struct cw_result *r = l->rows->result;
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        cw_text_print(out, "  %s  %s", l->letters[m], r->names[m]);
+        if (strcmp(r->units[m], "1") != 0)
+            cw_text_print(out, " (%s)", r->units[m]);
+        putc('\n', out);
+    }
+    putc('\n', out);
 }
 
 void cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out)
 {
-    struct list list = {.rows = rows, .shapes = names_repeat(rows)};
+    struct list list = begin_list(rows);
     struct cw_terminal_layout layout = {0};
     const struct cw_result *r = rows->result;
-    bool few = false, letters = false;
-    choose_form(&list, style, &few, &letters);
-    const int room = style->width ? name_room(&list, few, letters, style->width) : 0;
-    const struct cw_output_table t = lay_out(&list, few, letters);
+    struct form form = {0};
+    choose_form(&list, style, &form);
+    const int room = style->width ? name_room(&list, form, style->width) : 0;
+    const struct cw_output_table t = lay_out(&list, form);
     list.name_width = style->width ? (room > NAME_LEAST ? room : NAME_LEAST) : 0;
     if (!style->quiet)
         put_summary(rows, out);
-    for (uint32_t m = 0; letters && m < r->metric_count; m++)
-        cw_text_print(out, "  %s  %s%s%s%s\n", list.letters[m], r->names[m], strcmp(r->units[m], "1") ? " (" : "",
-                      strcmp(r->units[m], "1") ? r->units[m] : "", strcmp(r->units[m], "1") ? ")" : "");
-    fputs(letters ? "\n" : "", out);
+    if (form.letters)
+        put_letters(&list, out);
     cw_terminal_measure(&layout, &t);
     cw_terminal_put(&layout, &t, out);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
@@ -278,5 +356,5 @@ void cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_termina
     if (style->quiet)
         return;
     cw_terminal_legend(&layout, out);
-    put_footer(rows, out);
+    put_footer(&list, out);
 }

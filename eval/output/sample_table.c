@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
@@ -194,8 +195,10 @@ static struct line summarize(const struct by_device *by, uint32_t device, uint32
     return l;
 }
 
-static enum cw_status print_metrics(const struct by_device *by, uint32_t device, FILE *out, struct cw_error *err)
+static enum cw_status print_metrics(const struct by_device *by, uint32_t device, const struct cw_terminal_style *style,
+                                    FILE *out, struct cw_error *err)
 {
+    struct cw_terminal_layout layout = {0};
     uint32_t count = by->r->metric_count;
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     if (!lines)
@@ -204,7 +207,10 @@ static enum cw_status print_metrics(const struct by_device *by, uint32_t device,
         lines[m] = summarize(by, device, m);
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof *lines, .row_count = count,
                                       .row = cw_output_array, .content = lines};
-    cw_terminal_print(&t, out);
+    cw_terminal_measure(&layout, &t);
+    cw_terminal_fit(&layout, &t, 0, style->width);
+    cw_terminal_put(&layout, &t, out);
+    cw_terminal_legend(&layout, out);
     free(lines);
     return CW_OK;
 }
@@ -251,7 +257,7 @@ static uint32_t add_up(const struct cw_pm_data *pm, struct kernel *kernels)
 }
 
 struct kernel_line {
-    const char *name;
+    char name[CW_SHORT_SIZE];
     char launches[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], mean[CW_TIME_TEXT_SIZE];
 };
 
@@ -259,11 +265,12 @@ static const struct cw_output_column kernel_columns[] = {
     {"launches", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, launches), .width = 8, .right = true},
     {"total", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, total), .width = 10, .right = true},
     {"mean", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, mean), .width = 10, .right = true},
-    {"kernel", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct kernel_line, name), .width = 6},
+    {"kernel", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct kernel_line, name), .width = 6},
 };
 
 struct kernels {
     const struct kernel *list;
+    size_t name_width; /* 0: all of it */
     struct kernel_line one;
 };
 
@@ -271,24 +278,28 @@ static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t
 {
     struct kernels *k = t->content;
     const struct kernel *kernel = &k->list[i];
-    k->one.name = kernel->name;
+    cw_shorten(kernel->name, k->name_width, k->one.name);
     snprintf(k->one.launches, sizeof k->one.launches, "%" PRIu64, kernel->count);
     cw_terminal_time((double)kernel->time_ns, k->one.total);
     cw_terminal_time((double)kernel->time_ns / (double)kernel->count, k->one.mean);
     return (struct cw_output_row){.record = &k->one};
 }
 
-static enum cw_status print_launches(const struct cw_pm_data *pm, FILE *out, struct cw_error *err)
+static enum cw_status print_launches(const struct cw_pm_data *pm, const struct cw_terminal_style *style, FILE *out,
+                                     struct cw_error *err)
 {
+    enum { OTHER_COLUMNS = 36, NAME_LEAST = 16 };
+    const size_t width = style->width;
     if (!pm->launch_count)
         return CW_OK;
     struct kernel *list = calloc((size_t)pm->name_count + 1, sizeof *list);
     if (!list)
         return cw_error_nomem(err);
     struct kernels kernels = {.list = list};
+    kernels.name_width = !width ? 0 : width > OTHER_COLUMNS + NAME_LEAST ? width - OTHER_COLUMNS : NAME_LEAST;
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(kernel_columns), .record_size = sizeof kernels.one,
                                       .row_count = add_up(pm, list), .row = kernel_row, .content = &kernels};
-    cw_text_print(out, "\n%" PRIu32 " kernel launches", pm->launch_count);
+    cw_text_print(out, "\n%" PRIu32 " kernel launch%s", pm->launch_count, pm->launch_count == 1 ? "" : "es");
     if (pm->launches_dropped)
         cw_text_print(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);
     fputs("\n\n", out);
@@ -300,7 +311,6 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, FILE *out, str
 static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err)
 {
-    (void)style;
     struct by_device by;
     const struct cw_result *r = o->result;
     enum cw_status status = sort_blocks(&by, r) ? CW_OK : cw_error_nomem(err);
@@ -309,11 +319,11 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
         if (device)
             putc('\n', out);
         put_heading(&by, device, out);
-        status = print_metrics(&by, device, out, err);
+        status = print_metrics(&by, device, style, out, err);
     }
     free(by.first);
     free(by.order);
-    return status == CW_OK ? print_launches(&r->data->pm, out, err) : status;
+    return status == CW_OK ? print_launches(&r->data->pm, style, out, err) : status;
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */

@@ -56,6 +56,29 @@ static void put_ranges(const struct cw_counter_data *data, struct cw_arena *aren
         CW_FUZZ_CHECK(cw_explain(nowhere, chip, data, &metrics[m], 0, &options, arena, &err) == CW_OK);
 }
 
+/* The same ranges as groups: a list, and each in full. */
+static void put_groups(const struct cw_counter_data *data, enum cw_group_by by, struct cw_arena *arena)
+{
+    static const struct cw_eval_options options = {1e6, 0};
+    static const struct cw_sections none = {0};
+    struct cw_groups groups;
+    struct cw_output output;
+    struct cw_error err = CW_ERROR_INIT;
+    CW_FUZZ_CHECK(cw_groups_make(&groups, by, data, chip, NULL, arena, &err) == CW_OK);
+    struct cw_result result = {chip, &groups.data, "fuzz", metrics, (uint32_t)(metric_count < 5 ? metric_count : 5)};
+    uint32_t *order = cw_arena_alloc(arena, groups.count, sizeof *order);
+    CW_FUZZ_CHECK(order && cw_result_make(&result, &options, arena, &err) == CW_OK);
+    for (uint32_t i = 0; i < groups.count; i++)
+        order[i] = i;
+    struct cw_output_rows rows = {
+        .data = data, .groups = &groups, .rows = order, .count = groups.count, .result = &result, .sections = &none};
+    for (int wide = 0; wide < 2; wide++) {
+        rows.wide = wide;
+        CW_FUZZ_CHECK(cw_output_groups(&output, &rows, NULL, arena, &err) == CW_OK);
+        put(&output);
+    }
+}
+
 static void put_samples(const struct cw_counter_data *data, struct cw_arena *arena)
 {
     static const struct cw_eval_options options = {0, 1e6};
@@ -94,6 +117,8 @@ static void evaluate(const uint8_t *bytes, size_t size)
             put_samples(&data, arena);
         else
             put_ranges(&data, arena);
+        for (enum cw_group_by by = 0; data.schema.profiler == CW_PROFILER_RANGE && by < CW_BY__COUNT; by++)
+            put_groups(&data, by, arena);
     }
     cw_arena_destroy(arena);
 }

@@ -175,6 +175,70 @@ Test(eval_output, table_values)
     }
 }
 
+/* ---- groups ----------------------------------------------------------------------------------------------------- */
+
+static struct cw_groups groups;
+static struct cw_output_rows rows;
+
+static void make_rows(enum cw_group_by by)
+{
+    static const uint32_t order[] = {0, 1, 2};
+    static const struct cw_sections none = {0};
+    static const struct cw_eval_options options = {0};
+    cr_assert(cw_groups_make(&groups, by, &data, chip, NULL, arena, &err) == CW_OK);
+    result = (struct cw_result){chip, &groups.data, "x.cwd"};
+    cr_assert(cw_result_make(&result, &options, arena, &err) == CW_OK);
+    rows = (struct cw_output_rows){
+        .data = &data, .groups = &groups, .rows = order, .count = groups.count, .result = &result, .sections = &none};
+    cr_assert(cw_output_groups(&output, &rows, NULL, arena, &err) == CW_OK);
+}
+
+Test(eval_output, list_of_kernels)
+{
+    set_value(TIME, 0, 1000), set_value(TIME, 1, 3000), set_value(TIME, 2, 1000);
+    sample_ranges[1].grid[0]++; /* another shape of the same kernel */
+    make_rows(CW_BY_KERNEL);
+    char *text = text_of(write_table);
+    cr_expect(strstr(text, "3 launches of 3 kernels, 5 us of GPU time, counted in 2 passes\n"), "%s", text);
+    cr_expect(strstr(text, "  launches  total  share  mean  spread  "), "%s", text);
+    cr_expect(strstr(text, "         1   3 us  60.0%  3 us       -  "), "%s", text);
+    free(text);
+}
+
+Test(eval_output, list_without_a_time)
+{
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        set_value(TIME, i, 0);
+    make_rows(CW_BY_RANGE);
+    char *text = text_of(write_table);
+    cr_expect(strstr(text, "No time was collected, so they are sorted by their number.\n"), "%s", text);
+    cr_expect(strstr(text, "\n  launches  range\n"), "%s", text);
+    free(text);
+}
+
+Test(eval_output, share_is_of_all_ranges)
+{
+    static const bool keep[SAMPLE_RANGES] = {true};
+    set_value(TIME, 0, 1000), set_value(TIME, 1, 2000), set_value(TIME, 2, 1000);
+    cr_assert(cw_groups_make(&groups, CW_BY_KERNEL, &data, chip, keep, arena, &err) == CW_OK);
+    cr_expect(groups.count == 1 && groups.total == 1000 && groups.whole == 4000);
+    cr_expect(cw_group_share(&groups, &groups.items[0]) == 0.25 && cw_group_spread(&groups.items[0]) == 0);
+}
+
+Test(eval_output, bars)
+{
+    static const struct cw_terminal_style blocks = {.bars = CW_BARS_BLOCKS}, ascii = {.bars = CW_BARS_ASCII};
+    char text[CW_BAR_SIZE];
+    cr_expect_str_eq(cw_terminal_bar(0.5, &ascii, text), "#####");
+    cr_expect_str_eq(cw_terminal_bar(7, &ascii, text), "##########");
+    cr_expect_str_eq(cw_terminal_bar(-1, &ascii, text), "");
+    cr_expect_str_eq(cw_terminal_bar(NAN, &blocks, text), "");
+    cr_expect_str_eq(cw_terminal_bar(0.0125, &blocks, text), "▏");
+    cr_expect_str_eq(cw_terminal_bar(0.25, &blocks, text), "██▌");
+    cr_expect_str_eq(cw_terminal_bar(1, &blocks, text), "██████████");
+    cr_expect_str_eq(cw_terminal_bar(1, &(struct cw_terminal_style){0}, text), "");
+}
+
 /* ---- HDF5 ------------------------------------------------------------------------------------------------------- */
 
 static void expect_strings(hid_t file, const char *path, const char *const *wanted, hsize_t count)

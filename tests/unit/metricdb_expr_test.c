@@ -197,3 +197,17 @@ Test(expr, names)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         cr_expect_not(cw_expr_is_name(bad[i]), "%s", bad[i]);
 }
+
+Test(expr, conditions)
+{
+    struct cw_expr e;
+    struct cw_error err = CW_ERROR_INIT;
+    static const enum cw_expr_op compared[] = {CW_EXPR_NAME, CW_EXPR_NUMBER, CW_EXPR_GREATER_EQUAL};
+    cr_assert(cw_expr_parse_condition(&e, "a >= 2", "f", arena, &err) == CW_OK && e.step_count == 3, "%s", err.message);
+    for (uint32_t i = 0; i < 3; i++)
+        cr_expect(e.steps[i].op == compared[i]);
+    cr_expect(cw_expr_parse_condition(&e, "a - 2", "f", arena, &err) == CW_OK && e.step_count == 3);
+    cr_expect(cw_expr_parse_condition(&e, "a < b < 2", "f", arena, &err) == CW_ERR_INPUT && err.column == 7);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_expr_parse(&e, "a < 2", "f", arena, &err) == CW_ERR_INPUT && err.column == 3);
+}

@@ -1,0 +1,66 @@
+# A capture of ranges, for people: a list of its kernels, or one in full; which rows there are, and in which order.
+run=$SOURCE/tests/advice/h200.cwd
+captures=$SOURCE/data/captures
+steps=$captures/torch_steps.cwd
+fail() { "$@"; echo "status $?"; }
+echo == a list
+metric-eval "$run" --top 3
+echo == in a terminal of so many columns
+# terminal COLUMNS COMMAND: what it prints there
+terminal() { script -qec "stty cols $1; ${*:2}" /dev/null </dev/null | tr -d '\r'; }
+widest() { sed 's/\x1b\[[0-9]*m//g' | python3 -c 'import sys; print(max(len(line.rstrip("\n")) for line in sys.stdin))'; }
+terminal 100 metric-eval "$run" --top 2
+terminal 80 metric-eval "$run" --top 2 --quiet
+for columns in 80 100 200; do
+    for capture in "$run" "$captures"/{gemm,pc_gemm,sass_gemm,pm_gemm,pm_gpus,threads,nvtx_batch}.cwd; do
+        width=$(terminal $columns metric-eval "$capture" | widest)
+        [ "$width" -le $columns ] || echo "${capture##*/} is $width wide in $columns columns"
+    done
+done
+echo == bars and bold
+terminal 100 metric-eval "$captures/gemm.cwd" | grep -A1 -E 'Speed of light|waited' | cat -v | cut -c1-100
+terminal 100 NO_COLOR=1 metric-eval "$captures/gemm.cwd" | grep -c "$(printf '\033')"
+terminal 100 LC_ALL=C metric-eval "$captures/gemm.cwd" | grep lts__t_request_hit
+metric-eval "$captures/gemm.cwd" | grep -e lts__t_request_hit -e waited -A1
+echo == some metrics are columns, many are not
+metric-eval "$run" --top 2 -m dram__bytes.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed
+terminal 100 metric-eval "$run" --top 2 -m dram__bytes.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed --quiet
+metric-eval "$run" --top 1 --quiet --set cache | head -n 8
+echo == rows
+for by in kernel range nvtx device rank; do echo "$by: $(metric-eval "$captures/gpus.cwd" --by $by --csv - -m sm__inst_executed.sum | wc -l)"; done
+metric-eval "$captures/gpus.cwd" --by device
+metric-eval "$captures/nvtx_batch.cwd" --by nvtx --top 2
+metric-eval "$steps" --by kernel --csv -
+metric-eval "$steps" --by kernel --json - | grep -c '"ranges": 4, "total_ns": 3'
+metric-eval "$steps" --by kernel -o groups.h5 >/dev/null && h5dump -d /group/total_ns groups.h5 | grep '(0)'
+fail metric-eval "$steps" --by colour
+echo == which ranges
+metric-eval "$steps" --range 1-2 --csv - -m gpu__time_duration.sum
+metric-eval "$steps" --range 3,0 --by range --quiet
+metric-eval "$steps" --range 2-99 --quiet
+metric-eval explain "$steps" gpu__time_duration.sum --range 3 | head -n 1
+metric-eval "$run" --kernel '^k1[01]a' --quiet
+fail metric-eval "$steps" --range 4
+fail metric-eval "$steps" --range 2-1
+fail metric-eval "$steps" --range 1,,2
+fail metric-eval "$steps" --kernel step
+echo == filters and order
+metric-eval "$run" --filter 'dram__bytes.sum > 4e8' --filter 'share < 0.03' --sort dram__bytes.sum
+metric-eval "$run" --sort total:asc --top 2 --quiet
+metric-eval "$run" --sort name:desc --top 2 --quiet
+metric-eval "$run" --filter 'launches > 1' --quiet
+metric-eval "$steps" --by range --filter 'total == max(total, 1e6)' --csv - | cut -d, -f1,4,6
+metric-eval "$steps" --by range --sort total:asc --top 2 --json - | grep -c '"range": [23]'
+fail metric-eval "$run" --filter 'dram__bytes.sum >'
+fail metric-eval "$run" --filter 'dram__bytez.sum > 1'
+fail metric-eval "$run" --sort total:up
+fail metric-eval "$run" --sort nothing
+fail metric-eval "$captures/pm_gemm.cwd" --by kernel
+fail metric-eval "$captures/pc_gemm.cwd" --filter 'launches > 1'
+echo == without a time
+metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o plan.cwc
+capture-agent range -c plan.cwc -o run.cwd --sim-kernels 3 -- true
+metric-eval run.cwd | head -n 2
+echo == in full
+metric-eval "$captures/gpus.cwd" --by device --wide | head -n 8
+metric-eval "$steps" --by range --wide | grep -c '^  range'
