@@ -1,6 +1,8 @@
 #include "agent/backend/sim/sim_gpu.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
@@ -85,8 +87,6 @@ void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT])
     facts[CW_FACT_PTX] = facts[CW_FACT_BINARY] = 90;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------- */
-
 struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter)
 {
     uint32_t n = counter->instances ? counter->instances : FEW_INSTANCES;
@@ -94,14 +94,143 @@ struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter)
                                     .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
 }
 
-/* A raw counter's count in one instance: the kernel decides its size, the pass adds up to 1 % of noise. */
-static double raw_count(const struct cw_sim_gpu *s, uint32_t raw, uint32_t pass, uint32_t instance, uint32_t range)
+/* ---- what is possible ------------------------------------------------------------------------------------------- */
+
+enum { COUNTED, TIME, ELAPSED, ACTIVE };
+/* Derived counters may have lower peaks than those that they are made of: none comes near its own. */
+static const double cycles_a_ns = 1.98, least_active = 0.85, most_used = 0.2;
+
+static bool ends_with(const char *name, const char *end)
 {
-    uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(range)));
-    double size = (double)(key % 100000);
+    size_t length = strlen(name), of_end = strlen(end);
+    return length >= of_end && strcmp(name + length - of_end, end) == 0;
+}
+
+static uint8_t kind_of(const char *name)
+{
+    return strncmp(name, "gpu__time_duration", strlen("gpu__time_duration")) == 0 ? TIME
+           : ends_with(name, "__cycles_elapsed")                                  ? ELAPSED
+           : ends_with(name, "__cycles_active")                                   ? ACTIVE
+                                                                                  : COUNTED;
+}
+
+struct named {
+    const char *name;
+    size_t length;
+    uint32_t counter;
+};
+
+static int by_name(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    int order = memcmp(a->name, b->name, a->length < b->length ? a->length : b->length);
+    return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* "lts__t_sectors" of "lts__t_sectors_op_read", if it is in the plan. */
+static uint32_t find_parent(const struct named *sorted, uint32_t count, const char *name)
+{
+    const char *words = strstr(name, "__");
+    for (size_t length = strlen(name); words && name + length > words + 2; length--) {
+        const struct named wanted = {name, length, 0};
+        const struct named *found =
+            name[length] == '_' ? bsearch(&wanted, sorted, count, sizeof wanted, by_name) : NULL;
+        if (found)
+            return found->counter;
+    }
+    return UINT32_MAX;
+}
+
+/* "smsp__inst_executed" of "smsp__thread_inst_executed": a thread counts an instruction at most as often as its warp.
+ */
+static uint32_t find_instructions(const struct named *sorted, uint32_t count, const char *name)
+{
+    char text[256];
+    const char *thread = strstr(name, "thread_inst_executed");
+    int length =
+        thread ? snprintf(text, sizeof text, "%.*s%s", (int)(thread - name), name, thread + strlen("thread_")) : 0;
+    const struct named wanted = {text, (size_t)length, 0};
+    const struct named *found =
+        length > 0 && (size_t)length < sizeof text ? bsearch(&wanted, sorted, count, sizeof wanted, by_name) : NULL;
+    return found ? found->counter : UINT32_MAX;
+}
+
+enum cw_status cw_sim_model_make(struct cw_sim_model *m, const struct cw_config_image *plan, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    struct named *sorted = cw_arena_alloc(arena, plan->counter_count, sizeof *sorted);
+    *m = (struct cw_sim_model){.plan = plan,
+                               .caps = cw_arena_alloc(arena, plan->raw_count, sizeof *m->caps),
+                               .parents = cw_arena_alloc(arena, plan->counter_count, sizeof *m->parents),
+                               .kinds = cw_arena_alloc(arena, plan->counter_count, sizeof *m->kinds)};
+    if (!sorted || !m->caps || !m->parents || !m->kinds)
+        return cw_error_nomem(err);
+    for (uint32_t r = 0; r < plan->raw_count; r++)
+        m->caps[r] = INFINITY;
+    for (uint32_t c = 0; c < plan->counter_count; c++) {
+        const struct cw_config_counter *counter = &plan->counters[c];
+        sorted[c] = (struct named){counter->name, strlen(counter->name), c};
+        m->kinds[c] = kind_of(counter->name);
+        for (uint32_t i = 0; i < counter->raw_count && counter->peak > 0; i++)
+            m->caps[counter->raws[i]] = fmin(m->caps[counter->raws[i]], counter->peak / counter->raw_count);
+    }
+    for (uint32_t r = 0; r < plan->raw_count; r++)
+        m->caps[r] = isinf(m->caps[r]) ? 1 : m->caps[r]; /* no peak is known */
+    qsort(sorted, plan->counter_count, sizeof *sorted, by_name);
+    for (uint32_t c = 0; c < plan->counter_count; c++) {
+        m->parents[c] = find_parent(sorted, plan->counter_count, plan->counters[c].name);
+        if (m->parents[c] == UINT32_MAX)
+            m->parents[c] = find_instructions(sorted, plan->counter_count, plan->counters[c].name);
+    }
+    return CW_OK;
+}
+
+/* From 0 to 1. */
+static double fraction(uint64_t key)
+{
+    return (double)(cw_sim_mix(key) % 10000) / 10000;
+}
+
+double cw_sim_model_count(const struct cw_sim_model *m, const struct cw_sim_moment *at, uint32_t counter,
+                          uint32_t instance)
+{
+    const struct cw_config_counter *c = &m->plan->counters[counter];
+    const double elapsed = floor(at->ns * cycles_a_ns);
+    double count = 0;
+    if (m->kinds[counter] == TIME)
+        return at->ns;
+    if (m->kinds[counter] == ELAPSED)
+        return elapsed;
+    if (m->kinds[counter] == ACTIVE)
+        return floor(elapsed * (least_active + 0.1 * fraction(at->key ^ instance)));
+    for (uint32_t r = 0; r < c->raw_count; r++)
+        count += floor(m->caps[c->raws[r]] * most_used * elapsed * at->share(at->of, c->raws[r], instance));
+    if (m->parents[counter] == UINT32_MAX || !c->raw_count)
+        return count;
+    double most = cw_sim_model_count(m, at, m->parents[counter], instance),
+           share = fraction(at->key ^ m->plan->raws[c->raws[0]]);
+    return fmin(count, floor(most * (ends_with(c->name, "_hit") ? 0.1 + 0.8 * share : 0.05 + 0.15 * share)));
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+/* Of a range in a pass: the kernel decides the size, the pass adds up to 1 % of noise. */
+struct run {
+    const struct cw_sim_gpu *gpu;
+    uint32_t counter, range, pass; /* pass: MIXED: that of each raw counter */
+};
+
+static uint32_t mixed_pass(const struct cw_sim_gpu *s, uint32_t counter, uint32_t raw);
+
+static double share_of_run(const void *of, uint32_t raw, uint32_t instance)
+{
+    const struct run *run = of;
+    const struct cw_sim_gpu *s = run->gpu;
+    uint32_t pass = run->pass == MIXED ? mixed_pass(s, run->counter, raw) : run->pass;
+    uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(run->range)));
     double spread = 1 + (double)(cw_sim_mix(key ^ instance) % 1000) / 10000;
     double noise = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(pass + 77u) ^ instance) % 100) / 10000;
-    return floor(size * spread * noise);
+    return (double)(key % 100000) / 100000 * spread * noise / 1.12;
 }
 
 /* The first of a mixed counter's passes that has the raw counter. */
@@ -124,20 +253,19 @@ static uint32_t column_pass(const struct cw_schema *schema, uint32_t column)
                                                                                  : MIXED;
 }
 
-void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range, uint64_t key)
+void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range)
 {
+    const uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(range));
+    double ns = (double)(1000 + cw_sim_mix(key) % 50000);
     for (uint32_t p = 0; p < s->plan->pass_count; p++)
-        s->durations[p] = (double)(1000 + cw_sim_mix(key ^ p) % 50000);
+        s->durations[p] = floor(ns * (1 + (double)(cw_sim_mix(key ^ p) % 100) / 10000));
     for (uint32_t c = 0; c < cw_schema_columns(s->schema); c++) {
         uint32_t number = cw_schema_column_counter(s->schema, c), pass = column_pass(s->schema, c);
-        const struct cw_config_counter *counter = &s->plan->counters[number];
-        uint32_t n = cw_sim_facts(counter).instances;
-        memset(s->instances[c], 0, n * sizeof *s->instances[c]);
-        for (uint32_t r = 0; r < counter->raw_count; r++) {
-            uint32_t from = pass == MIXED ? mixed_pass(s, number, counter->raws[r]) : pass;
-            for (uint32_t i = 0; i < n; i++)
-                s->instances[c][i] += raw_count(s, counter->raws[r], from, i, range);
-        }
+        uint32_t n = cw_sim_facts(&s->plan->counters[number]).instances;
+        const struct run run = {s, number, range, pass};
+        const struct cw_sim_moment at = {pass == MIXED ? s->durations[0] : s->durations[pass], key, share_of_run, &run};
+        for (uint32_t i = 0; i < n; i++)
+            s->instances[c][i] = cw_sim_model_count(&s->model, &at, number, i);
         s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
     }
 }
@@ -148,6 +276,8 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
     uint32_t columns = cw_schema_columns(schema);
     *s = (struct cw_sim_gpu){.plan = plan, .schema = schema, .seed = seed};
     enum cw_status status = cw_sim_check_limits(plan, err);
+    if (status == CW_OK)
+        status = cw_sim_model_make(&s->model, plan, arena, err);
     if (status != CW_OK)
         return status;
     s->instances = cw_arena_alloc(arena, columns, sizeof *s->instances);

@@ -7,7 +7,29 @@
 #include "image/config_image.h"
 #include "image/counter_data.h"
 
+/* What keeps the numbers of a plan's counters possible: no counter exceeds its peak in the cycles that its unit is
+ * active, none exceeds the counter whose name it continues (hits are at most lookups), and time and cycles agree. */
+struct cw_sim_model {
+    const struct cw_config_image *plan;
+    double *caps;      /* of each raw counter: the most for each active cycle */
+    uint32_t *parents; /* of each counter: the one whose name it continues; UINT32_MAX: none */
+    uint8_t *kinds;
+};
+enum cw_status cw_sim_model_make(struct cw_sim_model *model, const struct cw_config_image *plan, struct cw_arena *arena,
+                                 struct cw_error *err);
+
+/* What a counter counts in one instance. `share`: how much of what is possible a raw counter counts, from 0 to 1. */
+struct cw_sim_moment {
+    double ns;    /* how long it took */
+    uint64_t key; /* of what runs */
+    double (*share)(const void *of, uint32_t raw, uint32_t instance);
+    const void *of;
+};
+double cw_sim_model_count(const struct cw_sim_model *model, const struct cw_sim_moment *moment, uint32_t counter,
+                          uint32_t instance);
+
 struct cw_sim_gpu {
+    struct cw_sim_model model;
     uint64_t seed;
     const struct cw_config_image *plan;
     const struct cw_schema *schema;
@@ -22,7 +44,7 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_im
                                const struct cw_schema *schema, uint64_t seed, struct cw_arena *arena,
                                struct cw_error *err);
 /* Fills in values and durations of the range with this number. */
-void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number, uint64_t key);
+void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number);
 /* Refuses a plan whose passes break the limits, as hardware would. */
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* How many instances a counter has, and its peaks. */

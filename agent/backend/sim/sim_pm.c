@@ -33,6 +33,7 @@ struct simulation {
     uint64_t elsewhere;             /* launches on others */
     uint64_t taken;                 /* samples of each so far, with those that were lost */
     uint64_t period;                /* ns */
+    struct cw_sim_model model;
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
@@ -88,13 +89,19 @@ static enum cw_status write_clocks(struct simulation *s, uint64_t sample, struct
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* A raw counter's count in one instance: a size of its own, busier in some samples than in others. */
-static double raw_count(const struct simulation *s, uint64_t seed, uint32_t raw, uint32_t instance, uint64_t sample)
+/* A size of each raw counter's own, busier in some samples than in others. */
+struct moment {
+    const struct simulation *s;
+    uint64_t seed, sample;
+};
+
+static double share_of_sample(const void *of, uint32_t raw, uint32_t instance)
 {
-    uint64_t key = cw_sim_mix(seed ^ cw_sim_mix(s->plan->raws[raw]));
-    double busy = (double)(cw_sim_mix(seed ^ (sample / SAMPLES_A_LAUNCH)) % 1000) / 1000;
-    double spread = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(sample) ^ instance) % 1000) / 10000;
-    return floor((double)(key % 100000) * busy * spread);
+    const struct moment *m = of;
+    uint64_t key = cw_sim_mix(m->seed ^ cw_sim_mix(m->s->plan->raws[raw]));
+    double busy = (double)(cw_sim_mix(m->seed ^ (m->sample / SAMPLES_A_LAUNCH)) % 1000) / 1000;
+    double spread = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(m->sample) ^ instance) % 1000) / 10000;
+    return (double)(key % 100000) / 100000 * busy * spread / 1.1;
 }
 
 static void simulate_counter(struct simulation *s, uint64_t seed, uint32_t counter, uint32_t i, uint32_t count,
@@ -103,10 +110,10 @@ static void simulate_counter(struct simulation *s, uint64_t seed, uint32_t count
     const struct cw_config_counter *c = &s->plan->counters[counter];
     uint32_t n = cw_sim_facts(c).instances;
     double sum = 0, min = INFINITY, max = 0;
+    const struct moment of = {s, seed, sample};
+    const struct cw_sim_moment moment = {(double)s->period, cw_sim_mix(seed ^ sample), share_of_sample, &of};
     for (uint32_t k = 0; k < n; k++) {
-        double value = 0;
-        for (uint32_t r = 0; r < c->raw_count; r++)
-            value += raw_count(s, seed, c->raws[r], k, sample);
+        double value = cw_sim_model_count(&s->model, &moment, counter, k);
         sum += value;
         min = value < min ? value : min;
         max = value > max ? value : max;
@@ -234,6 +241,8 @@ static void take_line(void *user, const char *line)
 static enum cw_status prepare(struct simulation *s, struct cw_error *err)
 {
     enum cw_status status = cw_sim_check_limits(s->plan, err);
+    if (status == CW_OK)
+        status = cw_sim_model_make(&s->model, s->plan, s->arena, err);
     if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
         status = cw_error_nomem(err);
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);

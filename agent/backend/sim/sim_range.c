@@ -103,7 +103,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         range.block[0] = 128;
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
-    cw_sim_gpu_range(&s->gpu, number, key);
+    cw_sim_gpu_range(&s->gpu, number);
     for (uint32_t p = 0; p < s->base.parts.schema.pass_count; p++)
         s->clock += (uint64_t)s->gpu.durations[p];
     range.end_ns = s->clock;
