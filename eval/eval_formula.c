@@ -90,21 +90,37 @@ static void finish(const struct cw_formula_slot *result, uint32_t count, double 
     }
 }
 
+/* Values of parts but the last are kept below those that wait for an operation. */
+static uint32_t kept_parts(const struct cw_formula *formula)
+{
+    return formula->part_count - 1;
+}
+
 uint32_t cw_formula_depth(const struct cw_formula *formula)
 {
     uint32_t waiting = 0, most = 0;
-    for (uint32_t s = 0; s < formula->step_count; s++) {
+    for (uint32_t s = 0, part = 0; s < formula->step_count; s++) {
         waiting += 1 - cw_expr_takes(formula->steps[s].op);
         most = waiting > most ? waiting : most;
+        if (s + 1 == formula->parts[part].end) {
+            part++;
+            waiting = 0;
+        }
     }
-    return most;
+    return kept_parts(formula) + most;
+}
+
+static void copy(struct cw_formula_slot *to, const struct cw_formula_slot *from, uint32_t count)
+{
+    memcpy(to->values, from->values, count * sizeof *to->values);
+    memcpy(to->statuses, from->statuses, count);
 }
 
 void cw_formula_run(const struct cw_formula *formula, struct cw_formula_slot *slots, uint32_t count,
                     cw_formula_operand operand, void *context, double *values, int8_t *statuses)
 {
-    struct cw_formula_slot *top = slots; /* the next free one */
-    for (uint32_t s = 0; s < formula->step_count; s++) {
+    struct cw_formula_slot *bottom = slots + kept_parts(formula), *top = bottom; /* the next free one */
+    for (uint32_t s = 0, part = 0; s < formula->step_count; s++) {
         const struct cw_expr_step *step = &formula->steps[s];
         top -= cw_expr_takes(step->op);
         if (step->op == CW_EXPR_NUMBER) {
@@ -113,12 +129,18 @@ void cw_formula_run(const struct cw_formula *formula, struct cw_formula_slot *sl
             memset(top->statuses, CW_VALUE_OK, count);
         } else if (step->op == CW_EXPR_NAME) {
             operand(context, step->name, top->values, top->statuses);
+        } else if (step->op == CW_EXPR_PART) {
+            copy(top, &slots[step->name], count);
         } else if (step->op == CW_EXPR_IF) {
             choose(top, top + 1, top + 2, count);
         } else {
             apply(step->op, top, top + 1, count);
         }
         top++;
+        if (s + 1 == formula->parts[part].end && part < kept_parts(formula)) {
+            copy(&slots[part++], bottom, count);
+            top = bottom;
+        }
     }
-    finish(slots, count, values, statuses);
+    finish(bottom, count, values, statuses);
 }

@@ -6,6 +6,7 @@
 #include "lib/handles.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
+#include "metricdb/rules.h"
 #include "metricdb/term.h"
 #include "metricdb/term_text.h"
 
@@ -135,6 +136,34 @@ enum counterworks_status counterworks_metric_each(const struct counterworks_chip
         status = take_all_planned(chip, take, user);
     else
         take_all(chip->chip, which == COUNTERWORKS_EVERY, take, user);
+    return cw_lib_finish(&call, status, error);
+}
+
+static enum cw_status take_needed(const struct counterworks_chip *chip, const struct cw_rules *rules,
+                                  bool (*take)(void *, const char *), void *user, struct cw_arena *arena)
+{
+    struct all a = {.chip = rules->chip, .take = take, .user = user};
+    enum cw_status status = find_collected(&a, arena);
+    for (size_t i = 0; i < rules->metric_count && status == CW_OK && !a.enough; i++)
+        if (rules->metrics[i].type != CW_FORMULA)
+            status = take_planned(&a, rules->metrics[i]);
+    if (status == CW_OK && a.left_out && !a.enough)
+        tell_left_out(chip, &a);
+    return status;
+}
+
+enum counterworks_status counterworks_advice_metrics(const struct counterworks_chip *chip, const char *rules,
+                                                     bool (*take)(void *, const char *), void *user,
+                                                     struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    const struct cw_rules *all;
+    enum cw_status status =
+        arena ? cw_rules_load(&all, chip->chip, chip->folder, rules, arena, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = take_needed(chip, all, take, user, arena);
+    cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }
 

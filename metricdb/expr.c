@@ -21,7 +21,7 @@ static const struct {
     [CW_EXPR_LESS] = {"<", 2},          [CW_EXPR_LESS_EQUAL] = {"<=", 2},
     [CW_EXPR_GREATER] = {">", 2},       [CW_EXPR_GREATER_EQUAL] = {">=", 2},
     [CW_EXPR_EQUAL] = {"==", 2},        [CW_EXPR_NOT_EQUAL] = {"!=", 2},
-    [CW_EXPR_IF] = {"if", 3},
+    [CW_EXPR_IF] = {"if", 3},           [CW_EXPR_PART] = {"a part", 0},
 };
 
 static bool is_name_character(char c)

@@ -43,7 +43,8 @@ enum cw_expr_op {
     CW_EXPR_GREATER_EQUAL,
     CW_EXPR_EQUAL,
     CW_EXPR_NOT_EQUAL,
-    CW_EXPR_IF, /* condition, a, b: all three are computed, one is taken */
+    CW_EXPR_IF,   /* condition, a, b: all three are computed, one is taken */
+    CW_EXPR_PART, /* pushes; not of expressions, see metricdb/formula.h */
     CW_EXPR__COUNT
 };
 

@@ -14,8 +14,15 @@ struct cw_metric;
 
 enum {
     CW_FORMULAS_MAX = 4096,      /* in all files together */
-    CW_FORMULA_STEPS_MAX = 1024, /* with the formulas that it refers to */
-    CW_FORMULA_NESTING_MAX = 64  /* formulas that refer to formulas */
+    CW_FORMULA_STEPS_MAX = 8192, /* with the formulas that it refers to */
+    CW_FORMULA_PARTS_MAX = 256,
+    CW_FORMULA_NESTING_MAX = 64 /* formulas that refer to formulas */
+};
+
+/* What is computed by itself, and once: a formula that others refer to. The formula's own part is the last one. */
+struct cw_formula_part {
+    uint32_t formula; /* its index */
+    uint32_t end;     /* the first step behind it */
 };
 
 struct cw_formula {
@@ -28,7 +35,10 @@ struct cw_formula {
     bool constant;                 /* it refers to no metric, and is always `value` */
     double value;
     uint32_t step_count;
-    const struct cw_expr_step *steps; /* other formulas written out; CW_EXPR_NAME is an index into `metrics` */
+    /* Other formulas written out. CW_EXPR_NAME is an index into `metrics`, CW_EXPR_PART one into `parts`. */
+    const struct cw_expr_step *steps;
+    uint32_t part_count;
+    const struct cw_formula_part *parts; /* each leaves one value, for those behind it */
     uint32_t metric_count;
     const struct cw_metric *metrics; /* metricdb/metric.h; of the chip itself, each once */
     struct cw_list formulas;         /* those that the text names, each once */

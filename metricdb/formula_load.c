@@ -12,7 +12,7 @@
 #include "metricdb/term.h"
 #include "metricdb/yaml.h"
 
-enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
+enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48, SHORT = 16 };
 
 enum state { UNSEEN, OPEN, DONE, LEFT_OUT };
 
@@ -369,7 +369,8 @@ struct flat {
     struct cw_expr_step steps[CW_FORMULA_STEPS_MAX];
     struct cw_metric metrics[CW_EXPR_NAMES_MAX];
     uint32_t formulas[CW_EXPR_NAMES_MAX];
-    uint32_t step_count, metric_count, formula_count, stack;
+    struct cw_formula_part parts[CW_FORMULA_PARTS_MAX];
+    uint32_t step_count, metric_count, formula_count, part_count, stack;
     const char *what; /* is too much */
 };
 
@@ -401,18 +402,61 @@ static void add_step(struct flat *flat, struct cw_expr_step step, const struct c
         flat->steps[flat->step_count++] = step;
 }
 
-static void add_reference(struct flat *flat, const struct load *l, const struct cw_expr_step *step,
-                          const struct cw_metric *m)
+/* Which part is that of a formula; behind the last where there is none. */
+static uint32_t find_part(const struct flat *flat, uint32_t formula)
+{
+    uint32_t i = 0;
+    while (i < flat->part_count && flat->parts[i].formula != formula)
+        i++;
+    return i;
+}
+
+static void end_part(struct flat *flat, uint32_t formula)
+{
+    if (flat->part_count == CW_FORMULA_PARTS_MAX)
+        flat->what = "formulas";
+    if (!flat->what)
+        flat->parts[flat->part_count++] = (struct cw_formula_part){formula, flat->step_count};
+    flat->stack = 0;
+}
+
+/* The steps of a part of another formula. */
+static void add_steps(struct flat *flat, const struct cw_formula *other, uint32_t part, unsigned column)
+{
+    for (uint32_t i = part ? other->parts[part - 1].end : 0; i < other->parts[part].end && !flat->what; i++) {
+        struct cw_expr_step step = other->steps[i];
+        step.column = column;
+        if (step.op == CW_EXPR_PART)
+            step.name = find_part(flat, other->parts[step.name].formula);
+        add_step(flat, step, step.op == CW_EXPR_NAME ? &other->metrics[step.name] : NULL);
+    }
+}
+
+/* Short ones stand where they are referred to; others are parts, so that nothing grows with how often that is. */
+static bool is_short(const struct cw_formula *f)
+{
+    return f->part_count == 1 && f->step_count <= SHORT;
+}
+
+static void add_parts(struct flat *flat, const struct cw_formula *other, unsigned column)
+{
+    for (uint32_t part = 0; part < other->part_count && !flat->what; part++)
+        if (find_part(flat, other->parts[part].formula) == flat->part_count) {
+            add_steps(flat, other, part, column);
+            end_part(flat, other->parts[part].formula);
+        }
+}
+
+static void add_reference(struct flat *flat, const struct load *l, struct cw_expr_step step, const struct cw_metric *m)
 {
     if (m->type != CW_FORMULA) {
-        add_step(flat, *step, m);
-        return;
-    }
-    const struct cw_formula *other = &l->items[m->base];
-    for (uint32_t i = 0; i < other->step_count && !flat->what; i++) {
-        struct cw_expr_step inner = other->steps[i];
-        inner.column = step->column;
-        add_step(flat, inner, inner.op == CW_EXPR_NAME ? &other->metrics[inner.name] : NULL);
+        add_step(flat, step, m);
+    } else if (is_short(&l->items[m->base])) {
+        add_steps(flat, &l->items[m->base], 0, step.column);
+    } else {
+        step.op = CW_EXPR_PART;
+        step.name = find_part(flat, m->base);
+        add_step(flat, step, NULL);
     }
 }
 
@@ -432,27 +476,37 @@ static void write_out(struct load *l, const struct attempt *a)
         l->in.status = cw_error_nomem(l->in.err);
         return;
     }
-    flat->step_count = flat->metric_count = flat->formula_count = flat->stack = 0;
+    flat->step_count = flat->metric_count = flat->formula_count = flat->part_count = flat->stack = 0;
     flat->what = NULL;
     unsigned column = 1;
-    for (uint32_t i = 0; i < a->expr.name_count; i++)
-        if (a->refs[i].metric.type == CW_FORMULA)
-            flat->formulas[flat->formula_count++] = a->refs[i].metric.base;
+    for (uint32_t i = 0; i < a->expr.name_count && !flat->what; i++) {
+        if (a->refs[i].metric.type != CW_FORMULA)
+            continue;
+        const struct cw_formula *other = &l->items[a->refs[i].metric.base];
+        flat->formulas[flat->formula_count++] = a->refs[i].metric.base;
+        column = a->refs[i].column;
+        if (!is_short(other))
+            add_parts(flat, other, column);
+    }
     for (uint32_t i = 0; i < a->expr.step_count && !flat->what; i++) {
         const struct cw_expr_step *step = &a->expr.steps[i];
         column = step->column;
         if (step->op == CW_EXPR_NAME)
-            add_reference(flat, l, step, &a->refs[step->name].metric);
+            add_reference(flat, l, *step, &a->refs[step->name].metric);
         else
             add_step(flat, *step, NULL);
     }
+    end_part(flat, (uint32_t)(f - l->items));
     if (flat->what) {
         char message[160];
         snprintf(message, sizeof message, "found too many %s, with the formulas that this one refers to", flat->what);
         fail_in(l, a->text, column, message);
     }
-    cw_yaml_spend(&l->in, a->text, flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics);
+    cw_yaml_spend(&l->in, a->text,
+                  flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics +
+                      flat->part_count * sizeof *f->parts);
     f->steps = keep(l, flat->steps, f->step_count = flat->step_count, sizeof *f->steps);
+    f->parts = keep(l, flat->parts, f->part_count = flat->part_count, sizeof *f->parts);
     f->metrics = keep(l, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
     f->formulas.items = keep(l, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
     free(flat);
@@ -534,6 +588,8 @@ static void close_gaps(struct load *l, struct cw_formulas *table)
         const struct cw_list *to = &l->items[i].formulas;
         for (uint32_t k = 0; now[i] != CW_NONE && k < to->count; k++)
             ((uint32_t *)to->items)[k] = now[to->items[k]];
+        for (uint32_t k = 0; now[i] != CW_NONE && k < l->items[i].part_count; k++)
+            ((struct cw_formula_part *)l->items[i].parts)[k].formula = now[l->items[i].parts[k].formula];
         if (now[i] != CW_NONE)
             l->items[now[i]] = l->items[i];
     }

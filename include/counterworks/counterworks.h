@@ -125,8 +125,8 @@ enum counterworks_status counterworks_metric_each(const struct counterworks_chip
 enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *set,
                                                   bool (*take)(void *user, const char *name), void *user,
                                                   struct counterworks_error *error);
-/* The same for the metrics that "metric-eval advise" needs: those of the rules of the data folder and of `rules`, a file
- * or a folder of one's own, or NULL. */
+/* The same for the metrics that "metric-eval advise" needs and that can be collected: those of the rules of the data
+ * folder and of `rules`, a file or a folder of one's own, or NULL. */
 enum counterworks_status counterworks_advice_metrics(const struct counterworks_chip *chip, const char *rules,
                                                      bool (*take)(void *user, const char *name), void *user,
                                                      struct counterworks_error *error);

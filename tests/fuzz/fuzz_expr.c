@@ -9,12 +9,13 @@
 #include "tests/support/small_chip.h"
 
 /* A program never takes more values than there are, and leaves one. */
-static void check_steps(const struct cw_expr_step *steps, uint32_t count, uint32_t names)
+static void check_steps(const struct cw_expr_step *steps, uint32_t count, uint32_t names, uint32_t parts)
 {
     uint32_t stack = 0;
     for (uint32_t i = 0; i < count; i++) {
         CW_FUZZ_CHECK(stack >= cw_expr_takes(steps[i].op));
         CW_FUZZ_CHECK(steps[i].op != CW_EXPR_NAME || steps[i].name < names);
+        CW_FUZZ_CHECK(steps[i].op != CW_EXPR_PART || steps[i].name < parts);
         stack = stack + 1 - cw_expr_takes(steps[i].op);
         CW_FUZZ_CHECK(stack <= CW_EXPR_STACK_MAX);
     }
@@ -30,7 +31,7 @@ static void check_expression(const char *text, struct cw_arena *arena)
     CW_FUZZ_CHECK(status == err.code);
     CW_FUZZ_CHECK(status == CW_OK || (err.line == 1 && err.column >= 1 && err.column <= strlen(text) + 1));
     if (status == CW_OK)
-        check_steps(expr.steps, expr.step_count, expr.name_count);
+        check_steps(expr.steps, expr.step_count, expr.name_count, 0);
 }
 
 static void operand(void *context, uint32_t metric, double *values, int8_t *statuses)
@@ -51,12 +52,14 @@ static void check_formula(const struct cw_chip *chip, uint32_t index)
 {
     const struct cw_formula *f = &chip->formulas->items[index];
     const struct cw_metric m = {.type = CW_FORMULA, .base = index};
-    static struct cw_formula_slot slots[CW_EXPR_STACK_MAX];
+    static struct cw_formula_slot slots[CW_EXPR_STACK_MAX + CW_FORMULA_PARTS_MAX];
     double value;
     int8_t status;
-    check_steps(f->steps, f->step_count, f->metric_count);
+    for (uint32_t p = 0, first = 0; p < f->part_count; first = f->parts[p++].end)
+        check_steps(f->steps + first, f->parts[p].end - first, f->metric_count, p);
+    CW_FUZZ_CHECK(f->parts[f->part_count - 1].end == f->step_count && f->parts[f->part_count - 1].formula == index);
     CW_FUZZ_CHECK(cw_formulas_find(chip, f->name) == index);
-    CW_FUZZ_CHECK(cw_formula_depth(f) <= CW_EXPR_STACK_MAX);
+    CW_FUZZ_CHECK(cw_formula_depth(f) <= sizeof slots / sizeof *slots);
     cw_formula_run(f, slots, 1, operand, (void *)(uintptr_t)f, &value, &status);
     CW_FUZZ_CHECK(status >= 0 && status < CW_VALUE_STATUS_COUNT);
     cw_metric_needs(&(struct cw_needs){.chip = chip, .add = check_needed, .context = (void *)(uintptr_t)chip}, &m,

@@ -284,17 +284,46 @@ static const char *chain(int count, const char *format)
 
 Test(formula, limits)
 {
-    struct cw_error deep = CW_ERROR_INIT, wide = CW_ERROR_INIT, waiting = CW_ERROR_INIT;
+    struct cw_error deep = CW_ERROR_INIT;
     const struct cw_chip *plain = chip;
     cr_expect_eq(load(chain(63, "  m%d: {formula: m%d}\n"), "f", NULL), CW_OK);
     chip = plain;
     cr_expect_eq(load(chain(64, "  m%d: {formula: m%d}\n"), "f", &deep), CW_ERR_INPUT);
     cr_expect_str_eq(deep.message, "found formulas that refer to formulas more than 64 deep");
-    cr_expect_eq(load(chain(40, "  m%d: {formula: m%d + m%d}\n"), "f", &wide), CW_ERR_INPUT);
-    cr_expect_str_eq(wide.message, "found too many steps, with the formulas that this one refers to");
-    cr_expect_eq(load(chain(40, "  m%d: {formula: 2 * m%d}\n"), "f", &waiting), CW_ERR_INPUT);
-    cr_expect_str_eq(waiting.message,
-                     "found too many values that wait for an operation, with the formulas that this one refers to");
+}
+
+/* Written out where it is referred to, the last would be of 2^40 steps. */
+Test(formula, what_is_referred_to_often_is_a_part)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    cr_assert_eq(load(chain(40, "  m%d: {formula: m%d + m%d}\n"), "f", &err), CW_OK, "%s", err.message);
+    const struct cw_formula *last = find("m40");
+    cr_expect(last->step_count < 300 && last->part_count > 5 && last->metric_count == 1);
+    cr_expect_eq(last->parts[last->part_count - 1].end, last->step_count);
+    cr_expect_str_eq(chip->formulas->items[last->parts[last->part_count - 1].formula].name, "m40");
+}
+
+/* A formula of so many others of 19 steps each. */
+static const char *sum(int count)
+{
+    char *all = cw_arena_alloc(arena, 100000, 1), *at = all;
+    at += sprintf(at, "schema: 1\nmetrics:\n  all: {formula: m0");
+    for (int i = 1; i < count; i++)
+        at += sprintf(at, "+m%d", i);
+    at += sprintf(at, "}\n");
+    for (int i = 0; i < count; i++)
+        at += sprintf(at, "  m%d: {formula: 1+1+1+1+1+1+1+1+1+1}\n", i);
+    return all;
+}
+
+Test(formula, most_parts)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    const struct cw_chip *plain = chip;
+    cr_expect_eq(load(sum(255), "f", &err), CW_OK, "%s", err.message);
+    chip = plain;
+    cr_expect_eq(load(sum(256), "f", &err), CW_ERR_INPUT);
+    cr_expect_str_eq(err.message, "found too many formulas, with the formulas that this one refers to");
 }
 
 /* ---- alternatives, and formulas of a data folder ---------------------------------------------------------------- */

@@ -187,13 +187,13 @@ Test(rules, mistakes_have_a_place)
 }
 
 /* Values that refer to values twice would be of any length when written out. */
-Test(rules, what_grows_without_end_is_refused)
+Test(rules, values_do_not_grow)
 {
     char text[4000] = "schema: 1\nvalues:\n  v0: sm__cycles_active.sum\n";
     for (int i = 1; i < 40; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "  v%d: v%d + v%d\n", i, i - 1, i - 1);
-    cr_expect_eq(load(text), CW_ERR_INPUT);
-    cr_expect(strstr(err.message, "too many steps"), "%s", err.message);
+    cr_assert_eq(load(text), CW_OK, "%s", err.message);
+    cr_expect(rules->chip->formulas->items[cw_formulas_find(rules->chip, "value.v39")].step_count < 300);
 }
 
 Test(rules, memory_may_run_out_anywhere)
