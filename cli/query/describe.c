@@ -339,7 +339,9 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
     if (f->confirmed)
         cw_text_print(stdout, " (%" PRIu32 ")", f->confirmed);
     cw_text_print(stdout, "\n");
-    if (f->not_collected)
+    if (!f->counters.count && f->passes) /* a plan has one in any case */
+        print_line("passes", "none: it needs no counter");
+    else if (f->not_collected)
         print_line("passes", f->not_collected);
     else
         cw_text_print(stdout, "  %-13s %" PRIu32 " when collected alone\n", "passes", f->passes);
@@ -381,7 +383,9 @@ static json_t *json_of(const struct facts *f, const struct cw_chip *chip)
                      "derived_as", f->derived, "counters", json_of_counters(f, chip), "raw_counters",
                      json_of_raws(f, chip), "peak", isnan(f->peak) ? json_null() : json_real(f->peak), "evidence",
                      f->evidence, "confirmed", (json_int_t)f->confirmed, "passes",
-                     f->not_collected ? json_null() : json_integer(f->passes));
+                     f->not_collected    ? json_null()
+                     : f->counters.count ? json_integer(f->passes)
+                                         : json_integer(0));
 }
 
 static enum cw_status print_json(const struct facts *facts, size_t count, const struct cw_chip *chip,
