@@ -74,6 +74,20 @@ Test(eval_advice, gains_stay_within_bounds)
     cr_expect(gain_of("when: 1, gain: 1, refuted_by: [0, 1]") == -1);
 }
 
+Test(eval_advice, values_that_are_referred_to_often)
+{
+    char text[2000] = "schema: 1\nvalues:\n  v0: sm__inst.sum - 1599 + 0 + 0 + 0 + 0 + 0 + 0 + 0\n";
+    for (int i = 1; i <= 10; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "  v%d: v%d + v%d\n", i, i - 1, i - 1);
+    strcat(text, "rules:\n  r: {title: t, text: x, fix: f, when: v10 / v9 - v1, gain: v10 / 4096 + v8 / 1024}\n"
+                 "  s: {title: t, text: x, fix: f, when: v10, gain: v10 / 4096 + v8 / 1024}\n");
+    long_enough();
+    advise(text);
+    cr_assert(advice.kernels[0].finding_count == 1);
+    cr_expect_str_eq(finding(0, 0)->rule->id, "s");
+    cr_expect(finding(0, 0)->gain == 0.5);
+}
+
 Test(eval_advice, notes_stand_alone)
 {
     long_enough();
