@@ -70,6 +70,7 @@ struct printing {
     FILE *out;
     const struct cw_advice_view *view;
     int width;
+    bool mixed; /* a value that mixes passes was shown */
     enum cw_status status;
 };
 
@@ -137,36 +138,59 @@ static void put_size(const struct printing *p, const char *what, const uint32_t 
 
 static void put_limiter(const struct printing *p, const struct cw_advice_kernel *k)
 {
-    const struct cw_advice_step *last = k->step_count ? &k->steps[k->step_count - 1] : NULL;
-    cw_text_print(p->out, "%*slimited by ", INDENT, "");
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "limited by ");
     for (size_t i = 0; i < k->step_count; i++) {
-        cw_text_print(p->out, "%s%s", i ? " > " : "", k->steps[i].node->id);
+        cw_write_format(&line, "%s%s", i ? " > " : "", k->steps[i].node->id);
         if (isfinite(k->steps[i].value))
-            cw_text_print(p->out, " %.0f %%", 100 * k->steps[i].value);
+            cw_write_format(&line, " %.0f %%", 100 * k->steps[i].value);
     }
-    cw_text_print(p->out, "%s (confidence: %s)\n", last ? "" : "something that these metrics do not show",
-                  cw_confidence_text(k->confidence));
-    if (last) {
-        cw_text_print(p->out, "%*s", INDENT + 2, "");
-        put_wrapped(p, INDENT + 2, last->node->title);
-    }
+    if (k->step_count)
+        cw_write_format(&line, ": %s (confidence: %s)", k->steps[k->step_count - 1].node->title,
+                        cw_confidence_text(k->confidence));
+    else
+        cw_write_format(&line, "something that these metrics do not show");
+    cw_write_bytes(&line, "", 1);
+    cw_text_print(p->out, "%*s", INDENT, "");
+    if (line.status == CW_OK)
+        put_wrapped(p, INDENT, (const char *)line.data);
+    cw_writer_free(&line);
 }
 
-static void put_evidence(const struct printing *p, const struct cw_advice_finding *f, int column)
+/* A value with its unit where that fits into so many columns, and the mark of a status that is not "ok". */
+static void put_value(struct printing *p, const struct cw_advice_value *v, int room)
+{
+    struct cw_advice_value shown = *v;
+    const bool mixed = v->status == CW_VALUE_MIXED_PASSES;
+    for (int tries = 0; tries < 2; tries++) {
+        struct cw_writer text;
+        cw_writer_init(&text);
+        write_shown(&text, &shown);
+        cw_write_format(&text, "%s", mixed ? " ~" : "");
+        cw_write_bytes(&text, "", 1);
+        const bool fits = text.status != CW_OK || tries || (int)cw_text_columns((const char *)text.data) <= room;
+        if (fits && text.status == CW_OK)
+            cw_text_print(p->out, "%s", (const char *)text.data);
+        cw_writer_free(&text);
+        shown.unit = "";
+        if (fits)
+            break;
+    }
+    if (v->status && !mixed)
+        cw_text_print(p->out, " (%s)", cw_value_status_text((enum cw_value_status)v->status));
+    putc('\n', p->out);
+    p->mixed = p->mixed || mixed;
+}
+
+static void put_evidence(struct printing *p, const struct cw_advice_finding *f, int column)
 {
     int names = 0;
     for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++)
         names = (int)cw_text_columns(f->evidence[i].name) > names ? (int)cw_text_columns(f->evidence[i].name) : names;
     for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++) {
-        const struct cw_advice_value *v = &f->evidence[i];
-        struct cw_writer value;
-        cw_writer_init(&value);
-        write_shown(&value, v);
-        cw_write_bytes(&value, "", 1);
-        cw_text_print(p->out, "%*s%-*s  %s%s%s%s\n", column, "", names, v->name,
-                      value.status == CW_OK ? (const char *)value.data : "", v->status ? " (" : "",
-                      v->status ? cw_value_status_text((enum cw_value_status)v->status) : "", v->status ? ")" : "");
-        cw_writer_free(&value);
+        cw_text_print(p->out, "%*s%-*s  ", column, "", names, f->evidence[i].name);
+        put_value(p, &f->evidence[i], p->width - column - names - 2);
     }
     for (size_t i = 0; i < f->line_count; i++)
         cw_text_print(p->out, "%*s%s:%" PRIu32 "  %.0f %% of its samples\n", column, "", f->lines[i].file,
@@ -181,11 +205,11 @@ static void put_finding(struct printing *p, const struct cw_advice_finding *f)
         p->status = CW_ERR_NOMEM;
         return;
     }
+    char gain[16] = "";
+    if (!f->rule->note)
+        snprintf(gain, sizeof gain, "-%.0f %%", 100 * f->gain);
     bold(p, true);
-    if (f->rule->note)
-        cw_text_print(p->out, "%*s", column, "");
-    else
-        cw_text_print(p->out, "%*s-%3.0f %%  ", INDENT, "", 100 * f->gain);
+    cw_text_print(p->out, "%*s  ", column - 2, gain);
     bold(p, false);
     cw_text_print(p->out, "%s: %s%s%s%s\n", f->rule->id, f->rule->title,
                   f->confidence == CW_CONFIDENCE_HIGH ? "" : " (confidence: ",
@@ -193,8 +217,8 @@ static void put_finding(struct printing *p, const struct cw_advice_finding *f)
                   f->confidence == CW_CONFIDENCE_HIGH ? "" : ")");
     cw_text_print(p->out, "%*s", column, "");
     put_wrapped(p, column, text);
-    cw_text_print(p->out, "%*s", column, "");
-    put_wrapped(p, column, f->rule->fix);
+    cw_text_print(p->out, "%*sTo do: ", column, "");
+    put_wrapped(p, column + 7, f->rule->fix);
     put_evidence(p, f, column);
 }
 
@@ -303,6 +327,8 @@ static void put_end(const struct printing *p, size_t shown)
     if (a->limiters_unchecked)
         put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
+    if (p->mixed)
+        fputs("~ mixed passes: its counters come from different passes\n", p->out);
     if (p->view->samples)
         cw_text_print(p->out, "%s has samples of %zu of the %zu kernels.\n", p->view->samples, a->sampled,
                       a->kernel_count);
@@ -313,7 +339,7 @@ enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *
     const struct cw_advice_view *view = content;
     const struct cw_advice *a = view->advice;
     const size_t count = view->top && view->top < a->kernel_count ? view->top : a->kernel_count;
-    struct printing p = {out, view, USUAL_WIDTH, CW_OK};
+    struct printing p = {.out = out, .view = view, .width = USUAL_WIDTH};
     char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
     uint64_t launches = 0;
     if (view->width)
