@@ -3,7 +3,7 @@
 data=$SOURCE/data
 for chip in "$data"/chips/*.yaml; do
     chip=$(basename "$chip" .yaml)
-    metric-query lint --chip "$chip" | grep -E 'error: .*\[rule-'
+    case $chip in gh100 | gb202 | tu102 | gv100) metric-query lint --chip "$chip" | grep -E 'error: .*\[rule-' ;; esac
     [ "$chip" = gv11b ] || metric-config --chip "$chip" --for-advice --no-native -o plan.cwc 2>errors || echo "$chip: no plan"
 done
 metric-config --chip gv11b --for-advice --no-native -o plan.cwc 2>&1 | grep -v 'left out'
