@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/usage.h"
 #include "cli/eval/run.h"
 #include "eval/advice.h"
+#include "metricdb/glossary.h"
 
 enum { INSTRUCTIONS_TOP = 10 };
 
@@ -104,6 +106,7 @@ static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_ro
                                      .result = &r->result,
                                      .sections = shown->sections,
                                      .advice = shown->advice,
+                                     .readings = shown->readings,
                                      .wide = r->o->wide};
     return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
 }
@@ -124,20 +127,45 @@ static enum cw_status write_files(struct cw_eval_run *r)
 }
 
 /* What limits the groups, and what to change; nothing of devices and the like, and of more groups than somebody reads.
- */
+ * Rules that cannot be read are told and left out: the times are there without them. */
 static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *groups, const struct cw_advice **advice)
 {
     enum { MOST_GROUPS = 10000 };
     struct cw_advice *made = cw_arena_alloc(r->arena, 1, sizeof *made);
+    struct cw_error wrong = CW_ERROR_INIT;
     const struct cw_rules *rules;
     if (groups->by > CW_BY_RANGE || groups->count > MOST_GROUPS)
         return CW_OK;
     enum cw_status status =
-        made ? cw_rules_load(&rules, r->result.chip, r->chip->folder, NULL, r->arena, r->err) : cw_error_nomem(r->err);
+        made ? cw_rules_load(&rules, r->result.chip, r->chip->folder, NULL, r->arena, &wrong) : cw_error_nomem(&wrong);
     if (status == CW_OK)
-        status = cw_advise(made, rules, groups, LEAST_GAIN, r->arena, r->err);
-    *advice = made;
-    return status;
+        status = cw_advise(made, rules, groups, LEAST_GAIN, r->arena, &wrong);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(r->err);
+    if (status != CW_OK && r->chip->tell)
+        cw_usage_fail(&wrong);
+    *advice = status == CW_OK ? made : NULL;
+    return CW_OK;
+}
+
+/* What values of the result tell, where the glossary is there. */
+static enum cw_status add_readings(struct cw_eval_run *r, const char *const **readings)
+{
+    const struct cw_glossary *glossary;
+    const char **list = cw_arena_alloc(r->arena, r->result.metric_count, sizeof *list);
+    struct cw_error wrong = CW_ERROR_INIT;
+    const enum cw_status status =
+        list ? cw_glossary_load_about(&glossary, r->chip->folder, NULL, r->arena, &wrong) : cw_error_nomem(&wrong);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(r->err);
+    for (uint32_t m = 0; status == CW_OK && m < r->result.metric_count; m++) {
+        const char *base = cw_arena_strndup(r->arena, r->result.names[m], strcspn(r->result.names[m], "."));
+        if (!base)
+            return cw_error_nomem(r->err);
+        list[m] = cw_glossary_reading(glossary, base);
+    }
+    *readings = list;
+    return CW_OK;
 }
 
 /* A list of kernels needs no metrics but those that are named; one kernel in full has what was planned. */
@@ -162,6 +190,8 @@ static enum cw_status print_rows(struct cw_eval_run *r)
         r->result.metric_count = 0;
         cw_lib_tell_incomplete(r->capture, r->chip);
     }
+    if (status == CW_OK && one && !r->o->quiet)
+        status = add_readings(r, &shown.readings);
     if (status == CW_OK)
         status = make_output(r, rows, &shown, &output);
     return status == CW_OK ? cw_eval_print(r, &output) : status;

@@ -114,7 +114,7 @@ static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, c
     const double **values = NULL;
     uint32_t kept = 0, unknown = 0;
     enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", r->arena, r->err);
-    if (status != CW_OK)
+    if (status == CW_ERR_INPUT) /* of the command line */
         r->err->code = status = CW_ERR_USAGE;
     if (status == CW_OK)
         status = find_values(r, rows, expr.names, expr.name_count, &values);

@@ -57,11 +57,13 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 {
     const struct cw_output_rows *rows = o->result;
     const bool one = rows->count == 1 && !rows->left && rows->result->metric_count;
-    if (!rows->wide && !one && cw_rows_list_fits(rows, style)) {
-        cw_rows_put_list(rows, style, out);
-        return CW_OK;
-    }
-    const enum cw_status status = cw_rows_put_full(rows->result, rows, style, out, err);
+    bool listed = false;
+    enum cw_status status = CW_OK;
+    if (!rows->wide && !one)
+        status = cw_rows_put_list(rows, style, out, &listed, err);
+    if (status != CW_OK || listed)
+        return status;
+    status = cw_rows_put_full(rows->result, rows, style, out, err);
     if (status == CW_OK && rows->left && !style->quiet)
         fprintf(out, "\n%" PRIu32 " more; --top N shows more\n", rows->left);
     return status;

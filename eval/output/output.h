@@ -59,6 +59,7 @@ struct cw_output_rows {
     const struct cw_result *result;
     const struct cw_sections *sections; /* of no sections where there are none */
     const struct cw_advice *advice;     /* on the groups, or NULL */
+    const char *const *readings;        /* of each metric: what a high or low value tells, or NULL; may be NULL */
     bool wide;
 };
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,

@@ -225,6 +225,42 @@ static void put_section_title(const struct full *f, FILE *out)
     putc('\n', out);
 }
 
+/* Whether there is reason to read what a value tells: stalls that take a tenth, shares of a peak that are not small,
+ * and the first of several values of one counter. */
+static bool is_telling(const struct full *f, uint32_t metric, const char *text)
+{
+    const double value = value_of(f, metric);
+    const bool of_high = strncmp(text, "High", 4) == 0 || strncmp(text, "Above", 5) == 0;
+    const bool first = f->begin == f->first[0] || f->rows->readings[f->order[f->begin - 1]] != text;
+    if (f->section && f->section->shares)
+        return value >= 0.1 * f->sum;
+    return value > 0 && first && !(of_high && strcmp(f->result->units[metric], "%") == 0 && value < 50);
+}
+
+/* What a value tells, under it: the first sentence, in lines of the window's width. */
+static void put_reading(const struct full *f, FILE *out)
+{
+    enum { INDENT = 6, WIDTH = 100 };
+    const uint32_t metric = f->order[f->begin];
+    const char *text = f->rows->readings ? f->rows->readings[metric] : NULL;
+    const int width = f->style->width ? (int)f->style->width : WIDTH;
+    if (!text || f->result->row_count > 1 || !is_telling(f, metric, text))
+        return;
+    const char *end = strstr(text, ". ");
+    fputs(f->style->bold ? "\033[2m" : "", out);
+    for (int column = 0; *text; text += strspn(text, " ")) {
+        const int length = (int)strcspn(text, " ");
+        const bool next = !column || column + 1 + length > width;
+        fputs(next && column ? "\n" : "", out);
+        cw_text_print(out, "%*s%.*s", next ? INDENT : 1, "", length, text);
+        column = (next ? INDENT : column + 1) + length;
+        text += length;
+        if (end && text == end + 1)
+            break;
+    }
+    fputs(f->style->bold ? "\033[0m\n" : "\n", out);
+}
+
 /* The widths that a section needs, and of the window has. */
 static void measure(const struct full *f, struct cw_terminal_layout *layout, const struct cw_output_table *t)
 {
@@ -236,6 +272,17 @@ static void measure(const struct full *f, struct cw_terminal_layout *layout, con
     layout->widths[1] = layout->widths[1] > UNIT_MOST ? UNIT_MOST : layout->widths[1];
     layout->widths[4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
     cw_terminal_fit(layout, t, 0, f->style->width);
+}
+
+static void put_section(struct full *f, const struct cw_terminal_layout *layout, struct cw_output_table t, FILE *out)
+{
+    const uint64_t count = t.row_count;
+    put_section_title(f, out);
+    t.row_count = 1;
+    for (uint64_t i = 0; i < count; i++, f->begin++) {
+        cw_terminal_put_rows(layout, &t, out);
+        put_reading(f, out);
+    }
 }
 
 enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_output_rows *rows,
@@ -253,8 +300,9 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
                 continue;
             measure(&f, &layout, &t);
             if (f.section_count)
-                put_section_title(&f, out);
-            (f.section_count ? cw_terminal_put_rows : cw_terminal_put)(&layout, &t, out);
+                put_section(&f, &layout, t, out);
+            else
+                cw_terminal_put(&layout, &t, out);
         }
     }
     if (status == CW_OK && !result->row_count)

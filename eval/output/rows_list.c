@@ -157,18 +157,19 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Whether launches of several shapes have one name. */
-static bool names_repeat(const struct cw_output_rows *rows)
+static enum cw_status find_repeated(const struct cw_output_rows *rows, bool *repeat, struct cw_error *err)
 {
     const char **names = calloc((size_t)rows->count + 1, sizeof *names);
-    bool repeat = !names;
-    for (uint32_t i = 0; names && i < rows->count; i++)
+    *repeat = false;
+    if (!names)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < rows->count; i++)
         names[i] = rows->groups->items[rows->rows[i]].name;
-    if (names)
-        qsort(names, rows->count, sizeof *names, by_text);
-    for (uint32_t i = 1; names && i < rows->count; i++)
-        repeat = repeat || strcmp(names[i - 1], names[i]) == 0;
+    qsort(names, rows->count, sizeof *names, by_text);
+    for (uint32_t i = 1; i < rows->count && rows->groups->by == CW_BY_KERNEL && is_launch(rows); i++)
+        *repeat = *repeat || strcmp(names[i - 1], names[i]) == 0;
     free(names);
-    return repeat && rows->groups->by == CW_BY_KERNEL && is_launch(rows);
+    return CW_OK;
 }
 
 /* The last step of "latency > barrier", and "uncoalesced-global 84%". */
@@ -276,13 +277,6 @@ static int name_room(struct list *l, struct form form, unsigned width)
     return room - 2;
 }
 
-static struct list begin_list(const struct cw_output_rows *rows)
-{
-    struct list list = {.rows = rows, .shapes = names_repeat(rows)};
-    look_for_advice(&list);
-    return list;
-}
-
 /* The first form that leaves enough for the names; in a file or a pipe there is room for all. False where none does. */
 static bool choose_form(struct list *l, const struct cw_terminal_style *style, struct form *form)
 {
@@ -299,13 +293,6 @@ static bool choose_form(struct list *l, const struct cw_terminal_style *style, s
             return true;
     }
     return !metrics;
-}
-
-bool cw_rows_list_fits(const struct cw_output_rows *rows, const struct cw_terminal_style *style)
-{
-    struct list list = begin_list(rows);
-    struct form form;
-    return choose_form(&list, style, &form);
 }
 
 static void put_footer(const struct list *l, FILE *out)
@@ -335,20 +322,17 @@ static void put_letters(const struct list *l, FILE *out)
     putc('\n', out);
 }
 
-void cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out)
+static void put_list(struct list *l, struct form form, const struct cw_terminal_style *style, FILE *out)
 {
-    struct list list = begin_list(rows);
     struct cw_terminal_layout layout = {0};
-    const struct cw_result *r = rows->result;
-    struct form form = {0};
-    choose_form(&list, style, &form);
-    const int room = style->width ? name_room(&list, form, style->width) : 0;
-    const struct cw_output_table t = lay_out(&list, form);
-    list.name_width = style->width ? (room > NAME_LEAST ? room : NAME_LEAST) : 0;
+    const struct cw_result *r = l->rows->result;
+    const int room = style->width ? name_room(l, form, style->width) : 0;
+    const struct cw_output_table t = lay_out(l, form);
+    l->name_width = style->width ? (room > NAME_LEAST ? room : NAME_LEAST) : 0;
     if (!style->quiet)
-        put_summary(rows, out);
+        put_summary(l->rows, out);
     if (form.letters)
-        put_letters(&list, out);
+        put_letters(l, out);
     cw_terminal_measure(&layout, &t);
     cw_terminal_put(&layout, &t, out);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
@@ -356,5 +340,18 @@ void cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_termina
     if (style->quiet)
         return;
     cw_terminal_legend(&layout, out);
-    put_footer(&list, out);
+    put_footer(l, out);
+}
+
+enum cw_status cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out,
+                                bool *fits, struct cw_error *err)
+{
+    struct list list = {.rows = rows};
+    struct form form = {0};
+    const enum cw_status status = find_repeated(rows, &list.shapes, err);
+    look_for_advice(&list);
+    *fits = choose_form(&list, style, &form);
+    if (status == CW_OK && *fits)
+        put_list(&list, form, style, out);
+    return status;
 }

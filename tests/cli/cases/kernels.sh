@@ -4,13 +4,14 @@ captures=$SOURCE/data/captures
 steps=$captures/torch_steps.cwd
 fail() { "$@"; echo "status $?"; }
 echo == a list
-metric-eval "$run" --top 3
+metric-eval "$run" --top 1
+metric-eval "$captures/threads.cwd"
 echo == in a terminal of so many columns
 # terminal COLUMNS COMMAND: what it prints there
 terminal() { script -qec "stty cols $1; ${*:2}" /dev/null </dev/null | tr -d '\r'; }
 widest() { sed 's/\x1b\[[0-9]*m//g' | python3 -c 'import sys; print(max(len(line.rstrip("\n")) for line in sys.stdin))'; }
-terminal 100 metric-eval "$run" --top 2
-terminal 80 metric-eval "$run" --top 2 --quiet
+terminal 100 metric-eval "$run" --kernel k1[01]a --by range -m gpu__time_duration.sum,dram__bytes.sum --quiet --top 2
+terminal 80 metric-eval "$run" --top 1 --quiet
 for columns in 80 100 200; do
     for capture in "$run" "$captures"/{gemm,pc_gemm,sass_gemm,pm_gemm,pm_gpus,threads,nvtx_batch}.cwd; do
         width=$(terminal $columns metric-eval "$capture" | widest)
@@ -39,15 +40,15 @@ metric-eval "$steps" --range 1-2 --csv - -m gpu__time_duration.sum
 metric-eval "$steps" --range 3,0 --by range --quiet
 metric-eval "$steps" --range 2-99 --quiet
 metric-eval explain "$steps" gpu__time_duration.sum --range 3 | head -n 1
-metric-eval "$run" --kernel '^k1[01]a' --quiet
+metric-eval "$run" --kernel '^k1[01]a' --quiet -m dram__bytes.sum
 fail metric-eval "$steps" --range 4
 fail metric-eval "$steps" --range 2-1
 fail metric-eval "$steps" --range 1,,2
 fail metric-eval "$steps" --kernel step
 echo == filters and order
-metric-eval "$run" --filter 'dram__bytes.sum > 4e8' --filter 'share < 0.03' --sort dram__bytes.sum
-metric-eval "$run" --sort total:asc --top 2 --quiet
-metric-eval "$run" --sort name:desc --top 2 --quiet
+metric-eval "$run" --filter 'dram__bytes.sum > 4e8' --filter 'share < 0.03' --sort dram__bytes.sum -m dram__bytes.sum
+metric-eval "$run" --sort total:asc --top 2 --quiet -m dram__bytes.sum
+metric-eval "$run" --sort name:desc --top 2 --quiet -m dram__bytes.sum
 metric-eval "$run" --filter 'launches > 1' --quiet
 metric-eval "$steps" --by range --filter 'total == max(total, 1e6)' --csv - | cut -d, -f1,4,6
 metric-eval "$steps" --by range --sort total:asc --top 2 --json - | grep -c '"range": [23]'
@@ -57,6 +58,10 @@ fail metric-eval "$run" --sort total:up
 fail metric-eval "$run" --sort nothing
 fail metric-eval "$captures/pm_gemm.cwd" --by kernel
 fail metric-eval "$captures/pc_gemm.cwd" --filter 'launches > 1'
+echo == rules that are wrong
+mkdir data && ln -s "$CW_DATA_DIR"/* data && rm data/rules && mkdir data/rules
+printf 'schema: 1\nrules: 3\n' >data/rules/wrong.yaml
+CW_DATA_DIR=data metric-eval "$captures/threads.cwd" --top 1; echo "status $?"
 echo == without a time
 metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o plan.cwc
 capture-agent range -c plan.cwc -o run.cwd --sim-kernels 3 -- true

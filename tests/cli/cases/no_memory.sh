@@ -37,6 +37,8 @@ for capture in range pm pc sass; do
     sweep metric-eval $d/$capture.cwd -o made/hdf5
 done
 sweep metric-eval $d/range.cwd --csv made/csv --json made/json
+sweep metric-eval $d/range.cwd --by range --filter 'launches > 0' --sort name
+sweep metric-eval $d/range.cwd --by nvtx --csv -
 sweep metric-eval show $d/pc.cwd
 sweep metric-eval $d/range.cwd --all --csv -
 sweep metric-eval explain $d/range.cwd sm__throughput.avg.pct_of_peak_sustained_active
