@@ -141,8 +141,7 @@ static void put_shape(const struct cw_range *g, FILE *out)
 static void put_time(const char *before, double ns, FILE *out)
 {
     char text[CW_TIME_TEXT_SIZE];
-    cw_terminal_time(ns, text);
-    cw_text_print(out, "%s%s", before, text + strspn(text, " "));
+    cw_text_print(out, "%s%s", before, cw_terminal_time(ns, text));
 }
 
 /* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us" */

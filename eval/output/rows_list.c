@@ -68,13 +68,6 @@ static void put_counts(const struct cw_output_rows *rows, FILE *out)
                       subject(rows), groups->count == 1 ? "" : "s");
 }
 
-static void put_time(double ns, char text[CW_TIME_TEXT_SIZE])
-{
-    char padded[CW_TIME_TEXT_SIZE];
-    cw_terminal_time(ns, padded);
-    snprintf(text, CW_TIME_TEXT_SIZE, "%s", padded + strspn(padded, " "));
-}
-
 static void put_summary(const struct cw_output_rows *rows, FILE *out)
 {
     const struct cw_groups *groups = rows->groups;
@@ -84,7 +77,7 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     put_devices(&groups->data, out);
     put_counts(rows, out);
     if (groups->total > 0) {
-        put_time(groups->total, text);
+        cw_terminal_time(groups->total, text);
         cw_text_print(out, ", %s of GPU time", text);
     }
     cw_text_print(out, ", counted in %" PRIu32 " pass%s\n", passes, passes == 1 ? "" : "es");
@@ -203,8 +196,8 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     const struct cw_groups *groups = l->rows->groups;
     const struct cw_group *g = &groups->items[l->rows->rows[i]];
     cw_terminal_integer(g->count, l->one.launches);
-    put_time(g->total, l->one.total);
-    put_time(g->mean, l->one.mean);
+    cw_terminal_time(g->total, l->one.total);
+    cw_terminal_time(g->mean, l->one.mean);
     put_percent(cw_group_share(groups, g), l->one.share);
     put_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
     for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)

@@ -80,7 +80,8 @@ const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE])
 {
     char number[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
     const double factor = cw_terminal_factor(ns, "nanoseconds", unit);
-    snprintf(text, CW_TIME_TEXT_SIZE, "%7s %-2s", cw_terminal_number(ns / factor, number), isfinite(ns) ? unit : "");
+    snprintf(text, CW_TIME_TEXT_SIZE, "%s%s%s", cw_terminal_number(ns / factor, number), isfinite(ns) ? " " : "",
+             isfinite(ns) ? unit : "");
     return text;
 }
 

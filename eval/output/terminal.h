@@ -33,7 +33,7 @@ double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZ
 const char *cw_terminal_number(double value, char text[CW_NUMBER_SIZE]);
 /* 1234567 as "1,234,567". Returns `text`. */
 const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE]);
-/* "  1.234 ms" of nanoseconds. Returns `text`. */
+/* "1.234 ms" of nanoseconds. Returns `text`. */
 enum { CW_TIME_TEXT_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE };
 const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE]);
 /* The mark of a status, ' ' for none. */

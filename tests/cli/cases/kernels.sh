@@ -69,3 +69,6 @@ metric-eval run.cwd | head -n 2
 echo == in full
 metric-eval "$captures/gpus.cwd" --by device --wide | head -n 8
 metric-eval "$steps" --by range --wide | grep -c '^  range'
+echo == many ranges
+repeat_ranges "$captures/graphs.cwd" 20000 60 many.cwd
+metric-eval many.cwd >many; head -n 2 many; tail -n 3 many; [ "$(wc -l <many)" -le 40 ] || wc -l many
