@@ -21,7 +21,9 @@ enum cw_status {
     CW_ERR_DEVICE = 6,      /* GPU, driver or counter permission */
     CW_ERR_APP = 7,         /* the profiled application failed or launched nothing to measure */
     CW_ERR_NOMEM = 8,
-    CW_ERR_DIFFERS = 9, /* a comparison found differences */
+    CW_ERR_DIFFERS = 9,       /* a comparison found differences */
+    CW_ERR_AMBIGUOUS = 10,    /* a comparison found differences of which nobody knows whether they are for the better */
+    CW_ERR_INCOMPARABLE = 11, /* what was to be compared is of different things */
 };
 
 struct cw_error {

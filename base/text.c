@@ -195,6 +195,36 @@ static void put_cell(struct sink *to, const char *text)
     put_bytes(to, "\"", 1);
 }
 
+/* ---- stacks and labels ------------------------------------------------------------------------------------------ */
+
+static void put_frame(struct sink *to, const char *text)
+{
+    for (size_t n; *text; text += n + (text[n] == ';')) {
+        n = strcspn(text, ";");
+        put_line(to, text, n);
+        if (text[n] == ';')
+            put_bytes(to, "\\x3b", 4);
+    }
+}
+
+static void put_label(struct sink *to, const char *text)
+{
+    size_t n = strlen(text);
+    put_bytes(to, "\"", 1);
+    for (struct character c; put_plain(to, &text, &n, &c); text += c.length, n -= c.length) {
+        char escape[ESCAPE_SIZE];
+        if (c.unseen) {
+            put_bytes(to, "\\", 1);
+            put_bytes(to, escape, escape_for_line(&c, escape));
+        } else {
+            if (*text == '"' || *text == '\\')
+                put_bytes(to, "\\", 1);
+            put_bytes(to, text, c.length);
+        }
+    }
+    put_bytes(to, "\"", 1);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 static size_t escape_for_json(const struct character *c, char text[ESCAPE_SIZE])
@@ -241,6 +271,12 @@ void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text)
         break;
     case CW_TEXT_CELL:
         put_cell(&to, text);
+        break;
+    case CW_TEXT_FRAME:
+        put_frame(&to, text);
+        break;
+    case CW_TEXT_LABEL:
+        put_label(&to, text);
         break;
     case CW_TEXT_JSON:
         put_bytes(&to, "\"", 1);

@@ -13,10 +13,12 @@
 #include <stdio.h>
 
 enum cw_text_kind {
-    CW_TEXT_LINE, /* part of a line for a terminal or a message */
-    CW_TEXT_CELL, /* a whole CSV cell: escaped as in a line, in quotes where it must be (RFC 4180), and with an
-                     apostrophe in front where a spreadsheet would take it for a formula */
-    CW_TEXT_JSON, /* a whole JSON string with its quotes; escapes are \u001b, what is not UTF-8 is U+FFFD */
+    CW_TEXT_LINE,  /* part of a line for a terminal or a message */
+    CW_TEXT_CELL,  /* a whole CSV cell: escaped as in a line, in quotes where it must be (RFC 4180), and with an
+                      apostrophe in front where a spreadsheet would take it for a formula */
+    CW_TEXT_FRAME, /* part of a folded stack: as in a line, and ; as \x3b */
+    CW_TEXT_LABEL, /* a whole label's value of Prometheus with its quotes: as in a line, then \ and " behind a \ */
+    CW_TEXT_JSON,  /* a whole JSON string with its quotes; escapes are \u001b, what is not UTF-8 is U+FFFD */
 };
 
 /* Write errors stay in the stream (ferror), here and below. */

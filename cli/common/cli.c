@@ -10,7 +10,7 @@
 int cw_cli_finish(enum cw_status status, const struct cw_error *err)
 {
     struct cw_error lost = CW_ERROR_INIT;
-    if (cw_file_flush(&lost) != CW_OK && (status == CW_OK || status == CW_ERR_DIFFERS))
+    if (cw_file_flush(&lost) != CW_OK && (status == CW_OK || status >= CW_ERR_DIFFERS))
         return cw_usage_fail(&lost);
     return status == CW_OK ? 0 : cw_usage_fail(err);
 }

@@ -1,4 +1,6 @@
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
@@ -102,4 +104,78 @@ enum cw_status cw_eval_planned(struct cw_eval_run *r)
 enum cw_status cw_eval_wanted(struct cw_eval_run *r)
 {
     return r->o->all ? cw_eval_names(r, NULL, 0) : r->o->sources.count ? cw_eval_named(r) : cw_eval_planned(r);
+}
+
+/* ---- several captures ------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, const char *path,
+                            struct cw_arena *arena, struct cw_error *err)
+{
+    request->capture = path;
+    *run = (struct cw_eval_run){.o = request, .arena = arena, .err = err, .info.size = sizeof run->info};
+    enum cw_status status = cw_eval_load_capture(run);
+    if (status == CW_OK && run->info.profiler != COUNTERWORKS_RANGES)
+        status = cw_error_set(err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges", path);
+    if (status == CW_OK)
+        cw_eval_tell_incomplete(run);
+    return status == CW_OK ? cw_eval_load_chip(run) : status;
+}
+
+void cw_eval_close(struct cw_eval_run *run)
+{
+    counterworks_chip_close(run->chip);
+    counterworks_capture_close(run->capture);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
+    const int order = strcmp(*x, *y);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* The names, each once, where it came first. NULL when out of memory. */
+static const char **each_once(const char *const *names, size_t *count, struct cw_arena *arena)
+{
+    const char *const **sorted = cw_arena_alloc(arena, *count, sizeof *sorted);
+    bool *again = cw_arena_alloc(arena, *count, sizeof *again);
+    const char **once = cw_arena_alloc(arena, *count, sizeof *once);
+    size_t left = 0;
+    if (!sorted || !again || !once)
+        return NULL;
+    for (size_t i = 0; i < *count; i++)
+        sorted[i] = &names[i];
+    if (*count)
+        qsort(sorted, *count, sizeof *sorted, by_name);
+    for (size_t i = 1; i < *count; i++)
+        again[sorted[i] - names] = strcmp(*sorted[i - 1], *sorted[i]) == 0;
+    for (size_t i = 0; i < *count; i++)
+        if (!again[i])
+            once[left++] = names[i];
+    *count = left;
+    return once;
+}
+
+enum cw_status cw_eval_select_names(struct cw_eval_run *r, const char *const *names, size_t count)
+{
+    const char **once = each_once(names, &count, r->arena);
+    enum cw_status status = once ? cw_eval_add_legacy(r, once, count) : cw_error_nomem(r->err);
+    return status == CW_OK ? cw_lib_select(&r->result, r->capture, r->chip, once, count, r->arena, r->err) : status;
+}
+
+enum cw_status cw_eval_select(struct cw_eval_run *r)
+{
+    struct cw_metric_list list = {0};
+    enum cw_status status;
+    if (r->o->all)
+        return cw_lib_select(&r->result, r->capture, r->chip, NULL, 0, r->arena, r->err);
+    if (!r->o->sources.count) {
+        status = check_values(r);
+        return status == CW_OK ? cw_eval_select_names(r, r->info.metrics, r->info.metric_count) : status;
+    }
+    status = cw_metric_list_gather(&list, &r->o->sources, r->chip, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_eval_select_names(r, list.names, list.count);
+    cw_metric_list_free(&list);
+    return status;
 }

@@ -171,6 +171,9 @@ static const struct cw_usage_command commands[] = {
     {"explain", "how a value came about", cw_eval_explain},
     {"merge", "several captures as one", cw_eval_merge},
     {"advise", "what limits each kernel, and what to change", cw_eval_advise},
+    {"diff", "what changed between two captures", cw_eval_diff},
+    {"export", "a capture for other programs", cw_eval_export},
+    {"gate", "whether a run is worse than another, for CI", cw_eval_gate},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

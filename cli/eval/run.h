@@ -64,6 +64,9 @@ int cw_eval_show(int argc, char **argv);
 int cw_eval_explain(int argc, char **argv);
 int cw_eval_merge(int argc, char **argv);
 int cw_eval_advise(int argc, char **argv);
+int cw_eval_diff(int argc, char **argv);
+int cw_eval_gate(int argc, char **argv);
+int cw_eval_export(int argc, char **argv);
 
 /* An option on the command line that is about ranges, or NULL. */
 const char *cw_eval_option_of_ranges(const struct cw_eval_request *o);
@@ -81,6 +84,16 @@ enum cw_status cw_eval_add_legacy(struct cw_eval_run *r, const char *const *name
 enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, size_t count);
 enum cw_status cw_eval_named(struct cw_eval_run *r);
 enum cw_status cw_eval_planned(struct cw_eval_run *r);
+
+/* For sub-commands of several captures, whose `run` begins as zeros. Reads a capture of ranges and its chip: `capture`
+ * of the request is `path` then. Closed with cw_eval_close, also after a failure. */
+enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, const char *path,
+                            struct cw_arena *arena, struct cw_error *err);
+void cw_eval_close(struct cw_eval_run *run);
+/* Fills in the metrics of `result`, and evaluates none: of what the command line names, or else of what was planned. */
+enum cw_status cw_eval_select(struct cw_eval_run *r);
+/* The same of metrics by name. */
+enum cw_status cw_eval_select_names(struct cw_eval_run *r, const char *const *names, size_t count);
 
 /* The first of the ranges that are wanted. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);

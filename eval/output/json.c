@@ -11,6 +11,7 @@ struct writing {
     FILE *out;
     struct cw_error *err;
     enum cw_status status;
+    unsigned format; /* whose columns are written */
 };
 
 static void put_tree(struct writing *w, json_t *value)
@@ -71,9 +72,9 @@ static void put_cells(struct writing *w, const struct cw_output_table *t, const 
     putc(']', w->out);
 }
 
-static bool is_there(const struct cw_output_column *c, const void *record)
+static bool is_there(const struct writing *w, const struct cw_output_column *c, const void *record)
 {
-    return c->formats & CW_TO_JSON &&
+    return c->formats & w->format &&
            (c->type != CW_CELL_PAIRS || ((const struct cw_output_pairs *)cw_cell_at(c, record, 0))->count);
 }
 
@@ -82,7 +83,7 @@ static void put_members(struct writing *w, const struct cw_output_table *t, cons
 {
     bool begun = false;
     for (size_t k = 0; k < t->column_count && w->status == CW_OK; k++)
-        if (is_there(&t->columns[k], record)) {
+        if (is_there(w, &t->columns[k], record)) {
             if (begun)
                 fputs_unlocked(", ", w->out);
             put_word(w, t->columns[k].name, true);
@@ -141,7 +142,7 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output *o = output;
-    struct writing w = {out, err, CW_OK};
+    struct writing w = {out, err, CW_OK, CW_TO_JSON};
     fputs("{\"capture\": ", out);
     w.status = cw_json_print(cw_capture_manifest(o->data, o->source), JSON_COMPACT, out, err);
     if (w.status == CW_OK && o->tables[0].once)
@@ -149,5 +150,36 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
     for (size_t i = 0; i < o->table_count && w.status == CW_OK; i++)
         put_table(&w, &o->tables[i]);
     fputs("}\n", out);
+    return w.status;
+}
+
+static void put_line(struct writing *w, const struct cw_output_table *t, const void *record, const void *metric,
+                     const struct cw_value_record *value)
+{
+    static const struct cw_output_table values = {.columns = cw_value_columns, .column_count = CW_VALUE_COLUMNS};
+    putc_unlocked('{', w->out);
+    put_members(w, t, record);
+    if (metric) {
+        fputs_unlocked(", ", w->out);
+        put_members(w, t->metrics, metric);
+        fputs_unlocked(", ", w->out);
+        put_members(w, &values, value);
+    }
+    fputs_unlocked("}\n", w->out);
+}
+
+enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err)
+{
+    const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
+    struct writing w = {out, err, CW_OK, CW_TO_ROWS};
+    for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
+        const struct cw_output_row row = t->row(t, i);
+        if (!t->metrics)
+            put_line(&w, t, row.record, NULL, NULL);
+        for (size_t m = 0; t->metrics && m < t->metrics->row_count && w.status == CW_OK; m++) {
+            const struct cw_value_record value = cw_output_value(&row, m);
+            put_line(&w, t, row.record, t->metrics->row(t->metrics, m).record, &value);
+        }
+    }
     return w.status;
 }

@@ -89,6 +89,11 @@ enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err)
  * a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err);
 
+/* The first table, one row a value, with the columns CW_TO_ROWS: as CSV, and as lines of JSON, one object each
+ * (data/schemas/rows.schema.json). CW_ERR_NOMEM alone. */
+enum cw_status cw_csv_write_rows(FILE *out, const void *output, struct cw_error *err);
+enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err);
+
 /* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then
  * renamed, so that it holds the old or the new file and never a part). The same tables give the same bytes.
  *

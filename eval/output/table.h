@@ -20,9 +20,10 @@ enum cw_cell_type {
     CW_CELL_PAIRS,  /* struct cw_output_pairs: an object, left out where it is empty; JSON alone */
 };
 
-enum cw_output_format { CW_TO_CSV = 1, CW_TO_JSON = 2, CW_TO_HDF5 = 4, CW_TO_TERMINAL = 8 };
-/* The three that other programs read. */
-#define CW_TO_FILES (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5)
+/* CW_TO_ROWS: one row a value, with all that tells it from others, in CSV or as lines of JSON. */
+enum cw_output_format { CW_TO_CSV = 1, CW_TO_JSON = 2, CW_TO_HDF5 = 4, CW_TO_TERMINAL = 8, CW_TO_ROWS = 16 };
+/* Those that other programs read. */
+#define CW_TO_FILES (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS)
 
 struct cw_output_table;
 

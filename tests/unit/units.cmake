@@ -29,6 +29,10 @@ cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 # eval/output/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval)
 cw_unit(eval_groups_test cw_eval)
+cw_unit(eval_student_test cw_eval m)
+cw_unit(eval_better_test cw_eval)
+cw_unit(eval_compare_test cw_eval)
+cw_unit(eval_gate_test cw_eval)
 cw_unit(eval_formula_test cw_eval)
 cw_unit(eval_occupancy_test cw_eval)
 find_path(CW_CUDA_OCCUPANCY cuda_occupancy.h HINTS ${CUDA_INCLUDE_DIR} PATHS /usr/local/cuda/include)
@@ -177,3 +181,7 @@ if(CUPTI_INCLUDE_DIR)
   set_tests_properties(unit/agent_alone_test PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/nvml)
   cw_unit(agent_handover_test cw_agent_cupti m)
 endif()
+
+# Runs that might have been, for tests/bench/gate_trials and the cases of gate.
+add_executable(vary_capture support/vary_capture.c)
+target_link_libraries(vary_capture PRIVATE cw_image)

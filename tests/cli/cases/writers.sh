@@ -97,6 +97,22 @@ writer "eval chip file" 'metric-eval $d/range.cwd --chip-file $d/chip.yaml'
 writer "eval number" 'metric-eval $d/range.cwd --top "$t"; metric-eval $d/range.cwd --frame-ns "$t"'
 writer "eval argument" 'metric-eval a "$t" "$t"'
 writer "eval option" 'metric-eval "--$f"; metric-eval "-$f"'
+vary=$BIN/../tests/vary_capture
+for format in text json; do
+    writer "eval diff $format" "$vary \$d/more.cwd 1 same sm__inst_executed 3 0 \$d/range.cwd; metric-eval diff \$d/range.cwd \$d/more.cwd --all --format $format"
+    writer "eval diff nvtx $format" "metric-eval diff \$d/range.cwd \$d/more.cwd --by nvtx --format $format"
+done
+writer "eval gate learn" 'metric-eval gate --learn $d/range.cwd $d/range.cwd $d/range.cwd --all -o -'
+writer "eval gate text" "metric-eval gate --learn \$d/range.cwd \$d/range.cwd \$d/range.cwd --all -o \$d/gate.yaml --force; $vary \$d/more.cwd 1 same sm__inst_executed 3 0 \$d/range.cwd; metric-eval gate \$d/range.cwd \$d/more.cwd --rules \$d/gate.yaml"
+writer "eval gate json" 'metric-eval gate $d/range.cwd $d/more.cwd --rules $d/gate.yaml --format json'
+writer "eval gate rules" 'metric-eval gate $d/range.cwd $d/range.cwd --rules $d/mine.yaml; metric-eval gate $d/range.cwd $d/range.cwd --rules "$f"; metric-eval gate $d/range.cwd $d/range.cwd --rules $d/name.yaml'
+for format in csv folded ndjson prometheus speedscope; do
+    writer "eval export to $format rows" "metric-eval export \$d/range.cwd --format $format"
+done
+for format in csv folded ndjson speedscope; do
+    writer "eval export pc to $format rows" "metric-eval export \$d/pc.cwd --format $format"
+done
+writer "eval export format" 'metric-eval export $d/range.cwd --format "$t"; metric-eval export "$f" --format csv'
 
 # metric-query
 for format in text csv json; do

@@ -1,0 +1,168 @@
+/* metric-eval export: a capture for other programs. */
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/common/cli.h"
+#include "cli/eval/run.h"
+#include "eval/output/prometheus.h"
+#include "eval/output/stacks.h"
+
+enum format { CSV, FOLDED, NDJSON, PROMETHEUS, SPEEDSCOPE };
+
+struct export_options {
+    struct cw_eval_request eval;
+    const char *output;
+    enum format format;
+    bool chosen;
+};
+
+static void read_format(void *options, char *text, struct argp_state *state)
+{
+    static const char *const names[] = {"csv", "folded", "ndjson", "prometheus", "speedscope"};
+    struct export_options *o = options;
+    size_t i = 0;
+    while (i < sizeof names / sizeof *names && strcmp(names[i], text) != 0)
+        i++;
+    if (i == sizeof names / sizeof *names)
+        cw_usage_error(state, "found --format '%s', expected csv, folded, ndjson, prometheus or speedscope", text);
+    o->format = (enum format)i;
+    o->chosen = true;
+}
+
+static void take_capture(void *options, char *text, struct argp_state *state)
+{
+    struct export_options *o = options;
+    if (o->eval.capture)
+        cw_usage_error(state, "found '%s' after %s, expected one capture", text, o->eval.capture);
+    o->eval.capture = text;
+}
+
+static void check_options(void *options, struct argp_state *state)
+{
+    const struct export_options *o = options;
+    const bool stacks = o->format == FOLDED || o->format == SPEEDSCOPE;
+    if (!o->eval.capture || !o->chosen)
+        cw_usage_error(state, "found no %s", o->eval.capture ? "--format" : "capture");
+    if (o->eval.all && o->eval.sources.count)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    if (stacks && (o->eval.all || o->eval.sources.count))
+        cw_usage_error(state, "found metrics, expected none for stacks, which have time or samples");
+}
+
+static const struct cw_option option_list[] = {
+    {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct export_options, eval.all)},
+    {"format", 0, "FORMAT", "csv, folded, ndjson, prometheus or speedscope", CW_OPTION_TAKE(read_format)},
+    {"output", 'o', "FILE", "where to write (default: standard output)", CW_OPTION_TEXT(struct export_options, output)},
+    {CW_OPTION_TAKE(take_capture)},
+    {CW_OPTION_CHECK(check_options)},
+    {CW_OPTION_GROUP(struct export_options, eval.force, cw_cli_force_options)},
+    {CW_OPTION_GROUP(struct export_options, eval.sources, cw_metric_sources_options)},
+    {CW_OPTION_GROUP(struct export_options, eval, cw_eval_value_options)},
+    {0},
+};
+
+static enum cw_status other_capture(const struct cw_eval_run *r, const char *expected)
+{
+    return cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s", r->o->capture,
+                        expected);
+}
+
+static enum cw_status export_instructions(const struct export_options *o, struct cw_eval_run *r)
+{
+    struct cw_instructions in;
+    struct cw_pc_data raw;
+    struct cw_output rows;
+    enum cw_status status = o->format == PROMETHEUS ? other_capture(r, "ranges") : CW_OK;
+    if (o->format != CSV && o->format != NDJSON && r->info.profiler != COUNTERWORKS_PC_SAMPLES)
+        status = other_capture(r, "ranges or PC samples");
+    if (status == CW_OK)
+        status = cw_eval_load_instructions(r, &in, &raw);
+    if (status != CW_OK)
+        return status;
+    if (o->format == CSV || o->format == NDJSON) {
+        cw_output_instructions(&rows, &in);
+        return cw_file_print(o->output, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows, r->err);
+    }
+    const struct cw_stacks_output stacks = {.source = r->capture->source, .samples = &in};
+    return cw_file_print(o->output, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks, r->err);
+}
+
+static enum cw_status export_stacks(const struct export_options *o, struct cw_eval_run *r)
+{
+    struct cw_groups each;
+    enum cw_status status = cw_groups_make(&each, CW_BY_RANGE, r->result.data, r->result.chip, NULL, r->arena, r->err);
+    const struct cw_stacks_output stacks = {.source = r->capture->source, .ranges = &each};
+    return status == CW_OK
+               ? cw_file_print(o->output, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks, r->err)
+               : status;
+}
+
+static enum cw_status export_kernels(const struct export_options *o, struct cw_eval_run *r)
+{
+    struct cw_side side;
+    enum cw_status status = cw_side_make(&side, &r->result, CW_BY_KERNEL, false, &o->eval.eval, r->arena, r->err);
+    return status == CW_OK ? cw_file_print(o->output, cw_prometheus_write, &side, r->err) : status;
+}
+
+static enum cw_status export_rows(const struct export_options *o, struct cw_eval_run *r)
+{
+    struct cw_output rows;
+    enum cw_status status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_lib_output(&rows, &r->result, NULL, r->arena, r->err);
+    return status == CW_OK
+               ? cw_file_print(o->output, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows, r->err)
+               : status;
+}
+
+static enum cw_status export_metrics(const struct export_options *o, struct cw_eval_run *r)
+{
+    const bool ranges = r->info.profiler == COUNTERWORKS_RANGES,
+               stacks = o->format == FOLDED || o->format == SPEEDSCOPE;
+    if (!ranges && (stacks || o->format == PROMETHEUS))
+        return other_capture(r, stacks ? "ranges or PC samples" : "ranges");
+    enum cw_status status = cw_eval_load_chip(r);
+    if (status != CW_OK || stacks)
+        return status == CW_OK ? export_stacks(o, r) : status;
+    status = cw_eval_select(r);
+    return status != CW_OK ? status : o->format == PROMETHEUS ? export_kernels(o, r) : export_rows(o, r);
+}
+
+static enum cw_status export_capture(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                                     struct cw_error *err)
+{
+    static const struct cw_file_kind kinds[] = {[CSV] = {"CSV", false, {"range,", "sample,", "device,", NULL}},
+                                                [FOLDED] = {"folded stacks", false, {NULL}},
+                                                [NDJSON] = {"lines of JSON", false, {"{", NULL}},
+                                                [PROMETHEUS] = {"Prometheus text", false, {"# TYPE ", NULL}},
+                                                [SPEEDSCOPE] = {"JSON of speedscope", false, {"{", NULL}}};
+    struct export_options o = *(const struct export_options *)options;
+    struct cw_eval_run r = {.o = &o.eval, .arena = arena, .err = err, .info.size = sizeof r.info};
+    (void)chip;
+    o.output = o.output ? o.output : "-";
+    enum cw_status status = cw_file_may_replace(o.output, &kinds[o.format], o.eval.force, err);
+    if (status == CW_OK && !cw_file_is_standard(o.output) && cw_file_is_same(o.output, o.eval.capture))
+        status =
+            cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", o.output);
+    if (status == CW_OK)
+        status = cw_eval_load_capture(&r);
+    if (status == CW_OK) {
+        const bool instructions = r.info.profiler > COUNTERWORKS_SAMPLES;
+        cw_eval_tell_incomplete(&r);
+        status = instructions ? export_instructions(&o, &r) : export_metrics(&o, &r);
+    }
+    cw_eval_close(&r);
+    return status;
+}
+
+int cw_eval_export(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        option_list, "RUN.cwd --format FORMAT",
+        "Writes a capture for other programs: one row a value (csv, ndjson), stacks for flame graphs of time or PC "
+        "samples (folded, speedscope), or the kernels' metrics for a monitor (prometheus).\v"
+        "Example:\n  metric-eval export run.cwd --format folded | flamegraph.pl >run.svg\n"
+        "  metric-eval export run.cwd --format csv -o run.csv"};
+    struct export_options options = {0};
+    return cw_cli_run(&usage, argc, argv, &options, NULL, export_capture);
+}

@@ -1,0 +1,253 @@
+/* metric-eval gate: whether a run is worse than another, and what runs of one program differ by. */
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/common/cli.h"
+#include "cli/eval/run.h"
+#include "eval/output/gate_output.h"
+
+enum { LARGEST_RULES = 16 << 20 };
+
+struct gate_options {
+    struct cw_eval_request eval; /* metrics and chip, of all captures */
+    char *const *captures;
+    size_t count;
+    const char *rules, *output;
+    bool learn, json;
+};
+
+static void check_options(void *options, struct argp_state *state)
+{
+    const struct gate_options *o = options;
+    if (o->learn && (o->count < 3 || !o->output || o->rules || o->json))
+        cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", o->count,
+                       o->count == 1 ? "" : "s");
+    if (!o->learn && (o->count != 2 || !o->rules || o->output))
+        cw_usage_error(state, "found %zu capture%s, expected A.cwd B.cwd --rules gate.yaml", o->count,
+                       o->count == 1 ? "" : "s");
+    if (!o->learn && (o->eval.all || o->eval.sources.count))
+        cw_usage_error(state, "found metrics, expected those of the rules alone");
+    if (o->eval.all && o->eval.sources.count)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
+}
+
+static const struct cw_option option_list[] = {
+    {"all", 0, NULL, "learn every metric whose counters the first capture holds",
+     CW_OPTION_FLAG(struct gate_options, eval.all)},
+    {"format", 0, "text|json", "how to print (default: text)", CW_OPTION_CHOICE(struct gate_options, json)},
+    {"learn", 0, NULL, "write rules from runs of one program, at least 3, better 10 or more",
+     CW_OPTION_FLAG(struct gate_options, learn)},
+    {"output", 'o', "gate.yaml", "where to write the rules; - is standard output",
+     CW_OPTION_TEXT(struct gate_options, output)},
+    {"rules", 0, "gate.yaml", "how far values may be from each other", CW_OPTION_TEXT(struct gate_options, rules)},
+    {CW_OPTION_WORDS(struct gate_options, captures, count)},
+    {CW_OPTION_CHECK(check_options)},
+    {CW_OPTION_GROUP(struct gate_options, eval.force, cw_cli_force_options)},
+    {CW_OPTION_GROUP(struct gate_options, eval.sources, cw_metric_sources_options)},
+    {CW_OPTION_GROUP(struct gate_options, eval, cw_eval_value_options)},
+    {0},
+};
+
+/* ---- learning --------------------------------------------------------------------------------------------------- */
+
+enum { TIME, LAUNCHES, FIRST_METRIC };
+
+struct learning {
+    const struct gate_options *o;
+    struct cw_gate_runs runs;
+    double *values;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+static enum cw_status make_room(struct learning *l, const struct cw_side *side)
+{
+    struct cw_gate_runs *r = &l->runs;
+    const char **names, **kernels;
+    r->runs = (uint32_t)l->o->count;
+    r->kernel_count = side->groups.count;
+    r->metric_count = FIRST_METRIC + side->means.metric_count;
+    r->metrics = names = cw_arena_alloc(l->arena, r->metric_count, sizeof *names);
+    r->kernels = kernels = cw_arena_alloc(l->arena, r->kernel_count, sizeof *kernels);
+    r->values = l->values =
+        cw_arena_alloc(l->arena, (size_t)r->metric_count * r->kernel_count, r->runs * sizeof *l->values);
+    if (!names || !kernels || !l->values)
+        return cw_error_nomem(l->err);
+    names[TIME] = cw_gate_time;
+    names[LAUNCHES] = cw_gate_launches;
+    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) /* the side's own live as long as its run */
+        names[i] = cw_arena_strdup(l->arena, side->means.names[i - FIRST_METRIC]);
+    for (uint32_t i = 0; i < r->metric_count; i++)
+        if (!names[i])
+            return cw_error_nomem(l->err);
+    for (uint32_t k = 0; k < r->kernel_count; k++)
+        if (!(kernels[k] = cw_group_label(&side->groups, k, l->arena)))
+            return cw_error_nomem(l->err);
+    return CW_OK;
+}
+
+/* The values of group `from` are those of kernel `to` in the run. */
+static void take_values(struct learning *l, uint32_t run, const struct cw_side *side, uint32_t from, uint32_t to)
+{
+    const struct cw_gate_runs *r = &l->runs;
+    const struct cw_group *group = &side->groups.items[from];
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        const double value = m == TIME ? (group->timed ? group->mean : NAN)
+                             : m == LAUNCHES
+                                 ? group->count
+                                 : side->means.values[(size_t)(m - FIRST_METRIC) * side->means.row_count + from];
+        l->values[((size_t)m * r->kernel_count + to) * r->runs + run] = isfinite(value) ? value : NAN;
+    }
+}
+
+static enum cw_status take_run(struct learning *l, uint32_t run, const struct cw_comparison *c)
+{
+    const char *name = l->o->captures[run];
+    for (uint32_t i = 0; i < c->difference_count; i++)
+        if (c->differences[i].other)
+            return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s as %s, expected %s as in %s", name,
+                                c->differences[i].what, c->differences[i].b, c->differences[i].a, l->o->captures[0]);
+    for (uint32_t i = 0; i < c->match_count; i++) {
+        const struct cw_match *m = &c->matches[i];
+        if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || m->reshaped)
+            return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
+                                "%s: found other kernels or shapes than in %s, such as %.200s: expected runs of one "
+                                "program",
+                                name, l->o->captures[0],
+                                m->a == CW_NO_GROUP ? c->b.groups.items[m->b].name : c->a.groups.items[m->a].name);
+        take_values(l, run, &c->b, m->b, m->a);
+    }
+    return CW_OK;
+}
+
+static enum cw_status learn_run(struct learning *l, uint32_t run, const struct cw_eval_run *first)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_eval_request request = l->o->eval;
+    struct cw_eval_run other = {0};
+    struct cw_comparison c;
+    enum cw_status status =
+        arena ? cw_eval_open(&other, &request, l->o->captures[run], arena, l->err) : cw_error_nomem(l->err);
+    if (status == CW_OK)
+        status = cw_compare(&c, &first->result, &other.result, CW_BY_KERNEL, false, &l->o->eval.eval, arena, l->err);
+    if (status == CW_OK && !run)
+        status = make_room(l, &c.a);
+    if (status == CW_OK)
+        status = take_run(l, run, &c);
+    cw_eval_close(&other);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena, struct cw_error *err)
+{
+    struct learning l = {.o = o, .arena = arena, .err = err};
+    struct cw_eval_request request = o->eval;
+    struct cw_eval_run first = {0};
+    struct cw_gate_rules rules = {0};
+    enum cw_status status = cw_eval_open(&first, &request, o->captures[0], arena, err);
+    if (status == CW_OK)
+        status = cw_eval_select(&first);
+    for (uint32_t i = 0; i < o->count && status == CW_OK; i++)
+        status = learn_run(&l, i, &first);
+    if (status == CW_OK) {
+        const struct cw_counter_data *d = first.result.data;
+        const char *name = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
+        rules.chip = d->schema.chip;
+        rules.device = name ? name : "";
+        status = cw_gate_learn(&rules, &l.runs, arena, err);
+    }
+    if (status == CW_OK)
+        status = cw_file_print(o->output, cw_gate_write, &rules, err);
+    cw_eval_close(&first);
+    return status;
+}
+
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
+
+static enum cw_status load_rules(struct cw_gate_rules *rules, const char *path, struct cw_bytes *file,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = cw_file_read(file, path, LARGEST_RULES, err);
+    return status == CW_OK ? cw_gate_parse(rules, file->data, file->size, path, arena, err) : status;
+}
+
+static enum cw_status select_metrics(struct cw_eval_run *r, const struct cw_gate_rules *rules)
+{
+    const char **names = cw_arena_alloc(r->arena, rules->metric_count + (size_t)1, sizeof *names);
+    size_t count = 0;
+    if (!names)
+        return cw_error_nomem(r->err);
+    for (uint32_t i = 0; i < rules->metric_count; i++)
+        if (strcmp(rules->metrics[i].name, cw_gate_time) != 0 && strcmp(rules->metrics[i].name, cw_gate_launches) != 0)
+            names[count++] = rules->metrics[i].name;
+    return cw_eval_select_names(r, names, count);
+}
+
+static enum cw_status tell(const struct gate_options *o, const struct cw_gate_output *output, struct cw_error *err)
+{
+    static const enum cw_status codes[CW_VERDICT__COUNT] = {
+        [CW_AMBIGUOUS] = CW_ERR_AMBIGUOUS, [CW_WORSE] = CW_ERR_DIFFERS, [CW_INCOMPARABLE] = CW_ERR_INCOMPARABLE};
+    const enum cw_verdict verdict = output->judgement->verdict;
+    enum cw_status status = (o->json ? cw_gate_write_json : cw_gate_print)(stdout, output, err);
+    if (status != CW_OK || codes[verdict] == CW_OK)
+        return status;
+    return cw_error_set(err, codes[verdict], "%s and %s are %s%s", o->captures[0], o->captures[1],
+                        verdict == CW_INCOMPARABLE ? "" : "not the same: the second is ", cw_verdict_names[verdict]);
+}
+
+static enum cw_status judge(const struct gate_options *o, const struct cw_gate_rules *rules, struct cw_arena *arena,
+                            struct cw_error *err)
+{
+    struct cw_eval_request requests[2] = {o->eval, o->eval};
+    struct cw_eval_run a = {0}, b = {0};
+    struct cw_comparison c;
+    struct cw_judgement judgement;
+    enum cw_status status = cw_eval_open(&a, &requests[0], o->captures[0], arena, err);
+    if (status == CW_OK)
+        status = cw_eval_open(&b, &requests[1], o->captures[1], arena, err);
+    if (status == CW_OK)
+        status = select_metrics(&a, rules);
+    if (status == CW_OK)
+        status = cw_compare(&c, &a.result, &b.result, CW_BY_KERNEL, false, &o->eval.eval, arena, err);
+    if (status == CW_OK)
+        status = cw_gate_judge(&judgement, rules, &c, arena, err);
+    if (status == CW_OK)
+        status = tell(o, &(struct cw_gate_output){rules, &c, &judgement}, err);
+    cw_eval_close(&a);
+    cw_eval_close(&b);
+    return status;
+}
+
+static enum cw_status gate(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                           struct cw_error *err)
+{
+    static const struct cw_file_kind rules_kind = {"rules for gate", false, {"# How far two runs", "schema:", NULL}};
+    const struct gate_options *o = options;
+    struct cw_gate_rules rules;
+    struct cw_bytes file = {0};
+    (void)chip;
+    if (o->learn) {
+        enum cw_status status = cw_file_may_replace(o->output, &rules_kind, o->eval.force, err);
+        return status == CW_OK ? learn(o, arena, err) : status;
+    }
+    enum cw_status status = load_rules(&rules, o->rules, &file, arena, err);
+    if (status == CW_OK)
+        status = judge(o, &rules, arena, err);
+    cw_bytes_free(&file);
+    return status;
+}
+
+int cw_eval_gate(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        option_list, "A.cwd B.cwd --rules gate.yaml\n--learn RUN.cwd... -o gate.yaml",
+        "Judges whether B is worse than A: same, better, worse, ambiguous or incomparable. Counts such as instructions "
+        "have to be equal, other values may differ by as much as runs of one program do, which --learn finds out. "
+        "Exits with 0 for same and better, 9 for worse, 10 for ambiguous and 11 for incomparable.\v"
+        "Example:\n  metric-eval gate --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
+        "  metric-eval gate before.cwd after.cwd --rules gate.yaml"};
+    struct gate_options options = {0};
+    return cw_cli_run(&usage, argc, argv, &options, NULL, gate);
+}

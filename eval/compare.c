@@ -1,0 +1,398 @@
+#define _GNU_SOURCE
+#include "eval/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/better.h"
+#include "eval/student.h"
+
+double cw_compare_relative(double a, double b)
+{
+    if (a == b)
+        return 0;
+    return isinf(a) || isinf(b) ? 1 : fabs(a - b) / fmax(fabs(a), fabs(b));
+}
+
+/* ---- a capture by groups ---------------------------------------------------------------------------------------- */
+
+enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by, bool with_spread,
+                            const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+{
+    *side = (struct cw_side){.means = *wanted, .each = *wanted};
+    enum cw_status status = cw_groups_make(&side->groups, by, wanted->data, wanted->chip, NULL, arena, err);
+    side->means.data = &side->groups.data;
+    if (status == CW_OK)
+        status = cw_result_make(&side->means, options, arena, err);
+    if (!with_spread)
+        side->each.metric_count = 0; /* its data stays */
+    return status == CW_OK && with_spread ? cw_result_make(&side->each, options, arena, err) : status;
+}
+
+const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena)
+{
+    const struct cw_range *range = &groups->data.ranges[group];
+    const char *name = groups->items[group].name;
+    const size_t size = cw_text_columns(name) * 4 + 128; /* a character has at most 4 bytes */
+    char *label = cw_arena_alloc(arena, size, 1);
+    if (!label)
+        return NULL;
+    const size_t used = cw_text_format(label, size, "%s", name);
+    if (groups->by == CW_BY_KERNEL && range->grid[0])
+        cw_text_format(label + used, size - used,
+                       " (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")x(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
+                       range->grid[0], range->grid[1], range->grid[2], range->block[0], range->block[1],
+                       range->block[2]);
+    return label;
+}
+
+/* ---- what captures are of --------------------------------------------------------------------------------------- */
+
+struct comparing {
+    struct cw_difference *list;
+    uint32_t count;
+    struct cw_arena *arena;
+    bool good; /* there was memory */
+};
+
+static void differ(struct comparing *c, const char *what, const char *a, const char *b, bool other)
+{
+    if (a && b && strcmp(a, b) != 0)
+        c->list[c->count++] = (struct cw_difference){what, a, b, other};
+    c->good = c->good && a && b;
+}
+
+static void differ_in_number(struct comparing *c, const char *what, uint64_t a, uint64_t b, bool other)
+{
+    differ(c, what, cw_arena_printf(c->arena, "%" PRIu64, a), cw_arena_printf(c->arena, "%" PRIu64, b), other);
+}
+
+static const char *hash_text(const struct cw_schema *s, struct cw_arena *arena)
+{
+    char text[33];
+    for (int i = 0; i < 16; i++)
+        snprintf(text + 2 * i, 3, "%02x", s->database[i]);
+    return cw_arena_strdup(arena, text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of counters, sorted. */
+static const char **sorted_counters(const struct cw_schema *s, struct cw_arena *arena)
+{
+    const char **names = cw_arena_alloc(arena, s->counter_count, sizeof *names);
+    for (uint32_t i = 0; names && i < s->counter_count; i++)
+        names[i] = s->counters[i].name;
+    if (names)
+        qsort(names, s->counter_count, sizeof *names, by_text);
+    return names;
+}
+
+static void differ_in_counters(struct comparing *c, const struct cw_schema *a, const struct cw_schema *b)
+{
+    const char **x = sorted_counters(a, c->arena), **y = sorted_counters(b, c->arena);
+    uint32_t i = 0, k = 0, left = 0, right = 0;
+    const char *first = NULL, *second = NULL;
+    c->good = c->good && x && y;
+    while (x && y && (i < a->counter_count || k < b->counter_count)) {
+        const int order = i == a->counter_count ? 1 : k == b->counter_count ? -1 : strcmp(x[i], y[k]);
+        if (order < 0 && !left++)
+            first = x[i];
+        if (order > 0 && !right++)
+            second = y[k];
+        i += order <= 0;
+        k += order >= 0;
+    }
+    if (left || right)
+        differ(c, "counters of one alone",
+               left ? cw_arena_printf(c->arena, "%" PRIu32 ": %s%s", left, first, left > 1 ? ", ..." : "") : "none",
+               right ? cw_arena_printf(c->arena, "%" PRIu32 ": %s%s", right, second, right > 1 ? ", ..." : "") : "none",
+               true);
+}
+
+/* What says where a device sits, or was told of, is no difference of what it does. */
+static bool is_place(const char *key)
+{
+    return strcmp(key, "pci") == 0;
+}
+
+static void differ_in_device(struct comparing *c, const struct cw_device *a, const struct cw_device *b)
+{
+    static const char *const others[] = {"name", "chip", "simulated", "multiprocessors"};
+    for (uint32_t i = 0; i < a->attribute_count; i++) {
+        const char *key = a->attributes[i].key, *value = cw_device_attribute(b, key);
+        bool other = false;
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            other = other || strcmp(key, others[k]) == 0;
+        if (!is_place(key))
+            differ(c, strcmp(key, "name") == 0 ? "device name" : key, a->attributes[i].value, value ? value : "", other);
+    }
+    for (uint32_t i = 0; i < b->attribute_count; i++)
+        if (!is_place(b->attributes[i].key) && !cw_device_attribute(a, b->attributes[i].key))
+            differ(c, b->attributes[i].key, "", b->attributes[i].value, false);
+}
+
+/* "device 1 has" where the first devices are alike. */
+static void differ_in_devices(struct comparing *c, const struct cw_counter_data *a, const struct cw_counter_data *b)
+{
+    differ_in_number(c, "devices", a->device_count, b->device_count, false);
+    for (uint32_t i = 0, before = c->count; i < a->device_count && i < b->device_count && c->count == before; i++)
+        differ_in_device(c, &a->devices[i], &b->devices[i]);
+}
+
+enum cw_status cw_compare_captures(const struct cw_difference **differences, uint32_t *count,
+                                   const struct cw_counter_data *a, const struct cw_counter_data *b,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_schema *x = &a->schema, *y = &b->schema;
+    size_t room = 16;
+    for (uint32_t i = 0; i < a->device_count; i++)
+        room += a->devices[i].attribute_count;
+    for (uint32_t i = 0; i < b->device_count; i++)
+        room += b->devices[i].attribute_count;
+    struct comparing c = {cw_arena_alloc(arena, room, sizeof *c.list), 0, arena, true};
+    if (!c.list)
+        return cw_error_nomem(err);
+    differ(&c, "chip", x->chip, y->chip, true);
+    differ_in_devices(&c, a, b);
+    differ(&c, "profiler", cw_profiler_names[x->profiler], cw_profiler_names[y->profiler], true);
+    differ_in_number(&c, "passes", x->pass_count, y->pass_count, true);
+    differ_in_counters(&c, x, y);
+    differ(&c, "database", hash_text(x, arena), hash_text(y, arena), false);
+    differ(&c, "tool", x->producer, y->producer, false);
+    differ(&c, "capture", a->complete ? "complete" : "incomplete", b->complete ? "complete" : "incomplete", false);
+    *differences = c.list;
+    *count = c.count;
+    return c.good ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- which group is which --------------------------------------------------------------------------------------- */
+
+static const char *subject(const struct cw_groups *g, uint32_t group)
+{
+    const struct cw_range *range = &g->data.ranges[group];
+    return g->by == CW_BY_KERNEL && range->kernel[0] ? range->kernel : g->items[group].name;
+}
+
+/* By name, and by shape where that is to be alike. */
+static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape)
+{
+    const struct cw_range *x = &a->data.ranges[i], *y = &b->data.ranges[k];
+    int order = strcmp(subject(a, i), subject(b, k));
+    for (int d = 0; d < 3 && !order && shape && a->by == CW_BY_KERNEL; d++) {
+        order = (x->grid[d] > y->grid[d]) - (x->grid[d] < y->grid[d]);
+        order = order ? order : (x->block[d] > y->block[d]) - (x->block[d] < y->block[d]);
+    }
+    return order;
+}
+
+struct sorting {
+    const struct cw_groups *groups;
+    bool shape;
+};
+
+static int in_order(const void *a, const void *b, void *sorting)
+{
+    const struct sorting *s = sorting;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const uint32_t x = s->groups->items[i].ranges[0], y = s->groups->items[k].ranges[0];
+    const int order = compare_groups(s->groups, i, s->groups, k, s->shape);
+    return order ? order : (x > y) - (x < y);
+}
+
+struct matching {
+    const struct cw_groups *a, *b;
+    uint32_t *left, *right, left_count, right_count; /* groups that have none yet */
+    struct cw_match *list;
+    uint32_t count;
+};
+
+static void add_match(struct matching *m, uint32_t a, uint32_t b, bool reshaped)
+{
+    const double before = a == CW_NO_GROUP ? 0 : m->a->items[a].total;
+    const double after = b == CW_NO_GROUP ? 0 : m->b->items[b].total;
+    m->list[m->count++] = (struct cw_match){a, b, reshaped, after - before};
+}
+
+/* Those that go together become matches; the others stay. */
+static void match(struct matching *m, bool shape)
+{
+    struct sorting a = {m->a, shape}, b = {m->b, shape};
+    uint32_t i = 0, k = 0, left = 0, right = 0;
+    qsort_r(m->left, m->left_count, sizeof *m->left, in_order, &a);
+    qsort_r(m->right, m->right_count, sizeof *m->right, in_order, &b);
+    while (i < m->left_count || k < m->right_count) {
+        const int order = i == m->left_count    ? 1
+                          : k == m->right_count ? -1
+                                                : compare_groups(m->a, m->left[i], m->b, m->right[k], shape);
+        if (order == 0)
+            add_match(m, m->left[i++], m->right[k++], !shape);
+        else if (order < 0)
+            m->left[left++] = m->left[i++];
+        else
+            m->right[right++] = m->right[k++];
+    }
+    m->left_count = left;
+    m->right_count = right;
+}
+
+static int greatest_first(const void *a, const void *b)
+{
+    const struct cw_match *x = a, *y = b;
+    const double s = isnan(x->change) ? -1 : fabs(x->change), t = isnan(y->change) ? -1 : fabs(y->change);
+    return s != t ? (s < t) - (s > t) : x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
+}
+
+static uint32_t *all_groups(const struct cw_groups *g, struct cw_arena *arena)
+{
+    uint32_t *list = cw_arena_alloc(arena, g->count, sizeof *list);
+    for (uint32_t i = 0; list && i < g->count; i++)
+        list[i] = i;
+    return list;
+}
+
+enum cw_status cw_compare_groups(const struct cw_match **matches, uint32_t *count, const struct cw_groups *a,
+                                 const struct cw_groups *b, struct cw_arena *arena, struct cw_error *err)
+{
+    struct matching m = {.a = a,
+                         .b = b,
+                         .left = all_groups(a, arena),
+                         .right = all_groups(b, arena),
+                         .left_count = a->count,
+                         .right_count = b->count,
+                         .list = cw_arena_alloc(arena, (size_t)a->count + b->count, sizeof *m.list)};
+    if (!m.left || !m.right || !m.list)
+        return cw_error_nomem(err);
+    match(&m, true);
+    if (a->by == CW_BY_KERNEL)
+        match(&m, false);
+    for (uint32_t i = 0; i < m.left_count; i++)
+        add_match(&m, m.left[i], CW_NO_GROUP, false);
+    for (uint32_t k = 0; k < m.right_count; k++)
+        add_match(&m, CW_NO_GROUP, m.right[k], false);
+    qsort(m.list, m.count, sizeof *m.list, greatest_first);
+    *matches = m.list;
+    *count = m.count;
+    return CW_OK;
+}
+
+/* ---- what changed ----------------------------------------------------------------------------------------------- */
+
+/* Of the values of a group's ranges, less those of another's one by one where there is one: their mean, and the sum of
+ * the squares of what they are off it. */
+static uint32_t sum_up(const struct cw_group *group, const double *of, const struct cw_group *other, const double *less,
+                       double *squares)
+{
+    uint32_t count = 0;
+    double mean = 0;
+    *squares = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const double value = of[group->ranges[i]] - (other ? less[other->ranges[i]] : 0);
+        if (!isfinite(value))
+            continue;
+        const double off = value - mean;
+        mean += off / ++count;
+        *squares += off * (value - mean);
+    }
+    return count;
+}
+
+/* The standard error of the change of the mean. */
+static void find_spread(struct cw_change *change, const struct cw_group *a, const double *x, const struct cw_group *b,
+                        const double *y)
+{
+    double s, t;
+    change->spread = NAN;
+    if (a->count == b->count) {
+        const uint32_t pairs = sum_up(b, y, a, x, &t);
+        change->freedom = pairs ? pairs - 1 : 0;
+        change->spread = change->freedom ? sqrt(t / change->freedom / pairs) : NAN;
+        return;
+    }
+    const uint32_t n = sum_up(a, x, NULL, NULL, &s), m = sum_up(b, y, NULL, NULL, &t);
+    change->freedom = n && m ? n + m - 2 : 0;
+    if (change->freedom)
+        change->spread = sqrt((s + t) / change->freedom * (1.0 / n + 1.0 / m));
+}
+
+static struct cw_change find_change(const struct cw_comparison *c, const struct cw_match *match, double a, double b,
+                                    const double *x, const double *y, bool count)
+{
+    const double by_chance = 1e-4, least = 1e-3, unknown = 0.02, same = 1e-12;
+    struct cw_change change = {.a = a, .b = b, .relative = cw_compare_relative(a, b), .spread = NAN};
+    if (x && y)
+        find_spread(&change, &c->a.groups.items[match->a], x, &c->b.groups.items[match->b], y);
+    if (isnan(a) || isnan(b)) /* one of them alone holds it */
+        return change;
+    if (!change.freedom)
+        change.changed = change.relative > (count ? same : unknown);
+    else if (change.spread == 0)
+        change.changed = change.relative > same;
+    else
+        change.changed =
+            change.relative >= least && cw_student_tail(fabs(b - a) / change.spread, change.freedom) < by_chance / 2;
+    return change;
+}
+
+static const double *values_of(const struct cw_result *each, uint32_t metric)
+{
+    return metric < each->metric_count ? each->values + (size_t)metric * each->row_count : NULL;
+}
+
+struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric)
+{
+    const struct cw_result *a = &c->a.means, *b = &c->b.means;
+    return find_change(c, match, a->values[(size_t)metric * a->row_count + match->a],
+                       b->values[(size_t)metric * b->row_count + match->b], values_of(&c->a.each, metric),
+                       values_of(&c->b.each, metric), cw_metric_is_count(a->names[metric]));
+}
+
+struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match)
+{
+    const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
+    return find_change(c, match, a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, c->a.groups.durations,
+                       c->b.groups.durations, false);
+}
+
+/* Leaves `a` the metrics that the chip of `b` has as well, and gives them to `b`. */
+static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    struct cw_metric *x = cw_arena_alloc(arena, a->metric_count, sizeof *x);
+    struct cw_metric *y = cw_arena_alloc(arena, a->metric_count, sizeof *y);
+    char name[CW_METRIC_NAME_MAX];
+    uint32_t count = 0;
+    if (!x || !y)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < a->metric_count; i++)
+        if (cw_metric_parse(&y[count], b->chip, cw_metric_name(a->chip, &a->metrics[i], name), NULL) == CW_OK)
+            x[count++] = a->metrics[i];
+    a->metrics = x;
+    b->metrics = y;
+    a->metric_count = b->metric_count = count;
+    return CW_OK;
+}
+
+enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
+                          enum cw_group_by by, bool with_spread, const struct cw_eval_options *options,
+                          struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_result x = *a, y = *b;
+    *c = (struct cw_comparison){.a_source = a->source, .b_source = b->source};
+    enum cw_status status = share_metrics(&x, &y, arena, err);
+    if (status == CW_OK)
+        status = cw_side_make(&c->a, &x, by, with_spread, options, arena, err);
+    if (status == CW_OK)
+        status = cw_side_make(&c->b, &y, by, with_spread, options, arena, err);
+    if (status == CW_OK)
+        status = cw_compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err);
+    if (status == CW_OK)
+        status = cw_compare_groups(&c->matches, &c->match_count, &c->a.groups, &c->b.groups, arena, err);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* Whether a run is worse than another, for a program that decides: counts have to be equal, what is measured may differ
+ * by as much as runs of one program do. */
+#ifndef CW_EVAL_GATE_H
+#define CW_EVAL_GATE_H
+
+#include "eval/better.h"
+#include "eval/compare.h"
+
+/* How far values of a metric may be from each other: |b - a| <= noise * max(|a|, |b|) + floor. With a noise of 0 they
+ * have to be equal, whatever the floor. */
+struct cw_gate_kernel {
+    const char *label; /* cw_group_label */
+    double noise;
+};
+struct cw_gate_metric {
+    const char *name; /* a full name; "time": ns of a launch; "launches": of the kernel */
+    enum cw_better better;
+    double noise; /* of kernels that are not listed */
+    double floor; /* in units of the metric */
+    uint32_t kernel_count;
+    const struct cw_gate_kernel *kernels; /* by label */
+};
+struct cw_gate_rules {
+    const char *chip, *device; /* that they were learned on; the device "": any */
+    uint32_t runs, metric_count;
+    const struct cw_gate_metric *metrics;
+};
+extern const char cw_gate_time[], cw_gate_launches[];
+
+/* Parses a file of rules (docs/compare.md). `path` is for messages; everything lives in `arena`, texts also in `data`.
+ */
+enum cw_status cw_gate_parse(struct cw_gate_rules *rules, const void *data, size_t size, const char *path,
+                             struct cw_arena *arena, struct cw_error *err);
+/* Writes one; `rules` is a struct cw_gate_rules: a cw_file_render (base/file.h). */
+enum cw_status cw_gate_write(FILE *out, const void *rules, struct cw_error *err);
+
+/* Values of the mean launch of each kernel in runs of one program. */
+struct cw_gate_runs {
+    uint32_t runs, kernel_count, metric_count;
+    const char *const *kernels; /* labels */
+    const char *const *metrics;
+    const double *values; /* [metric][kernel][run]; NaN unknown */
+};
+/* Rules by which one comparison in a thousand, or less, of two more such runs finds a change.
+ *
+ * A count (cw_metric_is_count, launches) that was equal in all runs has to be equal. Else the noise of a metric in a
+ * kernel is the half-width of the prediction interval of the difference of two runs, t * sqrt(2) * s: s is the relative
+ * standard deviation in this kernel, of which few runs know little, so that it is drawn toward that of all kernels of
+ * the metric (its variance counts as `prior` = 4 more runs; Smyth 2004, "moderated" variance), and t has the tail of
+ * one in a thousand divided by the number of comparisons (Bonferroni). It is at least 1.5 times the greatest difference
+ * that was seen, and 0.5 % of what is no count. The floor is the same half-width of the least absolute deviation that a
+ * kernel has. Metrics that were 0 everywhere are left out, unless they are counts: nothing is known of them.
+ *
+ * `rules` has chip and device already. At least 3 runs, else CW_ERR_USAGE. */
+enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_runs *runs, struct cw_arena *arena,
+                             struct cw_error *err);
+
+/* In order of gravity. */
+enum cw_verdict { CW_SAME, CW_BETTER, CW_AMBIGUOUS, CW_WORSE, CW_INCOMPARABLE, CW_VERDICT__COUNT };
+extern const char *const cw_verdict_names[CW_VERDICT__COUNT];
+
+struct cw_gate_finding {    /* a value beyond its noise, or that one of the captures lacks */
+    uint32_t match, metric; /* of the comparison, of the rules */
+    double a, b, allowed;   /* allowed: how far b may be from a */
+    enum cw_verdict verdict;
+};
+struct cw_judgement {
+    enum cw_verdict verdict;
+    uint32_t reason_count, finding_count;
+    const char *const *reasons;             /* why captures are incomparable, for people */
+    const struct cw_gate_finding *findings; /* by match, in its order, then metric */
+    const enum cw_verdict *verdicts;        /* of each match */
+    uint64_t compared;                      /* values */
+};
+/* Judges a comparison of the rules' metrics (cw_gate_time and cw_gate_launches are no metrics) by kernel. A kernel is
+ * worse where its time is, or other values are and none is better; ambiguous where values go both ways or nobody knows
+ * which way is better. The whole has the gravest verdict of its kernels. Captures are incomparable where one has no
+ * ranges, where they are of another chip, device or plan than the other or the rules, and where a kernel or a value is
+ * in one of them alone. All lives in `arena`. CW_ERR_NOMEM alone. */
+enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gate_rules *rules,
+                             const struct cw_comparison *comparison, struct cw_arena *arena, struct cw_error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* What changed between two captures, written. */
+#ifndef CW_EVAL_OUTPUT_DIFF_H
+#define CW_EVAL_OUTPUT_DIFF_H
+
+#include "eval/compare.h"
+
+struct cw_diff_output {
+    const struct cw_comparison *of;
+    unsigned width; /* columns of the terminal; 0: 100 */
+    size_t top;     /* kernels to show */
+};
+
+/* `output` is a struct cw_diff_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */
+
+/* For people: what captures differ in, then time, then the kernels that changed with the metrics that did. */
+enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err);
+/* All of it, as data/schemas/diff.schema.json has it. */
+enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error *err);
+
+#endif

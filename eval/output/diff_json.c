@@ -1,0 +1,109 @@
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/text.h"
+#include "eval/output/capture.h"
+#include "eval/output/diff.h"
+
+static void put_number(FILE *out, const char *before, double value)
+{
+    char text[CW_NUMBER_SIZE];
+    cw_text_print(out, "%s%s", before, isfinite(value) ? cw_number_text(value, text) : "null");
+}
+
+static void put_text(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    cw_text_put(out, CW_TEXT_JSON, text);
+}
+
+static enum cw_status put_side(FILE *out, const char *name, const char *source, const struct cw_side *side,
+                               struct cw_error *err)
+{
+    cw_text_print(out, "\"%s\": {\"capture\": ", name);
+    enum cw_status status = cw_json_print(cw_capture_manifest(side->each.data, source), JSON_COMPACT, out, err);
+    put_number(out, ", \"time_ns\": ", side->groups.total);
+    fputs("},\n ", out);
+    return status;
+}
+
+static void put_change(FILE *out, const struct cw_change *c)
+{
+    put_number(out, "\"a\": ", c->a);
+    put_number(out, ", \"b\": ", c->b);
+    put_number(out, ", \"relative\": ", c->relative);
+    put_number(out, ", \"spread\": ", c->spread);
+    cw_text_print(out, ", \"changed\": %s", c->changed ? "true" : "false");
+}
+
+static void put_group(FILE *out, const char *name, const struct cw_groups *g, uint32_t group)
+{
+    cw_text_print(out, ",\n   \"%s\": ", name);
+    if (group == CW_NO_GROUP) {
+        fputs("null", out);
+        return;
+    }
+    const struct cw_range *r = &g->data.ranges[group];
+    cw_text_print(out,
+                  "{\"launches\": %" PRIu32 ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32
+                  ", %" PRIu32 ", %" PRIu32 "]",
+                  g->items[group].count, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
+    put_number(out, ", \"time_ns\": ", g->items[group].total);
+    putc('}', out);
+}
+
+static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_match *m)
+{
+    const struct cw_groups *g = m->a != CW_NO_GROUP ? &c->a.groups : &c->b.groups;
+    const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b;
+    put_text(out, "\n  {\"name\": ", g->items[group].name);
+    put_text(out, ", \"kernel\": ", g->data.ranges[group].kernel);
+    cw_text_print(out, ", \"match\": \"%s\"",
+                  m->a == CW_NO_GROUP   ? "added"
+                  : m->b == CW_NO_GROUP ? "gone"
+                  : m->reshaped         ? "name"
+                                        : "shape");
+    put_number(out, ", \"time_change_ns\": ", m->change);
+    put_group(out, "a", &c->a.groups, m->a);
+    put_group(out, "b", &c->b.groups, m->b);
+    if (m->a != CW_NO_GROUP && m->b != CW_NO_GROUP) {
+        const struct cw_change time = cw_compare_time(c, m);
+        fputs(",\n   \"launch_ns\": {", out);
+        put_change(out, &time);
+        fputs("},\n   \"metrics\": [", out);
+        for (uint32_t i = 0; i < c->a.means.metric_count; i++) {
+            const struct cw_change change = cw_compare_metric(c, m, i);
+            put_text(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ", c->a.means.names[i]);
+            put_text(out, ", \"unit\": ", c->a.means.units[i]);
+            fputs(", ", out);
+            put_change(out, &change);
+            putc('}', out);
+        }
+        putc(']', out);
+    }
+    putc('}', out);
+}
+
+enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error *err)
+{
+    const struct cw_comparison *c = ((const struct cw_diff_output *)output)->of;
+    fputs("{\"schema\": 1,\n ", out);
+    enum cw_status status = put_side(out, "a", c->a_source, &c->a, err);
+    if (status == CW_OK)
+        status = put_side(out, "b", c->b_source, &c->b, err);
+    fputs("\"differences\": [", out);
+    for (uint32_t i = 0; i < c->difference_count; i++) {
+        put_text(out, i ? ",\n  {\"what\": " : "\n  {\"what\": ", c->differences[i].what);
+        put_text(out, ", \"a\": ", c->differences[i].a);
+        put_text(out, ", \"b\": ", c->differences[i].b);
+        cw_text_print(out, ", \"comparable\": %s}", c->differences[i].other ? "false" : "true");
+    }
+    cw_text_print(out, "],\n \"by\": \"%s\",\n \"groups\": [", cw_group_by_names[c->a.groups.by]);
+    for (uint32_t i = 0; i < c->match_count && status == CW_OK; i++) {
+        fputs(i ? "," : "", out);
+        put_match(out, c, &c->matches[i]);
+    }
+    fputs("]}\n", out);
+    return status;
+}

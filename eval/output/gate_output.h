@@ -1,0 +1,20 @@
+/* What gate found, written. */
+#ifndef CW_EVAL_OUTPUT_GATE_OUTPUT_H
+#define CW_EVAL_OUTPUT_GATE_OUTPUT_H
+
+#include "eval/gate.h"
+
+struct cw_gate_output {
+    const struct cw_gate_rules *rules;
+    const struct cw_comparison *comparison;
+    const struct cw_judgement *judgement;
+};
+
+/* `output` is a struct cw_gate_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */
+
+/* For people: the verdict, then why captures cannot be compared, then for each kernel what is beyond its noise. */
+enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err);
+/* All of it, as data/schemas/gate.schema.json has it. */
+enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error *err);
+
+#endif

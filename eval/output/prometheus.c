@@ -1,0 +1,65 @@
+#include "eval/output/prometheus.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/text.h"
+
+static void put_name(FILE *out, const char *name)
+{
+    fputs("counterworks_", out);
+    for (; *name; name++)
+        putc(isalnum((unsigned char)*name) && (unsigned char)*name < 128 ? *name : '_', out);
+}
+
+static void put_type(FILE *out, const char *name)
+{
+    fputs("# TYPE ", out);
+    put_name(out, name);
+    fputs(" gauge\n", out);
+}
+
+static void put_label(FILE *out, const char *name, const char *text)
+{
+    cw_text_print(out, "%s=", name);
+    cw_text_put(out, CW_TEXT_LABEL, text);
+}
+
+static void put_sample(FILE *out, const char *name, const struct cw_side *side, uint32_t group, double value)
+{
+    const struct cw_counter_data *d = &side->groups.data;
+    const struct cw_range *r = &d->ranges[group];
+    const char *device = cw_device_attribute(&d->devices[r->device], "name");
+    char text[CW_NUMBER_SIZE];
+    if (isnan(value))
+        return;
+    put_name(out, name);
+    put_label(out, "{kernel", side->groups.items[group].name);
+    put_label(out, ",function", r->kernel);
+    put_label(out, ",device", device ? device : "");
+    cw_text_print(out,
+                  ",grid=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\",block=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\"} %s\n",
+                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
+                  isinf(value) ? (value < 0 ? "-Inf" : "+Inf") : cw_number_text(value, text));
+}
+
+enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error *err)
+{
+    const struct cw_side *side = data;
+    const struct cw_groups *g = &side->groups;
+    const struct cw_result *r = &side->means;
+    (void)err;
+    put_type(out, "launches");
+    for (uint32_t k = 0; k < g->count; k++)
+        put_sample(out, "launches", side, k, g->items[k].count);
+    put_type(out, "time_seconds");
+    for (uint32_t k = 0; k < g->count; k++)
+        put_sample(out, "time_seconds", side, k, g->items[k].total / 1e9);
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        put_type(out, r->names[m]);
+        for (uint32_t k = 0; k < g->count; k++)
+            put_sample(out, r->names[m], side, k, r->values[(size_t)m * r->row_count + k]);
+    }
+    return CW_OK;
+}

@@ -1,0 +1,271 @@
+#define _GNU_SOURCE
+#include "eval/output/stacks.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/output/output.h"
+
+enum { PLACE_SIZE = 64, SAMPLE_FRAMES = 3 };
+
+struct frame {
+    const char *text;
+    size_t length;
+    uint32_t number; /* speedscope's */
+};
+
+struct stack {
+    size_t first; /* of its frames */
+    uint32_t count, device;
+    double weight;
+};
+
+struct stacks {
+    struct stack *list;
+    size_t count, frame_count, frame_room;
+    struct frame *frames;
+    struct cw_arena *arena; /* of all that is here */
+    bool enough;
+};
+
+static void add_frame(struct stacks *s, const char *text, size_t length)
+{
+    if (s->frame_count == s->frame_room) {
+        const size_t room = 2 * s->frame_room + 256;
+        struct frame *more = s->enough ? realloc(s->frames, room * sizeof *more) : NULL;
+        s->enough = more != NULL;
+        if (!more)
+            return;
+        s->frames = more;
+        s->frame_room = room;
+    }
+    s->frames[s->frame_count++] = (struct frame){text, length, 0};
+    s->list[s->count].count++;
+}
+
+static void begin_stack(struct stacks *s, uint32_t device, double weight)
+{
+    s->list[s->count] = (struct stack){s->frame_count, 0, device, weight};
+}
+
+/* "outer/inner", and the kernel; a user range's path has its name already. */
+static void add_range(struct stacks *s, const struct cw_groups *g, uint32_t i)
+{
+    const struct cw_range *r = &g->data.ranges[i];
+    const char *path = cw_range_attribute(r, "nvtx");
+    begin_stack(s, r->device, g->items[i].total);
+    for (const char *at = path; at && *at && s->enough;) {
+        const size_t length = strcspn(at, "/");
+        if (length)
+            add_frame(s, at, length);
+        at += length + (at[length] == '/');
+    }
+    if (r->kernel[0] || !s->list[s->count].count)
+        add_frame(s, r->name, strlen(r->name));
+    s->count++;
+}
+
+static void add_sample(struct stacks *s, const struct cw_pc_row *row)
+{
+    const char *slash = strrchr(row->at.file, '/');
+    char reason[CW_REASON_SIZE];
+    const char *place = row->at.line
+                            ? cw_arena_printf(s->arena, "%s:%" PRIu32, slash ? slash + 1 : row->at.file, row->at.line)
+                            : cw_arena_printf(s->arena, "0x%05" PRIx64, row->at.offset);
+    const char *why = cw_arena_strdup(s->arena, cw_reason_short(row->reason, reason));
+    s->enough = s->enough && place && why;
+    if (!s->enough)
+        return;
+    begin_stack(s, 0, (double)row->samples);
+    add_frame(s, row->at.name, strlen(row->at.name));
+    add_frame(s, place, strlen(place));
+    add_frame(s, why, strlen(why));
+    s->count++;
+}
+
+static int compare_frames(const struct frame *a, const struct frame *b)
+{
+    const size_t least = a->length < b->length ? a->length : b->length;
+    const int order = a->text == b->text ? 0 : memcmp(a->text, b->text, least);
+    return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int compare_stacks(const struct frame *frames, const struct stack *a, const struct stack *b)
+{
+    int order = 0;
+    for (uint32_t i = 0; i < a->count && i < b->count && !order; i++)
+        order = compare_frames(&frames[a->first + i], &frames[b->first + i]);
+    return order ? order : (a->count > b->count) - (a->count < b->count);
+}
+
+static int by_stack(const void *a, const void *b, void *frames)
+{
+    return compare_stacks(frames, a, b);
+}
+
+/* Equal stacks become one. */
+static void fold(struct stacks *s)
+{
+    size_t count = 0;
+    if (s->count)
+        qsort_r(s->list, s->count, sizeof *s->list, by_stack, s->frames);
+    for (size_t i = 0; i < s->count; i++)
+        if (count && compare_stacks(s->frames, &s->list[count - 1], &s->list[i]) == 0)
+            s->list[count - 1].weight += s->list[i].weight;
+        else
+            s->list[count++] = s->list[i];
+    s->count = count;
+}
+
+/* Ranges whose time is not known weigh nothing and are left out. */
+static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_output *o, struct cw_error *err)
+{
+    const size_t room = o->ranges ? o->ranges->count : o->samples->pc_count;
+    *s = (struct stacks){.list = calloc(room + 1, sizeof *s->list), .arena = cw_arena_create()};
+    s->enough = s->list && s->arena;
+    for (uint32_t i = 0; o->ranges && i < o->ranges->count && s->enough; i++)
+        if (o->ranges->items[i].timed)
+            add_range(s, o->ranges, i);
+    for (size_t i = 0; !o->ranges && i < o->samples->pc_count && s->enough; i++)
+        add_sample(s, &o->samples->pc[i]);
+    return s->enough ? CW_OK : cw_error_nomem(err);
+}
+
+static void free_stacks(struct stacks *s)
+{
+    free(s->list);
+    free(s->frames);
+    cw_arena_destroy(s->arena);
+}
+
+/* A text of `length` bytes as text of a kind. */
+static bool put_text(FILE *out, enum cw_text_kind kind, const struct frame *frame)
+{
+    char *text = strndup(frame->text, frame->length);
+    if (text)
+        cw_text_put(out, kind, text);
+    free(text);
+    return text;
+}
+
+enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *err)
+{
+    struct stacks s;
+    enum cw_status status = make_stacks(&s, output, err);
+    if (status == CW_OK)
+        fold(&s);
+    for (size_t i = 0; status == CW_OK && i < s.count; i++) {
+        const struct stack *stack = &s.list[i];
+        for (uint32_t f = 0; f < stack->count && status == CW_OK; f++) {
+            fputs(f ? ";" : "", out);
+            status = put_text(out, CW_TEXT_FRAME, &s.frames[stack->first + f]) ? CW_OK : cw_error_nomem(err);
+        }
+        cw_text_print(out, " %.0f\n", stack->weight);
+    }
+    free_stacks(&s);
+    return status;
+}
+
+/* ---- speedscope ------------------------------------------------------------------------------------------------- */
+
+static int by_frame(const void *a, const void *b)
+{
+    return compare_frames(*(const struct frame *const *)a, *(const struct frame *const *)b);
+}
+
+/* Numbers equal frames alike and writes the list of them. */
+static enum cw_status put_frames(struct stacks *s, FILE *out, struct cw_error *err)
+{
+    struct frame **sorted = calloc(s->frame_count + 1, sizeof *sorted);
+    enum cw_status status = sorted ? CW_OK : cw_error_nomem(err);
+    for (size_t i = 0; sorted && i < s->frame_count; i++)
+        sorted[i] = &s->frames[i];
+    if (sorted && s->frame_count)
+        qsort(sorted, s->frame_count, sizeof *sorted, by_frame);
+    uint32_t number = 0;
+    for (size_t i = 0; status == CW_OK && i < s->frame_count; i++) {
+        const bool next = !i || compare_frames(sorted[i - 1], sorted[i]) != 0;
+        sorted[i]->number = next ? number++ : number - 1;
+        if (!next)
+            continue;
+        fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
+        status = put_text(out, CW_TEXT_JSON, sorted[i]) ? CW_OK : cw_error_nomem(err);
+        putc('}', out);
+    }
+    free(sorted);
+    return status;
+}
+
+static void put_profile(const struct stacks *s, const char *name, bool time, uint32_t device, bool begun, FILE *out)
+{
+    double end = 0;
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++)
+        end += s->list[i].device == device ? s->list[i].weight : 0;
+    cw_text_print(out,
+                  "%s\n  {\"type\": \"sampled\", \"unit\": \"%s\", \"startValue\": 0, \"endValue\": %.17g, \"name\": ",
+                  begun ? "," : "", time ? "nanoseconds" : "none", end);
+    cw_text_put(out, CW_TEXT_JSON, name);
+    fputs(",\n   \"samples\": [", out);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct stack *stack = &s->list[i];
+        if (stack->device != device)
+            continue;
+        fputs(any ? ", " : "", out);
+        any = true;
+        for (uint32_t f = 0; f < stack->count; f++)
+            cw_text_print(out, f ? ", %" PRIu32 : "[%" PRIu32, s->frames[stack->first + f].number);
+        putc(']', out);
+    }
+    fputs("],\n   \"weights\": [", out);
+    any = false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->list[i].device == device) {
+            cw_text_print(out, any ? ", %.17g" : "%.17g", s->list[i].weight);
+            any = true;
+        }
+    fputs("]}", out);
+}
+
+static void put_devices(const struct stacks *s, const struct cw_counter_data *d, FILE *out)
+{
+    bool begun = false;
+    for (uint32_t device = 0; device < d->device_count; device++) {
+        const char *model = cw_device_attribute(&d->devices[device], "name");
+        char name[256];
+        cw_text_format(name, sizeof name, "device %" PRIu32 " %s", d->devices[device].index, model ? model : "");
+        bool any = false;
+        for (size_t i = 0; i < s->count && !any; i++)
+            any = s->list[i].device == device;
+        if (any)
+            put_profile(s, name, true, device, begun, out);
+        begun = begun || any;
+    }
+}
+
+enum cw_status cw_speedscope_write(FILE *out, const void *output, struct cw_error *err)
+{
+    const struct cw_stacks_output *o = output;
+    struct stacks s;
+    enum cw_status status = make_stacks(&s, o, err);
+    if (status == CW_OK && !o->ranges)
+        fold(&s);
+    fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"exporter\": \"counterworks\", "
+          "\"name\": ",
+          out);
+    cw_text_put(out, CW_TEXT_JSON, o->source);
+    fputs(",\n \"shared\": {\"frames\": [", out);
+    if (status == CW_OK)
+        status = put_frames(&s, out, err);
+    fputs("]},\n \"profiles\": [", out);
+    if (status == CW_OK && o->ranges)
+        put_devices(&s, &o->ranges->data, out);
+    else if (status == CW_OK)
+        put_profile(&s, "PC samples", false, 0, false, out);
+    fputs("]}\n", out);
+    free_stacks(&s);
+    return status;
+}

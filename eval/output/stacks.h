@@ -1,0 +1,25 @@
+/* Where time went, as stacks that draw flame graphs: of ranges the NVTX path and the kernel, each as heavy as its ns;
+ * of PC samples the function, the line and what the warps waited for, each as heavy as its samples. */
+#ifndef CW_EVAL_OUTPUT_STACKS_H
+#define CW_EVAL_OUTPUT_STACKS_H
+
+#include <stdio.h>
+
+#include "eval/groups.h"
+#include "eval/instructions.h"
+
+/* One of both. */
+struct cw_stacks_output {
+    const char *source;             /* the capture's file name, for people */
+    const struct cw_groups *ranges; /* each range by itself, or NULL */
+    const struct cw_instructions *samples;
+};
+
+/* `output` is a struct cw_stacks_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */
+
+/* A line for each stack: "step;forward;gemm 1234". Frames are text as CW_TEXT_FRAME. */
+enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *err);
+/* The JSON that speedscope.app reads: ranges in their order, a profile for each device; samples as one profile. */
+enum cw_status cw_speedscope_write(FILE *out, const void *output, struct cw_error *err);
+
+#endif

@@ -1,0 +1,32 @@
+# What changed between two captures: what they are of, time, kernels, metrics beyond their spread.
+C=$SOURCE/data/captures vary=$BIN/../tests/vary_capture
+cd "$C" || exit
+echo "== the same"
+metric-eval diff gpus.cwd gpus.cwd
+echo "== one device and another"
+metric-eval diff h200_stream.cwd stream.cwd --top 1 -m smsp__inst_executed.sum,dram__bytes_read.sum
+cd "$OLDPWD" || exit
+echo "== one count of one kernel, and launches that differ from one another"
+$vary a.cwd 1 same '' 1 0 "$C/gpus.cwd"
+$vary b.cwd 1 same sm__inst_executed 1.01 0 a.cwd
+metric-eval diff a.cwd b.cwd --all | sed 's/[^ ]*\.cwd/FILE/' | cut -c1-60
+echo "== added and gone, by NVTX path"
+metric-eval diff "$C/nvtx_runs.cwd" "$C/nvtx_levels.cwd" --by nvtx -m gpu__time_duration.sum | sed 1,2d
+echo "== JSON"
+for b in stream multi h200_stream; do
+    metric-eval diff "$C/h200_stream.cwd" "$C/$b.cwd" --format json >x.json
+    "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/diff.schema.json" <x.json
+    python3 -c '
+import collections, json
+d = json.load(open("x.json"))
+print(collections.Counter(g["match"] for g in d["groups"]), len(d["differences"]),
+      sum(m["changed"] for g in d["groups"] for m in g.get("metrics", [])) > 0)'
+done
+echo "== a shape that changed"
+metric-eval diff "$C/multi.cwd" "$C/cupti12.cwd" -m sm__inst_executed.sum --format json | python3 -c '
+import collections, json, sys
+print(collections.Counter(g["match"] for g in json.load(sys.stdin)["groups"]))'
+echo "== mistakes"
+metric-eval diff "$C/gpus.cwd"
+metric-eval diff "$C/gpus.cwd" "$C/pm_gpus.cwd" 2>&1 | sed 's/:.*: /: /'
+metric-eval diff "$C/gpus.cwd" none.cwd

@@ -1,0 +1,58 @@
+# A capture for other programs: each format is read by a parser of its own.
+C=$SOURCE/data/captures
+metric-eval export "$C/nvtx_runs.cwd" --format csv -o run.csv
+metric-eval export "$C/nvtx_runs.cwd" --format ndjson | tee run.ndjson | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines
+for capture in pm_gemm pc_gemm sass_gemm; do
+    metric-eval export "$C/$capture.cwd" --format ndjson | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines
+    metric-eval export "$C/$capture.cwd" --format csv | sed 1q
+done
+metric-eval export "$C/nvtx_runs.cwd" --format folded >run.folded
+metric-eval export "$C/pc_gemm.cwd" --format folded >pc.folded
+metric-eval export "$C/gpus.cwd" --format speedscope >run.json
+metric-eval export "$C/pc_gemm.cwd" --format speedscope >pc.json
+metric-eval export "$C/gpus.cwd" --format prometheus >run.prom
+python3 - <<'E2'
+import csv, json, re
+rows = list(csv.DictReader(open("run.csv", newline="")))
+lines = [json.loads(line) for line in open("run.ndjson")]
+print(list(rows[0]))
+print("csv and ndjson agree:", len(rows), [float(r["value"]) for r in rows] == [l["value"] for l in lines],
+      [r["nvtx"] for r in rows] == [l["nvtx"] for l in lines])
+total = sum(l["value"] for l in lines if l["metric"] == "gpu__time_duration.sum")
+
+
+def folded(path):
+    return [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in open(path)]
+
+
+stacks = folded("run.folded")
+print("folded:", sum(weight for _, weight in stacks) == total, stacks[0], len(stacks) == len({tuple(s) for s, _ in stacks}))
+samples = folded("pc.folded")
+print("samples:", sum(weight for _, weight in samples), max(samples, key=lambda s: s[1]))
+for name in "run.json", "pc.json":
+    d = json.load(open(name))
+    frames = d["shared"]["frames"]
+    for p in d["profiles"]:
+        assert len(p["samples"]) == len(p["weights"]) and all(i < len(frames) for s in p["samples"] for i in s)
+        print(name, p["name"], p["unit"], len(p["samples"]), abs(sum(p["weights"]) - p["endValue"]) < 1e-6, len(frames))
+name, value = r"[a-zA-Z_:][a-zA-Z0-9_:]*", r"(?:[+-]Inf|NaN|[-+0-9.e]+)"
+label = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*"'
+seen, typed = set(), []
+for line in open("run.prom"):
+    if line.startswith("# TYPE "):
+        typed.append(re.fullmatch(rf"# TYPE ({name}) gauge\n", line)[1])
+        continue
+    series = re.fullmatch(rf"(({name})\{{{label}(?:,{label})*\}}) {value}\n", line)
+    assert series and series[2] == typed[-1] and series[1] not in seen, line
+    seen.add(series[1])
+print("prometheus:", len(typed) == len(set(typed)), len(typed), len(seen))
+E2
+echo "== mistakes"
+metric-eval export "$C/gpus.cwd"
+metric-eval export "$C/gpus.cwd" --format yaml
+metric-eval export "$C/gpus.cwd" --format folded --all
+metric-eval export "$C/pm_gemm.cwd" --format folded 2>&1 | sed "s,$C/,,"
+metric-eval export "$C/sass_gemm.cwd" --format speedscope 2>&1 | sed "s,$C/,,"
+metric-eval export "$C/pc_gemm.cwd" --format prometheus 2>&1 | sed "s,$C/,,"
+echo text >mine.txt; metric-eval export "$C/gpus.cwd" --format csv -o mine.txt; cat mine.txt
+cp "$C/gpus.cwd" x.cwd; metric-eval export x.cwd --format csv -o x.cwd

@@ -1,0 +1,60 @@
+# Whether a run is worse than another, by rules that were learned from runs of which nothing changed.
+C=$SOURCE/data/captures vary=$BIN/../tests/vary_capture
+for i in $(seq 10 21); do $vary learn$i.cwd $i 0 '' 1 0 "$C/gpus.cwd"; done
+$vary a.cwd 6 1 '' 1 0 "$C/gpus.cwd"
+$vary b.cwd 7 1 '' 1 0 "$C/gpus.cwd"
+list=sm__inst_executed.sum,lts__t_sector_hit_rate.pct,lts__t_sectors_lookup_hit.sum,gpu__time_duration.sum
+metric-eval gate --learn learn*.cwd -o gate.yaml -m $list
+grep -E '^(chip|device|runs)|:$|better|noise: 0$' gate.yaml
+judge() { # NAME A B [RULES]
+    metric-eval gate "$2" "$3" --rules "${4:-gate.yaml}" >out.txt 2>/dev/null
+    echo "$1: exit $?, $(head -1 out.txt | cut -d: -f1)"
+}
+judge "nothing changed" a.cwd b.cwd
+$vary more.cwd 1 same sm__inst_executed 1.01 1 b.cwd
+judge "more instructions" a.cwd more.cwd; grep -A1 '    worse' out.txt
+judge "less instructions" more.cwd b.cwd
+$vary slow.cwd 1 same gpu__time_duration 8 1 b.cwd
+judge "slower" a.cwd slow.cwd
+judge "faster" slow.cwd a.cwd
+$vary unknown.cwd 1 same lts__t_sectors_lookup_hit 3 1 b.cwd
+judge "nobody knows" a.cwd unknown.cwd
+$vary both.cwd 1 same sm__inst_executed 0.5 1 slow.cwd
+judge "slower with less instructions" a.cwd both.cwd
+$vary ways.cwd 1 same sm__inst_executed 1.5 1 b.cwd
+$vary ways.cwd 1 same gpu__time_duration 0.1 1 ways.cwd
+judge "faster with more instructions" a.cwd ways.cwd
+echo "== incomparable"
+reasons() { grep incomparable: out.txt | sed 's/^ *//' | cut -c1-110; }
+judge "another device" a.cwd "$C/nvtx_runs.cwd"; reasons
+head -c -30 a.cwd >part.cwd
+judge "incomplete" a.cwd part.cwd; reasons
+metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o one.cwc
+capture-agent range -c one.cwc --kernel nothing -o none.cwd -- true 2>/dev/null
+sed 's/^device:.*/device: ""/' gate.yaml >any.yaml
+judge "empty" none.cwd none.cwd any.yaml; grep -E 'no range|no value' out.txt | sed 's/^ *//'
+sed 's/sm__inst_executed.sum/dram__bytes_write.sum/' gate.yaml >other.yaml
+judge "a value that none has" a.cwd b.cwd other.yaml; reasons
+echo "== JSON"
+metric-eval gate a.cwd more.cwd --rules gate.yaml --format json 2>/dev/null >x.json
+"$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/gate.schema.json" <x.json
+python3 -c '
+import json
+d = json.load(open("x.json"))
+print(d["verdict"], [(f["metric"], f["verdict"]) for k in d["kernels"] for f in k["findings"] if k["verdict"] != "same"])'
+echo "== mistakes"
+metric-eval gate a.cwd b.cwd
+metric-eval gate --learn a.cwd b.cwd -o x.yaml
+metric-eval gate --learn a.cwd b.cwd "$C/nvtx_runs.cwd" -o x.yaml 2>&1 | sed "s,$C/,,"; ls x.yaml 2>&1
+echo text >mine.txt; metric-eval gate --learn learn*.cwd -o mine.txt
+for text in 'runs: 1' 'chip: GH100' 'chip: GH100
+metrics: {m: {better: less}}' 'chip: GH100
+metrics: {m: {better: none, noise: 1}}' 'chip: GH100
+metrics: {m: {better: less, noise: -1}}' 'chip: GH100
+metrics: {m: {better: less, noise: .nan}}' 'chip: GH100
+metrics: {m: {better: less, noise: 0, kernels: [{kernel: a, noise: 1}, {kernel: a, noise: 2}]}}' 'chip: GH100
+metrics: {m: {better: less, noise: 0, why: 1}}' 'chip: GH100
+metrics: {no_such.sum: {better: less, noise: 0}}'; do
+    printf 'schema: 1\n%s\n' "$text" >bad.yaml
+    metric-eval gate a.cwd b.cwd --rules bad.yaml 2>&1 | cut -c1-150
+done

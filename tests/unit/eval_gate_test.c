@@ -1,0 +1,172 @@
+#define _GNU_SOURCE
+#include "tests/unit/eval_sample.h"
+
+#include "eval/gate.h"
+
+TestSuite(eval_gate, .init = set_up, .fini = tear_down);
+
+static struct cw_gate_rules rules;
+
+static enum cw_status parse(const char *text)
+{
+    err = (struct cw_error)CW_ERROR_INIT;
+    return cw_gate_parse(&rules, text, strlen(text), "rules", arena, &err);
+}
+
+enum { RUNS = 5, KERNELS = 2, METRICS = 4 };
+
+static const struct cw_gate_metric *learned(const char *name)
+{
+    for (uint32_t i = 0; i < rules.metric_count; i++)
+        if (strcmp(rules.metrics[i].name, name) == 0)
+            return &rules.metrics[i];
+    return NULL;
+}
+
+static void learn(const double values[METRICS][KERNELS][RUNS])
+{
+    static const char *const kernels[] = {"a", "b"};
+    static const char *const metrics[] = {"time", "smsp__inst_executed.sum", "dram__bytes.sum", "lts__d_sectors.sum"};
+    const struct cw_gate_runs runs = {RUNS, KERNELS, METRICS, kernels, metrics, &values[0][0][0]};
+    rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
+    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK, "%s", err.message);
+}
+
+Test(eval_gate, counts_are_exact_and_the_rest_has_noise)
+{
+    static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
+                                                          {{64, 64, 64, 64, 64}, {70, 71, 70, 70, 70}},
+                                                          {{5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}},
+                                                          {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
+    learn(values);
+    cr_assert(rules.metric_count == 3, "nothing is known of a value that is 0 everywhere and no count");
+    cr_expect(rules.runs == RUNS);
+    const struct cw_gate_metric *time = learned("time"), *inst = learned("smsp__inst_executed.sum");
+    const struct cw_gate_metric *bytes = learned("dram__bytes.sum");
+    /* at least what was seen, and far more than a deviation of 1.6 % where five runs are all that is known */
+    cr_expect(time->noise > 0.04 * 1.5 && time->noise < 0.5, "%g", time->noise);
+    cr_assert(time->kernel_count == 1, "the longer kernel is far less noisy");
+    cr_expect_str_eq(time->kernels[0].label, "b");
+    cr_expect(time->kernels[0].noise < 0.75 * time->noise);
+    cr_expect(time->floor > 0);
+    cr_expect(inst->noise > 0 || inst->kernel_count == 1);
+    cr_expect(bytes->noise == 0.005 && bytes->better == CW_BETTER_LESS, "%g", bytes->noise);
+}
+
+Test(eval_gate, more_runs_say_more)
+{
+    static const char *const kernels[] = {"a"}, *const metrics[] = {"time"};
+    double few, many, values[40];
+    for (int i = 0; i < 40; i++)
+        values[i] = 100 + i % 2;
+    struct cw_gate_runs runs = {4, 1, 1, kernels, metrics, values};
+    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    few = rules.metrics[0].noise;
+    runs.runs = 40;
+    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    many = rules.metrics[0].noise;
+    cr_expect(many < few && many > 0.0075, "%g %g", few, many);
+    runs.runs = 2;
+    cr_expect(cw_gate_learn(&rules, &runs, arena, &err) == CW_ERR_USAGE);
+}
+
+Test(eval_gate, what_is_written_reads_the_same)
+{
+    static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
+                                                          {{64, 64, 64, 64, 64}, {64, 64, 64, 64, 64}},
+                                                          {{5, NAN, 5, 5, 5}, {NAN, NAN, NAN, NAN, NAN}},
+                                                          {{1, 2, 3, 4, 5}, {0, 0, 0, 0, 0}}};
+    char *text[2] = {NULL, NULL};
+    size_t size;
+    learn(values);
+    cr_expect(!learned("dram__bytes.sum"), "a value is missing in a run");
+    for (int i = 0; i < 2; i++) {
+        FILE *out = open_memstream(&text[i], &size);
+        cr_assert(cw_gate_write(out, &rules, &err) == CW_OK);
+        fclose(out);
+        cr_assert(parse(text[i]) == CW_OK, "%u:%u: %s\n%s", err.line, err.column, err.message, text[i]);
+    }
+    cr_expect_str_eq(text[0], text[1]);
+    cr_expect(rules.metric_count == 3 && learned("smsp__inst_executed.sum")->noise == 0);
+    free(text[0]);
+    free(text[1]);
+}
+
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
+
+static struct cw_comparison comparison;
+static struct cw_judgement judgement;
+static struct cw_counter_data other;
+static double other_rollups[CW_ROLLUP_COUNT][SAMPLE_COUNTERS][SAMPLE_RANGES];
+
+/* The sample beside a copy of it in which one counter of a range is `factor` times as much. */
+static enum cw_verdict judge(const char *text, int counter, int range, double factor)
+{
+    static struct cw_metric metrics[1];
+    cr_assert(parse(text) == CW_OK, "%u:%u: %s", err.line, err.column, err.message);
+    memcpy(other_rollups, sample_rollups, sizeof other_rollups);
+    other = data;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        other_rollups[r][counter][range] *= factor;
+        other.rollups[r] = &other_rollups[r][0][0];
+    }
+    cr_assert(cw_metric_parse(&metrics[0], chip, "sm__inst.sum", &err) == CW_OK);
+    const struct cw_eval_options options = {0};
+    const struct cw_result a = {.chip = chip, .data = &data, .source = "a", .metrics = metrics, .metric_count = 1};
+    struct cw_result b = a;
+    b.data = &other;
+    data.complete = other.complete = true;
+    cr_assert(cw_compare(&comparison, &a, &b, CW_BY_KERNEL, false, &options, arena, &err) == CW_OK);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
+    return judgement.verdict;
+}
+
+static const char exact[] = "schema: 1\nchip: TINY\nmetrics: {sm__inst.sum: {better: less, noise: 0}}\n";
+static const char noisy[] = "schema: 1\nchip: TINY\nmetrics: {sm__inst.sum: {better: more, noise: 0.1, floor: 100}}\n";
+static const char timed[] = "schema: 1\nchip: TINY\nmetrics:\n  time: {better: less, noise: 0.1}\n"
+                            "  sm__inst.sum: {better: less, noise: 0}\n";
+
+Test(eval_gate, verdicts)
+{
+    cr_expect(judge(exact, INST, 0, 1) == CW_SAME && judgement.compared > 0 && !judgement.finding_count);
+    cr_expect(judge(exact, INST, 0, 1.001) == CW_WORSE && judgement.finding_count == 1);
+    cr_expect(judge(exact, INST, 0, 0.999) == CW_BETTER);
+    cr_expect(judge(exact, HITS, 0, 2) == CW_SAME, "no rule is about it");
+    cr_expect(judge(noisy, INST, 2, 1.1) == CW_SAME);
+    cr_expect(judge(noisy, INST, 2, 2) == CW_BETTER);
+    cr_expect(judge(noisy, INST, 2, 0.5) == CW_WORSE);
+    cr_expect(judge(timed, TIME, 2, 2) == CW_WORSE);
+    cr_expect(judge(timed, TIME, 2, 0.5) == CW_BETTER);
+    cr_expect(judge(timed, INST, 2, 2) == CW_WORSE);
+}
+
+Test(eval_gate, what_cannot_be_compared)
+{
+    cr_expect(judge("schema: 1\nchip: OTHER\nmetrics: {sm__inst.sum: {better: less, noise: 0}}\n", INST, 0, 1) ==
+              CW_INCOMPARABLE);
+    cr_expect(judge("schema: 1\nchip: TINY\nmetrics: {sm__hits.sum: {better: less, noise: 0}}\n", INST, 0, 1) ==
+                  CW_INCOMPARABLE,
+              "no value of it is there");
+    cr_expect(judge("schema: 1\nchip: TINY\ndevice: mine\nmetrics: {sm__inst.sum: {better: less, noise: 0}}\n", INST, 0,
+                    1) == CW_INCOMPARABLE);
+    cr_expect(judge("schema: 1\nchip: TINY\nmetrics: {}\n", INST, 0, 1) == CW_INCOMPARABLE);
+}
+
+Test(eval_gate, hostile_rules)
+{
+    static const char *const texts[] = {
+        "",
+        "schema: 2\nchip: X\nmetrics: {}\n",
+        "schema: 1\nchip: X\nmetrics: []\n",
+        "schema: 1\nchip: X\nmetrics: {a b: {better: less, noise: 0}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 1e999}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: {}}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: [{kernel: [], noise: 0}]}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: [], noise: 0}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0}, a: {better: less, noise: 0}}\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cr_expect(parse(texts[i]) == CW_ERR_INPUT, "%s", texts[i]);
+        cr_expect(err.line > 0, "%s", texts[i]);
+        cr_expect(rules.metric_count == 0);
+    }
+}
