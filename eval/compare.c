@@ -131,7 +131,8 @@ static void differ_in_device(struct comparing *c, const struct cw_device *a, con
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             other = other || strcmp(key, others[k]) == 0;
         if (!is_place(key))
-            differ(c, strcmp(key, "name") == 0 ? "device name" : key, a->attributes[i].value, value ? value : "", other);
+            differ(c, strcmp(key, "name") == 0 ? "device name" : key, a->attributes[i].value, value ? value : "",
+                   other);
     }
     for (uint32_t i = 0; i < b->attribute_count; i++)
         if (!is_place(b->attributes[i].key) && !cw_device_attribute(a, b->attributes[i].key))

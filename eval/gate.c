@@ -100,8 +100,9 @@ static int label_order(const void *label, const void *kernel)
 static double allowed(const struct cw_gate_metric *metric, const char *label, double a, double b)
 {
     const double rounding = 1e-12; /* of means */
-    const struct cw_gate_kernel *own =
-        bsearch(label, metric->kernels, metric->kernel_count, sizeof *metric->kernels, label_order);
+    const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
+                                                                      sizeof *metric->kernels, label_order)
+                                                            : NULL;
     const double noise = own ? own->noise : metric->noise, size = fmax(fabs(a), fabs(b));
     return noise > 0 ? noise * size + metric->floor : rounding * size;
 }

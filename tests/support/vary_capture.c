@@ -1,15 +1,16 @@
 /* vary_capture OUT SEED HALF COUNTER FACTOR KERNEL IN.cwd...: a run that might have been, of captures of ranges of one
- * plan. Of each kernel and shape its launches in all captures are the pool, or every second of them: HALF is 0, 1, or
- * `all`; `same`: these launches, none drawn. As many as are in the pool, divided by the number of captures, are drawn,
- * the same one perhaps several times. Then the counter COUNTER ("" none) of the KERNEL-th kernel is multiplied by
- * FACTOR; exit 3 where there is no such counter above 0. */
+ * plan. Of each kernel and shape its launches in all captures, less the first on each device, which warms up, are the
+ * pool, or every second of them: HALF is 0, 1, or `all`; `same`: these launches, none drawn. Halves of fewer than 8
+ * say little of one another: then all are the pool. As many as are in the
+ * pool, divided by the number of captures, are drawn, the same one perhaps several times. Then the counter COUNTER (""
+ * none) of the KERNEL-th kernel is multiplied by FACTOR; exit 3 where there is no such counter above 0. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "image/counter_data.h"
 
-enum { LARGEST = 1 << 28 };
+enum { LARGEST = 1 << 28, LEAST_HALF = 8 };
 
 struct launch {
     const struct cw_counter_data *data;
@@ -57,14 +58,44 @@ static int in_order(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
+/* Whether it is the first of its kernel on its device in its capture, which warms up: launches[begin] is the first of
+ * the kernel in all. */
+static bool is_first(size_t begin, size_t i)
+{
+    for (size_t k = begin; k < i; k++)
+        if (launches[k].data == launches[i].data && range_of(&launches[k])->device == range_of(&launches[i])->device)
+            return false;
+    return true;
+}
+
+/* Moves those that warm up to the begin of a kernel's launches, unless nothing else is there. Returns how many. */
+static size_t set_first_apart(size_t begin, size_t end)
+{
+    struct launch *sorted = malloc((end - begin) * sizeof *sorted);
+    size_t count = 0, others = 0;
+    if (!sorted)
+        fail("out of memory");
+    for (size_t i = begin; i < end; i++)
+        if (is_first(begin, i))
+            sorted[count++] = launches[i];
+    for (size_t i = begin; i < end; i++)
+        if (!is_first(begin, i))
+            sorted[count + others++] = launches[i];
+    if (others > 1)
+        memcpy(&launches[begin], sorted, (end - begin) * sizeof *sorted);
+    free(sorted);
+    return others > 1 ? count : 0;
+}
+
 static struct cw_counter_data *load(const char *path, struct cw_arena *arena)
 {
     struct cw_counter_data *data = cw_arena_alloc(arena, 1, sizeof *data);
     struct cw_error err = CW_ERROR_INIT;
-    struct cw_bytes file; /* stays */
+    struct cw_bytes file;
     if (!data || cw_file_read(&file, path, LARGEST, &err) != CW_OK ||
         cw_counter_data_read(data, file.data, file.size, path, arena, &err) != CW_OK)
         fail(err.message);
+    cw_bytes_free(&file); /* samples stay in it, ranges do not */
     launches = realloc(launches, (launch_count + data->range_count + 1) * sizeof *launches);
     for (uint32_t i = 0; launches && i < data->range_count; i++) {
         launches[launch_count] = (struct launch){data, i, launch_count};
@@ -134,17 +165,21 @@ int main(int argc, char **argv)
         for (end = i; end < launch_count && by_kernel(&launches[i], &launches[end]) == 0;)
             end++;
         const bool same = strcmp(half, "same") == 0;
-        const size_t step = same || strcmp(half, "all") == 0 ? 1 : 2,
-                     start = step == 2 ? strtoull(half, NULL, 10) & 1 : 0;
-        const size_t pool = (end - i - start + step - 1) / step, wanted = same ? pool : pool / files ? pool / files : 1;
-        if (end - i <= start)
+        const size_t first_drawn = i + (same ? 0 : set_first_apart(i, end));
+        const size_t step = same || strcmp(half, "all") == 0 || end - first_drawn < 2 * LEAST_HALF ? 1 : 2;
+        const size_t start = first_drawn + (step == 2 ? strtoull(half, NULL, 10) & 1 : 0);
+        if (end <= start)
             fail("a kernel has too few launches for halves");
+        const size_t pool = (end - start + step - 1) / step, wanted = same ? pool : pool / files ? pool / files : 1;
         for (size_t k = 0; k < wanted; k++, written++)
-            found |= put(&launches[i + start + step * (same ? k : draw(pool))], &first->schema,
+            found |= put(&launches[start + step * (same ? k : draw(pool))], &first->schema,
                          kernel == chosen ? counter : "", factor, &out);
     }
     cw_counter_data_write_end(written, 0, CW_END_EXITED, 0, &out);
     if (out.status != CW_OK || cw_file_write(argv[1], out.data, out.size, &err) != CW_OK)
         fail(err.message);
+    cw_writer_free(&out);
+    cw_arena_destroy(arena);
+    free(launches);
     return *counter && !found ? 3 : 0;
 }
