@@ -55,7 +55,7 @@ uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, u
 bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t number, uint32_t *index);
 
 /* Facts of a launch that a capture can name. Each costs memory in every range, also where it is unknown. */
-enum { CW_FACTS_MAX = 128 };
+enum { CW_FACTS_MAX = 64 };
 
 /* What counter data begins with: the file header, then the chunks of the schema. */
 void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out);

@@ -173,7 +173,7 @@ Test(facts, bad_names_are_refused)
     }
     clear(&out);
     cw_edit_replace(&out, &sample, FNAM, names.data, names.size);
-    refused(&out, "found 129 facts, expected at most 128", __LINE__);
+    refused(&out, "found 65 facts, expected at most 64", __LINE__);
     cw_writer_free(&names);
 }
 
@@ -334,7 +334,7 @@ Test(facts, too_many_different_ones_do_not_merge)
     name_many(&many, "a");
     name_many(&others, "b");
     cr_expect(merge(&many, &many) == CW_OK, "%s", err.message);
-    cr_expect(merge(&many, &others) == CW_ERR_USAGE && strstr(err.message, "more than 128 different facts"), "%s",
+    cr_expect(merge(&many, &others) == CW_ERR_USAGE && strstr(err.message, "more than 64 different facts"), "%s",
               err.message);
     cw_writer_free(&many);
     cw_writer_free(&others);
