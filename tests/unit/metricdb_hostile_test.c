@@ -265,9 +265,8 @@ static void expect_formulas(int line, int count, const char *formula, const char
 
 Test(hostile, formulas)
 {
-    static const char too_much[] = "found a file that stands for more than 16 MB and 16 times its size";
     expect_formulas(__LINE__, 3800, "a1", "", 0, NULL);
     expect_formulas(__LINE__, 1000, "a1", "+a%d", 198, NULL);
-    expect_formulas(__LINE__, 3800, "a0", "+a0", 29, too_much);
+    expect_formulas(__LINE__, 3800, "a0", "+a0", 29, NULL);
     expect_formulas(__LINE__, 200, "1", "+1", 500, NULL);
 }
