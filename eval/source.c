@@ -42,7 +42,7 @@ static bool leads_up(const char *path)
 static char *find_text(const struct cw_source *source, const char *name)
 {
     char path[PATH_MAX];
-    char *text = read_text(name);
+    char *text = source->inside ? NULL : read_text(name);
     for (size_t i = 0; !text && i < source->folder_count; i++)
         for (const char *rest = name; !text && rest; rest = strchr(rest, '/')) {
             rest += strspn(rest, "/");
@@ -86,13 +86,20 @@ static struct cw_source_file *find_file(struct cw_source *source, const char *na
     return file;
 }
 
-const char *cw_source_line(struct cw_source *source, const char *name, uint32_t line, size_t *length)
+const char *cw_source_whole_line(struct cw_source *source, const char *name, uint32_t line, size_t *length)
 {
     const struct cw_source_file *file = *name && line ? find_file(source, name) : NULL;
     if (!file || !file->text || line > file->line_count)
         return NULL;
-    const char *text = file->text + file->lines[line - 1];
     *length = file->lines[line] - file->lines[line - 1] - 1;
+    return file->text + file->lines[line - 1];
+}
+
+const char *cw_source_line(struct cw_source *source, const char *name, uint32_t line, size_t *length)
+{
+    const char *text = cw_source_whole_line(source, name, line, length);
+    if (!text)
+        return NULL;
     const size_t blanks = strspn(text, " \t");
     text += blanks < *length ? blanks : *length;
     *length -= blanks < *length ? blanks : *length;

@@ -3,6 +3,7 @@
 #ifndef CW_EVAL_SOURCE_H
 #define CW_EVAL_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ enum { CW_SOURCE_FILES_MAX = 64 };
 struct cw_source {
     const char *const *folders; /* where else files are looked for */
     size_t folder_count;
+    bool inside; /* only there: the text is for others, who are to see no other file */
     size_t file_count;
     struct cw_source_file files[CW_SOURCE_FILES_MAX];
 };
@@ -26,6 +28,8 @@ struct cw_source {
  * is the one of that name or, of "/a/b/c.cu" and each folder F, F/a/b/c.cu, F/b/c.cu or F/c.cu. `name` has to live as
  * long as the source. */
 const char *cw_source_line(struct cw_source *source, const char *name, uint32_t line, size_t *length);
+/* The same with the blanks; NULL only where there is no such line. */
+const char *cw_source_whole_line(struct cw_source *source, const char *name, uint32_t line, size_t *length);
 /* Releases what was read. */
 void cw_source_finish(struct cw_source *source);
 

@@ -98,3 +98,23 @@ Test(source, so_many_files)
         expect(names[i], 1, i < CW_SOURCE_FILES_MAX ? "text" : NULL);
     }
 }
+
+Test(source, whole_lines_have_their_blanks)
+{
+    size_t length = 9;
+    const char *text = cw_source_whole_line(&source, "k.cu", 2, &length);
+    cr_expect(text && length == 15 && memcmp(text, "\t second = 2; \r", 15) == 0);
+    cr_expect(cw_source_whole_line(&source, "k.cu", 3, &length) && length == 0);
+    cr_expect(!cw_source_whole_line(&source, "k.cu", 5, &length));
+}
+
+Test(source, text_for_others_is_of_the_folders_alone)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/outside.cu", folder);
+    expect(path, 1, "outside");
+    cw_source_finish(&source);
+    source.inside = true;
+    expect(path, 1, NULL);
+    expect("k.cu", 1, "first");
+}
