@@ -92,6 +92,7 @@ const struct cw_file_kind cw_file_hdf5 = {"HDF5",
                                            "HDF\r\n\x1a\n"}};
 const struct cw_file_kind cw_file_csv = {"CSV of metric-eval", false, {"range,", "sample,", "device,"}};
 const struct cw_file_kind cw_file_json = {"JSON of metric-eval", false, {"{\"capture\": "}};
+const struct cw_file_kind cw_file_report = {"a page of metric-eval", false, {"<!doctype html><!-- counterworks "}};
 
 /* The descriptor of standard output or error where that is the file, -1 otherwise. */
 static int standard(const struct stat *st)
@@ -105,7 +106,7 @@ static int standard(const struct stat *st)
 
 bool cw_file_is_kind(int fd, const struct cw_file_kind *kind)
 {
-    char head[32] = "";
+    char head[64] = "";
     ssize_t size = read(fd, head, sizeof head - 1);
     bool found = false;
     for (size_t i = 0; size > 0 && i < sizeof kind->heads / sizeof *kind->heads && kind->heads[i]; i++)

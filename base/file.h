@@ -37,7 +37,8 @@ struct cw_file_kind {
 #define CW_FILE_HEAD_CAPTURE                                                                                           \
     "\x89"                                                                                                             \
     "CWD\r\n\x1a\n"
-extern const struct cw_file_kind cw_file_plan, cw_file_capture, cw_file_hdf5, cw_file_csv, cw_file_json;
+extern const struct cw_file_kind cw_file_plan, cw_file_capture, cw_file_hdf5, cw_file_csv, cw_file_json,
+    cw_file_report;
 
 /* Whether a new file of a kind may take the place of what `path` leads to: a file of that kind, an empty one, none, or
  * a pipe. CW_ERR_USAGE where a file of another kind is there, unless `force`, or a terminal that would be given binary

@@ -88,6 +88,7 @@ static const struct cw_option option_list[] = {
      "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
      CW_OPTION_TEXT(struct cw_eval_request, native)},
     {CW_OPTION_GROUP(struct cw_eval_request, force, cw_cli_force_options)},
+    {CW_OPTION_GROUP(struct cw_eval_request, report, cw_eval_report_options)},
     {CW_OPTION_ROWS(cw_eval_capture_options)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct cw_eval_request, sources, cw_metric_sources_options)},
@@ -137,8 +138,8 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
 static enum cw_status check_outputs(const struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
-    const char *const files[] = {o->capture, o->hdf5, o->csv, o->json};
-    const struct cw_file_kind *const kinds[] = {NULL, &cw_file_hdf5, &cw_file_csv, &cw_file_json};
+    const char *const files[] = {o->capture, o->hdf5, o->csv, o->json, o->report.path};
+    const struct cw_file_kind *const kinds[] = {NULL, &cw_file_hdf5, &cw_file_csv, &cw_file_json, &cw_file_report};
     enum cw_status status = CW_OK;
     for (size_t i = 1; status == CW_OK && i < sizeof files / sizeof *files; i++) {
         for (size_t k = 0; files[i] && k < i; k++)
@@ -151,12 +152,20 @@ static enum cw_status check_outputs(const struct cw_eval_run *r)
     return status;
 }
 
+/* Whoever asks for a page asks for no table beside it. */
+static bool report_alone(const struct cw_eval_request *o)
+{
+    return o->report.path && !o->hdf5 && !o->csv && !o->json;
+}
+
 static enum cw_status run(struct cw_eval_run *r)
 {
     enum cw_status status = check_outputs(r);
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
-    if (status != CW_OK)
+    if (status == CW_OK && r->o->report.path)
+        status = cw_eval_report(r);
+    if (status != CW_OK || report_alone(r->o))
         return status;
     if (r->info.profiler > COUNTERWORKS_SAMPLES) {
         cw_eval_tell_incomplete(r);

@@ -22,6 +22,11 @@ enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_counter_data *da
 
 enum { CW_EVAL_REPEATED_MAX = 16 };
 
+struct cw_eval_report { /* --report and what belongs to it */
+    const char *path, *baseline, *with[CW_EVAL_REPEATED_MAX];
+    size_t with_count;
+};
+
 struct cw_eval_request {
     enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
     const char *capture, *hdf5, *csv, *json, *check, *native, *explained;
@@ -35,6 +40,7 @@ struct cw_eval_request {
     enum cw_group_by by;
     const char *sort, *filters[CW_EVAL_REPEATED_MAX];
     size_t filter_count;
+    struct cw_eval_report report;
     const char *folders[CW_EVAL_REPEATED_MAX]; /* of source files */
     size_t folder_count;
 };
@@ -51,7 +57,7 @@ struct cw_eval_run {
 };
 
 /* Options that sub-commands share: the one word RUN.cwd, and what values need beside a capture. */
-extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[];
+extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_report_options[];
 /* --format text|json. */
 extern const struct cw_option cw_eval_format_options[];
 
@@ -122,6 +128,9 @@ bool cw_eval_prints(const struct cw_eval_request *o);
 enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output);
 /* The result of samples so. */
 enum cw_status cw_eval_write_samples(struct cw_eval_run *r);
+
+/* Writes the page of --report. */
+enum cw_status cw_eval_report(struct cw_eval_run *r);
 
 /* A capture of PC samples or SASS metrics: written so, or what it holds, beside what `metric-eval show` says of every
  * capture. */

@@ -9,13 +9,14 @@ write() {
     merge) shift; metric-eval merge run.cwd -o out "$@" ;;
     hdf5) shift; metric-eval $capture -m $metric -o out "$@" >/dev/null ;;
     csv) shift; metric-eval $capture -m $metric --csv out "$@" >/dev/null ;;
+    report) shift; metric-eval $capture --report out "$@" ;;
     json) shift; metric-eval $capture -m $metric --json out "$@" >/dev/null ;;
     esac
 }
 metric-config --chip GH100 --no-native -m $metric -o plan.cwc
 metric-config --chip GH100 --no-native --profiler pm -m $metric -o pm.cwc
 capture-agent range --backend sim -c plan.cwc -o run.cwd -- true
-for kind in plan capture samples code merge hdf5 csv json; do
+for kind in plan capture samples code merge hdf5 csv json report; do
     echo "int main(void) { return 0; }" >out
     write $kind; echo "$kind: status $?"
     [ "$(cat out)" = "int main(void) { return 0; }" ] || echo "$kind has replaced the source"

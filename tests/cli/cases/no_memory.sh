@@ -35,6 +35,7 @@ for capture in range pm pc sass; do
     sweep metric-eval $d/$capture.cwd --csv -
     sweep metric-eval $d/$capture.cwd --json -
     sweep metric-eval $d/$capture.cwd -o made/hdf5
+    sweep metric-eval $d/$capture.cwd --report made/report
 done
 sweep metric-eval $d/range.cwd --csv made/csv --json made/json
 sweep metric-eval $d/range.cwd --by range --filter 'launches > 0' --sort name

@@ -48,6 +48,7 @@ for capture in range pm pc sass; do
     writer "$capture csv" "metric-eval \$d/$capture.cwd --csv -"
     writer "$capture json" "metric-eval \$d/$capture.cwd --json -"
     writer "$capture show" "metric-eval show \$d/$capture.cwd"
+    writer "$capture report" "metric-eval \$d/$capture.cwd --report - --source-path \$d"
     writer "$capture hdf5" "metric-eval \$d/$capture.cwd -o \$d/x.h5"
     writer "$capture merge" "metric-eval merge \$d/$capture.cwd \$d/chip.cwd -o \$d/all.cwd; metric-eval show \$d/$capture.cwd"
 done

@@ -1,0 +1,171 @@
+"use strict";
+// Charts of a kernel: roofline, memory, stalls. Colours are classes of style.css.
+
+const svg = (width, height, label) => d3.create("svg").attr("viewBox", `0 0 ${width} ${height}`)
+  .attr("role", "img").attr("aria-label", label).attr("class", "chart");
+
+// An SVG element that opens how a value came about.
+function opens(selection, kernel, metric) {
+  return selection.attr("class", "opens").attr("tabindex", 0).attr("role", "button")
+    .on("click", () => explain(kernel, metric))
+    .on("keydown", () => {
+      if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
+      d3.event.preventDefault();
+      explain(kernel, metric);
+    });
+}
+
+// ---- roofline -----------------------------------------------------------------------------------------------------
+
+const rooflineLayout = (data.layout || {}).roofline || {levels: [], roofs: []};
+
+const known = (kernel, names) => {
+  const metric = firstKnown(kernel, names);
+  return metric < 0 ? NaN : valueOf(kernel, metric);
+};
+
+// The points of a kernel, one for each level of memory that it used.
+function rooflinePoints(kernel) {
+  const rate = rooflineLayout.rate && known(kernel, rooflineLayout.rate.metrics);
+  return rooflineLayout.levels.map((level, i) => ({kernel, level: i, rate, x: known(kernel, level.metrics),
+    metric: firstKnown(kernel, level.metrics)})).filter(p => p.x > 0 && p.rate > 0);
+}
+
+function rooflineRoofs(kernel) {
+  const used = roof => !roof.when || known(kernel, roof.when.metrics) > 0.01 * known(kernel, rooflineLayout.work.metrics);
+  return {
+    flat: rooflineLayout.roofs.filter(used).map(r => ({title: r.title, rate: known(kernel, r.metrics), metric: firstKnown(kernel, r.metrics)}))
+      .filter(r => r.rate > 0).sort((a, b) => b.rate - a.rate),
+    slopes: rooflineLayout.levels.map((l, i) => ({title: l.title, level: i, rate: known(kernel, l.peak.metrics),
+      metric: firstKnown(kernel, l.peak.metrics)})).filter(r => r.rate > 0),
+  };
+}
+
+// Where a kernel stands below the roofs of its device, with the other kernels around it; null where it is not known.
+function roofline(kernel, others) {
+  const points = rooflinePoints(kernel), roofs = rooflineRoofs(kernel);
+  if (!points.length || !roofs.flat.length || !roofs.slopes.length) return null;
+  const around = others.filter(k => k !== kernel).map(k => rooflinePoints(k)[0]).filter(p => p && p.level === 0);
+  const width = 760, height = 400, left = 64, right = 16, top = 28, bottom = 48;
+  const peak = roofs.flat[0].rate;
+  const xs = [...points, ...around].map(p => p.x).concat(roofs.slopes.map(s => peak / s.rate));
+  const ys = [...points, ...around].map(p => p.rate).concat(peak);
+  const x = d3.scaleLog().domain([d3.min(xs) / 3, d3.max(xs) * 6]).range([left, width - right]);
+  const y = d3.scaleLog().domain([Math.max(d3.min(ys) / 3, peak / 1e7), peak * 3]).range([height - bottom, top]);
+  const chart = svg(width, height, `Roofline: ${kernel.name}`);
+  chart.append("g").attr("transform", `translate(0,${height - bottom})`).attr("class", "axis").call(d3.axisBottom(x).ticks(6, "~g"));
+  chart.append("g").attr("transform", `translate(${left},0)`).attr("class", "axis").call(d3.axisLeft(y).ticks(5, "~s"));
+  chart.append("text").attr("class", "label").attr("x", (left + width - right) / 2).attr("y", height - 8).attr("text-anchor", "middle").text("FLOP for each byte");
+  chart.append("text").attr("class", "label").attr("x", 4).attr("y", 14).text("FLOP/s");
+  const [x0, x1] = x.domain(), [y0] = y.domain();
+  for (const slope of roofs.slopes) {
+    const from = Math.max(x0, y0 / slope.rate), ridge = Math.min(x1, peak / slope.rate);
+    if (ridge <= from) continue;
+    chart.append("line").attr("class", `roof level${slope.level}`).attr("x1", x(from)).attr("y1", y(from * slope.rate)).attr("x2", x(ridge)).attr("y2", y(ridge * slope.rate));
+    const at = Math.sqrt(from * ridge), angle = Math.atan2(y(ridge * slope.rate) - y(from * slope.rate), x(ridge) - x(from)) * 180 / Math.PI;
+    opens(chart.append("g"), kernel, slope.metric).append("text").attr("class", `level${slope.level}`)
+      .attr("transform", `translate(${x(at)},${y(at * slope.rate) - 6}) rotate(${angle})`).attr("text-anchor", "middle").text(`${slope.title} ${scaled(slope.rate, "B/s")}`);
+  }
+  const widest = d3.max(roofs.slopes, s => s.rate);
+  roofs.flat.forEach((roof, i) => {
+    const from = Math.max(x0, roof.rate / widest);
+    chart.append("line").attr("class", "roof").attr("x1", x(from)).attr("y1", y(roof.rate)).attr("x2", width - right).attr("y2", y(roof.rate));
+    opens(chart.append("g"), kernel, roof.metric).append("text").attr("x", width - right).attr("y", y(roof.rate) - 5)
+      .attr("text-anchor", "end").text(`${roof.title} ${scaled(roof.rate, "FLOP/s")}`);
+  });
+  const mark = (p, own) => chart.append("circle").attr("cx", x(p.x)).attr("cy", y(Math.max(p.rate, y0))).attr("r", own ? 8 - 1.5 * p.level : 4)
+    .attr("class", own ? `own level${p.level}` : "other");
+  around.forEach(p => mark(p, false).attr("tabindex", -1).on("click", () => { location.hash = `kernel=${p.kernel.index}`; })
+    .append("title").text(`${p.kernel.name}: ${scaled(p.rate, "FLOP/s")}, ${digits(p.x)} FLOP/byte`));
+  points.forEach(p => opens(mark(p, true), kernel, p.metric).attr("class", `own opens level${p.level}`)
+    .append("title").text(`${rooflineLayout.levels[p.level].title}: ${digits(p.x)} FLOP/byte, ${scaled(p.rate, "FLOP/s")}`));
+  return make("figure", {}, chart.node(), make("figcaption", {},
+    rooflineLayout.levels.map((l, i) => points.some(p => p.level === i) ? make("span", {class: `key level${i}`}, `● ${l.title} `) : null),
+    around.length ? make("span", {class: "key other"}, "● other kernels, by device memory") : null));
+}
+
+// ---- memory -------------------------------------------------------------------------------------------------------
+
+// Boxes for the memories, and what moves between them; null where nothing of it is known.
+function memoryChart(kernel) {
+  const layout = (data.layout || {}).memory;
+  if (!layout) return null;
+  const links = layout.links.map(l => ({...l, metric: firstKnown(kernel, l.metrics)})).filter(l => l.metric >= 0);
+  if (!links.length) return null;
+  const used = new Set(links.flatMap(l => [l.from, l.to]));
+  const box = {width: 124, height: 64, stepX: 208, stepY: 104, left: 6, top: 6};
+  const nodes = new Map(layout.nodes.filter(n => used.has(n.id)).map(n => [n.id, {...n, x: box.left + n.x * box.stepX, y: box.top + n.y * box.stepY}]));
+  const width = box.left * 2 + 3 * box.stepX + box.width, height = box.top * 2 + 2 * box.stepY + box.height;
+  const chart = svg(width, height, `Memory: ${kernel.name}`);
+  chart.append("defs").append("marker").attr("id", "arrow").attr("viewBox", "0 0 8 8").attr("refX", 7).attr("refY", 4)
+    .attr("markerWidth", 8).attr("markerHeight", 8).attr("markerUnits", "userSpaceOnUse").attr("orient", "auto").append("path").attr("d", "M0,0L8,4L0,8z").attr("class", "head");
+  const most = d3.max(links, l => bytesOf(kernel, l)) || 1;
+  for (const link of links) drawLink(chart, kernel, link, nodes, links, box, most);
+  for (const node of nodes.values()) drawNode(chart, kernel, node, box);
+  return make("figure", {}, chart.node());
+}
+
+// "B" of "bytes", "sectors" of "l2_sectors".
+const shortUnit = unit => unit === "bytes" ? "B" : unit.split("_").pop();
+
+// How much a link moves, as far as that is known: a sector is 32 bytes.
+function bytesOf(kernel, link) {
+  const unit = shortUnit(metrics[link.metric].unit);
+  return valueOf(kernel, link.metric) * (unit === "B" ? 1 : unit === "sectors" ? 32 : 0);
+}
+
+function drawLink(chart, kernel, link, nodes, links, box, most) {
+  const a = nodes.get(link.from), b = nodes.get(link.to);
+  const value = valueOf(kernel, link.metric);
+  const both = links.some(l => l.from === link.to && l.to === link.from);
+  const right = a.x < b.x, side = both ? (right ? 12 : -12) : 0;
+  const [from, to] = right ? [a.x + box.width, b.x - 2] : [a.x, b.x + box.width + 2];
+  const y1 = a.y + box.height / 2 + side, y2 = b.y + box.height / 2 + side, middle = (from + to) / 2;
+  const group = opens(chart.append("g"), kernel, link.metric);
+  group.append("title").text(`${metrics[link.metric].name} = ${value}`);
+  group.append("path").attr("class", value > 0 ? "link" : "link none").attr("stroke-width", value > 0 ? 1.5 + 7 * bytesOf(kernel, link) / most : 1)
+    .attr("marker-end", "url(#arrow)").attr("d", `M${from},${y1}C${middle},${y1} ${middle},${y2} ${to},${y2}`);
+  const straight = y1 === y2;
+  group.append("text").attr("class", "halo").attr("x", straight ? middle : middle + (to - from) * 0.12)
+    .attr("y", straight ? y1 + (side > 0 ? 20 : -9) : y1 + (y2 - y1) * 0.68 + 4).attr("text-anchor", "middle")
+    .text(scaled(value, shortUnit(metrics[link.metric].unit)));
+}
+
+function drawNode(chart, kernel, node, box) {
+  const group = chart.append("g").attr("transform", `translate(${node.x},${node.y})`);
+  const rate = (node.rates || []).map(r => ({...r, metric: firstKnown(kernel, r.metrics)})).find(r => r.metric >= 0);
+  const share = rate && metrics[rate.metric].unit === "%";
+  group.append("rect").attr("class", "node").attr("width", box.width).attr("height", box.height).attr("rx", 6);
+  if (share)
+    group.append("rect").attr("class", "part").attr("x", 2).attr("y", box.height - 7).attr("height", 5).attr("rx", 2)
+      .attr("width", (box.width - 4) * Math.max(0, Math.min(1, valueOf(kernel, rate.metric) / 100)));
+  group.append("text").attr("class", "title").attr("x", box.width / 2).attr("y", rate ? 24 : 38).attr("text-anchor", "middle").text(node.title);
+  if (rate)
+    opens(group.append("g"), kernel, rate.metric).append("text").attr("x", box.width / 2).attr("y", 44).attr("text-anchor", "middle")
+      .text(`${share ? percentText(valueOf(kernel, rate.metric)) : digits(valueOf(kernel, rate.metric))} ${rate.title}`);
+}
+
+// ---- stalls -------------------------------------------------------------------------------------------------------
+
+function matcher(pattern) {
+  const parts = pattern.split("*").map(text => text.replace(/[.\\+?^${}()|[\]]/g, "\\$&"));
+  return new RegExp(`^${parts.join("(.*)")}$`);
+}
+
+// What warps waited for, the most first; null where it was not collected.
+function stalls(kernel) {
+  for (const kind of (data.layout || {}).stalls || []) {
+    const fits = matcher(kind.pattern);
+    const found = metrics.map((m, i) => ({metric: i, match: fits.exec(m.name)}))
+      .filter(f => f.match && Number.isFinite(valueOf(kernel, f.metric)) && !f.match[1].includes("not_issued"));
+    const total = d3.sum(found, f => valueOf(kernel, f.metric));
+    if (found.length < 2 || !total) continue;
+    found.sort((a, b) => valueOf(kernel, b.metric) - valueOf(kernel, a.metric));
+    const shown = found.filter(f => valueOf(kernel, f.metric) / total >= 0.005);
+    return make("table", {class: "bars"}, make("caption", {}, kind.title), make("tbody", {}, shown.map(f =>
+      make("tr", {}, make("th", {scope: "row"}, f.match[1].replace(/_/g, " ")),
+        make("td", {}, bar(valueOf(kernel, f.metric) / total)),
+        make("td", {class: "number"}, valueButton(kernel, f.metric, percent(valueOf(kernel, f.metric) / total)))))));
+  }
+  return null;
+}

@@ -1,0 +1,179 @@
+"use strict";
+// One kernel in full.
+
+// The function's own name and the begin of its template arguments: without what it returns, parameters and namespaces.
+function shortName(name) {
+  let text = name.slice(0, 400), depth = 0, end = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (c === "<") depth++;
+    else if (c === ">") depth--;
+    else if (c === "(" && depth === 0 && i > 0 && !text.startsWith("(anonymous", i)) { end = i; break; }
+  }
+  text = text.slice(0, end);
+  depth = 0;
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (c === "<") depth++;
+    else if (c === ">") depth--;
+    else if (depth === 0 && (c === " " || (c === ":" && text[i + 1] === ":"))) start = c === " " ? i + 1 : i + 2;
+  }
+  text = text.slice(start) || name;
+  return text.length > 64 ? `${text.slice(0, 63)}…` : text;
+}
+
+const panel = (title, ...content) => {
+  const shown = content.flat().filter(Boolean);
+  return shown.length ? make("section", {class: "panel"}, make("h3", {}, title), shown) : null;
+};
+
+// ---- limiter and findings -----------------------------------------------------------------------------------------
+
+function limiterPath(kernel) {
+  const a = kernel.advice;
+  if (!a || !a.limiter_path.length) return make("p", {class: "quiet"}, "The capture does not tell what limits this kernel: metric-config --for-advice plans what is needed.");
+  return make("div", {}, make("ol", {class: "path"},
+    make("li", {}, make("span", {class: "step"}, formatTime(kernel.mean)), " a launch"),
+    a.limiter_path.map(step => make("li", {}, make("span", {class: "step"}, step.title),
+      step.value !== null ? make("span", {}, " ", percent(step.value), bar(step.value)) : null,
+      step.status !== "ok" ? make("span", {class: "status"}, ` ${step.status}`) : null))),
+    make("p", {class: "quiet"}, `Confidence: ${a.confidence}.`));
+}
+
+function evidence(kernel, e) {
+  const metric = metricByName.get(e.metric);
+  const value = metric !== undefined ? valueButton(kernel, metric)
+    : make("span", {}, format(e.value, e.unit || "1"), e.status !== "ok" ? make("sup", {class: "status", title: e.status}, "~") : null);
+  return make("tr", {}, make("td", {class: "number"}, value), make("td", {}, e.metric));
+}
+
+function finding(kernel, f) {
+  return make("article", {class: "finding"},
+    make("h4", {}, f.gain > 0 ? make("span", {class: "gain", title: "of the kernel's time"}, `−${percent(f.gain)}`) : null, ` ${f.title} `,
+      make("small", {}, f.rule)),
+    make("p", {}, f.text), f.fix ? make("p", {}, make("strong", {}, "To do: "), f.fix) : null,
+    f.lines.length ? make("p", {}, make("strong", {}, "Lines: "), f.lines.map((l, i) =>
+      make("span", {}, i ? ", " : "", `${l.file}:${l.line} (${percent(l.share)} of samples)`))) : null,
+    make("details", {}, make("summary", {}, `Evidence, confidence ${f.confidence}`), make("table", {class: "parts"}, make("tbody", {}, f.evidence.map(e => evidence(kernel, e))))));
+}
+
+function findings(kernel) {
+  const a = kernel.advice;
+  if (!a) return null;
+  const list = a.findings.map(f => finding(kernel, f));
+  if (a.not_checked) list.push(make("p", {class: "quiet"}, `Not checked for lack of counters: ${a.not_checked.join(", ")}.`));
+  return list.length ? list : make("p", {class: "quiet"}, "No rule found anything above 5 % of its time.");
+}
+
+// ---- metrics ------------------------------------------------------------------------------------------------------
+
+// The metrics of a kernel in the sections that they belong to.
+function sectionsOf(kernel) {
+  const sections = [...data.sections, "More metrics"].map(title => ({title, list: []}));
+  metrics.forEach((m, i) => {
+    if (!m.part && statusOf(kernel, i) !== statusNames.indexOf("not collected")) sections[m.section].list.push(i);
+  });
+  return sections.filter(s => s.list.length);
+}
+
+function metricRow(kernel, metric, before) {
+  const m = metrics[metric];
+  const was = before ? before.values[metric] : null;
+  return make("tr", {}, make("th", {scope: "row", title: m.about}, m.name), make("td", {class: "number"}, valueButton(kernel, metric)),
+    make("td", {}, m.unit === "%" ? bar(valueOf(kernel, metric) / 100) : null),
+    before ? make("td", {class: "number"}, format(was, m.unit)) : null,
+    before ? make("td", {class: "number"}, changeText(valueOf(kernel, metric), was) || missing) : null);
+}
+
+function metricTables(kernel) {
+  const before = kernel.before;
+  return sectionsOf(kernel).map(s => make("details", {open: false}, make("summary", {}, `${s.title} (${s.list.length})`),
+    make("table", {class: "metrics"}, before ? make("thead", {}, make("tr", {}, ["Metric", "Value", "", "Baseline", "Change"].map(t => make("th", {scope: "col"}, t)))) : null,
+      make("tbody", {}, s.list.map(m => metricRow(kernel, m, before))))));
+}
+
+// ---- source -------------------------------------------------------------------------------------------------------
+
+const sources = read("source");
+
+const textOf = (source, line) => line.file === undefined ? "" : (source.files[line.file].text || {})[line.line] || "";
+const placeOf = (source, line) => !line.line ? "no line information"
+  : `${line.file === undefined ? "?" : source.files[line.file].name.split("/").pop()}:${line.line}`;
+
+// Lines of PC samples, the hottest first, with the code; `of` are those lines.
+function sampleTable(source, of) {
+  const total = d3.sum(source.lines, l => l.total) || 1;
+  const reasons = line => line.counts.slice().sort((a, b) => b[1] - a[1]).slice(0, 3)
+    .map(([w, n]) => `${source.whats[w].replace(/_/g, " ")} ${percent(n / line.total)}`).join(", ");
+  return sortableTable({label: "source lines", rows: of, search: of.length > 20, first: 25, columns: [
+    {title: "Samples", number: true, value: l => l.total, cell: l => count(l.total)},
+    {title: "Share", number: true, value: l => l.total, cell: l => shareCell(l.total / total)},
+    {title: "Not issued", number: true, hint: "samples in which the scheduler issued nothing", value: l => l.not_issued, cell: l => count(l.not_issued)},
+    {title: "Line", value: l => placeOf(source, l)},
+    {title: "Code", wide: true, value: l => textOf(source, l), cell: l => make("code", {class: "code"}, textOf(source, l).trim())},
+    {title: "Waited for", value: reasons},
+    {title: "Function", value: l => shortName(l.function)},
+  ]});
+}
+
+function sassTable(source, of) {
+  const value = (line, w) => (line.counts.find(c => c[0] === w) || [0, 0])[1];
+  const shown = source.whats.map((_, w) => w).slice(0, 8);
+  return sortableTable({label: "source lines", rows: of, search: of.length > 20, first: 25, columns: [
+    {title: "Line", value: l => placeOf(source, l)},
+    {title: "Code", wide: true, value: l => textOf(source, l), cell: l => make("code", {class: "code"}, textOf(source, l).trim())},
+    ...shown.map(w => ({title: source.whats[w].replace(/^smsp__sass_/, ""), hint: source.whats[w], number: true, value: l => value(l, w), cell: l => count(value(l, w))})),
+    {title: "Function", value: l => shortName(l.function)},
+  ], sorted: 2});
+}
+
+// A file as it stands, with the samples of each line beside it.
+function listing(source, file, lines) {
+  const text = source.files[file].text;
+  if (!text) return null;
+  const byLine = new Map();
+  lines.filter(l => l.file === file).forEach(l => byLine.set(l.line, (byLine.get(l.line) || 0) + l.total));
+  const most = d3.max([...byLine.values()]) || 1;
+  const numbers = Object.keys(text).map(Number).sort((a, b) => a - b).slice(0, 2000);
+  return make("details", {}, make("summary", {}, source.files[file].name), make("table", {class: "listing"}, make("tbody", {}, numbers.map((n, i) =>
+    make("tr", {class: i && numbers[i - 1] !== n - 1 ? "gap" : ""}, make("td", {class: "number"}, byLine.has(n) ? count(byLine.get(n)) : ""),
+      make("td", {}, byLine.has(n) ? bar(byLine.get(n) / most) : null), make("td", {class: "number quiet"}, String(n)),
+      make("td", {}, make("code", {class: "code"}, text[n])))))));
+}
+
+function sourcePanels(filter) {
+  return sources.map(source => {
+    const lines = filter ? source.lines.filter(filter) : source.lines;
+    if (!lines.length) return null;
+    const files = [...new Set(lines.map(l => l.file).filter(f => f !== undefined))];
+    const lost = source.dropped ? `; ${count(source.dropped)} dropped` : "";
+    return panel(source.kind === "pc" ? `Samples of instructions by source line: ${source.file}` : `Instructions counted by source line: ${source.file}`,
+      source.kind === "pc" ? make("p", {class: "quiet"}, `${plural(source.total, "sample")}${lost}.`) : null,
+      source.kind === "pc" ? sampleTable(source, lines) : sassTable(source, lines), files.map(f => listing(source, f, lines)),
+      source.lines_left ? make("p", {class: "quiet"}, `${plural(source.lines_left, "line")} more are in the capture.`) : null);
+  });
+}
+
+// ---- the page -----------------------------------------------------------------------------------------------------
+
+function summary(kernel) {
+  const cards = [["Time in all", formatTime(kernel.total), percent(kernel.total / data.total)],
+    ["A launch", formatTime(kernel.mean), kernel.launches > 1 ? `${formatTime(kernel.least)} to ${formatTime(kernel.greatest)}` : ""],
+    ["Launches", count(kernel.launches), ""], ["Grid, block", `${size(kernel.grid)}, ${size(kernel.block)}`, ""]];
+  const shown = (data.layout.summary || []).map(s => ({...s, metric: firstKnown(kernel, s.metrics)})).filter(s => s.metric >= 0);
+  if (kernel.before) cards.push(["Baseline", formatTime(kernel.before.mean), changeOfTime(kernel.mean, kernel.before.mean)]);
+  return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))),
+    shown.map(s => make("div", {}, make("dt", {}, s.title), make("dd", {}, valueButton(kernel, s.metric)))));
+}
+
+function kernelPage(kernel) {
+  const near = i => kernels[i] ? make("a", {href: `#kernel=${i}`}, i < kernel.index ? "← previous" : "next →") : null;
+  const same = l => l.symbol === kernel.function || l.function === kernel.name;
+  return make("div", {}, make("p", {class: "tools"}, make("a", {href: "#kernels"}, "All kernels"), " ", near(kernel.index - 1), " ", near(kernel.index + 1)),
+    make("h2", {class: "name"}, shortName(kernel.name)), make("p", {class: "quiet name"}, kernel.name),
+    summary(kernel),
+    make("div", {class: "columns"}, panel("What limits it", limiterPath(kernel)), panel("What to change", findings(kernel)),
+      panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("What warps waited for", stalls(kernel))),
+    sourcePanels(same), panel("All metrics", metricTables(kernel)));
+}

@@ -1,0 +1,174 @@
+"use strict";
+// The parts of the page, and which of them is shown: location.hash says it, so that the browser's Back works.
+
+const timelines = read("timelines");
+const tabs = [];
+
+// ---- at a glance --------------------------------------------------------------------------------------------------
+
+const launchCount = d3.sum(kernels, k => k.launches) + (data.launches_left || 0);
+const mainCapture = data.captures.find(c => c.profiler === "range") || data.captures[0];
+
+function deviceNames() {
+  const names = new Map();
+  data.captures.forEach(c => c.devices.forEach(d => {
+    const name = d.attributes.name || c.chip;
+    names.set(name, Math.max(names.get(name) || 0, c.devices.filter(e => (e.attributes.name || c.chip) === name).length));
+  }));
+  return [...names].map(([name, n]) => n > 1 ? `${n} × ${name}` : name).join(", ");
+}
+
+function glance() {
+  const cards = [["Device", deviceNames(), mainCapture.chip]];
+  if (kernels.length) {
+    cards.push(["GPU time", formatTime(data.total), data.total_before ? changeOfTime(data.total, data.total_before) : "of all kernels"],
+      ["Kernels", count(data.all_kernels), ""], ["Launches", count(launchCount), ""], ["Passes", count(mainCapture.passes), ""]);
+  }
+  const pm = d3.sum(data.captures, c => c.pm ? c.pm.samples : 0), pc = d3.sum(sources.filter(s => s.kind === "pc"), s => s.total);
+  if (pm) cards.push(["Samples over time", count(pm), ""]);
+  if (pc) cards.push(["Samples of instructions", count(pc), ""]);
+  return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))));
+}
+
+// Findings of all kernels by the time that they would save.
+function topFindings() {
+  const list = kernels.flatMap(k => (k.advice ? k.advice.findings : []).filter(f => f.gain > 0).map(f => ({kernel: k, f, saved: f.gain * k.total})))
+    .filter(x => Number.isFinite(x.saved)).sort((a, b) => b.saved - a.saved);
+  if (!list.length) return null;
+  return sortableTable({label: "findings", rows: list, first: 8, open: x => { location.hash = `kernel=${x.kernel.index}`; }, columns: [
+    {title: "Saves", number: true, value: x => x.saved, cell: x => formatTime(x.saved)},
+    {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total)},
+    {title: "Finding", wide: true, value: x => x.f.title},
+    {title: "Kernel", value: x => shortName(x.kernel.name)},
+  ]});
+}
+
+function notices() {
+  const list = [];
+  for (const c of data.captures) {
+    if (!c.complete) list.push(`${c.source} is incomplete: the capture did not end as it should.`);
+    if (c.dropped) list.push(`${c.source} lacks ${count(c.dropped)} that were dropped.`);
+    if (c.devices.some(d => d.attributes.simulated === "yes")) list.push(`${c.source} is of a simulated GPU: its numbers are made up.`);
+  }
+  if (data.launches_left) list.push(`This page has the ${count(kernels.length)} kernels that take most of the time, ${percent(data.shown / data.total)} of it, of ${count(data.all_kernels)}; ` +
+    (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
+  else if (launchCount > kernels.length && kernels.length) list.push(`Values are means over the launches of a kernel; ` +
+    (data.hdf5 ? `${data.hdf5} has those of every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes those of every launch to an HDF5 file.`));
+  if (data.baseline) {
+    if (data.baseline.chip !== mainCapture.chip) list.push(`The baseline is of another chip: ${data.baseline.chip}.`);
+    const devices = c => [...new Set(c.devices.map(d => d.attributes.name || ""))].sort().join(", ");
+    if (devices(data.baseline) !== devices(mainCapture)) list.push(`The baseline ran on another device: ${devices(data.baseline)}.`);
+    if (data.baseline.database !== mainCapture.database) list.push("The baseline was planned with another version of the database.");
+    if (data.gone) list.push(`Kernels of the baseline that are no more: ${data.gone.slice(0, 8).map(k => shortName(k.name)).join(", ")}${data.gone.length > 8 ? ", ..." : ""} (${formatTime(d3.sum(data.gone, k => k.total))}).`);
+  }
+  return list.length ? make("ul", {class: "notices"}, list.map(text => make("li", {}, text))) : null;
+}
+
+function overview() {
+  const first = kernels[0];
+  return make("div", {}, glance(), notices(), panel("What would save most", topFindings()),
+    panel("Where the time goes", shareBar()),
+    first ? panel(`Roofline: ${shortName(first.name)}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
+    !kernels.length ? sourcePanels() : null);
+}
+
+// The kernels as parts of one bar.
+function shareBar() {
+  const shown = kernels.filter(k => k.total / data.total >= 0.01).slice(0, 12);
+  if (!shown.length) return null;
+  const part = (k, i) => {
+    const link = make("a", {href: `#kernel=${k.index}`, title: `${k.name}: ${formatTime(k.total)}, ${percent(k.total / data.total)}`, class: `share c${i % 7 + 1}`},
+      make("span", {}, shortName(k.name)));
+    link.style.flexGrow = String(k.total / data.total * 1000);
+    return link;
+  };
+  const left = 1 - d3.sum(shown, k => k.total) / data.total;
+  const rest = make("span", {class: "share rest", title: "other kernels"}, left > 0.05 ? "others" : "");
+  rest.style.flexGrow = String(left * 1000);
+  return make("div", {class: "shares"}, shown.map(part), left > 0.001 ? rest : null);
+}
+
+// ---- kernels ------------------------------------------------------------------------------------------------------
+
+function kernelTable() {
+  const limiter = k => k.advice && k.advice.limiter || "";
+  const found = k => k.advice && k.advice.findings[0];
+  const columns = [
+    {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
+    {title: "Share", number: true, value: k => k.total / data.total, cell: k => shareCell(k.total / data.total)},
+    {title: "Launches", number: true, value: k => k.launches, cell: k => count(k.launches)},
+    {title: "A launch", number: true, value: k => k.mean ?? NaN, cell: k => formatTime(k.mean)},
+  ];
+  if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.launches > 1 ? k.deviation / k.mean : NaN, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
+  if (data.baseline) columns.push({title: "Baseline", number: true, value: k => k.before ? k.mean / k.before.mean : NaN,
+    cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
+  if (advice) columns.push({title: "Limited by", value: limiter, cell: k => make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limiter(k))},
+    {title: "First finding", wide: true, value: k => found(k) ? found(k).title : "", cell: k => found(k)
+      ? make("span", {}, found(k).gain > 0 ? make("span", {class: "gain"}, `−${percent(found(k).gain)} `) : null, found(k).title) : ""});
+  columns.push({title: "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
+    make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, shortName(k.name)), make("small", {}, ` ${size(k.grid)} × ${size(k.block)}`))});
+  return make("div", {}, notices(), sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }}));
+}
+
+// ---- timeline, files ----------------------------------------------------------------------------------------------
+
+function timelinePage() {
+  const ranges = timelines.find(t => !t.series);
+  return make("div", {}, timelines.map(t => drawTimeline(t, t === ranges ? undefined : ranges)));
+}
+
+function files() {
+  const rows = c => [["Kind", {range: "ranges", pm: "samples over time", pc: "samples of instructions", sass: "instructions counted"}[c.profiler] || c.profiler],
+    ["Chip", c.chip], ["Devices", c.devices.map(d => d.attributes.name || "").join(", ")], ["Began", c.created], ["Producer", c.producer],
+    ["Driver", [...new Set(c.devices.map(d => d.attributes.driver || ""))].join(", ")],
+    ["Passes", c.passes], ["Counters", c.counters], ["Ranges", c.ranges], ["End", c.complete ? `complete, the program ${c.end} ${c.code}` : "incomplete"]];
+  const table = (title, c) => panel(title, make("table", {class: "parts"}, make("tbody", {}, rows(c).filter(r => r[1]).map(([a, b]) =>
+    make("tr", {}, make("th", {scope: "row"}, a), make("td", {}, String(b)))))));
+  return make("div", {}, data.captures.map(c => table(c.source, c)), data.baseline ? table(`Baseline: ${data.baseline.source}`, data.baseline) : null,
+    panel("This page", make("p", {}, `Written by Counterworks ${data.version}. It needs no network and sends nothing.`),
+      make("pre", {class: "quiet"}, byId("licence").textContent.trim())));
+}
+
+// ---- which part ---------------------------------------------------------------------------------------------------
+
+tabs.push({id: "overview", title: "At a glance", make: overview});
+if (kernels.length) tabs.push({id: "kernels", title: "Kernels", make: kernelTable});
+if (sources.length) tabs.push({id: "source", title: "Source lines", make: () => make("div", {}, sourcePanels())});
+if (timelines.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
+tabs.push({id: "files", title: "Files", make: files});
+
+const made = new Map(); // each part is made when it is first shown
+
+function show() {
+  // "#kernels", "#kernel=3", or "#kernel=3/METRIC", which opens how a value came about
+  const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(decodeURIComponent(location.hash));
+  const kernel = id === "kernel" ? kernels[Number(number)] : null;
+  const tab = tabs.find(t => t.id === (kernel ? "kernels" : id)) || tabs[0];
+  const key = kernel ? `kernel=${kernel.index}` : tab.id;
+  if (!made.has(key)) made.set(key, kernel ? kernelPage(kernel) : tab.make());
+  byId("main").replaceChildren(made.get(key));
+  for (const t of tabs) t.element.setAttribute("aria-current", t === tab ? "page" : "false");
+  document.title = `${kernel ? shortName(kernel.name) : tab.title} – ${data.title}`;
+  window.scrollTo(0, 0);
+  if (byId("explain").open) byId("explain").close();
+  if (kernel && metricByName.has(metric)) explain(kernel, metricByName.get(metric));
+}
+
+function start() {
+  byId("title").textContent = data.title;
+  byId("subtitle").textContent = [deviceNames(), ...data.captures.slice(1).map(c => c.source), data.baseline && `compared with ${data.baseline.source}`].filter(Boolean).join(" · ");
+  for (const t of tabs) {
+    t.element = make("a", {href: `#${t.id}`, class: "tab"}, t.title);
+    byId("tabs").append(t.element);
+  }
+  byId("tabs").addEventListener("keydown", event => {
+    const to = {ArrowRight: "nextElementSibling", ArrowLeft: "previousElementSibling"}[event.key];
+    if (to && event.target[to]) event.target[to].focus();
+  });
+  byId("footer").append(make("p", {class: "quiet"}, `Counterworks ${data.version}`));
+  window.addEventListener("hashchange", show);
+  window.addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach(d => { d.open = true; }));
+  show();
+}
+
+start();

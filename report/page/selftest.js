@@ -1,0 +1,84 @@
+"use strict";
+// "#selftest" behind the address has the page try itself; what came of it stands in an element of that id.
+
+async function selftest() {
+  const results = [];
+  const check = (name, good) => results.push(`${good ? "ok" : "FAILED"} ${name}`);
+  const wait = () => new Promise(done => setTimeout(done, 30));
+  const go = async hash => { location.hash = hash; await wait(); };
+  const errors = [];
+  window.addEventListener("error", e => errors.push(e.message));
+
+  await go("overview");
+  check("the title is the capture's name", byId("title").textContent === data.title);
+  for (const tab of tabs) {
+    await go(tab.id);
+    check(`part ${tab.id} has content`, byId("main").textContent.length > 20);
+    check(`part ${tab.id} is marked`, tab.element.getAttribute("aria-current") === "page");
+  }
+  if (kernels.length) {
+    await go("kernels");
+    const rows = () => [...document.querySelectorAll("main tbody tr")].map(r => r.lastChild.textContent);
+    const heading = [...document.querySelectorAll("main thead button")].pop();
+    heading.click();
+    const up = rows().join("\n");
+    heading.click();
+    check("a click on a heading sorts", kernels.length < 2 || up !== rows().join("\n") || new Set(rows()).size < 2);
+    check("aria-sort tells it", heading.parentElement.getAttribute("aria-sort") !== "none");
+    const search = document.querySelector("main input[type=search]");
+    search.value = kernels[kernels.length - 1].name.slice(0, 30);
+    search.dispatchEvent(new Event("input"));
+    check("a search leaves rows that fit", rows().length >= 1 && rows().length <= kernels.length);
+    search.value = "no such kernel, surely";
+    search.dispatchEvent(new Event("input"));
+    check("a search for nothing leaves none", rows().length === 0);
+    search.value = "";
+    search.dispatchEvent(new Event("input"));
+    const first = document.querySelector("main tbody tr");
+    first.focus();
+    first.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true}));
+    check("an arrow moves to the next row", kernels.length < 2 || document.activeElement !== first);
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
+    await wait();
+    check("Enter opens a kernel", location.hash.startsWith("#kernel="));
+    for (let i = 0; i < Math.min(kernels.length, 100); i++) {
+      await go(`kernel=${i}`);
+      if (!byId("main").textContent.includes(shortName(kernels[i].name))) check(`the page of kernel ${i} has its name`, false);
+    }
+    const value = document.querySelector("main .value");
+    if (value) {
+      value.click();
+      check("a number opens how it came about", byId("explain").open && byId("explain-title").textContent.length > 0);
+      const inner = document.querySelector("#explain .value");
+      if (inner) {
+        inner.click();
+        document.querySelector("#explain button[type=button]").click();
+        check("and leads back", explained.length === 1);
+      }
+      byId("explain").close();
+    }
+  }
+  if (timelines.length) {
+    await go("timeline");
+    await wait();
+    const canvas = document.querySelector("canvas");
+    const axis = document.querySelector(".time"), before = axis.textContent;
+    canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "+", bubbles: true}));
+    await new Promise(done => setTimeout(done, 400));
+    check("the timeline is drawn", canvas.width > 100 && canvas.height > 10);
+    check("plus zooms it", axis.textContent !== before);
+    const t = timelines.find(x => x.series && x.series.length);
+    if (t) {
+      const levels = pyramid(t.series[0], t.per), all = extent(levels, 0, levels[0].least.length);
+      check("the pyramid has the least and the greatest sample", all && all[0] === 0 && (all[1] === absent - 1 || t.series[0].high === t.series[0].low));
+    }
+  }
+  check("nothing was asked of a network", performance.getEntriesByType("resource").length === 0);
+  check("no tags came from names", !document.querySelector("main img, main iframe, main script, header script"));
+  check(`no errors ${errors.join("; ")}`, !errors.length);
+  const failed = results.filter(r => r.startsWith("FAILED")).length;
+  document.body.append(make("pre", {id: "selftest"}, `selftest: ${failed ? `${failed} failed` : "passed"}, ${results.length} checks, usable after ${Math.round(usable)} ms\n${results.join("\n")}`));
+}
+
+const usable = performance.now();
+if (location.hash === "#selftest") selftest();

@@ -1,0 +1,279 @@
+"use strict";
+// What happened when: samples over time, launches and NVTX ranges beneath, with one axis. Wheel and drag, or keys, zoom
+// and pan. Each column of pixels shows the least and the greatest sample in it, whatever the zoom: samples are kept as a
+// pyramid, of which a level has the least and the greatest of two entries of the level below.
+
+function decode(text, type) {
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return new type(bytes.buffer);
+}
+
+const absent = 65535;
+
+// Levels of {least, greatest}; the first are the samples, or groups of them, themselves.
+function pyramid(series, per) {
+  if (series.levels) return series.levels;
+  const values = decode(series.data, Uint16Array);
+  let least = values, greatest = values;
+  if (per > 1) {
+    least = values.filter((_, i) => i % 2 === 0);
+    greatest = values.filter((_, i) => i % 2 === 1);
+  }
+  series.levels = [{least, greatest}];
+  while (least.length > 1) {
+    const half = Math.ceil(least.length / 2), low = new Uint16Array(half), high = new Uint16Array(half);
+    for (let i = 0; i < half; i++) {
+      const a = 2 * i, b = Math.min(a + 1, least.length - 1);
+      low[i] = Math.min(least[a], least[b]); // what is absent is the greatest number
+      high[i] = greatest[a] === absent ? greatest[b] : greatest[b] === absent ? greatest[a] : Math.max(greatest[a], greatest[b]);
+    }
+    series.levels.push({least: low, greatest: high});
+    least = low;
+    greatest = high;
+  }
+  return series.levels;
+}
+
+// The least and the greatest of entries from..to-1; null where all are absent.
+function extent(levels, from, to) {
+  let low = absent, high = -1, level = 0;
+  const take = i => {
+    const {least, greatest} = levels[level];
+    if (least[i] === absent) return;
+    low = Math.min(low, least[i]);
+    if (greatest[i] !== absent) high = Math.max(high, greatest[i]);
+  };
+  while (from < to) {
+    if (from & 1) take(from++);
+    if (to & 1 && to > from) take(--to);
+    if (from >= to) break;
+    from >>= 1;
+    to >>= 1;
+    level++;
+  }
+  return high < 0 ? null : [low, high];
+}
+
+const unpack = (series, value) => series.low + (series.high - series.low) * value / (absent - 1);
+
+// NVTX ranges: launches that follow one another under the same path are one, a lane for each depth.
+function nvtxLanes(launches, paths) {
+  const lanes = [];
+  const open = [];
+  launches.start.forEach((start, i) => {
+    const path = (paths[i] || "").split("/").filter(Boolean), end = start + launches.length[i];
+    while (open.length && (open.length > path.length || open.some((o, d) => o.name !== path[d]))) open.pop();
+    path.forEach((name, depth) => {
+      if (open[depth]) open[depth].end = Math.max(open[depth].end, end);
+      else {
+        open[depth] = {name, start, end};
+        (lanes[depth] = lanes[depth] || []).push(open[depth]);
+      }
+    });
+  });
+  return lanes;
+}
+
+// The n-th launch of a kernel in one capture is its n-th in another: so launches of PM sampling get the NVTX ranges of
+// the capture of ranges. Null unless every kernel was launched as often.
+function nvtxOf(timeline, ranges) {
+  if (!ranges || ranges.launches.left || timeline.launches.left || !ranges.launches.nvtx) return null;
+  const byName = new Map();
+  ranges.launches.name.forEach((n, i) => {
+    const name = ranges.launches.names[n];
+    if (!byName.has(name)) byName.set(name, []);
+    byName.get(name).push(ranges.launches.nvtx_names[ranges.launches.nvtx[i]]);
+  });
+  const next = new Map();
+  const paths = timeline.launches.name.map(n => {
+    const name = timeline.launches.names[n], i = next.get(name) || 0;
+    next.set(name, i + 1);
+    return (byName.get(name) || [])[i];
+  });
+  return paths.some(p => p === undefined) ? null : paths;
+}
+
+const laneHeight = 64, rowHeight = 20, gutter = 8, marginLeft = 8, marginRight = 8;
+const palette = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
+
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function textHash(text) {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
+  return hash;
+}
+
+// One timeline as an element. `ranges` is the timeline of the capture of ranges, or undefined.
+function drawTimeline(timeline, ranges) {
+  const times = timeline.series && timeline.series.length ? decode(timeline.time, Uint32Array) : new Uint32Array(0);
+  const launches = timeline.launches;
+  const paths = launches.nvtx ? launches.nvtx.map(n => launches.nvtx_names[n]) : nvtxOf(timeline, ranges);
+  const nvtx = paths ? nvtxLanes(launches, paths) : [];
+  const lanes = [...new Set(launches.lane)].sort((a, b) => a - b).slice(0, 12);
+  const chosen = new Set((timeline.series || []).map((_, i) => i).filter(i => timeline.series[i].high > timeline.series[i].low).slice(0, 5));
+  const canvas = make("canvas", {tabIndex: 0, role: "img", "aria-label": "Timeline. Arrow keys pan, plus and minus zoom, Home shows all."});
+  const axis = d3.create("svg").attr("class", "axis time");
+  const said = make("p", {class: "quiet said", "aria-live": "polite"});
+  let width = 900, transform = d3.zoomIdentity;
+  const x = d3.scaleLinear().domain([0, timeline.span]);
+  const zoom = d3.zoom().scaleExtent([1, Math.max(2, timeline.span / 50)]).on("zoom", () => { transform = d3.event.transform; draw(); });
+  const shownSeries = () => [...chosen].sort((a, b) => a - b);
+  const top = 4;
+  const rows = () => [
+    ...shownSeries().map(i => ({kind: "series", series: timeline.series[i], number: i, height: laneHeight})),
+    ...lanes.map(lane => ({kind: "launches", lane, height: launches.start.length ? rowHeight : 0})).filter(r => r.height),
+    ...nvtx.map((items, depth) => ({kind: "nvtx", items, depth, height: rowHeight})),
+  ];
+
+  function indexAt(time) {
+    return d3.bisectLeft(times, Math.max(0, Math.min(4294967295, time / timeline.span * 4294967295)));
+  }
+
+  function drawSeries(context, view, row, y) {
+    const levels = pyramid(row.series, timeline.per), unit = row.series.unit;
+    const base = Math.min(0, row.series.low), height = row.height - 18;
+    const full = Math.max(row.series.high, base + 1e-12);
+    const at = value => y + 16 + height * (1 - (value - base) / (full - base));
+    context.fillStyle = colour(palette[row.number % palette.length]);
+    const first = view(0), last = view(width);
+    for (let p = 0; p < width; p++) {
+      let from = indexAt(first + (last - first) * p / width), to = indexAt(first + (last - first) * (p + 1) / width);
+      if (to === from) { from = Math.max(0, from - 1); to = from + 1; } // between two samples: the one before
+      const found = extent(levels, from, Math.min(to, times.length));
+      if (!found) continue;
+      const high = at(unpack(row.series, found[1]));
+      context.globalAlpha = 0.35;
+      context.fillRect(p, high, 1, at(base) - high);
+      context.globalAlpha = 1;
+      context.fillRect(p, high, 1, Math.max(1.5, at(unpack(row.series, found[0])) - high));
+    }
+    context.fillStyle = colour("--ink");
+    context.fillText(`${row.series.name}`, marginLeft, y + 11);
+    context.fillStyle = colour("--quiet");
+    context.textAlign = "right";
+    context.fillText(`up to ${format(row.series.high, unit)}`, width - marginRight, y + 11);
+    context.textAlign = "left";
+  }
+
+  function box(context, from, to, y, height, name) {
+    const left = Math.max(-1, from), right = Math.min(width + 1, Math.max(to, from + 1));
+    if (right < 0 || left > width) return;
+    context.fillStyle = colour(palette[textHash(name) % palette.length]);
+    context.globalAlpha = 0.75;
+    context.fillRect(left, y + 1, right - left, height - 3);
+    context.globalAlpha = 1;
+    if (right - left < 40) return;
+    context.save();
+    context.beginPath();
+    context.rect(left, y, right - left, height);
+    context.clip();
+    context.fillStyle = colour("--on-box");
+    context.fillText(shortName(name), Math.max(left, 0) + 4, y + height - 7);
+    context.restore();
+  }
+
+  function draw() {
+    const context = canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
+    const list = rows(), height = top + d3.sum(list, r => r.height + gutter / 2);
+    x.range([0, width]);
+    const scale = transform.rescaleX(x), view = p => scale.invert(p);
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    canvas.style.height = `${height}px`;
+    context.scale(ratio, ratio);
+    context.font = "11px system-ui, sans-serif";
+    context.clearRect(0, 0, width, height);
+    let y = top;
+    for (const row of list) {
+      row.y = y;
+      if (row.kind === "series") drawSeries(context, view, row, y);
+      if (row.kind === "launches") drawLaunches(context, scale, row, y);
+      if (row.kind === "nvtx") row.items.forEach(i => box(context, scale(i.start), scale(i.end), y, row.height, i.name));
+      y += row.height + gutter / 2;
+    }
+    axis.attr("width", width).attr("height", 24).selectAll("*").remove();
+    axis.append("g").call(d3.axisBottom(scale).ticks(Math.max(3, width / 130)).tickFormat(t => t ? formatTime(t) : "0"));
+    canvas.rows = list;
+  }
+
+  function drawLaunches(context, scale, row, y) {
+    let covered = -1; // pixels: what lies in one that is full is not drawn again
+    for (let i = 0; i < launches.start.length; i++) {
+      if (launches.lane[i] !== row.lane) continue;
+      const from = scale(launches.start[i]), to = scale(launches.start[i] + launches.length[i]);
+      if (to < 0 || from > width || (to < covered + 0.5 && to - from < 1)) continue;
+      covered = Math.max(covered, to);
+      box(context, from, to, y, row.height, launches.names[launches.name[i]] || (paths && paths[i]) || "range");
+    }
+  }
+
+  // What is under a place of the canvas.
+  function tell(px, py) {
+    const scale = transform.rescaleX(x), time = scale.invert(px);
+    const row = (canvas.rows || []).find(r => py >= r.y && py < r.y + r.height);
+    if (!row) return null;
+    if (row.kind === "nvtx") {
+      const item = row.items.find(i => time >= i.start && time <= i.end);
+      return item && {text: `${item.name}: ${formatTime(item.end - item.start)} from ${formatTime(item.start)}`};
+    }
+    if (row.kind === "series") {
+      const i = Math.max(0, indexAt(time + 1e-9) - 1), found = extent(pyramid(row.series, timeline.per), i, i + 1);
+      if (!found) return null;
+      const [low, high] = found.map(v => format(unpack(row.series, v), row.series.unit));
+      return {text: `${row.series.name} at ${formatTime(time)}: ${low === high ? low : `${low} to ${high}`}`};
+    }
+    for (let i = launches.start.length - 1; i >= 0; i--)
+      if (launches.lane[i] === row.lane && time >= launches.start[i] && time <= launches.start[i] + launches.length[i]) {
+        const name = launches.names[launches.name[i]];
+        return {text: `${name || paths[i]}: ${formatTime(launches.length[i])} from ${formatTime(launches.start[i])}`,
+                kernel: kernels.find(k => k.name === name || k.function === name)};
+      }
+    return null;
+  }
+
+  function key(event) {
+    const moves = {ArrowLeft: [1, 0.2], ArrowRight: [1, -0.2], "+": [1.6, 0], "=": [1.6, 0], "-": [1 / 1.6, 0], ArrowUp: [1.6, 0], ArrowDown: [1 / 1.6, 0]};
+    const target = d3.select(canvas);
+    if (event.key === "Home") target.call(zoom.transform, d3.zoomIdentity);
+    else if (!moves[event.key]) return;
+    else if (moves[event.key][1]) target.call(zoom.translateBy, moves[event.key][1] * width / transform.k, 0);
+    else target.call(zoom.scaleBy, moves[event.key][0]);
+    event.preventDefault();
+  }
+
+  function resize() {
+    const now = Math.floor(canvas.parentElement ? canvas.parentElement.clientWidth : 0);
+    if (!now || now === canvas.drawn) return;
+    width = canvas.drawn = now;
+    zoom.extent([[0, 0], [width, 100]]).translateExtent([[0, 0], [width, 100]]);
+    draw();
+  }
+
+  canvas.addEventListener("keydown", key);
+  canvas.addEventListener("mousemove", e => { const told = tell(e.offsetX, e.offsetY); said.textContent = told ? told.text : ""; });
+  canvas.addEventListener("click", e => { const told = tell(e.offsetX, e.offsetY); if (told && told.kernel) location.hash = `kernel=${told.kernel.index}`; });
+  d3.select(canvas).call(zoom);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  canvas.redraw = draw;
+
+  const choices = (timeline.series || []).map((s, i) => make("label", {title: s.name}, make("input", {type: "checkbox", checked: chosen.has(i),
+    onchange: e => { if (e.target.checked) chosen.add(i); else chosen.delete(i); draw(); }}), " ", s.name));
+  const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
+  const notes = [];
+  if (timeline.per > 1) notes.push(`There are ${plural(timeline.samples, "sample")}; each point is ${timeline.per} of them, by their least and their greatest value.`);
+  if (timeline.series_left) notes.push(`${plural(timeline.series_left, "metric")} more are in the capture.`);
+  if (launches.left) notes.push(`The ${plural(launches.left, "shortest launch")} are left out.`.replace("launchs", "launches"));
+  if (nvtx.length && !launches.nvtx) notes.push("NVTX ranges are those of the capture of ranges: of the same launches, by their order.");
+  const place = make("div", {class: "canvas"}, canvas);
+  new ResizeObserver(() => requestAnimationFrame(resize)).observe(place);
+  return make("section", {class: "timeline"},
+    make("h3", {}, `${timeline.file}${timeline.model ? `: device ${timeline.device}, ${timeline.model}` : ": launches as they were collected"}`),
+    make("p", {class: "tools"}, button("+", "Zoom in", () => d3.select(canvas).call(zoom.scaleBy, 1.6)),
+      button("−", "Zoom out", () => d3.select(canvas).call(zoom.scaleBy, 1 / 1.6)),
+      button("All", "Show all", () => d3.select(canvas).call(zoom.transform, d3.zoomIdentity)),
+      make("span", {class: "quiet"}, " Wheel zooms, drag moves; with the keyboard, arrows, + and −.")),
+    choices.length > 1 ? make("details", {}, make("summary", {}, `${plural(choices.length, "metric")} to show`), make("div", {class: "choices"}, choices)) : null,
+    place, make("div", {class: "canvas"}, axis.node()), said, notes.map(n => make("p", {class: "quiet"}, n)));
+}

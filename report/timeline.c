@@ -1,0 +1,314 @@
+#define _GNU_SOURCE
+#include "report/timeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/put.h"
+
+/* What a page holds of one device at most. Where there are more samples, each point stands for as many as needed, by
+ * the least and the greatest of them; of launches those that took longest are left. */
+enum { MOST_BYTES = 6000000, MOST_SERIES = 32, MOST_LAUNCHES = 30000 };
+enum { MISSING = UINT16_MAX };
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+struct span {
+    uint64_t start_ns, end_ns, lane;
+    const char *name, *nvtx;
+};
+
+struct spans {
+    size_t count, left;
+    struct span *items; /* as they began */
+    uint64_t start_ns, end_ns;
+};
+
+static int by_length(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    const uint64_t m = x->end_ns - x->start_ns, n = y->end_ns - y->start_ns;
+    return (m < n) - (m > n);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static void add_span(struct spans *s, const struct span *span)
+{
+    if (!span->start_ns || span->end_ns < span->start_ns)
+        return;
+    s->start_ns = span->start_ns < s->start_ns ? span->start_ns : s->start_ns;
+    s->end_ns = span->end_ns > s->end_ns ? span->end_ns : s->end_ns;
+    s->items[s->count++] = *span;
+}
+
+static void order_spans(struct spans *s)
+{
+    if (s->count > MOST_LAUNCHES) {
+        qsort(s->items, s->count, sizeof *s->items, by_length);
+        s->left = s->count - MOST_LAUNCHES;
+        s->count = MOST_LAUNCHES;
+    }
+    qsort(s->items, s->count, sizeof *s->items, by_start);
+}
+
+struct word {
+    const char *text;
+    size_t at; /* of a span */
+    uint32_t number;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    const struct word *x = a, *y = b;
+    const int order = strcmp(x->text, y->text);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Two lists: the texts that spans have, each once, and for each span which of them. */
+static bool put_words(FILE *out, const struct spans *s, bool nvtx)
+{
+    struct word *words = calloc(s->count + 1, sizeof *words);
+    uint32_t *number = calloc(s->count + 1, sizeof *number), next = 0;
+    for (size_t i = 0; words && i < s->count; i++)
+        words[i] = (struct word){nvtx ? s->items[i].nvtx : s->items[i].name, i, 0};
+    if (!words || !number) {
+        free(words);
+        free(number);
+        return false;
+    }
+    qsort(words, s->count, sizeof *words, by_text);
+    fputs(nvtx ? ",\"nvtx_names\":[" : ",\"names\":[", out);
+    for (size_t i = 0; i < s->count; i++) {
+        if (!i || strcmp(words[i - 1].text, words[i].text) != 0)
+            cw_put_text(out, next++ ? "," : "", words[i].text);
+        number[words[i].at] = next - 1;
+    }
+    fputs(nvtx ? "],\"nvtx\":[" : "],\"name\":[", out);
+    for (size_t i = 0; i < s->count; i++)
+        cw_put_count(out, i ? "," : "", number[i]);
+    fputs("]", out);
+    free(words);
+    free(number);
+    return true;
+}
+
+static bool put_spans(FILE *out, const struct spans *s, uint64_t origin, bool nvtx)
+{
+    fputs(",\n\"launches\":{\"start\":[", out);
+    for (size_t i = 0; i < s->count; i++)
+        cw_put_number(out, i ? "," : "", (double)s->items[i].start_ns - (double)origin);
+    fputs("],\"length\":[", out);
+    for (size_t i = 0; i < s->count; i++)
+        cw_put_count(out, i ? "," : "", s->items[i].end_ns - s->items[i].start_ns);
+    fputs("],\"lane\":[", out);
+    for (size_t i = 0; i < s->count; i++)
+        cw_put_count(out, i ? "," : "", s->items[i].lane);
+    fputs("]", out);
+    const bool enough = put_words(out, s, false) && (!nvtx || put_words(out, s, true));
+    cw_put_count(out, ",\"left\":", s->left);
+    fputs("}", out);
+    return enough;
+}
+
+static bool begin_spans(struct spans *s, size_t room)
+{
+    *s = (struct spans){.start_ns = UINT64_MAX, .items = calloc(room + 1, sizeof *s->items)};
+    return s->items != NULL;
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+struct sampling { /* the samples of one device */
+    const struct cw_result *r;
+    uint32_t count, *rows; /* as they began */
+    uint32_t per, points;  /* samples for each point; points */
+    uint32_t series;
+    uint64_t start_ns, end_ns;
+};
+
+static int by_sample_start(const void *a, const void *b, void *pm)
+{
+    const struct cw_pm_data *data = pm;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const uint64_t m = data->start_ns[x], n = data->start_ns[y];
+    return m != n ? (m > n) - (m < n) : (x > y) - (x < y);
+}
+
+static bool take_samples(struct sampling *s, uint32_t device)
+{
+    const struct cw_pm_data *pm = &s->r->data->pm;
+    for (uint32_t b = 0; b < pm->block_count; b++)
+        s->count += pm->blocks[b].device == device ? pm->blocks[b].count : 0;
+    s->rows = calloc((size_t)s->count + 1, sizeof *s->rows);
+    if (!s->rows)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < pm->block_count; b++)
+        for (uint32_t i = 0; pm->blocks[b].device == device && i < pm->blocks[b].count; i++)
+            s->rows[n++] = pm->blocks[b].first + i;
+    bool ordered = true;
+    for (uint32_t i = 1; i < n && ordered; i++)
+        ordered = pm->start_ns[s->rows[i - 1]] <= pm->start_ns[s->rows[i]];
+    if (!ordered)
+        qsort_r(s->rows, n, sizeof *s->rows, by_sample_start, (void *)pm);
+    s->start_ns = n ? pm->start_ns[s->rows[0]] : 0;
+    for (uint32_t i = 0; i < n; i++)
+        s->end_ns = pm->end_ns[s->rows[i]] > s->end_ns ? pm->end_ns[s->rows[i]] : s->end_ns;
+    s->series = s->r->metric_count < MOST_SERIES ? s->r->metric_count : MOST_SERIES;
+    const uint64_t all = (uint64_t)s->count * (4 + 2 * s->series), reduced = (uint64_t)s->count * (4 + 4 * s->series);
+    s->per = all <= MOST_BYTES ? 1 : (uint32_t)((reduced + MOST_BYTES - 1) / MOST_BYTES);
+    s->points = s->count / s->per + (s->count % s->per != 0);
+    return true;
+}
+
+/* Times from 0 to 2^32 - 1 of the span. */
+static bool put_times(FILE *out, const struct sampling *s)
+{
+    const struct cw_pm_data *pm = &s->r->data->pm;
+    const double span = s->end_ns > s->start_ns ? (double)(s->end_ns - s->start_ns) : 1;
+    uint32_t *times = calloc((size_t)s->points + 1, sizeof *times);
+    for (uint32_t p = 0; times && p < s->points; p++)
+        times[p] = (uint32_t)((double)(pm->start_ns[s->rows[(size_t)p * s->per]] - s->start_ns) / span * UINT32_MAX);
+    if (times)
+        cw_put_bytes(out, ",\"time\":", times, s->points * sizeof *times);
+    free(times);
+    return times != NULL;
+}
+
+struct bounds {
+    double low, high;
+};
+
+static void widen(struct bounds *b, double value)
+{
+    b->low = value < b->low ? value : b->low;
+    b->high = value > b->high ? value : b->high;
+}
+
+static uint16_t shorten(double value, const struct bounds *all)
+{
+    return all->high > all->low ? (uint16_t)((value - all->low) / (all->high - all->low) * (MISSING - 1) + 0.5) : 0;
+}
+
+static bool put_series(FILE *out, const struct sampling *s, uint32_t metric)
+{
+    static const struct bounds nothing = {INFINITY, -INFINITY};
+    const double *values = s->r->values + (size_t)metric * s->r->row_count;
+    const uint32_t width = s->per > 1 ? 2 : 1;
+    uint16_t *data = calloc((size_t)s->points * width + 1, sizeof *data);
+    struct bounds all = nothing;
+    double sum = 0;
+    uint32_t known = 0;
+    for (uint32_t i = 0; data && i < s->count; i++)
+        if (isfinite(values[s->rows[i]])) {
+            widen(&all, values[s->rows[i]]);
+            sum += values[s->rows[i]];
+            known++;
+        }
+    for (uint32_t p = 0; data && p < s->points; p++) {
+        struct bounds b = nothing;
+        for (uint32_t i = p * s->per; i < s->count && i - p * s->per < s->per; i++)
+            if (isfinite(values[s->rows[i]]))
+                widen(&b, values[s->rows[i]]);
+        data[(size_t)p * width] = b.low <= b.high ? shorten(b.low, &all) : MISSING;
+        data[(size_t)p * width + width - 1] = b.low <= b.high ? shorten(b.high, &all) : MISSING;
+    }
+    if (data) {
+        cw_put_text(out, metric ? ",\n{\"name\":" : "\n{\"name\":", s->r->names[metric]);
+        cw_put_text(out, ",\"unit\":", s->r->units[metric]);
+        cw_put_number(out, ",\"low\":", all.low);
+        cw_put_number(out, ",\"high\":", all.high);
+        cw_put_number(out, ",\"mean\":", sum / known);
+        cw_put_bytes(out, ",\"data\":", data, (size_t)s->points * width * sizeof *data);
+        fputs("}", out);
+    }
+    free(data);
+    return data != NULL;
+}
+
+static bool put_samples(FILE *out, const struct sampling *s)
+{
+    cw_put_count(out, ",\"samples\":", s->count);
+    cw_put_count(out, ",\"per\":", s->per);
+    cw_put_count(out, ",\"series_left\":", s->r->metric_count - s->series);
+    bool enough = put_times(out, s);
+    fputs(",\"series\":[", out);
+    for (uint32_t m = 0; m < s->series && enough; m++)
+        enough = put_series(out, s, m);
+    fputs("]", out);
+    return enough;
+}
+
+static void put_start(FILE *out, const struct cw_report_capture *c, size_t number, uint64_t start, uint64_t end)
+{
+    cw_put_text(out, number ? ",\n{\"file\":" : "\n{\"file\":", c->source);
+    cw_put_count(out, ",\"start\":", start);
+    cw_put_count(out, ",\"span\":", end > start ? end - start : 1);
+}
+
+/* Samples of a device, and the launches on it. */
+static bool put_device(FILE *out, const struct cw_report_capture *c, uint32_t device, size_t *count)
+{
+    const struct cw_pm_data *pm = &c->data->pm;
+    struct sampling s = {.r = c->samples};
+    struct spans spans;
+    bool enough = begin_spans(&spans, pm->launch_count) && take_samples(&s, device);
+    for (uint32_t i = 0; enough && i < pm->launch_count; i++) {
+        const struct cw_kernel_launch *l = &pm->launches[i];
+        if (l->device == c->data->devices[device].index)
+            add_span(&spans, &(struct span){l->start_ns, l->end_ns, l->stream, pm->names[l->name], ""});
+    }
+    if (enough && s.count) {
+        const char *name = cw_device_attribute(&c->data->devices[device], "name");
+        order_spans(&spans);
+        put_start(out, c, (*count)++, s.start_ns, s.end_ns);
+        cw_put_count(out, ",\"device\":", c->data->devices[device].index);
+        cw_put_text(out, ",\"model\":", name ? name : "");
+        enough = put_samples(out, &s) && put_spans(out, &spans, s.start_ns, false);
+        fputs("}", out);
+    }
+    free(s.rows);
+    free(spans.items);
+    return enough;
+}
+
+/* The ranges as they ran while they were collected. */
+static bool put_ranges(FILE *out, const struct cw_report_capture *c, size_t *count)
+{
+    const struct cw_counter_data *data = c->data;
+    struct spans spans;
+    if (!begin_spans(&spans, data->range_count))
+        return false;
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        const struct cw_range *r = &data->ranges[i];
+        const char *nvtx = cw_range_attribute(r, "nvtx");
+        add_span(&spans,
+                 &(struct span){r->start_ns, r->end_ns, r->device, *r->kernel ? r->name : "", nvtx ? nvtx : ""});
+    }
+    bool enough = true;
+    if (spans.count) {
+        order_spans(&spans);
+        put_start(out, c, (*count)++, spans.start_ns, spans.end_ns);
+        enough = put_spans(out, &spans, spans.start_ns, true);
+        fputs("}", out);
+    }
+    free(spans.items);
+    return enough;
+}
+
+enum cw_status cw_report_timelines_put(FILE *out, const struct cw_report_capture *c, size_t *count,
+                                       struct cw_error *err)
+{
+    bool enough = true;
+    if (c->data->schema.profiler == CW_PROFILER_RANGE)
+        enough = put_ranges(out, c, count);
+    for (uint32_t d = 0; c->samples && d < c->data->device_count && enough; d++)
+        enough = put_device(out, c, d, count);
+    return enough ? CW_OK : cw_error_nomem(err);
+}

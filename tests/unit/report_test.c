@@ -1,0 +1,96 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/layout.h"
+#include "report/put.h"
+
+static char *text;
+static size_t size;
+
+static FILE *begin(void)
+{
+    return open_memstream(&text, &size);
+}
+
+static void expect(FILE *out, const char *wanted)
+{
+    fclose(out);
+    cr_assert_str_eq(text, wanted);
+    free(text);
+}
+
+Test(report, no_tag_gets_into_the_page)
+{
+    FILE *page = begin(), *out = cw_put_into_page(page);
+    cw_put_text(out, "{\"a\":", "</script><b>&\"\\");
+    fclose(out);
+    expect(page, "{\"a\":\"\\u003c/script>\\u003cb>&\\\"\\\\\"");
+}
+
+Test(report, numbers_have_nine_digits_and_what_is_none_is_null)
+{
+    FILE *out = begin();
+    const double values[] = {0, 1, -3, 1e14, 0.1, 1.0 / 3, 1e300, NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        cw_put_number(out, i ? " " : "", values[i]);
+    expect(out, "0 1 -3 100000000000000 0.1 0.333333333 1e+300 null null null");
+}
+
+Test(report, bytes_are_base64)
+{
+    static const char *const cases[][2] = {{"", "\"\""},
+                                           {"f", "\"Zg==\""},
+                                           {"fo", "\"Zm8=\""},
+                                           {"foo", "\"Zm9v\""},
+                                           {"foob", "\"Zm9vYg==\""},
+                                           {"fooba", "\"Zm9vYmE=\""},
+                                           {"foobar", "\"Zm9vYmFy\""},
+                                           {"\xff\xfe\xfd", "\"//79\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *out = begin();
+        cw_put_bytes(out, "", cases[i][0], strlen(cases[i][0]));
+        expect(out, cases[i][1]);
+    }
+}
+
+static struct cw_layout layout;
+static struct cw_error err;
+
+static enum cw_status parse(const char *yaml, struct cw_arena *arena)
+{
+    err = (struct cw_error)CW_ERROR_INIT;
+    return cw_layout_parse(&layout, yaml, strlen(yaml), "r.yaml", arena, &err);
+}
+
+Test(report, names_of_a_layout_are_what_stands_below_metrics)
+{
+    struct cw_arena *arena = cw_arena_create();
+    cr_assert(parse("schema: 1\nsummary: [{title: T, metrics: [a, b]}]\nroofline: {rate: {metrics: c}, x: [d]}\n",
+                    arena) == CW_OK,
+              "%s", err.message);
+    cr_assert(layout.count == 3);
+    for (size_t i = 0; i < 3; i++)
+        cr_assert(strcmp(layout.metrics[i], (const char *[]){"a", "b", "c"}[i]) == 0);
+    const json_t *first = json_array_get(json_object_get(layout.tree, "summary"), 0);
+    cr_assert_str_eq(json_string_value(json_object_get(first, "title")), "T");
+    json_decref(layout.tree);
+    cw_arena_destroy(arena);
+}
+
+Test(report, mistakes_in_a_layout_are_told_with_their_place)
+{
+    static const struct {
+        const char *yaml;
+        unsigned line, column;
+    } cases[] = {{"schema: 1\nnothing: 1\n", 2, 1}, {"schema: 2\n", 1, 9}, {"- a\n", 1, 1}};
+    struct cw_arena *arena = cw_arena_create();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_assert(parse(cases[i].yaml, arena) == CW_ERR_INPUT);
+        cr_assert(err.line == cases[i].line && err.column == cases[i].column, "%s", err.message);
+        cr_assert(layout.tree == NULL);
+    }
+    cw_arena_destroy(arena);
+}
