@@ -108,7 +108,7 @@ Test(eval_compare, single_launches)
     compare(CW_BY_KERNEL);
     cr_assert(c.match_count == 3);
     struct cw_change time = cw_compare_time(&c, c.matches);
-    cr_expect(isnan(time.spread) && !time.changed, "1 % of one launch may be chance");
+    cr_expect(isnan(time.spread) && !time.changed, "1 %% of one launch may be chance");
     for (int i = 0; i < SAMPLE_RANGES; i++)
         scale(TIME, i, 1.05);
     compare(CW_BY_KERNEL);
