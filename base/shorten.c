@@ -1,5 +1,6 @@
 #include "base/shorten.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -101,18 +102,51 @@ static size_t bytes_of(const char *text, size_t columns)
     return i;
 }
 
-/* Cut to the width: within the template arguments, or else in the middle of the name. */
-static void cut(char *text, size_t width)
+/* A lambda reads as the function that it stands in: of "f(int)::{lambda(float)#1}::operator()() const" the f stays. */
+static void drop_lambdas(char *text)
+{
+    for (char *lambda; (lambda = strstr(text, "::{lambda"));) {
+        char *from = lambda, *to = lambda;
+        int depth = 0;
+        while (from > text && (depth || !strchr("<,", from[-1]))) { /* to the first '(' of this argument */
+            from--;
+            depth += closes(*from) ? 1 : opens(*from) ? -1 : 0;
+            lambda = *from == '(' && !depth && from > text && from[-1] != ' ' && from[-1] != ':' ? from : lambda;
+        }
+        for (depth = 0; *to && (depth || !strchr(",>", *to)); to++)
+            depth += opens(*to) ? 1 : closes(*to) ? -1 : 0;
+        memmove(lambda, to, strlen(to) + 1);
+    }
+}
+
+static bool is_word(char c)
+{
+    return c == '_' || isalnum((unsigned char)c);
+}
+
+/* Which identifier within template arguments tells kernels of one name apart: what they do for each element, which is
+ * called a functor, an operation or, where it was a lambda, the kernel that this stood in. NULL: none. */
+static const char *find_subject(const char *arguments, size_t *length)
+{
+    static const char *const parts[] = {"unctor", "ernel", "Op"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *at = strstr(arguments, parts[i]);
+        if (!at)
+            continue;
+        *length = strlen(parts[i]);
+        for (; at > arguments && is_word(at[-1]); at--)
+            ++*length;
+        while (is_word(at[*length]))
+            ++*length;
+        return at;
+    }
+    return NULL;
+}
+
+/* Leaves out the middle. */
+static void cut_middle(char *text, size_t width)
 {
     char tail[CW_SHORT_SIZE];
-    const size_t name = strcspn(text, "<");
-    const size_t own = cw_text_columns(text) - cw_text_columns(text + name);
-    if (text[name] && own + 4 <= width) {
-        strcpy(text + bytes_of(text, width - 3), "..>");
-        return;
-    }
-    if (name)
-        text[name] = 0;
     const size_t all = cw_text_columns(text);
     if (all <= width)
         return;
@@ -122,12 +156,78 @@ static void cut(char *text, size_t width)
     strcat(text, tail);
 }
 
+/* Leaves out the end. */
+static void cut_end(char *text, size_t width)
+{
+    if (cw_text_columns(text) > width)
+        strcpy(text + bytes_of(text, width - 2), "..");
+}
+
+/* Without what stands in brackets, up to the bracket that closes what is around it. */
+static void drop_nested(char *text)
+{
+    char *to = text;
+    int depth = 0;
+    for (const char *at = text; *at && (depth || !closes(*at)); at++) {
+        depth += opens(*at) ? 1 : 0;
+        if (!depth)
+            *to++ = *at;
+        depth -= closes(*at) ? 1 : 0;
+    }
+    while (to > text && to[-1] == ' ')
+        to--;
+    *to = 0;
+}
+
+/* "name<..Subject..>": the subject takes up to half of the width where both are too long. */
+static void cut_around(char *text, size_t width, const char *subject, size_t length)
+{
+    char name[CW_SHORT_SIZE], behind[CW_SHORT_SIZE];
+    const size_t own = strcspn(text, "<"), room = width - 2;
+    memcpy(name, text, own);
+    name[own] = 0;
+    strcpy(behind, subject);
+    drop_nested(behind);
+    const size_t columns = cw_text_columns(name), wanted = length + 4, half = room / 2;
+    const bool first = subject == text + own + 1;
+    const size_t least = wanted < half ? wanted : half;
+    if (columns + least > room)
+        cut_end(name, room - least);
+    const size_t left = room - cw_text_columns(name), marked = !first && left >= wanted ? 2 : 0;
+    cut_end(behind, left - marked);
+    strcpy(text, name);
+    strcat(text, marked ? "<.." : "<");
+    strcat(text, behind);
+    strcat(text, ">");
+}
+
+/* Cut to the width: within the template arguments, or else in the middle of the name. */
+static void cut(char *text, size_t width)
+{
+    enum { WITH_SUBJECT = 20 };
+    const size_t name = strcspn(text, "<");
+    const size_t own = cw_text_columns(text) - cw_text_columns(text + name);
+    size_t length;
+    const char *subject = name && text[name] && width >= WITH_SUBJECT ? find_subject(text + name + 1, &length) : NULL;
+    if (subject && own + 1 + (size_t)(subject - text - name) + length + 3 > width) {
+        cut_around(text, width, subject, length);
+    } else if (text[name] && own + 4 <= width) {
+        strcpy(text + bytes_of(text, width - 3), "..>");
+    } else {
+        if (name)
+            text[name] = 0;
+        cut_middle(text, width);
+    }
+}
+
 const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
 {
     cw_text_format(text, CW_SHORT_SIZE - 8, "%s", name);
     if (!width || cw_text_columns(text) <= width)
         return text;
     drop_signature(text);
+    if (cw_text_columns(text) > width)
+        drop_lambdas(text);
     if (cw_text_columns(text) > width)
         drop_namespaces(text);
     if (cw_text_columns(text) > width)

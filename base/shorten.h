@@ -7,8 +7,9 @@
 enum { CW_SHORT_SIZE = 2048 };
 
 /* A function's name, escaped as base/text.h does it, in `width` columns at most; 0: all of it. Left out are, until it
- * fits: the type that it returns and its parameters, then namespaces, then the end of its template arguments, then the
- * middle of its own name: "vectorized_elementwise_kernel<4, CUDAFunctor_add<fl..>". Returns `text`. */
+ * fits: the type that it returns and its parameters, lambdas within functions, namespaces, and template arguments. Of
+ * these the functor or operation stays, which tells kernels of one name apart, and half of 20 columns and more are its:
+ * "vectorized_elementwise_kernel<..CUDAFunctor_add..>", "vectoriz..<CUDAFunc..>". Returns `text`. */
 const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE]);
 
 #endif

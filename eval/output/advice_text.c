@@ -10,7 +10,16 @@
 #include "eval/output/advice.h"
 #include "eval/output/terminal.h"
 
-enum { NARROWEST = 60, USUAL_WIDTH = 100, INDENT = 4, TOLD = 5, EVIDENCE = 6, GAIN_COLUMNS = 8 };
+enum {
+    NARROWEST = 60,
+    USUAL_WIDTH = 100,
+    INDENT = 4,
+    TOLD = 5,
+    EVIDENCE = 6,
+    GAIN_COLUMNS = 8,
+    MOST_COLUMNS = 49,
+    VALUE_ROOM = 16
+};
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
@@ -183,18 +192,53 @@ static void put_value(struct printing *p, const struct cw_advice_value *v, int r
     p->mixed = p->mixed || mixed;
 }
 
+/* What " (zero denominator)" takes behind a value; a mark takes nothing. */
+static int status_columns(const struct cw_advice_value *v)
+{
+    const bool told = v->status && v->status != CW_VALUE_MIXED_PASSES;
+    return told ? (int)strlen(cw_value_status_text((enum cw_value_status)v->status)) + 3 : 0;
+}
+
+/* Whether a value stands beside its name, or below it. */
+static bool has_room(const struct printing *p, const struct cw_advice_value *v, int column)
+{
+    return column + (int)cw_text_columns(v->name) + 2 + VALUE_ROOM + status_columns(v) <= p->width;
+}
+
 static void put_evidence(struct printing *p, const struct cw_advice_finding *f, int column)
 {
+    char shown[CW_SHORT_SIZE];
     int names = 0;
-    for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++)
-        names = (int)cw_text_columns(f->evidence[i].name) > names ? (int)cw_text_columns(f->evidence[i].name) : names;
     for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++) {
-        cw_text_print(p->out, "%*s%-*s  ", column, "", names, f->evidence[i].name);
-        put_value(p, &f->evidence[i], p->width - column - names - 2);
+        const int columns = (int)cw_text_columns(f->evidence[i].name);
+        names = columns > names && has_room(p, &f->evidence[i], column) ? columns : names;
+    }
+    for (size_t i = 0; i < f->evidence_count && i < EVIDENCE; i++) {
+        const char *name = cw_shorten(f->evidence[i].name, (size_t)(p->width - column), shown);
+        if (has_room(p, &f->evidence[i], column))
+            cw_text_print(p->out, "%*s%-*s", column, "", names, name);
+        else
+            cw_text_print(p->out, "%*s%s\n%*s", column, "", name, column + names, "");
+        fputs("  ", p->out);
+        put_value(p, &f->evidence[i], p->width - column - names - 2 - status_columns(&f->evidence[i]));
     }
     for (size_t i = 0; i < f->line_count; i++)
         cw_text_print(p->out, "%*s%s:%" PRIu32 "  %.0f %% of its samples\n", column, "", f->lines[i].file,
                       f->lines[i].line, 100 * f->lines[i].share);
+}
+
+/* "low-occupancy: Few warps fit (confidence: medium)" */
+static void put_title(const struct printing *p, const struct cw_advice_finding *f, int column)
+{
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s: %s", f->rule->id, f->rule->title);
+    if (f->confidence != CW_CONFIDENCE_HIGH)
+        cw_write_format(&line, " (confidence: %s)", cw_confidence_text(f->confidence));
+    cw_write_bytes(&line, "", 1);
+    if (line.status == CW_OK)
+        put_wrapped(p, column, (const char *)line.data);
+    cw_writer_free(&line);
 }
 
 static void put_finding(struct printing *p, const struct cw_advice_finding *f)
@@ -211,10 +255,7 @@ static void put_finding(struct printing *p, const struct cw_advice_finding *f)
     bold(p, true);
     cw_text_print(p->out, "%*s  ", column - 2, gain);
     bold(p, false);
-    cw_text_print(p->out, "%s: %s%s%s%s\n", f->rule->id, f->rule->title,
-                  f->confidence == CW_CONFIDENCE_HIGH ? "" : " (confidence: ",
-                  f->confidence == CW_CONFIDENCE_HIGH ? "" : cw_confidence_text(f->confidence),
-                  f->confidence == CW_CONFIDENCE_HIGH ? "" : ")");
+    put_title(p, f, column);
     cw_text_print(p->out, "%*s", column, "");
     put_wrapped(p, column, text);
     cw_text_print(p->out, "%*sTo do: ", column, "");
@@ -288,7 +329,7 @@ static void put_most(const struct printing *p)
     for (size_t i = 0; i < count; i++) {
         cw_text_print(p->out, "  %5.1f %% %9s  %-22s ", 100 * most[i].saved / a->groups->total,
                       time_text(most[i].saved, saved), most[i].finding->rule->id);
-        put_name(p, most[i].kernel->group->name, p->width - 45);
+        put_name(p, most[i].kernel->group->name, p->width - MOST_COLUMNS);
         cw_text_print(p->out, " #%zu\n", (size_t)(most[i].kernel - a->kernels) + 1);
     }
 }

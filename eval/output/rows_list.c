@@ -10,7 +10,8 @@
 
 enum {
     MOST_METRICS = 8,
-    NAME_LEAST = 16,
+    NAME_LEAST = 20,
+    NAME_USUAL = 40, /* for less, columns are left out that few look for */
     CELL_SIZE = 48,
     LIST_COLUMNS = 10,
     LIMITER_MOST = 20,
@@ -101,9 +102,10 @@ struct line {
 
 struct list {
     const struct cw_output_rows *rows;
-    int name_width;          /* 0: all of it */
-    bool shapes;             /* names alone do not tell the rows apart */
-    bool limiters, findings; /* some row has one */
+    int name_width;             /* 0: all of it */
+    int name_least, name_usual; /* what the names take of NAME_LEAST and of NAME_USUAL columns */
+    bool shapes;                /* names alone do not tell the rows apart */
+    bool limiters, findings;    /* some row has one */
     struct line one;
     struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
     size_t column_count;
@@ -165,11 +167,11 @@ static enum cw_status find_repeated(const struct cw_output_rows *rows, bool *rep
     return CW_OK;
 }
 
-/* The last step of "latency > barrier", and "uncoalesced-global 84%". */
+/* The last step of "latency > barrier", but all of "roof > dram", and "uncoalesced-global 84%". */
 static void put_advice(const struct cw_advice_kernel *kernel, struct line *line)
 {
     const struct cw_advice_finding *first = kernel->findings;
-    const char *last = strrchr(kernel->limiter, '>');
+    const char *last = strncmp(kernel->limiter, "roof", 4) == 0 ? NULL : strrchr(kernel->limiter, '>');
     cw_text_format(line->limiter, sizeof line->limiter, "%s",
                    last               ? last + 1 + strspn(last + 1, " ")
                    : *kernel->limiter ? kernel->limiter
@@ -178,16 +180,30 @@ static void put_advice(const struct cw_advice_kernel *kernel, struct line *line)
     if (kernel->finding_count && first->gain > 0)
         cw_text_format(line->finding, sizeof line->finding, "%s %.0f%%", first->rule->id, 100 * first->gain);
     else
-        cw_text_format(line->finding, sizeof line->finding, "%s", kernel->finding_count ? first->rule->id : "-");
+        cw_text_format(line->finding, sizeof line->finding, "-"); /* a note is no finding that saves time */
 }
 
 static void look_for_advice(struct list *l)
 {
     const struct cw_output_rows *rows = l->rows;
     for (uint32_t i = 0; rows->advice && i < rows->count; i++) {
-        l->limiters = l->limiters || *rows->advice->kernels[rows->rows[i]].limiter;
-        l->findings = l->findings || rows->advice->kernels[rows->rows[i]].finding_count;
+        const struct cw_advice_kernel *kernel = &rows->advice->kernels[rows->rows[i]];
+        l->limiters = l->limiters || *kernel->limiter;
+        l->findings = l->findings || (kernel->finding_count && kernel->findings[0].gain > 0);
     }
+}
+
+/* The columns that the names take, of so many. */
+static int measure_names(const struct list *l, int most)
+{
+    char text[CW_SHORT_SIZE];
+    int widest = 0;
+    for (uint32_t i = 0; i < l->rows->count && widest < most; i++) {
+        const char *name = l->rows->groups->items[l->rows->rows[i]].name;
+        const int columns = (int)cw_text_columns(cw_shorten(name, (size_t)most, text));
+        widest = columns > widest ? columns : widest;
+    }
+    return widest;
 }
 
 static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i)
@@ -217,7 +233,9 @@ static void add_column(struct list *l, const char *name, size_t offset, bool rig
 
 /* Which columns there are. */
 struct form {
-    bool mean, spread;     /* where there are times */
+    bool mean, spread; /* where there are times */
+    bool shape;        /* where names do not tell the rows apart */
+    bool launches, total;
     bool limiter, finding; /* where there is advice */
     bool letters;          /* stand for the names of metrics */
 };
@@ -227,11 +245,12 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
     const struct cw_output_rows *rows = l->rows;
     const bool timed = rows->groups->total > 0;
     l->column_count = 0;
-    add_column(l, is_launch(rows) ? "launches" : "ranges", offsetof(struct line, launches), true);
-    if (timed) {
+    if (form.launches)
+        add_column(l, is_launch(rows) ? "launches" : "ranges", offsetof(struct line, launches), true);
+    if (timed && form.total)
         add_column(l, "total", offsetof(struct line, total), true);
+    if (timed)
         add_column(l, "share", offsetof(struct line, share), true);
-    }
     if (timed && form.mean)
         add_column(l, "mean", offsetof(struct line, mean), true);
     if (timed && form.spread)
@@ -245,7 +264,7 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
         add_column(l, "limited by", offsetof(struct line, limiter), false);
     if (l->findings && form.finding)
         add_column(l, "first finding", offsetof(struct line, finding), false);
-    if (l->shapes)
+    if (l->shapes && form.shape)
         add_column(l, "grid / block", offsetof(struct line, shape), false);
     add_column(l, subject(rows), offsetof(struct line, name), false);
     return (struct cw_output_table){.columns = l->columns,
@@ -262,7 +281,7 @@ static int name_room(struct list *l, struct form form, unsigned width)
     struct cw_terminal_layout layout = {0};
     const struct cw_output_table t = lay_out(l, form);
     int room = (int)width;
-    l->name_width = NAME_LEAST;
+    l->name_width = l->name_least;
     cw_terminal_measure(&layout, &t);
     for (size_t k = 0; k + 1 < t.column_count; k++)
         room -= 2 + layout.widths[k];
@@ -273,16 +292,26 @@ static int name_room(struct list *l, struct form form, unsigned width)
 /* The first form that leaves enough for the names; in a file or a pipe there is room for all. False where none does. */
 static bool choose_form(struct list *l, const struct cw_terminal_style *style, struct form *form)
 {
-    static const struct form with_times[] = {{true, true, true, true, false},    {false, true, true, true, false},
-                                             {false, false, true, true, false},  {false, false, false, true, false},
-                                             {false, false, true, false, false}, {false, false, false, false, false}};
-    static const struct form with_metrics[] = {{0}, {.letters = true}};
+#define ALWAYS .launches = true, .total = true
+    static const struct form with_times[] = {
+        {ALWAYS, .limiter = true, .finding = true, .shape = true, .spread = true, .mean = true},
+        {ALWAYS, .limiter = true, .finding = true, .shape = true, .spread = true},
+        {ALWAYS, .limiter = true, .finding = true, .shape = true},
+        {ALWAYS, .limiter = true, .finding = true},
+        {.total = true, .limiter = true, .finding = true},
+        {.limiter = true, .finding = true},
+        {.limiter = true},
+        {0}};
+    static const struct form with_metrics[] = {
+        {ALWAYS, .shape = true}, {ALWAYS, .shape = true, .letters = true}, {ALWAYS, .letters = true}};
+#undef ALWAYS
     const uint32_t metrics = l->rows->result->metric_count;
     const struct form *forms = metrics ? with_metrics : with_times;
     const size_t count = metrics ? sizeof with_metrics / sizeof *forms : sizeof with_times / sizeof *forms;
     for (size_t i = 0; metrics <= MOST_METRICS && i < count; i++) {
+        const int least = forms[i].spread || (forms[i].shape && !metrics) ? l->name_usual : l->name_least;
         *form = forms[i];
-        if (!style->width || name_room(l, *form, style->width) >= NAME_LEAST)
+        if (!style->width || name_room(l, *form, style->width) >= least)
             return true;
     }
     return !metrics;
@@ -321,7 +350,7 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     const struct cw_result *r = l->rows->result;
     const int room = style->width ? name_room(l, form, style->width) : 0;
     const struct cw_output_table t = lay_out(l, form);
-    l->name_width = style->width ? (room > NAME_LEAST ? room : NAME_LEAST) : 0;
+    l->name_width = style->width ? (room > l->name_least ? room : l->name_least) : 0;
     if (!style->quiet)
         put_summary(l->rows, out);
     if (form.letters)
@@ -343,6 +372,8 @@ enum cw_status cw_rows_put_list(const struct cw_output_rows *rows, const struct 
     struct form form = {0};
     const enum cw_status status = find_repeated(rows, &list.shapes, err);
     look_for_advice(&list);
+    list.name_least = measure_names(&list, NAME_LEAST);
+    list.name_usual = measure_names(&list, NAME_USUAL);
     *fits = choose_form(&list, style, &form);
     if (status == CW_OK && *fits)
         put_list(&list, form, style, out);

@@ -9,6 +9,13 @@ static const char long_name[] =
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> "
     ">(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
 
+static const char gelu[] =
+    "void at::native::vectorized_elementwise_kernel<8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
+    "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int)";
+static const char multi[] =
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::TensorListMetadata<1>, "
+    "at::native::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>(int)";
+
 static const struct {
     const char *name;
     size_t width;
@@ -20,12 +27,22 @@ static const struct {
     {long_name, 110,
      "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >"},
     {long_name, 80, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul> >"},
-    {long_name, 40, "vectorized_elementwise_kernel<4, CUDA..>"},
-    {long_name, 30, "vectorized_elementwise_kernel"},
-    {long_name, 20, "vectorize..se_kernel"},
+    {long_name, 40, "vectorized_elemen..<..CUDAFunctor_add..>"},
+    {long_name, 60, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ..>"},
+    {long_name, 26, "vectorized..<CUDAFuncto..>"},
+    {gelu, 20, "vectori..<GeluCUD..>"},
+    {gelu, 60, "vectorized_elementwise_kernel<8, GeluCUDAKernelImpl, arra..>"},
+    {gelu, 53, "vectorized_elementwise_kernel<..GeluCUDAKernelImpl..>"},
+    {multi, 52, "multi_tensor_apply_kernel<..BinaryOpScalarFunctor..>"},
+    {multi, 64, "multi_tensor_apply_kernel<..BinaryOpScalarFunctor, multiplies..>"},
+    {"reduce<512, 1, ReduceOp<float, wrapper<float, sum_functor<float, float> >, 4> >(int)", 32,
+     "reduce<..sum_functor>"},
+    {"scan<float, float, false>(float*)", 25, "scan<float, float, false>"},
+    {long_name, 20, "vectori..<CUDAFun..>"},
+    {long_name, 19, "vectorize..e_kernel"},
     {long_name, 1, "."},
     {"void (anonymous namespace)::softmax<float, 8>(float*)", 20, "softmax<float, 8>"},
-    {"ns::outer(int)::{lambda(int)#1}::operator()(int) const", 30, "operator()"},
+    {"ns::outer(int)::{lambda(int)#1}::operator()(int) const", 30, "ns::outer"},
     {"a::b::operator<< <int>(int)", 24, "a::b::operator<< <int>"},
     {"forward pass of the second layer", 20, "forward p..ond layer"},
     {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x32_stage3_kernel", 30, "sm80_xmma_gemm.._stage3_kernel"},
