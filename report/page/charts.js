@@ -31,56 +31,82 @@ function rooflinePoints(kernel) {
     metric: firstKnown(kernel, level.metrics)})).filter(p => p.x > 0 && p.rate > 0);
 }
 
-function rooflineRoofs(kernel) {
-  const used = roof => !roof.when || known(kernel, roof.when.metrics) > 0.01 * known(kernel, rooflineLayout.work.metrics);
+// Whether a roof's precision is that of at least this share of a kernel's operations.
+function isFor(roof, kernel, share) {
+  return known(kernel, roof.when.metrics) >= share * known(kernel, rooflineLayout.work.metrics);
+}
+
+// The roofs of the precisions that a kernel uses, and of those that the kernels around it mostly use. Roofs of the same
+// height are one; `own` is that of the precision that the kernel uses most.
+function rooflineRoofs(kernel, others) {
+  const flat = [];
+  const work = roof => known(kernel, roof.when.metrics) || 0;
+  const most = d3.max(rooflineLayout.roofs, work);
+  for (const roof of rooflineLayout.roofs) {
+    const rate = known(kernel, roof.metrics), own = most > 0 && work(roof) === most;
+    if (!(rate > 0) || !(own || isFor(roof, kernel, 0.01) || others.some(k => isFor(roof, k, 0.5)))) continue;
+    const equal = flat.find(r => Math.abs(r.rate / rate - 1) < 0.01);
+    if (equal && own) Object.assign(equal, {title: `${roof.title}, ${equal.title}`, own, metric: firstKnown(kernel, roof.metrics)});
+    else if (equal) equal.title += `, ${roof.title}`;
+    else flat.push({title: roof.title, rate, own, metric: firstKnown(kernel, roof.metrics)});
+  }
   return {
-    flat: rooflineLayout.roofs.filter(used).map(r => ({title: r.title, rate: known(kernel, r.metrics), metric: firstKnown(kernel, r.metrics)}))
-      .filter(r => r.rate > 0).sort((a, b) => b.rate - a.rate),
+    flat: flat.sort((a, b) => b.rate - a.rate),
     slopes: rooflineLayout.levels.map((l, i) => ({title: l.title, level: i, rate: known(kernel, l.peak.metrics),
       metric: firstKnown(kernel, l.peak.metrics)})).filter(r => r.rate > 0),
   };
 }
 
-// Where a kernel stands below the roofs of its device, with the other kernels around it; null where it is not known.
-function roofline(kernel, others) {
-  const points = rooflinePoints(kernel), roofs = rooflineRoofs(kernel);
-  if (!points.length || !roofs.flat.length || !roofs.slopes.length) return null;
-  const around = others.filter(k => k !== kernel).map(k => rooflinePoints(k)[0]).filter(p => p && p.level === 0);
-  const width = 760, height = 400, left = 64, right = 16, top = 28, bottom = 48;
+// Scales that hold all points, roofs and ridges.
+function rooflineScales(points, roofs, area) {
   const peak = roofs.flat[0].rate;
-  const xs = [...points, ...around].map(p => p.x).concat(roofs.slopes.map(s => peak / s.rate));
-  const ys = [...points, ...around].map(p => p.rate).concat(peak);
-  const x = d3.scaleLog().domain([d3.min(xs) / 3, d3.max(xs) * 6]).range([left, width - right]);
-  const y = d3.scaleLog().domain([Math.max(d3.min(ys) / 3, peak / 1e7), peak * 3]).range([height - bottom, top]);
-  const chart = svg(width, height, `Roofline: ${kernel.name}`);
-  chart.append("g").attr("transform", `translate(0,${height - bottom})`).attr("class", "axis").call(d3.axisBottom(x).ticks(6, "~g"));
-  chart.append("g").attr("transform", `translate(${left},0)`).attr("class", "axis").call(d3.axisLeft(y).ticks(5, "~s"));
-  chart.append("text").attr("class", "label").attr("x", (left + width - right) / 2).attr("y", height - 8).attr("text-anchor", "middle").text("FLOP for each byte");
-  chart.append("text").attr("class", "label").attr("x", 4).attr("y", 14).text("FLOP/s");
-  const [x0, x1] = x.domain(), [y0] = y.domain();
+  const xs = points.map(p => p.x).concat(roofs.slopes.flatMap(s => roofs.flat.map(f => f.rate / s.rate)));
+  const ys = points.map(p => p.rate).concat(roofs.flat.map(f => f.rate));
+  return {
+    x: d3.scaleLog().domain([d3.min(xs) / 3, d3.max(xs) * 6]).range([area.left, area.right]),
+    y: d3.scaleLog().domain([Math.max(d3.min(ys) / 3, peak / 1e7), d3.max(ys) * 3]).range([area.bottom, area.top]),
+  };
+}
+
+function drawRoofs(chart, kernel, roofs, {x, y}, area) {
+  const [x0] = x.domain(), [y0] = y.domain(), peak = roofs.flat[0].rate;
   for (const slope of roofs.slopes) {
-    const from = Math.max(x0, y0 / slope.rate), ridge = Math.min(x1, peak / slope.rate);
-    if (ridge <= from) continue;
-    chart.append("line").attr("class", `roof level${slope.level}`).attr("x1", x(from)).attr("y1", y(from * slope.rate)).attr("x2", x(ridge)).attr("y2", y(ridge * slope.rate));
-    const at = Math.sqrt(from * ridge), angle = Math.atan2(y(ridge * slope.rate) - y(from * slope.rate), x(ridge) - x(from)) * 180 / Math.PI;
-    opens(chart.append("g"), kernel, slope.metric).append("text").attr("class", `level${slope.level}`)
-      .attr("transform", `translate(${x(at)},${y(at * slope.rate) - 6}) rotate(${angle})`).attr("text-anchor", "middle").text(`${slope.title} ${scaled(slope.rate, "B/s")}`);
+    const from = Math.max(x0, y0 / slope.rate), ridge = peak / slope.rate;
+    if (ridge > from)
+      chart.append("line").attr("class", `roof level${slope.level}`).attr("x1", x(from)).attr("y1", y(from * slope.rate)).attr("x2", x(ridge)).attr("y2", y(peak));
   }
   const widest = d3.max(roofs.slopes, s => s.rate);
-  roofs.flat.forEach((roof, i) => {
-    const from = Math.max(x0, roof.rate / widest);
-    chart.append("line").attr("class", "roof").attr("x1", x(from)).attr("y1", y(roof.rate)).attr("x2", width - right).attr("y2", y(roof.rate));
-    opens(chart.append("g"), kernel, roof.metric).append("text").attr("x", width - right).attr("y", y(roof.rate) - 5)
+  let above = 0; // the place of the label above: labels stand below one another
+  for (const roof of roofs.flat) {
+    chart.append("line").attr("class", roof.own ? "roof own" : "roof").attr("x1", x(Math.max(x0, roof.rate / widest))).attr("y1", y(roof.rate)).attr("x2", area.right).attr("y2", y(roof.rate));
+    above = Math.max(y(roof.rate) - 5, above + 15);
+    opens(chart.append("g"), kernel, roof.metric).append("text").attr("class", roof.own ? "halo title" : "halo").attr("x", area.right).attr("y", above)
       .attr("text-anchor", "end").text(`${roof.title} ${scaled(roof.rate, "FLOP/s")}`);
-  });
-  const mark = (p, own) => chart.append("circle").attr("cx", x(p.x)).attr("cy", y(Math.max(p.rate, y0))).attr("r", own ? 8 - 1.5 * p.level : 4)
+  }
+}
+
+// Where a kernel stands below the roofs of its device, with the other kernels around it; null where it is not known.
+function roofline(kernel, others) {
+  const points = rooflinePoints(kernel);
+  const around = others.filter(k => k !== kernel).map(k => rooflinePoints(k)[0]).filter(p => p && p.level === 0);
+  const roofs = points.length ? rooflineRoofs(kernel, around.map(p => p.kernel)) : null;
+  if (!roofs || !roofs.flat.length || !roofs.slopes.length) return null;
+  const width = 760, height = 400, area = {left: 64, right: width - 16, top: 28, bottom: height - 48};
+  const scales = rooflineScales([...points, ...around], roofs, area), {x, y} = scales;
+  const chart = svg(width, height, `Roofline: ${kernel.name}`);
+  chart.append("g").attr("transform", `translate(0,${area.bottom})`).attr("class", "axis").call(d3.axisBottom(x).ticks(6, "~g"));
+  chart.append("g").attr("transform", `translate(${area.left},0)`).attr("class", "axis").call(d3.axisLeft(y).ticks(5, "~s"));
+  chart.append("text").attr("class", "label").attr("x", (area.left + area.right) / 2).attr("y", height - 8).attr("text-anchor", "middle").text("FLOP for each byte");
+  chart.append("text").attr("class", "label").attr("x", 4).attr("y", 14).text("FLOP/s");
+  const mark = (p, own) => chart.append("circle").attr("cx", x(p.x)).attr("cy", y(Math.max(p.rate, y.domain()[0]))).attr("r", own ? 8 - 1.5 * p.level : 4)
     .attr("class", own ? `own level${p.level}` : "other");
+  drawRoofs(chart, kernel, roofs, scales, area);
   around.forEach(p => mark(p, false).attr("tabindex", -1).on("click", () => { location.hash = `kernel=${p.kernel.index}`; })
     .append("title").text(`${p.kernel.name}: ${scaled(p.rate, "FLOP/s")}, ${digits(p.x)} FLOP/byte`));
   points.forEach(p => opens(mark(p, true), kernel, p.metric).attr("class", `own opens level${p.level}`)
     .append("title").text(`${rooflineLayout.levels[p.level].title}: ${digits(p.x)} FLOP/byte, ${scaled(p.rate, "FLOP/s")}`));
   return make("figure", {}, chart.node(), make("figcaption", {},
-    rooflineLayout.levels.map((l, i) => points.some(p => p.level === i) ? make("span", {class: `key level${i}`}, `● ${l.title} `) : null),
+    roofs.slopes.map(s => make("span", {class: `key level${s.level}`}, `● ${s.title} `, valueButton(kernel, s.metric))),
     around.length ? make("span", {class: "key other"}, "● other kernels, by device memory") : null));
 }
 
@@ -95,7 +121,9 @@ function memoryChart(kernel) {
   const used = new Set(links.flatMap(l => [l.from, l.to]));
   const box = {width: 124, height: 64, stepX: 208, stepY: 104, left: 6, top: 6};
   const nodes = new Map(layout.nodes.filter(n => used.has(n.id)).map(n => [n.id, {...n, x: box.left + n.x * box.stepX, y: box.top + n.y * box.stepY}]));
-  const width = box.left * 2 + 3 * box.stepX + box.width, height = box.top * 2 + 2 * box.stepY + box.height;
+  const rows = [...nodes.values()].map(n => n.y), above = d3.min(rows) - box.top; // rows of which nothing is known are left out
+  for (const node of nodes.values()) node.y -= above;
+  const width = box.left * 2 + 3 * box.stepX + box.width, height = box.top * 2 + d3.max(rows) - d3.min(rows) + box.height;
   const chart = svg(width, height, `Memory: ${kernel.name}`);
   chart.append("defs").append("marker").attr("id", "arrow").attr("viewBox", "0 0 8 8").attr("refX", 7).attr("refY", 4)
     .attr("markerWidth", 8).attr("markerHeight", 8).attr("markerUnits", "userSpaceOnUse").attr("orient", "auto").append("path").attr("d", "M0,0L8,4L0,8z").attr("class", "head");
@@ -105,12 +133,9 @@ function memoryChart(kernel) {
   return make("figure", {}, chart.node());
 }
 
-// "B" of "bytes", "sectors" of "l2_sectors".
-const shortUnit = unit => unit === "bytes" ? "B" : unit.split("_").pop();
-
 // How much a link moves, as far as that is known: a sector is 32 bytes.
 function bytesOf(kernel, link) {
-  const unit = shortUnit(metrics[link.metric].unit);
+  const unit = unitText(metrics[link.metric].unit);
   return valueOf(kernel, link.metric) * (unit === "B" ? 1 : unit === "sectors" ? 32 : 0);
 }
 
@@ -128,7 +153,7 @@ function drawLink(chart, kernel, link, nodes, links, box, most) {
   const straight = y1 === y2;
   group.append("text").attr("class", "halo").attr("x", straight ? middle : middle + (to - from) * 0.12)
     .attr("y", straight ? y1 + (side > 0 ? 20 : -9) : y1 + (y2 - y1) * 0.68 + 4).attr("text-anchor", "middle")
-    .text(scaled(value, shortUnit(metrics[link.metric].unit)));
+    .text(scaled(value, unitText(metrics[link.metric].unit)));
 }
 
 function drawNode(chart, kernel, node, box) {
@@ -142,7 +167,7 @@ function drawNode(chart, kernel, node, box) {
   group.append("text").attr("class", "title").attr("x", box.width / 2).attr("y", rate ? 24 : 38).attr("text-anchor", "middle").text(node.title);
   if (rate)
     opens(group.append("g"), kernel, rate.metric).append("text").attr("x", box.width / 2).attr("y", 44).attr("text-anchor", "middle")
-      .text(`${share ? percentText(valueOf(kernel, rate.metric)) : digits(valueOf(kernel, rate.metric))} ${rate.title}`);
+      .text(`${share ? percentText(valueOf(kernel, rate.metric)) : scaled(valueOf(kernel, rate.metric), "")} ${rate.title}`);
 }
 
 // ---- stalls -------------------------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ function summary(kernel) {
   const shown = (data.layout.summary || []).map(s => ({...s, metric: firstKnown(kernel, s.metrics)})).filter(s => s.metric >= 0);
   if (kernel.before) cards.push(["Baseline", formatTime(kernel.before.mean), changeOfTime(kernel.mean, kernel.before.mean)]);
   return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))),
-    shown.map(s => make("div", {}, make("dt", {}, s.title), make("dd", {}, valueButton(kernel, s.metric)))));
+    shown.map(s => make("div", {}, make("dt", {}, s.title), make("dd", {}, valueButton(kernel, s.metric, s.unit === "none" && digits(valueOf(kernel, s.metric)))))));
 }
 
 function kernelPage(kernel) {

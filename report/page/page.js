@@ -37,7 +37,7 @@ function topFindings() {
   if (!list.length) return null;
   return sortableTable({label: "findings", rows: list, first: 8, open: x => { location.hash = `kernel=${x.kernel.index}`; }, columns: [
     {title: "Saves", number: true, value: x => x.saved, cell: x => formatTime(x.saved)},
-    {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total)},
+    {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total, list[0].saved / data.total)},
     {title: "Finding", wide: true, value: x => x.f.title},
     {title: "Kernel", value: x => shortName(x.kernel.name)},
   ]});
@@ -90,19 +90,28 @@ function shareBar() {
 
 // ---- kernels ------------------------------------------------------------------------------------------------------
 
+// "roof: the bandwidth of device memory" of "roof > dram".
+function limitedBy(kernel) {
+  const a = kernel.advice, parts = (a && a.limiter || "").split(" > ");
+  if (parts.length < 2) return parts[0];
+  const {title} = a.limiter_path[a.limiter_path.length - 1];
+  return `${parts[0]}: ${title[0].toLowerCase()}${title.slice(1)}`;
+}
+
 function kernelTable() {
-  const limiter = k => k.advice && k.advice.limiter || "";
+  const greatest = d3.max(kernels, k => k.total / data.total);
   const found = k => k.advice && k.advice.findings[0];
   const columns = [
     {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
-    {title: "Share", number: true, value: k => k.total / data.total, cell: k => shareCell(k.total / data.total)},
+    {title: "Share", number: true, value: k => k.total / data.total, cell: k => shareCell(k.total / data.total, greatest)},
     {title: "Launches", number: true, value: k => k.launches, cell: k => count(k.launches)},
     {title: "A launch", number: true, value: k => k.mean ?? NaN, cell: k => formatTime(k.mean)},
   ];
   if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.launches > 1 ? k.deviation / k.mean : NaN, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
   if (data.baseline) columns.push({title: "Baseline", number: true, value: k => k.before ? k.mean / k.before.mean : NaN,
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
-  if (advice) columns.push({title: "Limited by", value: limiter, cell: k => make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limiter(k))},
+  if (advice) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => `${limitedBy(k)} ${k.advice && k.advice.limiter || ""}`, cell: k =>
+      make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limitedBy(k))},
     {title: "First finding", wide: true, value: k => found(k) ? found(k).title : "", cell: k => found(k)
       ? make("span", {}, found(k).gain > 0 ? make("span", {class: "gain"}, `−${percent(found(k).gain)} `) : null, found(k).title) : ""});
   columns.push({title: "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},

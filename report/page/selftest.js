@@ -9,6 +9,8 @@ async function selftest() {
   const errors = [];
   window.addEventListener("error", e => errors.push(e.message));
 
+  check("units are as people write them", ["registers/threads", "bytes/blocks", "gpc_cycles", "dram_cycles/s", "instructions/gpc_cycles", "l2_sectors", "bytes/s", "1/s"]
+    .map(unitText).join() === "registers/thread,B/block,cycles,Hz,instructions/cycle,sectors,B/s,1/s");
   await go("overview");
   check("the title is the capture's name", byId("title").textContent === data.title);
   for (const tab of tabs) {
@@ -43,6 +45,12 @@ async function selftest() {
     check("Enter opens a kernel", location.hash.startsWith("#kernel="));
     for (let i = 0; i < Math.min(kernels.length, 100); i++) {
       await go(`kernel=${i}`);
+      const outside = [...document.querySelectorAll("main circle")].some(c => {
+        const {width, height} = c.ownerSVGElement.viewBox.baseVal, x = Number(c.getAttribute("cx")), y = Number(c.getAttribute("cy"));
+        return !(x >= 0 && x <= width && y >= 0 && y <= height);
+      });
+      if (outside) check(`the roofline of kernel ${i} holds its points`, false);
+      if (document.querySelector("main circle.own") && !document.querySelector("main line.roof.own")) check(`the roofline of kernel ${i} has its roof`, false);
       if (!byId("main").textContent.includes(shortName(kernels[i].name))) check(`the page of kernel ${i} has its name`, false);
     }
     const value = document.querySelector("main .value");
@@ -67,6 +75,9 @@ async function selftest() {
     await new Promise(done => setTimeout(done, 400));
     check("the timeline is drawn", canvas.width > 100 && canvas.height > 10);
     check("plus zooms it", axis.textContent !== before);
+    const nvtx = timelines[0].launches.nvtx_names || [], names = new Set(nvtx.concat(nvtx.flatMap(path => path.split("/"))));
+    const said = new Set([...timelines[0].launches.names.map(shortName), ...names, "range"]);
+    check("boxes have whole names", canvas.labels.every(label => said.has(label)));
     const t = timelines.find(x => x.series && x.series.length);
     if (t) {
       const levels = pyramid(t.series[0], t.per), all = extent(levels, 0, levels[0].least.length);

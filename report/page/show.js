@@ -47,9 +47,9 @@ const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
 // "1.2 GB/s", "25 k sectors": units that are symbols join their prefix, words do not.
 function scaled(value, unit) {
-  const gap = /^(B|FLOP|OP|bytes)\b/.test(unit) ? "" : " ";
+  const gap = /^(B|FLOP|OP|Hz)\b/.test(unit) ? "" : " ";
   for (const [factor, prefix] of prefixes)
-    if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${gap}${unit}`;
+    if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${gap}${unit}`.trim();
   return `${digits(value)} ${unit}`.trim();
 }
 
@@ -62,17 +62,28 @@ function formatTime(ns) {
   return `${digits(ns)} ns`;
 }
 
+const unitWords = new Map([["bytes", "B"], ["ctas", "blocks"], ["math_ops", "operations"]]);
+
+// A unit as people write it: "registers/thread" of "registers/threads", "cycles" of "gpc_cycles", "B" of "bytes".
+function unitText(unit) {
+  const word = w => unitWords.get(w) || w.replace(/^\w+_cycles$/, "cycles").replace(/^(l1tex|l1data|l1|l2|lts|idc|gcc)_/, "").replace(/_/g, " ");
+  const [over, ...under] = unit.split("/").map(part => part.replace(/[A-Za-z]\w*/g, word));
+  if (over === "cycles" && under[0] === "s") return "Hz";
+  return [over, ...under.map(u => u.replace(/([a-z])s$/, "$1"))].join("/").replace(/\*/g, " × ");
+}
+
 // A value with its unit, for people.
 function format(value, unit) {
   if (value === null || value === undefined || !Number.isFinite(value)) return missing;
   if (unit === "%") return percentText(value);
   if (unit === "nanoseconds") return formatTime(value);
   if (unit === "1" || unit === "") return digits(value);
-  return scaled(value, unit.replace(/\bbytes\b/g, "B"));
+  return scaled(value, unitText(unit));
 }
 
-const shareCell = share => make("span", {class: "with-bar"}, bar(share), make("span", {}, percent(share)));
-const percentText = value => `${value === 0 || Math.abs(value) >= 99.95 ? Math.round(value) : value.toFixed(Math.abs(value) >= 1 ? 1 : 2)} %`;
+// A share of all, whose bar is full at the greatest of its column.
+const shareCell = (share, greatest) => make("span", {class: "with-bar"}, bar(share / greatest), make("span", {}, percent(share)));
+const percentText = value => `${value === 0 || Math.abs(value) >= 99.95 ? Math.round(value) : value.toFixed(Math.abs(value) >= 0.995 ? 1 : 2)} %`;
 const percent = share => Number.isFinite(share) ? percentText(100 * share) : missing;
 const count = value => value.toLocaleString("en-US");
 const plural = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;

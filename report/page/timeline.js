@@ -170,7 +170,8 @@ function drawTimeline(timeline, ranges) {
     context.rect(left, y, right - left, height);
     context.clip();
     context.fillStyle = colour("--on-box");
-    context.fillText(shortName(name), Math.max(left, 0) + 4, y + height - 7);
+    context.fillText(name, Math.max(left, 0) + 4, y + height - 7);
+    canvas.labels.push(name);
     context.restore();
   }
 
@@ -185,6 +186,7 @@ function drawTimeline(timeline, ranges) {
     context.scale(ratio, ratio);
     context.font = "11px system-ui, sans-serif";
     context.clearRect(0, 0, width, height);
+    canvas.labels = [];
     let y = top;
     for (const row of list) {
       row.y = y;
@@ -205,7 +207,8 @@ function drawTimeline(timeline, ranges) {
       const from = scale(launches.start[i]), to = scale(launches.start[i] + launches.length[i]);
       if (to < 0 || from > width || (to < covered + 0.5 && to - from < 1)) continue;
       covered = Math.max(covered, to);
-      box(context, from, to, y, row.height, launches.names[launches.name[i]] || (paths && paths[i]) || "range");
+      const name = launches.names[launches.name[i]];
+      box(context, from, to, y, row.height, name ? shortName(name) : (paths && paths[i]) || "range");
     }
   }
 
