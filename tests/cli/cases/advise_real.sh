@@ -1,7 +1,7 @@
 # What the shipped rules say of a real program, a PyTorch training step on an H200 (tests/gpu/transformer.py): kernels of
 # cuBLAS that move data by TMA are not told of their few loads of a bias, conversions to bfloat16 that read a sector in two
 # halves are not called uncoalesced, and casts of neighbouring words are no chains of loads.
-metric-eval advise "$SOURCE/tests/advice/transformer.cwd" --format json >advice.json
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --format json >advice.json
 cat >list.py <<'END2'
 import json
 for k in json.load(open("advice.json"))["kernels"]:
