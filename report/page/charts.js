@@ -64,7 +64,7 @@ function rooflineScales(points, roofs, area) {
   const ys = points.map(p => p.rate).concat(roofs.flat.map(f => f.rate));
   return {
     x: d3.scaleLog().domain([d3.min(xs) / 3, d3.max(xs) * 6]).range([area.left, area.right]),
-    y: d3.scaleLog().domain([Math.max(d3.min(ys) / 3, peak / 1e7), d3.max(ys) * 3]).range([area.bottom, area.top]),
+    y: d3.scaleLog().domain([Math.max(d3.min(ys) / 3, peak / 1e9), d3.max(ys) * 3]).range([area.bottom, area.top]),
   };
 }
 
@@ -76,11 +76,11 @@ function drawRoofs(chart, kernel, roofs, {x, y}, area) {
       chart.append("line").attr("class", `roof level${slope.level}`).attr("x1", x(from)).attr("y1", y(from * slope.rate)).attr("x2", x(ridge)).attr("y2", y(peak));
   }
   const widest = d3.max(roofs.slopes, s => s.rate);
-  let above = 0; // the place of the label above: labels stand below one another
+  let last = 0; // where the label before stands
   for (const roof of roofs.flat) {
     chart.append("line").attr("class", roof.own ? "roof own" : "roof").attr("x1", x(Math.max(x0, roof.rate / widest))).attr("y1", y(roof.rate)).attr("x2", area.right).attr("y2", y(roof.rate));
-    above = Math.max(y(roof.rate) - 5, above + 15);
-    opens(chart.append("g"), kernel, roof.metric).append("text").attr("class", roof.own ? "halo title" : "halo").attr("x", area.right).attr("y", above)
+    last = y(roof.rate) - 5 >= last + 15 ? y(roof.rate) - 5 : Math.max(y(roof.rate) + 14, last + 15); // above its line, or below it
+    opens(chart.append("g"), kernel, roof.metric).append("text").attr("class", roof.own ? "halo title" : "halo").attr("x", area.right).attr("y", last)
       .attr("text-anchor", "end").text(`${roof.title} ${scaled(roof.rate, "FLOP/s")}`);
   }
 }

@@ -65,7 +65,7 @@ function notices() {
 }
 
 function overview() {
-  const first = kernels[0];
+  const first = kernels.find(k => rooflinePoints(k).length);
   return make("div", {}, glance(), notices(), panel("What would save most", topFindings()),
     panel("Where the time goes", shareBar()),
     first ? panel(`Roofline: ${shortName(first.name)}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
