@@ -74,7 +74,7 @@ static void drop_namespaces(char *text)
     int depth = 0;
     for (const char *at = text; *at;) {
         const size_t skip = operator_at(at, text), bytes = skip ? skip : 1;
-        if (strncmp(at, "::", 2) == 0) {
+        if (strncmp(at, "::", 2) == 0 && at[2]) {
             to = begins[depth];
             at += 2;
             continue;

@@ -151,7 +151,9 @@ static double gain_of(const struct advising *a, const struct cw_rule *rule, uint
         return -1;
     if (!is_known(&refuted) || !is_known(&gain) || !is_known(&bound))
         return NAN;
-    if (is_true(&refuted) || isnan(gain.value))
+    if (isnan(refuted.value) || isnan(bound.value))
+        return NAN;
+    if (is_true(&refuted) || !isfinite(gain.value))
         return -1;
     double most = bound.value > 0 ? 1 - bound.value : 1;
     return fmax(0, fmin(gain.value, most));

@@ -666,6 +666,9 @@ enum cw_status cw_formulas_add(const struct cw_chip **chip, struct cw_formula_so
     for (uint32_t i = 0; i < l.count && l.in.status == CW_OK; i++) {
         const struct cw_formula_source *s = &sources[i];
         l.in.source = s->path;
+        if (cw_formulas_find(*chip, s->name) != CW_NONE)
+            return cw_error_at(err, CW_ERR_INPUT, s->path, s->line, s->column,
+                               "found the metric %.200s, which a formula of --metrics-db has", s->name);
         l.own[i] = (struct own){.formula = s->formula, .source = s};
         l.items[l.first + i] = (struct cw_formula){.name = s->name,
                                                    .text = load_texts(&l, s->formula),

@@ -580,6 +580,7 @@ static void list_metrics(struct load *l)
     if (l->in.status != CW_OK)
         return;
     gather(&w, l->rules);
+    cw_yaml_spend(&l->in, NULL, w.count * sizeof *w.items);
     w.items = cw_yaml_array(&l->in, w.count, sizeof *w.items);
     if (!w.items)
         return;

@@ -134,6 +134,15 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
     return cw_eval_instructions(r);
 }
 
+/* Whether it is one of the captures that stand beside the first on a page. */
+static bool stands_beside(const struct cw_eval_report *report, const char *path)
+{
+    bool beside = report->baseline && cw_file_is_same(report->baseline, path);
+    for (size_t i = 0; i < report->with_count && !beside; i++)
+        beside = cw_file_is_same(report->with[i], path);
+    return beside;
+}
+
 /* Outputs would otherwise replace each other, what they are made from, or what somebody else has made. */
 static enum cw_status check_outputs(const struct cw_eval_run *r)
 {
@@ -146,6 +155,9 @@ static enum cw_status check_outputs(const struct cw_eval_run *r)
             if (files[k] && cw_file_is_same(files[k], files[i]) && (k || !cw_file_is_standard(files[k])))
                 return cw_error_set(r->err, CW_ERR_USAGE, "found %s as %s, expected another file for each", files[i],
                                     k ? "two outputs" : "capture and output");
+        if (files[i] && stands_beside(&o->report, files[i]) && !cw_file_is_standard(files[i]))
+            return cw_error_set(r->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
+                                files[i]);
         if (files[i])
             status = cw_file_may_replace(files[i], kinds[i], o->force, r->err);
     }

@@ -60,7 +60,7 @@ static const char *percent_text(double a, double b, char text[VALUE_SIZE])
     else if (!isfinite(percent))
         snprintf(text, VALUE_SIZE, "-");
     else if (fabs(percent) >= 1000)
-        snprintf(text, VALUE_SIZE, "x %.3g", b / a);
+        snprintf(text, VALUE_SIZE, b / a < 100 ? "x %.3g" : "x %.0f", b / a);
     else
         snprintf(text, VALUE_SIZE, "%+.*f %%", fabs(percent) < 0.095 ? 3 : 1, percent);
     return text;

@@ -326,7 +326,7 @@ static void put_footer(const struct list *l, FILE *out)
         cw_text_print(out, "%s more; --top N shows more. ", cw_terminal_integer(rows->left, a));
     if (rows->groups->by == CW_BY_KERNEL)
         cw_text_print(out, "One in full: --%s NAME. ", is_launch(rows) ? "kernel" : "range");
-    fputs("All in full: --wide.\n", out);
+    fputs("All in full: --wide.\nAs a page: --report FILE.html\n", out);
     if (l->limiters || l->findings)
         cw_text_print(out, "Why, and what to change: metric-eval advise %s\n", rows->result->source);
 }

@@ -336,3 +336,12 @@ Test(facts, of_a_user_range_are_what_all_its_launches_agree_in)
     cr_expect_eq(fake_profiler.sent[3].graphs, 1);
     end();
 }
+
+Test(facts, attributes_that_are_not_there_are_the_driver_s_to_refuse)
+{
+    begin(false);
+    launch_ex(plain, NULL, 1);
+    mode->finish();
+    cr_expect_eq(sent(0, CW_FACT_REGISTERS), 16);
+    end();
+}

@@ -89,6 +89,8 @@ void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call)
     cw_inject_acquire();
     cw_in_flight_launch_left();
     keep(&kernel);
+    cw_inject_release(); /* who waits for that sees it now */
+    cw_inject_acquire();
     cw_in_flight_gate();
 }
 
@@ -130,7 +132,7 @@ void cw_kernel_facts_get(const struct cw_driver_launch *launch, double facts[CW_
             facts[f] = known->facts[f];
     facts[CW_FACT_SHARED_DYNAMIC] = launch->config.sharedMemBytes;
     facts[CW_FACT_COOPERATIVE] = facts[CW_FACT_PROGRAMMATIC] = 0;
-    for (unsigned i = 0; i < launch->config.numAttrs; i++)
+    for (unsigned i = 0; launch->config.attrs && i < launch->config.numAttrs; i++)
         take_attribute(&launch->config.attrs[i], facts);
 }
 

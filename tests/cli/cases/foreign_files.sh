@@ -30,3 +30,9 @@ for name in gemm pm_gemm pc_gemm sass_gemm; do
     metric-eval "$SOURCE/data/captures/$name.cwd" --csv table.csv >/dev/null; echo "$name: status $?"
 done
 write plan --force; cp out table.csv; metric-eval "$capture" --csv table.csv
+for i in 1 2; do metric-eval "$capture" --by kernel -q --csv groups.csv >/dev/null; echo "groups: status $?"; done
+printf 'device,room\nGPU0,12\n' >inventory.csv; metric-eval "$capture" -q --csv inventory.csv >/dev/null; cat inventory.csv
+for with in --with --baseline; do
+    cp "$SOURCE/data/captures/pm_gemm.cwd" more.cwd; metric-eval "$capture" $with more.cwd --report more.cwd --force
+    cmp more.cwd "$SOURCE/data/captures/pm_gemm.cwd" && echo kept
+done
