@@ -141,19 +141,19 @@ function bytesOf(kernel, link) {
 
 function drawLink(chart, kernel, link, nodes, links, box, most) {
   const a = nodes.get(link.from), b = nodes.get(link.to);
-  const value = valueOf(kernel, link.metric);
+  const value = valueOf(kernel, link.metric), bytes = bytesOf(kernel, link), unit = unitText(metrics[link.metric].unit);
   const both = links.some(l => l.from === link.to && l.to === link.from);
   const right = a.x < b.x, side = both ? (right ? 12 : -12) : 0;
   const [from, to] = right ? [a.x + box.width, b.x - 2] : [a.x, b.x + box.width + 2];
   const y1 = a.y + box.height / 2 + side, y2 = b.y + box.height / 2 + side, middle = (from + to) / 2;
   const group = opens(chart.append("g"), kernel, link.metric);
   group.append("title").text(`${metrics[link.metric].name} = ${value}`);
-  group.append("path").attr("class", value > 0 ? "link" : "link none").attr("stroke-width", value > 0 ? 1.5 + 7 * bytesOf(kernel, link) / most : 1)
+  group.append("path").attr("class", value > 0 ? "link" : "link none").attr("stroke-width", value > 0 ? 1.5 + 7 * bytes / most : 1)
     .attr("marker-end", "url(#arrow)").attr("d", `M${from},${y1}C${middle},${y1} ${middle},${y2} ${to},${y2}`);
   const straight = y1 === y2;
-  group.append("text").attr("class", "halo").attr("x", straight ? middle : middle + (to - from) * 0.12)
+  group.append("text").attr("class", "halo").attr("x", middle)
     .attr("y", straight ? y1 + (side > 0 ? 20 : -9) : y1 + (y2 - y1) * 0.68 + 4).attr("text-anchor", "middle")
-    .text(scaled(value, unitText(metrics[link.metric].unit)));
+    .text(/^(B|sectors)$/.test(unit) ? scaled(bytes, "B") : scaled(value, unit));
 }
 
 function drawNode(chart, kernel, node, box) {
