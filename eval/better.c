@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "eval/sections.h"
+
 const char *const cw_better_names[CW_BETTER__COUNT] = {"unknown", "less", "more"};
 
 struct word {
@@ -60,18 +62,30 @@ enum cw_better cw_metric_better(const char *name)
     return CW_BETTER_UNKNOWN;
 }
 
-bool cw_metric_is_count(const char *name)
+static const char *const class_names[] = {"other", "exact", "measured"};
+
+/* CW_CLASS_OTHER where no section has the name. */
+static enum cw_metric_class class_of(const struct cw_sections *sections, const char *name)
 {
-    static const char *const asked[] = {
-        "inst_executed",    "__sass_",           "launch__",       "_launched",
-        "l1tex__t_sectors", "l1tex__t_requests", "l1tex__t_bytes", "l1tex__lsuin_requests"};
-    static const char *const held[] = {"lookup", "cycles", "realtime"}; /* what hardware made of it */
-    const size_t length = base_length(name);
-    const char *behind = name + length;
-    bool count = false;
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        count = count || has(name, length, asked[i]);
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
-        count = count && !has(name, length, held[i]);
-    return count && (!*behind || strcmp(behind, ".sum") == 0 || strcmp(behind, ".avg") == 0);
+    const uint32_t section = cw_sections_find(sections, name);
+    enum cw_metric_class found = CW_CLASS_OTHER;
+    for (int i = 0; section < sections->count && i < CW_CLASS__COUNT; i++)
+        if (strcmp(sections->items[section].title, class_names[i]) == 0)
+            found = i;
+    return found;
+}
+
+enum cw_status cw_metric_classes(enum cw_metric_class **classes, const char *const *names, size_t count,
+                                 const char *data, struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_sections sections;
+    enum cw_status status = cw_sections_load(&sections, data, "gate", arena, err);
+    *classes = cw_arena_alloc(arena, count, sizeof **classes);
+    if (status != CW_OK)
+        return status;
+    if (!*classes)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        (*classes)[i] = class_of(&sections, names[i]);
+    return CW_OK;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "eval/better.h"
 #include "eval/student.h"
 
 double cw_compare_relative(double a, double b)
@@ -351,7 +350,7 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
     const struct cw_result *a = &c->a.means, *b = &c->b.means;
     return find_change(c, match, a->values[(size_t)metric * a->row_count + match->a],
                        b->values[(size_t)metric * b->row_count + match->b], values_of(&c->a.each, metric),
-                       values_of(&c->b.each, metric), cw_metric_is_count(a->names[metric]));
+                       values_of(&c->b.each, metric), c->classes[metric] == CW_CLASS_EXACT);
 }
 
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match)
@@ -385,12 +384,16 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
                           struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_result x = *a, y = *b;
+    enum cw_metric_class *classes = NULL;
     *c = (struct cw_comparison){.a_source = a->source, .b_source = b->source};
     enum cw_status status = share_metrics(&x, &y, arena, err);
     if (status == CW_OK)
         status = cw_side_make(&c->a, &x, by, with_spread, options, arena, err);
     if (status == CW_OK)
         status = cw_side_make(&c->b, &y, by, with_spread, options, arena, err);
+    if (status == CW_OK)
+        status = cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err);
+    c->classes = classes;
     if (status == CW_OK)
         status = cw_compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err);
     if (status == CW_OK)

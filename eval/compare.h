@@ -2,6 +2,7 @@
 #ifndef CW_EVAL_COMPARE_H
 #define CW_EVAL_COMPARE_H
 
+#include "eval/better.h"
 #include "eval/groups.h"
 #include "eval/result.h"
 
@@ -46,6 +47,7 @@ struct cw_comparison {
     const char *a_source, *b_source; /* names of the files, for people */
     struct cw_side a, b;
     uint32_t difference_count, match_count;
+    const enum cw_metric_class *classes; /* of each metric */
     const struct cw_difference *differences;
     const struct cw_match *matches;
 };
@@ -66,7 +68,7 @@ struct cw_change {
 /* Of a metric, and of the time of a launch in ns, of a match of two groups. Where both have as many launches, the n-th
  * of one is compared with the n-th of the other, so that launches that differ from one another add no spread. `changed`
  * is what happens by chance once in ten thousand times, and by 0.1 % at least; of single launches, whose spread nobody
- * knows, any change of a count (cw_metric_is_count) and 2 % of other values. */
+ * knows, any change of an exact count (cw_metric_classes) and 2 % of other values. */
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric);
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match);
 

@@ -1,5 +1,7 @@
 #include "eval/gate.h"
 
+#include "eval/status.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,13 @@ static void check_captures(struct judging *j)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-static void find_values(const struct judging *j, const struct cw_match *m, uint32_t metric, double *a, double *b)
+static bool divides_by_zero(const struct cw_result *means, uint32_t row, uint32_t group)
+{
+    return means->statuses[(size_t)row * means->row_count + group] == CW_VALUE_ZERO_DENOMINATOR;
+}
+
+/* Returns whether a value that is missing was collected, but divides by zero: nothing is to be said of it. */
+static bool find_values(const struct judging *j, const struct cw_match *m, uint32_t metric, double *a, double *b)
 {
     const struct cw_side *x = &j->c->a, *y = &j->c->b;
     const struct cw_group *g = &x->groups.items[m->a], *h = &y->groups.items[m->b];
@@ -88,7 +96,10 @@ static void find_values(const struct judging *j, const struct cw_match *m, uint3
     else if (row != NO_ROW) {
         *a = x->means.values[(size_t)row * x->means.row_count + m->a];
         *b = y->means.values[(size_t)row * y->means.row_count + m->b];
+        return (isnan(*a) && divides_by_zero(&x->means, row, m->a)) ||
+               (isnan(*b) && divides_by_zero(&y->means, row, m->b));
     }
+    return false;
 }
 
 static int label_order(const void *label, const void *kernel)
@@ -129,10 +140,10 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
 {
     const struct cw_gate_metric *of = &j->rules->metrics[metric];
     struct cw_gate_finding f = {.match = match, .metric = metric, .verdict = CW_INCOMPARABLE};
-    find_values(j, &j->c->matches[match], metric, &f.a, &f.b);
-    j->known[metric] = j->known[metric] || !isnan(f.a) || !isnan(f.b);
-    if ((isnan(f.a) && isnan(f.b)) || f.a == f.b) {
-        j->to->compared += !isnan(f.a);
+    const bool undefined = find_values(j, &j->c->matches[match], metric, &f.a, &f.b);
+    j->known[metric] = j->known[metric] || undefined || !isnan(f.a) || !isnan(f.b);
+    if (undefined || (isnan(f.a) && isnan(f.b)) || f.a == f.b) {
+        j->to->compared += f.a == f.b;
         return CW_SAME;
     }
     if (!isnan(f.a) && !isnan(f.b)) {

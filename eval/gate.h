@@ -3,7 +3,6 @@
 #ifndef CW_EVAL_GATE_H
 #define CW_EVAL_GATE_H
 
-#include "eval/better.h"
 #include "eval/compare.h"
 
 /* How far values of a metric may be from each other: |b - a| <= noise * max(|a|, |b|) + floor. With a noise of 0 they
@@ -15,7 +14,7 @@ struct cw_gate_kernel {
 struct cw_gate_metric {
     const char *name; /* a full name; "time": ns of a launch; "launches": of the kernel */
     enum cw_better better;
-    double noise; /* of kernels that are not listed */
+    double noise; /* of kernels that are not listed; INFINITY: unknown, and not judged */
     double floor; /* in units of the metric */
     uint32_t kernel_count;
     const struct cw_gate_kernel *kernels; /* by label */
@@ -39,17 +38,25 @@ struct cw_gate_runs {
     uint32_t runs, kernel_count, metric_count;
     const char *const *kernels; /* labels */
     const char *const *metrics;
-    const double *values; /* [metric][kernel][run]; NaN unknown */
+    const enum cw_metric_class *classes; /* of the metrics; launches are exact */
+    const double *values;                /* [metric][kernel][run]; NaN unknown */
 };
 /* Rules by which one comparison in a thousand, or less, of two more such runs finds a change.
  *
- * A count (cw_metric_is_count, launches) that was equal in all runs has to be equal. Else the noise of a metric in a
- * kernel is the half-width of the prediction interval of the difference of two runs, t * sqrt(2) * s: s is the relative
- * standard deviation in this kernel, of which few runs know little, so that it is drawn toward that of all kernels of
- * the metric (its variance counts as `prior` = 4 more runs; Smyth 2004, "moderated" variance), and t has the tail of
- * one in a thousand divided by the number of comparisons (Bonferroni). It is at least 1.5 times the greatest difference
- * that was seen, and 0.5 % of what is no count. The floor is the same half-width of the least absolute deviation that a
- * kernel has. Metrics that were 0 everywhere are left out, unless they are counts: nothing is known of them.
+ * An exact count that was equal in all runs has to be equal. Else the noise of a metric in a kernel is the half-width
+ * of the prediction interval of the difference of two runs, t * sqrt(2) * s. s is the relative standard deviation in
+ * this kernel or, where that is greater, the mean one (of variances) of kernels whose values are of similar size,
+ * within a factor of 4. Kernels whose exact counts differ between runs do other work each time: they say nothing of
+ * others.
+ *
+ * The degrees of freedom of t are for time those of the kernels together; of other metrics, whose spread differs from
+ * kernel to kernel, 4 more than those of the kernel; of a kernel that does other work each time its own. t has the tail
+ * of one in a thousand, of which a quarter is for time, divided by the number of comparisons (Bonferroni). The noise is
+ * at least twice the greatest difference that was seen, less the floor, and 0.5 % of what is no exact count.
+ *
+ * The floor is 64 ns for time (two steps of the GPU's clock), else a hundredth of what the greatest kernel has. Of
+ * values above it that are no exact count and were equal in all runs the noise is unknown. Metrics of which no noise is
+ * known, and those that were 0 everywhere and are no exact counts, are left out.
  *
  * `rules` has chip and device already. At least 3 runs, else CW_ERR_USAGE. */
 enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_runs *runs, struct cw_arena *arena,
@@ -75,8 +82,9 @@ struct cw_judgement {
 /* Judges a comparison of the rules' metrics (cw_gate_time and cw_gate_launches are no metrics) by kernel. A kernel is
  * worse where its time is, or other values are and none is better; ambiguous where values go both ways or nobody knows
  * which way is better. The whole has the gravest verdict of its kernels. Captures are incomparable where one has no
- * ranges, where they are of another chip, device or plan than the other or the rules, and where a kernel or a value is
- * in one of them alone. All lives in `arena`. CW_ERR_NOMEM alone. */
+ * ranges, where they are of another chip, device or plan than the other or the rules, where a kernel is in one of
+ * them alone, and where a value was collected in one alone: one that divides by zero in one is not compared. All lives
+ * in `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gate_rules *rules,
                              const struct cw_comparison *comparison, struct cw_arena *arena, struct cw_error *err);
 

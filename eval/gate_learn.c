@@ -6,84 +6,107 @@
 #include "eval/gate.h"
 #include "eval/student.h"
 
-static const double false_alarms = 1e-3, prior = 4, seen_factor = 1.5, least_noise = 0.005;
+static const double false_alarms = 1e-3, time_share = 0.25, seen_factor = 2, least_noise = 0.005;
+static const double similar = 4, clock_steps_ns = 64, least_part = 0.01;
+enum { PRIOR_FREEDOM = 4 };
 
 /* A metric in a kernel. */
 struct sample {
     double mean, variance; /* of the runs; NaN unknown */
-    double greatest;       /* relative difference of two runs */
+    double greatest;       /* difference of two runs */
 };
 
 struct learning {
     const struct cw_gate_runs *runs;
-    double half_width;              /* t * sqrt(2): standard deviations that two runs may differ by */
+    bool *steady;                   /* [kernel]: its exact counts are equal in all runs */
     struct cw_gate_kernel *kernels; /* room for all of a metric */
-    struct sample *samples;         /* [kernel] */
-    double *noise;                  /* [kernel]; NaN unknown */
+    struct sample *samples;         /* [kernel] of the metric at hand */
+    double *noise;                  /* [kernel] of it; NaN no value, INFINITY unknown */
+    bool exact, time;               /* it is */
+    double floor, tail;             /* of it */
 };
 
-static struct sample sample_of(const double *values, uint32_t runs)
+static struct sample sample_of(const struct cw_gate_runs *r, uint32_t metric, uint32_t kernel)
 {
+    const double *values = r->values + ((size_t)metric * r->kernel_count + kernel) * r->runs;
     struct sample s = {0};
     double least = INFINITY, greatest = -INFINITY, squares = 0;
-    for (uint32_t i = 0; i < runs; i++) {
-        s.mean += values[i] / runs;
+    for (uint32_t i = 0; i < r->runs; i++) {
+        s.mean += values[i] / r->runs;
         least = fmin(least, values[i]);
         greatest = fmax(greatest, values[i]);
     }
-    for (uint32_t i = 0; i < runs; i++)
+    for (uint32_t i = 0; i < r->runs; i++)
         squares += (values[i] - s.mean) * (values[i] - s.mean);
-    s.variance = least == greatest ? 0 : squares / (runs - 1);
-    s.greatest = cw_compare_relative(least, greatest);
+    s.variance = least == greatest && !isnan(s.mean) ? 0 : squares / (r->runs - 1);
+    s.greatest = greatest - least;
     return s;
 }
 
-/* The mean relative variance of the kernels, and the least absolute deviation that is none of 0. */
-static double pool(const struct learning *l, double *deviation)
+static bool is_exact(const struct cw_gate_runs *r, uint32_t metric)
+{
+    return r->classes[metric] == CW_CLASS_EXACT || strcmp(r->metrics[metric], cw_gate_launches) == 0;
+}
+
+static void find_steady(struct learning *l)
+{
+    for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
+        l->steady[k] = true;
+        for (uint32_t m = 0; m < l->runs->metric_count && l->steady[k]; m++)
+            l->steady[k] = !is_exact(l->runs, m) || !(sample_of(l->runs, m, k).variance > 0);
+    }
+}
+
+/* The mean relative variance of kernels whose values are of similar size, and how many these are. */
+static double pool(const struct learning *l, double size, uint32_t *count)
 {
     double sum = 0;
-    uint32_t count = 0;
-    *deviation = INFINITY;
+    *count = 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         const struct sample *s = &l->samples[k];
-        if (s->variance > 0)
-            *deviation = fmin(*deviation, sqrt(s->variance));
-        if (isfinite(s->variance) && s->mean != 0) {
-            sum += s->variance / (s->mean * s->mean);
-            count++;
+        const double own = fabs(s->mean);
+        if (l->steady[k] && s->variance >= 0 && own > l->floor && own <= similar * size && size <= similar * own) {
+            sum += s->variance / (own * own);
+            ++*count;
         }
     }
-    return count ? sum / count : NAN;
+    return *count ? sum / *count : 0;
 }
 
-static double noise_of(const struct learning *l, const struct sample *s, double pooled, bool count)
+static double noise_of(const struct learning *l, uint32_t kernel)
 {
-    const double least = count ? 0 : least_noise;
-    const double freedom = l->runs->runs - 1;
-    if (s->mean == 0)
-        return isnan(s->variance) ? NAN : least;
-    const double own = s->variance / (s->mean * s->mean);
-    const double moderated = (prior * pooled + freedom * own) / (prior + freedom);
-    return fmax(fmax(l->half_width * sqrt(moderated), seen_factor * s->greatest), least);
+    const struct sample *s = &l->samples[kernel];
+    const unsigned own = l->runs->runs - 1;
+    const double size = fabs(s->mean), least = l->exact ? 0 : least_noise;
+    uint32_t count;
+    if (isnan(s->variance))
+        return NAN;
+    if (s->variance == 0 && l->exact)
+        return 0;
+    if (size == 0)
+        return least;
+    const double pooled = pool(l, size, &count);
+    if (s->variance == 0 && !l->time && size > l->floor)
+        return INFINITY;
+    const unsigned freedom = !l->steady[kernel] ? own : l->time && count ? count * own : PRIOR_FREEDOM + own;
+    const double half_width = M_SQRT2 * cw_student_quantile(freedom, l->tail);
+    const double seen = fmax(half_width * sqrt(s->variance), seen_factor * s->greatest) - l->floor;
+    return fmax(fmax(half_width * sqrt(pooled), seen / size), least);
 }
 
-static bool is_count(const char *name)
-{
-    return cw_metric_is_count(name) || strcmp(name, cw_gate_launches) == 0;
-}
-
-/* The limit of most kernels, and the kernels whose own is far from it. */
+/* The limit of most kernels, which serves also for one that was not there, and the kernels whose own is another. */
 static bool summarize(const struct learning *l, struct cw_gate_metric *metric, struct cw_arena *arena)
 {
-    double most = 0, kernels = 0, exact = 0;
+    double most = 0, most_unsteady = 0, kernels = 0, exact = 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
-        most = fmax(most, isnan(l->noise[k]) ? 0 : l->noise[k]);
+        if (isfinite(l->noise[k]))
+            *(l->steady[k] ? &most : &most_unsteady) = fmax(l->steady[k] ? most : most_unsteady, l->noise[k]);
         exact += l->noise[k] == 0;
         kernels += !isnan(l->noise[k]);
     }
-    metric->noise = 2 * exact > kernels ? 0 : most;
+    metric->noise = 2 * exact > kernels ? 0 : most > 0 ? most : most_unsteady;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++)
-        if (!isnan(l->noise[k]) && (metric->noise == 0 ? l->noise[k] > 0 : l->noise[k] < 0.75 * metric->noise))
+        if (l->noise[k] > metric->noise || l->noise[k] < 0.75 * metric->noise)
             l->kernels[metric->kernel_count++] = (struct cw_gate_kernel){l->runs->kernels[k], l->noise[k]};
     struct cw_gate_kernel *own = cw_arena_alloc(arena, metric->kernel_count, sizeof *own);
     if (own && metric->kernel_count)
@@ -92,47 +115,47 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
     return own;
 }
 
-/* False where nothing is known of the metric: it has no value in any kernel, or is 0 in all. */
+/* False where nothing is known of the metric. */
 static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *metric)
 {
     const struct cw_gate_runs *r = l->runs;
-    const bool count = is_count(r->metrics[m]);
-    double deviation;
-    bool known = false, zero = true;
-    for (uint32_t k = 0; k < r->kernel_count; k++)
-        l->samples[k] = sample_of(r->values + ((size_t)m * r->kernel_count + k) * r->runs, r->runs);
-    const double pooled = pool(l, &deviation);
+    double greatest = 0;
+    bool known = false;
+    l->exact = is_exact(r, m);
+    l->time = strcmp(r->metrics[m], cw_gate_time) == 0;
+    l->tail = false_alarms / 2 / r->kernel_count *
+              (l->time ? time_share : (1 - time_share) / fmax(1, (double)r->metric_count - 1));
     for (uint32_t k = 0; k < r->kernel_count; k++) {
-        const struct sample *s = &l->samples[k];
-        l->noise[k] = count && s->variance == 0 ? 0 : noise_of(l, s, pooled, count);
-        known = known || !isnan(l->noise[k]);
-        zero = zero && !(s->mean != 0 && isfinite(s->mean));
+        l->samples[k] = sample_of(r, m, k);
+        greatest = fmax(greatest, isfinite(l->samples[k].mean) ? fabs(l->samples[k].mean) : 0);
     }
-    *metric = (struct cw_gate_metric){.name = r->metrics[m],
-                                      .better = strcmp(r->metrics[m], cw_gate_time) == 0 ||
-                                                        strcmp(r->metrics[m], cw_gate_launches) == 0
-                                                    ? CW_BETTER_LESS
-                                                    : cw_metric_better(r->metrics[m]),
-                                      .floor = isfinite(deviation) ? l->half_width * deviation : 0};
-    return known && (count || !zero);
+    l->floor = l->exact ? 0 : l->time ? clock_steps_ns : least_part * greatest;
+    for (uint32_t k = 0; k < r->kernel_count; k++) {
+        l->noise[k] = noise_of(l, k);
+        known = known || isfinite(l->noise[k]);
+    }
+    const bool less = l->time || strcmp(r->metrics[m], cw_gate_launches) == 0;
+    *metric = (struct cw_gate_metric){
+        .name = r->metrics[m], .better = less ? CW_BETTER_LESS : cw_metric_better(r->metrics[m]), .floor = l->floor};
+    return known && (l->exact || greatest > 0);
 }
 
 enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_runs *runs, struct cw_arena *arena,
                              struct cw_error *err)
 {
-    const double comparisons = fmax(1, (double)runs->metric_count * runs->kernel_count);
     if (runs->runs < 3)
         return cw_error_set(err, CW_ERR_USAGE, "found %u runs to learn from, expected at least 3", runs->runs);
-    struct learning l = {
-        .runs = runs,
-        .half_width = M_SQRT2 * cw_student_quantile((unsigned)prior + runs->runs - 1, false_alarms / 2 / comparisons),
-        .kernels = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.kernels),
-        .samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.samples),
-        .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise)};
+    struct learning l = {.runs = runs,
+                         .steady = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.steady),
+                         .kernels = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.kernels),
+                         .samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.samples),
+                         .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise)};
     struct cw_gate_metric *metrics = cw_arena_alloc(arena, runs->metric_count, sizeof *metrics);
-    bool enough = l.kernels && l.samples && l.noise && metrics;
+    bool enough = l.steady && l.kernels && l.samples && l.noise && metrics;
     rules->runs = runs->runs;
     rules->metric_count = 0;
+    if (enough)
+        find_steady(&l);
     for (uint32_t m = 0; enough && m < runs->metric_count; m++)
         if (learn_metric(&l, m, &metrics[rules->metric_count]))
             enough = summarize(&l, &metrics[rules->metric_count++], arena);

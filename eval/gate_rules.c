@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +16,14 @@ static int by_label(const void *a, const void *b)
     return strcmp(((const struct cw_gate_kernel *)a)->label, ((const struct cw_gate_kernel *)b)->label);
 }
 
-/* A number of 0 or more; 0 where there is none. */
+static const char unknown[] = "unknown";
+
+/* A number of 0 or more, or unknown (INFINITY); 0 where there is none. */
 static double read_limit(struct cw_yaml_reader *in, const struct cw_yaml *mapping, const char *key, bool required)
 {
     const struct cw_yaml *node = cw_yaml_get(in, mapping, key, required);
+    if (node && node->kind == CW_YAML_SCALAR && strcmp(node->text, unknown) == 0)
+        return INFINITY;
     const double value = node ? cw_yaml_number(in, node) : 0;
     if (in->status == CW_OK && !(value >= 0 && value < 1e300))
         cw_yaml_fail(in, node, "found %s '%s', expected a number of 0 or more", key, node->text);
@@ -86,28 +91,41 @@ enum cw_status cw_gate_parse(struct cw_gate_rules *rules, const void *data, size
     return in.status;
 }
 
+static void put_limit(FILE *out, const char *before, double limit, const char *behind)
+{
+    fputs(before, out);
+    if (isinf(limit))
+        fputs(unknown, out);
+    else
+        cw_text_print(out, "%.3g", limit);
+    fputs(behind, out);
+}
+
 enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
 {
     const struct cw_gate_rules *rules = data;
     (void)err;
-    cw_text_print(out,
-                  "# How far two runs may be from each other: metric-eval gate A.cwd B.cwd --rules THIS\n"
-                  "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal\n"
-                  "schema: 1\nchip: %s\ndevice: ",
-                  rules->chip);
+    cw_text_print(
+        out,
+        "# How far two runs may be from each other: metric-eval gate A.cwd B.cwd --rules THIS\n"
+        "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal; unknown, for it was the same in all\n"
+        "# runs though it is no exact count: not judged\n"
+        "schema: 1\nchip: %s\ndevice: ",
+        rules->chip);
     cw_text_put(out, CW_TEXT_JSON, rules->device);
     cw_text_print(out, "\nruns: %" PRIu32 "\nmetrics:\n", rules->runs);
     for (uint32_t i = 0; i < rules->metric_count; i++) {
         const struct cw_gate_metric *m = &rules->metrics[i];
-        cw_text_print(out, "  %s:\n    better: %s\n    noise: %.3g\n", m->name, cw_better_names[m->better], m->noise);
+        cw_text_print(out, "  %s:\n    better: %s\n", m->name, cw_better_names[m->better]);
+        put_limit(out, "    noise: ", m->noise, "\n");
         if (m->floor > 0)
-            cw_text_print(out, "    floor: %.3g\n", m->floor);
+            put_limit(out, "    floor: ", m->floor, "\n");
         if (m->kernel_count)
             fputs("    kernels:\n", out);
         for (uint32_t k = 0; k < m->kernel_count; k++) {
             fputs("      - {kernel: ", out);
             cw_text_put(out, CW_TEXT_JSON, m->kernels[k].label);
-            cw_text_print(out, ", noise: %.3g}\n", m->kernels[k].noise);
+            put_limit(out, ", noise: ", m->kernels[k].noise, "}\n");
         }
     }
     return CW_OK;

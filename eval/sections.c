@@ -86,20 +86,20 @@ enum cw_status cw_sections_parse(struct cw_sections *sections, const void *data,
     return in.status;
 }
 
-enum cw_status cw_sections_load(struct cw_sections *sections, const char *data, struct cw_arena *arena,
-                                struct cw_error *err)
+enum cw_status cw_sections_load(struct cw_sections *sections, const char *data, const char *name,
+                                struct cw_arena *arena, struct cw_error *err)
 {
     char path[CW_DATA_PATH_MAX];
     struct cw_bytes file;
     *sections = (struct cw_sections){0};
-    enum cw_status status = cw_data_path(path, data, "sections", err);
+    enum cw_status status = cw_data_path(path, data, name, err);
     if (status != CW_OK || access(path, F_OK) != 0)
         return status;
-    const char *name = cw_arena_strdup(arena, path);
-    status = name ? cw_file_read(&file, path, LARGEST_FILE, err) : cw_error_nomem(err);
+    const char *source = cw_arena_strdup(arena, path);
+    status = source ? cw_file_read(&file, path, LARGEST_FILE, err) : cw_error_nomem(err);
     if (status != CW_OK)
         return status;
-    status = cw_sections_parse(sections, file.data, file.size, name, arena, err);
+    status = cw_sections_parse(sections, file.data, file.size, source, arena, err);
     cw_bytes_free(&file);
     return status;
 }

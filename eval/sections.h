@@ -24,9 +24,10 @@ struct cw_sections {
 /* Reads such a file. Everything lives in `arena`. */
 enum cw_status cw_sections_parse(struct cw_sections *sections, const void *data, size_t size, const char *path,
                                  struct cw_arena *arena, struct cw_error *err);
-/* Loads sections.yaml of a data folder (metricdb/data.h); one that has none has no sections. */
-enum cw_status cw_sections_load(struct cw_sections *sections, const char *data, struct cw_arena *arena,
-                                struct cw_error *err);
+/* Loads a file of a data folder (metricdb/data.h), named without .yaml: "sections"; where it has none there are no
+ * sections. */
+enum cw_status cw_sections_load(struct cw_sections *sections, const char *data, const char *file,
+                                struct cw_arena *arena, struct cw_error *err);
 
 /* The first section that a name belongs to; `count` where there is none. */
 uint32_t cw_sections_find(const struct cw_sections *sections, const char *name);

@@ -56,13 +56,15 @@ enum { TIME, LAUNCHES, FIRST_METRIC };
 struct learning {
     const struct gate_options *o;
     struct cw_gate_runs runs;
+    enum cw_metric_class *classes;
     double *values;
     struct cw_arena *arena;
     struct cw_error *err;
 };
 
-static enum cw_status make_room(struct learning *l, const struct cw_side *side)
+static enum cw_status make_room(struct learning *l, const struct cw_comparison *c)
 {
+    const struct cw_side *side = &c->a;
     struct cw_gate_runs *r = &l->runs;
     const char **names, **kernels;
     r->runs = (uint32_t)l->o->count;
@@ -70,14 +72,17 @@ static enum cw_status make_room(struct learning *l, const struct cw_side *side)
     r->metric_count = FIRST_METRIC + side->means.metric_count;
     r->metrics = names = cw_arena_alloc(l->arena, r->metric_count, sizeof *names);
     r->kernels = kernels = cw_arena_alloc(l->arena, r->kernel_count, sizeof *kernels);
+    r->classes = l->classes = cw_arena_alloc(l->arena, r->metric_count, sizeof *l->classes);
     r->values = l->values =
         cw_arena_alloc(l->arena, (size_t)r->metric_count * r->kernel_count, r->runs * sizeof *l->values);
-    if (!names || !kernels || !l->values)
+    if (!names || !kernels || !l->classes || !l->values)
         return cw_error_nomem(l->err);
     names[TIME] = cw_gate_time;
     names[LAUNCHES] = cw_gate_launches;
-    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) /* the side's own live as long as its run */
+    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) { /* the comparison's live as long as its run */
         names[i] = cw_arena_strdup(l->arena, side->means.names[i - FIRST_METRIC]);
+        l->classes[i] = c->classes[i - FIRST_METRIC];
+    }
     for (uint32_t i = 0; i < r->metric_count; i++)
         if (!names[i])
             return cw_error_nomem(l->err);
@@ -132,12 +137,27 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, const struct c
     if (status == CW_OK)
         status = cw_compare(&c, &first->result, &other.result, CW_BY_KERNEL, false, &l->o->eval.eval, arena, l->err);
     if (status == CW_OK && !run)
-        status = make_room(l, &c.a);
+        status = make_room(l, &c);
     if (status == CW_OK)
         status = take_run(l, run, &c);
     cw_eval_close(&other);
     cw_arena_destroy(arena);
     return status;
+}
+
+/* Of the plan's metrics those that tell of a change best, where it has any. */
+static enum cw_status select_judged(struct cw_eval_run *r)
+{
+    enum cw_metric_class *classes;
+    size_t count = 0;
+    const char **names = cw_arena_alloc(r->arena, r->info.metric_count, sizeof *names);
+    enum cw_status status =
+        names ? cw_metric_classes(&classes, r->info.metrics, r->info.metric_count, NULL, r->arena, r->err)
+              : cw_error_nomem(r->err);
+    for (size_t i = 0; status == CW_OK && i < r->info.metric_count; i++)
+        if (classes[i] != CW_CLASS_OTHER)
+            names[count++] = r->info.metrics[i];
+    return status == CW_OK && count ? cw_eval_select_names(r, names, count) : status;
 }
 
 static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena, struct cw_error *err)
@@ -149,6 +169,8 @@ static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena
     enum cw_status status = cw_eval_open(&first, &request, o->captures[0], arena, err);
     if (status == CW_OK)
         status = cw_eval_select(&first);
+    if (status == CW_OK && !o->eval.all && !o->eval.sources.count)
+        status = select_judged(&first);
     for (uint32_t i = 0; i < o->count && status == CW_OK; i++)
         status = learn_run(&l, i, &first);
     if (status == CW_OK) {

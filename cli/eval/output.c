@@ -180,7 +180,7 @@ static enum cw_status print_rows(struct cw_eval_run *r)
         rows ? cw_eval_make_rows(r, rows, r->o->grouped ? r->o->by : CW_BY_KERNEL, top) : cw_error_nomem(r->err);
     const bool named = r->o->all || r->o->sources.count, one = status == CW_OK && rows->count == 1 && !rows->left;
     if (status == CW_OK)
-        status = cw_sections_load(&sections, r->chip->folder, r->arena, r->err);
+        status = cw_sections_load(&sections, r->chip->folder, "sections", r->arena, r->err);
     if (status == CW_OK && !named)
         status = add_advice(r, &rows->groups, &shown.advice);
     if (status == CW_OK && (named || r->o->wide || one)) {

@@ -53,8 +53,15 @@ Test(eval_better, what_a_kernel_asks_for)
                                          "dram__sectors_read.sum",
                                          "gpu__time_duration.sum",
                                          "mine"};
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_metric_class *classes;
+    cr_assert(cw_metric_classes(&classes, counts, sizeof counts / sizeof *counts, CW_SOURCE_DIR "/data", arena, NULL) ==
+              CW_OK);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        cr_expect(cw_metric_is_count(counts[i]), "%s", counts[i]);
+        cr_expect(classes[i] == CW_CLASS_EXACT, "%s", counts[i]);
+    cr_assert(cw_metric_classes(&classes, others, sizeof others / sizeof *others, CW_SOURCE_DIR "/data", arena, NULL) ==
+              CW_OK);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        cr_expect(!cw_metric_is_count(others[i]), "%s", others[i]);
+        cr_expect(classes[i] != CW_CLASS_EXACT, "%s", others[i]);
+    cw_arena_destroy(arena);
 }

@@ -83,7 +83,7 @@ Test(sections, mistakes)
 
 Test(sections, those_that_are_shipped)
 {
-    cr_assert(cw_sections_load(&sections, CW_SOURCE_DIR "/data", arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_sections_load(&sections, CW_SOURCE_DIR "/data", "sections", arena, &err) == CW_OK, "%s", err.message);
     cr_assert(sections.count > 5);
     cr_expect_str_eq(sections.items[cw_sections_find(&sections, "lts__t_sector_hit_rate.pct")].title, "Memory");
     cr_expect_str_eq(sections.items[cw_sections_find(&sections, "anything")].title, "Others");
