@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
+#include "eval/better.h"
 #include "eval/output/gate_output.h"
 
 enum { LARGEST_RULES = 16 << 20 };
