@@ -7,6 +7,7 @@
 #include "agent/backend/sim/sim.h"
 #include "agent/common/file_name.h"
 #include "agent/session/program.h"
+#include "base/progress.h"
 #include "base/usage.h"
 
 enum { LARGEST_PLAN = 256 << 20 };
@@ -54,6 +55,7 @@ const struct cw_option cw_command_capture_options[] = {
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_seed, 0, UINT32_MAX)},
     {"force", 0, NULL, "replace what has the name of the output, even if it is no capture",
      CW_OPTION_FLAG(struct cw_command_capture, options.force)},
+    {"quiet", 'q', NULL, "no progress on a terminal", CW_OPTION_FLAG(struct cw_command_capture, quiet)},
     {CW_OPTION_PROGRAM(struct cw_command_capture, options.argv)},
     {0},
 };
@@ -132,11 +134,14 @@ enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler p
         status = cw_program_find(c->options.argv[0], err);
     if (status == CW_OK && backend->missing)
         status = cw_error_set(err, CW_ERR_UNSUPPORTED, "%s", backend->missing);
+    if (status == CW_OK)
+        cw_progress_begin(c->quiet, c->options.argv != NULL, "capturing");
     return status;
 }
 
 int cw_command_end(struct cw_command_capture *c, enum cw_status status, int exit_status, const struct cw_error *err)
 {
+    cw_progress_end();
     free(c->output);
     cw_bytes_free(&c->file);
     cw_arena_destroy(c->arena);

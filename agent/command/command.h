@@ -23,6 +23,7 @@ struct cw_command_capture {
     uint32_t backend; /* cw_command_default_backend until --backend names another */
     const char *plan; /* the path; NULL: none */
     struct cw_capture_options options;
+    bool quiet; /* no progress */
     /* from cw_command_begin to cw_command_end */
     struct cw_config_image image; /* of the plan; points into the file */
     struct cw_bytes file;
@@ -30,7 +31,7 @@ struct cw_command_capture {
     char *output;
 };
 
-/* --backend, --sim-seed and the program. */
+/* --backend, --sim-seed, --force, --quiet and the program. */
 extern const struct cw_option cw_command_capture_options[];
 /* The same, and -o for a capture that all processes go into. */
 extern const struct cw_option cw_command_file_options[];
@@ -43,8 +44,8 @@ uint32_t cw_command_default_backend(void);
 const struct cw_backend *cw_command_backend(const struct cw_command_capture *capture);
 
 /* Finds the backend and the program, and opens the plan, which has to be for this profiler. The options are complete
- * then; `output` is the name of one file unless the profiler is for ranges, whose names may depend on the process. To
- * be ended also after a failure. */
+ * then, and progress is shown; `output` is the name of one file unless the profiler is for ranges, whose names may
+ * depend on the process. To be ended also after a failure. */
 enum cw_status cw_command_begin(struct cw_command_capture *capture, enum cw_profiler profiler, struct cw_error *err);
 /* Returns the exit status: the program's own after CW_OK, else that of the error, which is printed. */
 int cw_command_end(struct cw_command_capture *capture, enum cw_status status, int exit_status,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/command/command.h"
+#include "base/progress.h"
 
 struct pm_arguments {
     struct cw_command_capture capture;
@@ -100,6 +101,8 @@ int cw_pm_command(int argc, char **argv)
     if (status == CW_OK && a.capture.image.pass_count != 1)
         status = cw_error_set(&err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
                               a.capture.image.pass_count);
+    if (status == CW_OK && a.options.duration_s > 0)
+        cw_progress_tell(0, 0, "sampling for %g s", a.options.duration_s);
     if (status == CW_OK)
         status = cw_command_backend(&a.capture)->pm(&a.options, &exit_status, &err);
     return cw_command_end(&a.capture, status, exit_status, &err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/common/file_name.h"
+#include "base/progress.h"
 #include "base/text.h"
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -124,6 +125,19 @@ static enum cw_status write_range(struct cw_range_output *o, struct cw_output_fi
     return status;
 }
 
+/* How far the capture is, for who waits at a terminal. A range of a launch has a kernel. */
+static void tell_progress(const struct cw_range_output *o, const struct cw_range *last)
+{
+    const char *one = *last->kernel ? "launch" : "range", *more = *last->kernel ? "launches" : "ranges";
+    const char *what = o->arrived == 1 ? one : more;
+    if (o->runs)
+        cw_progress_tell(o->run - 1, o->run_count, "run %" PRIu32 " of %" PRIu32 ", %" PRIu64 " %s", o->run,
+                         o->run_count, o->arrived, what);
+    else
+        cw_progress_tell(0, 0, "%" PRIu64 " %s in %" PRIu32 " pass%s", o->arrived, what, o->schema->pass_count,
+                         o->schema->pass_count == 1 ? "" : "es");
+}
+
 enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_range_source *source,
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err)
 {
@@ -148,6 +162,8 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
         status = write_range(o, o->files[file], &mine, values, err);
     }
     free((void *)mine.attributes);
+    o->arrived++;
+    tell_progress(o, range);
     return status;
 }
 
@@ -182,6 +198,9 @@ void cw_range_output_begin(struct cw_range_output *o)
     if (o->runs)
         cw_runs_begin(o->runs, o->run % o->groups);
     o->run++;
+    o->arrived = 0;
+    if (o->runs)
+        cw_progress_tell(o->run - 1, o->run_count, "run %" PRIu32 " of %" PRIu32, o->run, o->run_count);
 }
 
 void cw_range_output_compare(const struct cw_range_output *o)

@@ -29,6 +29,7 @@ struct cw_range_output {
     struct cw_runs *runs;            /* NULL: no application replay */
     uint32_t run_count, run, groups; /* groups: of runs that see other ranges */
     uint64_t ranges, dropped;
+    uint64_t arrived; /* ranges, in this run */
     const char *why;              /* the first of them was dropped; NULL: unknown */
     struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
     struct cw_output_device devices[CW_MOST_FILE_DEVICES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "cli/common/cli.h"
 #include "image/config_image.h"
@@ -39,6 +40,7 @@ const struct cw_option cw_cli_chip_options[] = {
 void cw_cli_tell(void *user, const char *line)
 {
     (void)user;
+    cw_progress_clear();
     cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, line);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "cli/common/chip.h"
 #include "cli/common/cli.h"
 #include "cli/common/metric_list.h"
@@ -18,7 +19,7 @@ struct options {
     struct cw_cli_chip chip;
     struct counterworks_plan_options plan;
     const char *together[MOST_TOGETHER];
-    bool all, for_advice, explain, json, no_native, force;
+    bool all, for_advice, explain, json, no_native, force, quiet;
 };
 
 static void count_passes(void *most_passes, char *text, struct argp_state *state)
@@ -91,6 +92,7 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "FILE", "where to write the config image; - is standard output",
      CW_OPTION_TEXT(struct options, output)},
     {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
+    {"quiet", 'q', NULL, "no progress on a terminal", CW_OPTION_FLAG(struct options, quiet)},
     {"explain", 0, NULL, "print the plan: passes, their counters, and the passes of each metric",
      CW_OPTION_FLAG(struct options, explain)},
     {"format", 0, "text|json", "the form of --explain (default: text)", .called = "the format",
@@ -136,7 +138,9 @@ static enum cw_status make_plan(const struct options *o, const struct counterwor
     options.native = !o->no_native;
     for (size_t i = 0; i < options.together_count; i++)
         together[i] = (struct counterworks_names){lists[1 + i].count, lists[1 + i].names};
+    cw_progress_begin(o->quiet, false, "planning %zu metrics", lists->count);
     counterworks_plan_make(&plan, chip, lists->names, lists->count, &options, &error);
+    cw_progress_end();
     if (plan && o->output)
         counterworks_plan_save(plan, o->output, &error);
     enum cw_status status = cw_cli_take(&error, err);

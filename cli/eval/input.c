@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
@@ -20,7 +21,9 @@ const char *cw_eval_option_of_ranges(const struct cw_eval_request *o)
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
     struct counterworks_error error;
+    cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
     counterworks_capture_open(&r->capture, r->o->capture, &error);
+    cw_progress_end();
     enum cw_status status = cw_cli_take(&error, r->err);
     if (status != CW_OK)
         return status;
@@ -60,9 +63,12 @@ enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, si
 {
     const struct cw_counter_data *groups = r->groups ? &r->groups->data : NULL;
     enum cw_status status = cw_eval_add_legacy(r, names, count);
-    return status == CW_OK
-               ? cw_lib_evaluate(&r->result, r->capture, groups, r->chip, names, count, &r->o->eval, r->arena, r->err)
-               : status;
+    if (status != CW_OK)
+        return status;
+    cw_progress_begin(r->o->quiet, false, "evaluating %s", r->o->capture);
+    status = cw_lib_evaluate(&r->result, r->capture, groups, r->chip, names, count, &r->o->eval, r->arena, r->err);
+    cw_progress_end();
+    return status;
 }
 
 enum cw_status cw_eval_named(struct cw_eval_run *r)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/usage.h"
 #include "cli/eval/run.h"
 #include "eval/advice.h"
@@ -42,16 +43,27 @@ bool cw_eval_prints(const struct cw_eval_request *o)
     return !taken;
 }
 
+/* What standard output gets may be for the terminal, where progress would stand in it. */
+static enum cw_status write_file(const struct cw_eval_run *r, const struct cw_output *output, const char *path,
+                                 cw_file_render *render)
+{
+    if (!cw_file_is_standard(path))
+        cw_progress_begin(r->o->quiet, false, "writing %s", path);
+    enum cw_status status = render ? cw_file_print(path, render, output, r->err) : cw_hdf5_write(output, path, r->err);
+    cw_progress_end();
+    return status;
+}
+
 enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output)
 {
     const struct cw_eval_request *o = r->o;
     enum cw_status status = CW_OK;
     if (o->hdf5)
-        status = cw_hdf5_write(output, o->hdf5, r->err);
+        status = write_file(r, output, o->hdf5, NULL);
     if (status == CW_OK && o->csv)
-        status = cw_file_print(o->csv, cw_csv_write, output, r->err);
+        status = write_file(r, output, o->csv, cw_csv_write);
     if (status == CW_OK && o->json)
-        status = cw_file_print(o->json, cw_json_write, output, r->err);
+        status = write_file(r, output, o->json, cw_json_write);
     return status;
 }
 
