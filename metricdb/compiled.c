@@ -17,7 +17,8 @@
 #include "metricdb/compiled_table.h"
 #include "metricdb/yaml.h"
 
-static const uint8_t magic[8] = {'C', 'W', 'C', 'H', 'I', 'P', '\r', '\n'};
+static const char magic[] = "CWCHIP\r\n";
+const struct cw_file_kind cw_compiled_kind = {"a compiled chip", true, {magic}};
 enum {
     HEADER = 48,
     MOST_ROWS = 1 << 20,      /* of a table */
@@ -163,7 +164,7 @@ static bool put_tables(struct writing *w)
 
 static void put_header(struct cw_writer *out, const struct cw_chip *chip, const struct cw_writer *payload)
 {
-    cw_write_bytes(out, magic, sizeof magic);
+    cw_write_bytes(out, magic, sizeof magic - 1);
     cw_write_u64(out, cw_compiled_layout());
     cw_write_bytes(out, chip->hash, sizeof chip->hash);
     cw_write_u64(out, payload->size);
@@ -373,7 +374,7 @@ enum cw_status cw_compiled_read(const struct cw_chip **out, const void *data, si
                                 const char *path, struct cw_arena *arena, struct cw_error *err)
 {
     const uint8_t *bytes = data;
-    if (size < HEADER || memcmp(bytes, magic, sizeof magic) != 0)
+    if (size < HEADER || memcmp(bytes, magic, sizeof magic - 1) != 0)
         return cw_error_offset(err, CW_ERR_INPUT, path, 0, "found no compiled chip");
     if (XXH_readLE64(bytes + 8) != cw_compiled_layout())
         return cw_error_offset(err, CW_ERR_INPUT, path, 8, "found a compiled chip of another layout");

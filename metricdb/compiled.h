@@ -12,8 +12,12 @@
 #define CW_METRICDB_COMPILED_H
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "metricdb/chip.h"
 #include "metricdb/data.h"
+
+/* Files of compiled forms. */
+extern const struct cw_file_kind cw_compiled_kind;
 
 /* Appends the compiled form of a chip that was loaded; users' formulas are left out. CW_ERR_UNSUPPORTED for a chip with
  * more rows than the reader takes. */

@@ -1,5 +1,10 @@
 /* capture-agent range */
+#define _GNU_SOURCE
 #include "agent/command/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static const enum cw_replay_kind not_given = CW_REPLAY_ONCE; /* which nobody can ask for */
 
@@ -36,6 +41,26 @@ static void check_arguments(void *arguments, struct argp_state *state)
                     (a->scope == SCOPE_AUTO && o->replay != CW_REPLAY_APPLICATION);
     if (!o->user && o->levels != 1)
         cw_usage_error(state, "found --levels with --ranges auto, expected --ranges user");
+}
+
+/* The files that native data goes into, as far as they are there without a gap. Nothing tells such data from other
+ * files. */
+static enum cw_status check_native(const struct range_arguments *a, struct cw_error *err)
+{
+    static const struct cw_file_kind kind = {"known to be counter data of NVIDIA's", true, {NULL}};
+    const char *first = a->options.keep_native;
+    enum cw_status status = first ? cw_file_may_replace(first, &kind, a->capture.options.force, err) : CW_OK;
+    for (unsigned i = 1; first && status == CW_OK; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s.%u", first, i) < 0)
+            return cw_error_nomem(err);
+        const bool there = access(path, F_OK) == 0;
+        status = cw_file_may_replace(path, &kind, a->capture.options.force, err);
+        free(path);
+        if (!there)
+            break;
+    }
+    return status;
 }
 
 static const struct cw_option range_options[] = {
@@ -105,7 +130,9 @@ int cw_range_command(int argc, char **argv)
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     cw_usage_read(&usage, argc, argv, &a);
-    enum cw_status status = cw_command_begin(&a.capture, CW_PROFILER_RANGE, &err);
+    enum cw_status status = check_native(&a, &err);
+    if (status == CW_OK)
+        status = cw_command_begin(&a.capture, CW_PROFILER_RANGE, &err);
     a.options.capture = a.capture.options;
     if (status == CW_OK)
         status = cw_command_backend(&a.capture)->range(&a.options, &exit_status, &err);

@@ -28,7 +28,7 @@ struct options {
     const char *evidence[MOST_EVIDENCE];
     size_t evidence_count;
     bool all, learn[2]; /* by activity */
-    bool mend;
+    bool mend, force;
 };
 
 /* NULL: both. */
@@ -61,6 +61,8 @@ static const struct cw_option option_list[] = {
      CW_OPTION_FLAG(struct options, all)},
     {"output", 'o', "FILE", "where to write (default: standard output); with --all a folder (default: data/chips)",
      CW_OPTION_TEXT(struct options, output)},
+    {"force", 0, NULL, "with --chip: replace what has the name of the output, even if it is no chip's file",
+     CW_OPTION_FLAG(struct options, force)},
     {"evidence", 'e', "FILE",
      "a native counter-data image of this chip (capture-agent --keep-native); confirms formulas and gives peak rates "
      "and instance counts; may be repeated",
@@ -362,13 +364,18 @@ static enum cw_status run_all(struct job *j)
 
 /* ---- main ------------------------------------------------------------------------------------------------------- */
 
+/* As they are written here, and as people begin their own. --all reads each file before it replaces it. */
+static const struct cw_file_kind chip_file = {"a chip's file", false, {"# The ", "schema:"}};
+
 static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                           struct cw_error *err)
 {
     const struct options *o = options;
     (void)chip;
     struct job j = {.o = o, .arena = arena, .err = err};
-    enum cw_status status = cw_nvperf_open(&j.library, o->library, err);
+    enum cw_status status = o->chip && o->output ? cw_file_may_replace(o->output, &chip_file, o->force, err) : CW_OK;
+    if (status == CW_OK)
+        status = cw_nvperf_open(&j.library, o->library, err);
     if (status == CW_OK && o->formulas_from)
         status = cw_chip_load_file(&j.formulas, o->formulas_from, arena, err);
     if (status != CW_OK)

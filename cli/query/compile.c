@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "cli/common/cli.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/compiled.h"
 
@@ -17,16 +18,18 @@ struct options {
     const char *folder;
     const char *files[MOST_FILES];
     size_t count;
+    bool force;
 };
 
 static const struct cw_option option_list[] = {
     {"output", 'o', "FOLDER", "where to write (default: where the commands look for it, beside themselves)",
      CW_OPTION_TEXT(struct options, folder)},
+    {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
     {.called = "files", CW_OPTION_LIST(struct options, files, count)},
     {0},
 };
 
-static enum cw_status compile(const char *path, const char *folder, struct cw_error *err)
+static enum cw_status compile(const char *path, const char *folder, bool force, struct cw_error *err)
 {
     char name[CW_PATH_MAX], to[2 * CW_PATH_MAX];
     struct cw_bytes file = {0};
@@ -34,12 +37,14 @@ static enum cw_status compile(const char *path, const char *folder, struct cw_er
     const struct cw_chip *chip;
     struct cw_arena *arena = cw_arena_create();
     cw_writer_init(&out);
-    enum cw_status status = arena ? cw_file_read(&file, path, LARGEST_FILE, err) : cw_error_nomem(err);
+    snprintf(to, sizeof to, "%s/%s", folder, cw_compiled_name(path, name));
+    enum cw_status status = cw_file_may_replace(to, &cw_compiled_kind, force, err);
+    if (status == CW_OK)
+        status = arena ? cw_file_read(&file, path, LARGEST_FILE, err) : cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_chip_parse(&chip, file.data, file.size, path, arena, err);
     if (status == CW_OK)
         status = cw_compiled_write(chip, &out, err);
-    snprintf(to, sizeof to, "%s/%s", folder, cw_compiled_name(path, name));
     if (status == CW_OK)
         status = cw_file_write(to, out.data, out.size, err);
     cw_writer_free(&out);
@@ -65,7 +70,7 @@ static enum cw_status make_folder(const char *path, struct cw_error *err)
     return CW_OK;
 }
 
-static enum cw_status compile_all(const char *folder, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status compile_all(const char *folder, bool force, struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *names;
     size_t count;
@@ -75,7 +80,7 @@ static enum cw_status compile_all(const char *folder, struct cw_arena *arena, st
         status = cw_data_dir(dir, NULL, err);
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         snprintf(path, sizeof path, "%s/chips/%s.yaml", dir, names[i]);
-        status = compile(path, folder, err);
+        status = compile(path, folder, force, err);
     }
     return status;
 }
@@ -92,9 +97,9 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
                             "the system does not say where this program is, expected -o FOLDER");
     enum cw_status status = make_folder(folder, err);
     if (status == CW_OK && !o->count)
-        status = compile_all(folder, arena, err);
+        status = compile_all(folder, o->force, arena, err);
     for (size_t i = 0; status == CW_OK && i < o->count; i++)
-        status = compile(o->files[i], folder, err);
+        status = compile(o->files[i], folder, o->force, err);
     return status;
 }
 

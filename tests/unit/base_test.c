@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,6 +390,61 @@ Test(file, round_trip)
     cr_assert(cw_file_read(&bytes, path, SIZE_MAX, NULL) == CW_OK);
     cr_expect(bytes.size == 0 && bytes.data[0] == 0);
     cw_bytes_free(&bytes);
+}
+
+/* What is said of `content` where a file of a kind is to be. */
+static enum cw_status may_replace(const char *content, const struct cw_file_kind *kind, bool force)
+{
+    cr_assert(cw_file_write(path, content, strlen(content), NULL) == CW_OK);
+    return cw_file_may_replace(path, kind, force, NULL);
+}
+
+Test(file, takes_the_place_of_its_kind_alone)
+{
+    static const struct cw_file_kind unknown = {"known", false, {NULL}};
+    struct cw_error err = CW_ERROR_INIT;
+    cr_expect_eq(cw_file_may_replace(path, &cw_file_capture, false, NULL), CW_OK, "nothing is there");
+    cr_expect_eq(may_replace("", &cw_file_capture, false), CW_OK);
+    cr_expect_eq(may_replace(CW_FILE_HEAD_CAPTURE "and more", &cw_file_capture, false), CW_OK);
+    cr_expect_eq(may_replace(CW_FILE_HEAD_PLAN, &cw_file_capture, false), CW_ERR_USAGE);
+    cr_expect_eq(may_replace(CW_FILE_HEAD_PLAN, &cw_file_capture, true), CW_OK, "--force");
+    cr_expect_eq(may_replace("\x89"
+                             "CWD",
+                             &cw_file_capture, false),
+                 CW_ERR_USAGE, "half a head");
+    cr_expect_eq(may_replace("device,x", &cw_file_csv, false), CW_OK, "the last of its heads");
+    cr_expect_eq(may_replace("x", &unknown, false), CW_ERR_USAGE, "nothing begins as such files do");
+    cr_expect_eq(may_replace("int main", &cw_file_plan, false), CW_ERR_USAGE);
+    cw_file_may_replace(path, &cw_file_plan, false, &err);
+    cr_expect(strstr(err.message, "file: found a file that is not a config image, expected one to replace, or none; "
+                                  "--force replaces it"),
+              "%s", err.message);
+    cr_assert(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    cr_expect_eq(cw_file_may_replace(path, &cw_file_capture, false, NULL), CW_OK, "a pipe has nothing to lose");
+}
+
+Test(file, looks_where_a_link_leads)
+{
+    char link[80];
+    snprintf(link, sizeof link, "%s/link", folder);
+    cr_assert(cw_file_write(path, "int main", 8, NULL) == CW_OK && symlink(path, link) == 0);
+    cr_expect_eq(cw_file_may_replace(link, &cw_file_plan, false, NULL), CW_ERR_USAGE);
+    cr_assert(unlink(path) == 0);
+    cr_expect_eq(cw_file_may_replace(link, &cw_file_plan, false, NULL), CW_OK, "it leads nowhere");
+    unlink(link);
+}
+
+Test(file, no_terminal_is_given_binary_data)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    const char *name = ptsname(terminal);
+    int open_too = open(name, O_RDWR | O_NOCTTY); /* else it is gone with the first that closes it */
+    cr_expect_eq(cw_file_may_replace(name, &cw_file_plan, true, NULL), CW_ERR_USAGE, "not even with --force");
+    cr_expect_eq(cw_file_may_replace(name, &cw_file_csv, false, NULL), CW_OK, "text may go there");
+    close(open_too);
+    close(terminal);
+    cr_expect_eq(cw_file_may_replace("/dev/null", &cw_file_plan, false, NULL), CW_OK);
 }
 
 Test(file, no_limit_is_no_trap)
