@@ -61,5 +61,5 @@ enum cw_status cw_layout_load(struct cw_layout *layout, const char *data, struct
     else if ((status = cw_file_read(&file, path, LARGEST, err)) == CW_OK)
         status = cw_layout_parse(layout, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
-    return status == CW_OK ? cw_sections_load(&layout->sections, data, arena, err) : status;
+    return status == CW_OK ? cw_sections_load(&layout->sections, data, "sections", arena, err) : status;
 }
