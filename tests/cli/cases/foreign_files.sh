@@ -36,3 +36,13 @@ for with in --with --baseline; do
     cp "$SOURCE/data/captures/pm_gemm.cwd" more.cwd; metric-eval "$capture" $with more.cwd --report more.cwd --force
     cmp more.cwd "$SOURCE/data/captures/pm_gemm.cwd" && echo kept
 done
+# a compiled chip has the name of its chip
+for force in "" "" --force ""; do
+    [ -e tu116.cwchip ] || echo "int main(void) { return 0; }" >tu116.cwchip
+    metric-query compile -o . $force "$SOURCE/data/chips/tu116.yaml"; echo "compile $force: status $?"
+done
+# nothing tells native data from other files
+native() { capture-agent range --backend cupti -c none.cwc -o out.cwd --keep-native native "$@" -- true; echo "native $*: status $?"; }
+echo mine >native; native; native --force
+rm native; echo mine >native.1; native; native --force
+cat native.1
