@@ -401,7 +401,7 @@ static enum cw_status may_replace(const char *content, const struct cw_file_kind
 
 Test(file, takes_the_place_of_its_kind_alone)
 {
-    static const struct cw_file_kind unknown = {"known", false, {NULL}};
+    static const struct cw_file_kind unknown = {"known", false, {NULL}}, either = {"either", false, {"one,", "two,"}};
     struct cw_error err = CW_ERROR_INIT;
     cr_expect_eq(cw_file_may_replace(path, &cw_file_capture, false, NULL), CW_OK, "nothing is there");
     cr_expect_eq(may_replace("", &cw_file_capture, false), CW_OK);
@@ -412,7 +412,7 @@ Test(file, takes_the_place_of_its_kind_alone)
                              "CWD",
                              &cw_file_capture, false),
                  CW_ERR_USAGE, "half a head");
-    cr_expect_eq(may_replace("device,x", &cw_file_csv, false), CW_OK, "the last of its heads");
+    cr_expect_eq(may_replace("two,x", &either, false), CW_OK, "the last of its heads");
     cr_expect_eq(may_replace("x", &unknown, false), CW_ERR_USAGE, "nothing begins as such files do");
     cr_expect_eq(may_replace("int main", &cw_file_plan, false), CW_ERR_USAGE);
     cw_file_may_replace(path, &cw_file_plan, false, &err);
