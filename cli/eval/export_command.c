@@ -131,11 +131,12 @@ static enum cw_status export_metrics(const struct export_options *o, struct cw_e
 static enum cw_status export_capture(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                                      struct cw_error *err)
 {
-    static const struct cw_file_kind kinds[] = {[CSV] = {"CSV", false, {"range,", "sample,", "device,", NULL}},
-                                                [FOLDED] = {"folded stacks", false, {NULL}},
-                                                [NDJSON] = {"lines of JSON", false, {"{", NULL}},
-                                                [PROMETHEUS] = {"Prometheus text", false, {"# TYPE ", NULL}},
-                                                [SPEEDSCOPE] = {"JSON of speedscope", false, {"{", NULL}}};
+    static const struct cw_file_kind kinds[] = {
+        [CSV] = {"CSV", false, {"range,", "sample,", "device,", NULL}},
+        [FOLDED] = {"folded stacks", false, {NULL}},
+        [NDJSON] = {"lines of JSON of metric-eval", false, {"{\"range\": ", "{\"sample\": ", "{\"device\": ", NULL}},
+        [PROMETHEUS] = {"Prometheus text", false, {"# TYPE ", NULL}},
+        [SPEEDSCOPE] = {"JSON of speedscope", false, {"{\"$schema\": \"https://www.speedscope", NULL}}};
     struct export_options o = *(const struct export_options *)options;
     struct cw_eval_run r = {.o = &o.eval, .arena = arena, .err = err, .info.size = sizeof r.info};
     (void)chip;

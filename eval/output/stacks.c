@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "eval/output/output.h"
 
+/* ns of one range; the sum of all ranges stays finite. */
+#define MOST_WEIGHT 1e19
+
 enum { PLACE_SIZE = 64, SAMPLE_FRAMES = 3 };
 
 struct frame {
@@ -120,14 +123,14 @@ static void fold(struct stacks *s)
     s->count = count;
 }
 
-/* Ranges whose time is not known weigh nothing and are left out. */
+/* Ranges whose time is not known, or that no run can take, are left out. */
 static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_output *o, struct cw_error *err)
 {
     const size_t room = o->ranges ? o->ranges->count : o->samples->pc_count;
     *s = (struct stacks){.list = calloc(room + 1, sizeof *s->list), .arena = cw_arena_create()};
     s->enough = s->list && s->arena;
     for (uint32_t i = 0; o->ranges && i < o->ranges->count && s->enough; i++)
-        if (o->ranges->items[i].timed)
+        if (o->ranges->items[i].timed && o->ranges->items[i].total >= 0 && o->ranges->items[i].total <= MOST_WEIGHT)
             add_range(s, o->ranges, i);
     for (size_t i = 0; !o->ranges && i < o->samples->pc_count && s->enough; i++)
         add_sample(s, &o->samples->pc[i]);

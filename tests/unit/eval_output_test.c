@@ -9,6 +9,9 @@
 #include <jansson.h>
 
 #include "eval/check.h"
+#include "eval/compare.h"
+#include "eval/output/prometheus.h"
+#include "eval/output/stacks.h"
 #include "eval/output/terminal.h"
 
 static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum.per_cycle_active", "sm__missing.sum",
@@ -417,4 +420,41 @@ Test(eval_output, reference_refused)
         cr_expect(load(cases[i], &reference) == CW_ERR_INPUT, "%s", cases[i]);
     err = (struct cw_error)CW_ERROR_INIT;
     cr_expect(cw_reference_load(&reference, "/nowhere.json", arena, &err) == CW_ERR_IO);
+}
+
+static void write_prometheus(FILE *out)
+{
+    struct cw_side side = {.means = {.data = &groups.data}};
+    cr_assert(cw_groups_make(&side.groups, CW_BY_KERNEL, &data, chip, NULL, arena, &err) == CW_OK);
+    cr_assert(cw_prometheus_write(out, &side, &err) == CW_OK);
+}
+
+Test(eval_output, devices_of_one_name_have_series_of_their_own)
+{
+    char *text = text_of(write_prometheus);
+    cr_expect(strstr(text, ",device=\"Tiny\",index=\"0\",grid=") && strstr(text, ",device=\"Tiny\",index=\"1\",grid="),
+              "%s", text);
+    free(text);
+}
+
+static void write_speedscope(FILE *out)
+{
+    cr_assert(cw_groups_make(&groups, CW_BY_RANGE, &data, chip, NULL, arena, &err) == CW_OK);
+    const struct cw_stacks_output stacks = {.source = "x.cwd", .ranges = &groups};
+    cr_assert(cw_speedscope_write(out, &stacks, &err) == CW_OK);
+}
+
+Test(eval_output, stacks_of_times_that_no_run_takes)
+{
+    static const double bad[] = {INFINITY, -INFINITY, -5, 1e308, NAN};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        set_value(TIME, 0, bad[i]), set_value(TIME, 1, bad[i]), set_value(TIME, 2, 7);
+        char *text = text_of(write_speedscope);
+        json_t *json = json_loads(text, 0, NULL);
+        json_t *profiles = json_object_get(json, "profiles"), *only = json_array_get(profiles, 0);
+        cr_assert(json && json_array_size(profiles) == 1, "%s", text);
+        cr_expect(json_number_value(json_object_get(only, "endValue")) == 7, "%s", text);
+        json_decref(json);
+        free(text);
+    }
 }

@@ -56,3 +56,8 @@ metric-eval export "$C/sass_gemm.cwd" --format speedscope 2>&1 | sed "s,$C/,,"
 metric-eval export "$C/pc_gemm.cwd" --format prometheus 2>&1 | sed "s,$C/,,"
 echo text >mine.txt; metric-eval export "$C/gpus.cwd" --format csv -o mine.txt; cat mine.txt
 cp "$C/gpus.cwd" x.cwd; metric-eval export x.cwd --format csv -o x.cwd
+for format in ndjson speedscope; do
+    echo '{"name": "mine"}' >package.json; metric-eval export "$C/gpus.cwd" --format $format -o package.json; cat package.json
+    for capture in gpus pc_gemm; do rm -f own; for i in 1 2; do metric-eval export "$C/$capture.cwd" --format $format -o own; done; done
+done
+for capture in pm_gemm sass_gemm; do rm -f own; for i in 1 2; do metric-eval export "$C/$capture.cwd" --format ndjson -o own; done; done
