@@ -54,24 +54,43 @@ static const double *measure(const struct cw_counter_data *data, const struct cw
 
 /* ---- which range is in which group ------------------------------------------------------------------------------ */
 
-static bool alike(const struct cw_schema *schema, const struct cw_device *a, const struct cw_device *b)
-{
-    const char *x = cw_device_attribute(a, "name"), *y = cw_device_attribute(b, "name");
-    return x && y && strcmp(x, y) == 0 && memcmp(a->facts, b->facts, schema->counter_count * sizeof *a->facts) == 0;
-}
-
-static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_arena *arena)
-{
-    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
-    for (uint32_t i = 0; model && i < data->device_count; i++)
-        for (model[i] = 0; model[i] < i && !alike(&data->schema, &data->devices[model[i]], &data->devices[i]);)
-            model[i]++;
-    return model;
-}
-
 static int by_number(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
+}
+
+/* By name and facts. */
+static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32_t b)
+{
+    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
+    const int order = strcmp(cw_device_attribute(x, "name"), cw_device_attribute(y, "name"));
+    return order ? order : memcmp(x->facts, y->facts, data->schema.counter_count * sizeof *x->facts);
+}
+
+static int in_model_order(const void *a, const void *b, void *data)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = compare_models(data, i, k);
+    return order ? order : by_number(i, k);
+}
+
+/* A device without a name is like no other. */
+static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
+    uint32_t *named = cw_arena_alloc(arena, data->device_count, sizeof *named), count = 0;
+    if (!model || !named)
+        return NULL;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        model[i] = i;
+        if (cw_device_attribute(&data->devices[i], "name"))
+            named[count++] = i;
+    }
+    qsort_r(named, count, sizeof *named, in_model_order, (void *)data);
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_models(data, named[i - 1], named[i]) == 0)
+            model[named[i]] = model[named[i - 1]];
+    return model;
 }
 
 static const char *subject(const struct cw_range *range)
@@ -179,6 +198,7 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
 {
     const struct cw_range *ranges = g->data->ranges;
     uint32_t count = 0;
+    bool timed = false;
     for (uint32_t i = 0; i < g->count; i++)
         count += !i || compare(g, &ranges[g->order[i - 1]], &ranges[g->order[i]]) != 0;
     struct cw_group *items = g->items = cw_arena_alloc(g->arena, count, sizeof *items);
@@ -196,7 +216,10 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
         if (!(items[k].name = name_group(g, &ranges[items[k].ranges[0]])))
             return cw_error_nomem(err);
         g->groups->total += items[k].timed ? items[k].total : 0;
+        timed = timed || items[k].timed;
     }
+    if (count && !timed)
+        g->groups->total = NAN;
     if (g->groups->by != CW_BY_RANGE)
         qsort(items, count, sizeof *items, longest_first);
     return CW_OK;

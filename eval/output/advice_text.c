@@ -128,6 +128,8 @@ static const char *time_text(double ns, char text[CW_NUMBER_SIZE + CW_UNIT_SIZE]
 {
     char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
     const double factor = cw_terminal_factor(ns, "nanoseconds", shown);
+    if (isnan(ns))
+        return "unknown time";
     short_number(ns / factor, number);
     snprintf(text, CW_NUMBER_SIZE + CW_UNIT_SIZE, "%s %s", number, shown);
     return text;
@@ -271,12 +273,17 @@ static void put_kernel(struct printing *p, const struct cw_advice_kernel *k, siz
     bold(p, true);
     cw_text_print(p->out, "%3zu ", number);
     put_name(p, g->name, p->width - 24);
-    cw_text_print(p->out, " %10s %6.1f %%\n", time_text(g->total, total),
-                  100 * g->total / p->view->advice->groups->total);
+    const double share = 100 * g->total / p->view->advice->groups->total;
+    cw_text_print(p->out, " %10s", time_text(g->total, total));
+    if (isfinite(share))
+        cw_text_print(p->out, " %6.1f %%", share);
+    putc('\n', p->out);
     bold(p, false);
     cw_text_print(p->out, "%*s%" PRIu32 " launch%s", INDENT, "", g->count, g->count == 1 ? "" : "es");
-    if (g->count > 1)
-        cw_text_print(p->out, " of %s +- %.0f %%", time_text(g->mean, mean), 100 * g->deviation / g->mean);
+    if (g->timed > 1)
+        cw_text_print(p->out, " of %s", time_text(g->mean, mean));
+    if (g->timed > 1 && isfinite(cw_group_spread(g)))
+        cw_text_print(p->out, " +- %.0f %%", 100 * cw_group_spread(g));
     put_size(p, "grid", k->launch->grid);
     put_size(p, "block", k->launch->block);
     putc('\n', p->out);
@@ -351,6 +358,14 @@ static void put_rules(const struct printing *p, const char *before, const struct
     cw_writer_free(&line);
 }
 
+static void put_rest(const struct printing *p, size_t count, double percent)
+{
+    cw_text_print(p->out, "%zu more kernels", count);
+    if (isfinite(percent))
+        cw_text_print(p->out, " have %.1f %% of the time", percent);
+    cw_text_print(p->out, ": --top %zu shows them.\n", p->view->advice->kernel_count);
+}
+
 static void put_end(const struct printing *p, size_t shown)
 {
     const struct cw_advice *a = p->view->advice;
@@ -359,8 +374,7 @@ static void put_end(const struct printing *p, size_t shown)
     for (size_t i = shown; i < a->kernel_count; i++)
         rest += a->kernels[i].group->timed ? a->kernels[i].group->total : 0;
     if (shown < a->kernel_count)
-        cw_text_print(p->out, "%zu more kernels have %.1f %% of the time: --top %zu shows them.\n",
-                      a->kernel_count - shown, 100 * rest / a->groups->total, a->kernel_count);
+        put_rest(p, a->kernel_count - shown, 100 * rest / a->groups->total);
     char after[200];
     cw_text_format(after, sizeof after, ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc",
                    a->rules->chip->name);

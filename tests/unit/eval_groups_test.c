@@ -136,4 +136,30 @@ Test(eval_groups, time_that_was_not_counted)
     group(CW_BY_RANGE, NULL);
     cr_expect(isnan(groups.durations[0]), "replay makes start and end longer");
     cr_expect(isnan(groups.items[0].total) && groups.items[0].timed == 0);
+    for (uint32_t i = 0; i < SAMPLE_RANGES; i++)
+        sample_durations[i][0] = NAN;
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(isnan(groups.total), "no time is known, which is not 0");
+}
+
+/* Comparing each device with each other takes minutes. */
+Test(eval_groups, many_devices, .timeout = 20)
+{
+    enum { MANY = 200000 };
+    static struct cw_device devices[MANY];
+    static struct cw_pair names[MANY];
+    static char texts[MANY][12];
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(texts[i], sizeof texts[i], "%u", i == MANY - 1 ? 7 : i);
+        names[i] = (struct cw_pair){"name", texts[i]};
+        devices[i] =
+            (struct cw_device){.index = i, .attributes = &names[i], .attribute_count = 1, .facts = sample_facts[0]};
+    }
+    data.devices = devices;
+    data.device_count = MANY;
+    sample_ranges[0].device = MANY - 1;
+    sample_ranges[1].device = 7;
+    sample_ranges[2].device = 8;
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.count == 2 && groups.items[0].count == 2, "the last is like number 7");
 }

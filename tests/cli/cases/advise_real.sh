@@ -10,3 +10,5 @@ for k in json.load(open("advice.json"))["kernels"]:
     print(f"{name[:40]:40}  {k['limiter']:26}  {told}".rstrip())
 END2
 python3 list.py
+echo "== a time that is not known"
+metric-eval advise "$SOURCE/data/captures/whole_spmv.cwd" | grep -E 'time|nan|launch'
