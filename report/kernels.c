@@ -176,7 +176,22 @@ static uint32_t most_kernels(const struct cw_schema *schema)
     return fit < 10 ? 10 : fit < MOST_KERNELS ? fit : MOST_KERNELS;
 }
 
-/* The kernels that take most of the time. */
+static bool is_same_kernel(const struct cw_range *a, const struct cw_range *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && (*a->kernel || strcmp(a->name, b->name) == 0) &&
+           memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0;
+}
+
+/* Whether the page shows the kernel. */
+static bool is_shown(const struct cw_report_kernels *k, const struct cw_range *range)
+{
+    for (uint32_t g = 0; g < k->groups.count; g++)
+        if (is_same_kernel(&k->groups.data.ranges[g], range))
+            return true;
+    return false;
+}
+
+/* The kernels that take most of the time; of the baseline also those that the page shows. */
 static enum cw_status choose_kernels(struct cw_groups *groups, const struct cw_report_capture *of,
                                      struct cw_report_kernels *k, struct cw_error *err)
 {
@@ -198,12 +213,14 @@ static enum cw_status choose_kernels(struct cw_groups *groups, const struct cw_r
     bool *keep = cw_arena_alloc(arena, data->range_count, sizeof *keep);
     if (!keep)
         return cw_error_nomem(err);
-    for (uint32_t g = 0; g < groups->count; g++)
+    for (uint32_t g = 0; g < groups->count; g++) {
+        const bool kept = g < most || (!first && is_shown(k, &groups->data.ranges[g]));
         for (uint32_t i = 0; i < groups->items[g].count; i++)
-            if (g < most)
+            if (kept)
                 keep[groups->items[g].ranges[i]] = true;
             else if (first)
                 k->left++;
+    }
     return cw_groups_make(groups, CW_BY_KERNEL, data, of->chip, keep, arena, err);
 }
 
@@ -371,12 +388,6 @@ static void put_group(FILE *out, const struct cw_group *g)
     cw_put_number(out, ",\"deviation\":", g->deviation);
 }
 
-static bool is_same_kernel(const struct cw_range *a, const struct cw_range *b)
-{
-    return strcmp(a->kernel, b->kernel) == 0 && (*a->kernel || strcmp(a->name, b->name) == 0) &&
-           memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0;
-}
-
 /* What the kernel was in the baseline. */
 static void put_before(FILE *out, const struct cw_report_kernels *k, const struct cw_range *range)
 {
@@ -422,10 +433,9 @@ static void put_gone(FILE *out, const struct cw_report_kernels *k)
 {
     const char *before = ",\n\"gone\":[";
     for (uint32_t b = 0; b < k->before.count; b++) {
-        bool found = k->group_count > k->groups.count; /* it may be among those that are not shown */
-        for (uint32_t g = 0; g < k->groups.count && !found; g++)
-            found = is_same_kernel(&k->groups.data.ranges[g], &k->before.data.ranges[b]);
-        if (found)
+        if (k->group_count > k->groups.count) /* it may be among those that are not shown */
+            break;
+        if (is_shown(k, &k->before.data.ranges[b]))
             continue;
         fputs(before, out);
         put_group(out, &k->before.items[b]);

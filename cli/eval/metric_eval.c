@@ -42,7 +42,7 @@ static void read_check(void *check, char *text, struct argp_state *state)
 static void check_options(void *request, struct argp_state *state)
 {
     const struct cw_eval_request *o = request;
-    bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json;
+    bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json || o->report.path;
     if (o->all && o->sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (o->check && (metrics || output || (o->ranges.ranges || o->ranges.kernels) || o->native))
@@ -175,6 +175,10 @@ static enum cw_status run(struct cw_eval_run *r)
     enum cw_status status = check_outputs(r);
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
+    if (status == CW_OK && report_alone(r->o) && r->o->sources.count && r->info.profiler != COUNTERWORKS_RANGES)
+        status = cw_error_set(r->err, CW_ERR_USAGE,
+                              "%s: found metrics for a page, expected none: only captures of ranges take them",
+                              r->o->capture);
     if (status == CW_OK && r->o->report.path)
         status = cw_eval_report(r);
     if (status != CW_OK || report_alone(r->o))

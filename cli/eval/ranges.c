@@ -21,7 +21,7 @@ static uint64_t read_number(const char **at)
 }
 
 /* Leaves in `keep` those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
-static enum cw_status match_numbers(bool *keep, uint32_t count, const char *text, struct cw_error *err)
+static enum cw_status match_numbers(bool *keep, uint32_t count, const char *text, bool or_none, struct cw_error *err)
 {
     bool *named = calloc((size_t)count + 1, sizeof *named);
     const char *at = text;
@@ -35,7 +35,7 @@ static enum cw_status match_numbers(bool *keep, uint32_t count, const char *text
         }
         if (last == UINT64_MAX || last < first || (*at && *at != ','))
             status = cw_error_set(err, CW_ERR_USAGE, "found the ranges '%s', expected numbers as in 0-9,12", text);
-        else if (first >= count)
+        else if (first >= count && !or_none)
             status = cw_error_set(err, CW_ERR_USAGE, "found the range %" PRIu64 ", expected one of 0 to %" PRIu32,
                                   first, count ? count - 1 : 0);
         for (uint64_t i = first; status == CW_OK && i <= last && i < count; i++)
@@ -77,11 +77,12 @@ enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_counter_data *da
     enum cw_status status = CW_OK;
     memset(keep, true, data->range_count * sizeof *keep);
     if (wanted->ranges)
-        status = are_numbers(wanted->ranges) ? match_numbers(keep, data->range_count, wanted->ranges, err)
-                                             : match_names(keep, data, wanted->ranges, false, err);
+        status = are_numbers(wanted->ranges)
+                     ? match_numbers(keep, data->range_count, wanted->ranges, wanted->or_none, err)
+                     : match_names(keep, data, wanted->ranges, false, err);
     if (status == CW_OK && wanted->kernels)
         status = match_names(keep, data, wanted->kernels, true, err);
-    if (status != CW_OK || (!wanted->ranges && !wanted->kernels))
+    if (status != CW_OK || wanted->or_none || (!wanted->ranges && !wanted->kernels))
         return status;
     for (uint32_t i = 0; i < data->range_count; i++)
         if (keep[i])

@@ -75,11 +75,15 @@ static enum cw_status take_ranges(struct reporting *p, struct cw_eval_run *run, 
         status = cw_rules_load(&rules, run->result.chip, run->chip->folder, NULL, run->arena, run->err);
     if (status != CW_OK)
         return status;
+    bool *keep = cw_arena_alloc(run->arena, c->data->range_count, sizeof *keep);
+    if (!keep)
+        return cw_error_nomem(run->err);
+    struct cw_eval_ranges wanted = p->r->o->ranges;
+    wanted.or_none = c == &p->before;
     c->chip = rules->chip;
+    c->keep = keep;
+    status = cw_eval_match_ranges(keep, c->data, &wanted, run->err);
     if (c != &p->before) {
-        bool *keep = cw_arena_alloc(run->arena, c->data->range_count, sizeof *keep);
-        status = keep ? cw_eval_match_ranges(keep, c->data, &p->r->o->ranges, run->err) : cw_error_nomem(run->err);
-        c->keep = keep;
         p->report.ranges = c;
         p->report.rules = rules;
         p->report.data_folder = run->chip->folder;

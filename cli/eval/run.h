@@ -14,9 +14,10 @@ struct cw_eval_run;
  * the kernels of launches. NULL: all. */
 struct cw_eval_ranges {
     const char *ranges, *kernels;
+    bool or_none; /* it is no error that none matches */
 };
 extern const struct cw_option cw_eval_ranges_options[];
-/* Which of the capture's ranges these are, keep[range]; at least one, unless all are wanted. */
+/* Which of the capture's ranges these are, keep[range]; at least one, unless all are wanted, or `or_none`. */
 enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_counter_data *data, const struct cw_eval_ranges *wanted,
                                     struct cw_error *err);
 

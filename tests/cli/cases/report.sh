@@ -60,3 +60,15 @@ cp "$captures/gemm.cwd" x.cwd
 try x.cwd --report x.cwd
 ls x.html 2>&1
 metric-eval "$captures/gemm.cwd" --report - -m sm__inst_executed_pipe_fp64.sum | grep -o '"name":"sm__inst_executed_pipe_fp64.sum"'
+try "$captures/pm_gemm.cwd" --report x.html -m nonesuch
+try --check values.json "$captures/gemm.cwd" --report x.html 2>&1 | grep -v "^Try"
+try --native run.native "$captures/gemm.cwd" --report x.html 2>&1 | grep -v "^Try"
+
+echo "== the baseline has the same ranges"
+h200=$SOURCE/tests/advice/h200.cwd
+against() { metric-eval "$h200" --baseline "$@" --report y.html --force; echo "status $?"; grep -oE '^"total(_before)?":[0-9.]+|"gone"|"before"' y.html | sort | uniq -c | sed 's/^ *//'; }
+against "$h200" --kernel '^k02b|k02a'
+against "$h200" --range 0,5-6
+against "$captures/gemm.cwd" --range 0,5
+against "$captures/gemm.cwd" --kernel k02b
+metric-eval many.cwd --baseline many.cwd --report y.html --force; grep -c '"before"' y.html
