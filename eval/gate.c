@@ -115,6 +115,8 @@ static double allowed(const struct cw_gate_metric *metric, const char *label, do
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
     const double noise = own ? own->noise : metric->noise, size = fmax(fabs(a), fabs(b));
+    if (isinf(size)) /* infinite is equal to nothing else */
+        return 0;
     return noise > 0 ? noise * size + metric->floor : rounding * size;
 }
 

@@ -246,12 +246,16 @@ static enum cw_status judge(const struct gate_options *o, const struct cw_gate_r
 static enum cw_status gate(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                            struct cw_error *err)
 {
-    static const struct cw_file_kind rules_kind = {"rules for gate", false, {"# How far two runs", "schema:", NULL}};
+    static const struct cw_file_kind rules_kind = {"rules for gate", false, {"# How far two runs", NULL}};
     const struct gate_options *o = options;
     struct cw_gate_rules rules;
     struct cw_bytes file = {0};
     (void)chip;
     if (o->learn) {
+        for (size_t i = 0; i < o->count; i++)
+            if (cw_file_is_same(o->captures[i], o->output) && !cw_file_is_standard(o->output))
+                return cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
+                                    o->output);
         enum cw_status status = cw_file_may_replace(o->output, &rules_kind, o->eval.force, err);
         return status == CW_OK ? learn(o, arena, err) : status;
     }

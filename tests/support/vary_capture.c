@@ -113,6 +113,10 @@ static bool put(const struct launch *l, const struct cw_schema *schema, const ch
     struct cw_value *values = calloc(columns, sizeof *values);
     struct cw_range range = *range_of(l);
     bool found = false;
+    double facts[CW_FACTS_MAX];
+    for (uint32_t f = 0; f < d->schema.fact_count; f++)
+        facts[f] = d->facts[(size_t)f * d->range_count + l->range];
+    range.facts = facts;
     range.device = d->devices[range.device].index;
     for (uint32_t c = 0; values && c < columns; c++) {
         const size_t at = (size_t)c * d->range_count + l->range;
