@@ -107,7 +107,7 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-/* How far b may be from a. */
+/* How far b may be from a. No noise reaches from a number to infinity. */
 static double allowed(const struct cw_gate_metric *metric, const char *label, double a, double b)
 {
     const double rounding = 1e-12; /* of means */
@@ -115,7 +115,7 @@ static double allowed(const struct cw_gate_metric *metric, const char *label, do
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
     const double noise = own ? own->noise : metric->noise, size = fmax(fabs(a), fabs(b));
-    if (isinf(size)) /* infinite is equal to nothing else */
+    if (isinf(size) && isfinite(noise))
         return 0;
     return noise > 0 ? noise * size + metric->floor : rounding * size;
 }

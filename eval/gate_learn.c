@@ -18,6 +18,7 @@ struct sample {
 
 struct learning {
     const struct cw_gate_runs *runs;
+    uint32_t *first;                /* [kernel]: the first of those with its label, which stands for them all */
     bool *steady;                   /* [kernel]: its exact counts are equal in all runs */
     struct cw_gate_kernel *kernels; /* room for all of a metric */
     struct sample *samples;         /* [kernel] of the metric at hand */
@@ -38,7 +39,7 @@ static struct sample sample_of(const struct cw_gate_runs *r, uint32_t metric, ui
     }
     for (uint32_t i = 0; i < r->runs; i++)
         squares += (values[i] - s.mean) * (values[i] - s.mean);
-    s.variance = least == greatest && !isnan(s.mean) ? 0 : squares / (r->runs - 1);
+    s.variance = least == greatest && isfinite(s.mean) ? 0 : squares / (r->runs - 1);
     s.greatest = greatest - least;
     return s;
 }
@@ -48,12 +49,38 @@ static bool is_exact(const struct cw_gate_runs *r, uint32_t metric)
     return r->classes[metric] == CW_CLASS_EXACT || strcmp(r->metrics[metric], cw_gate_launches) == 0;
 }
 
+static int by_label(const void *a, const void *b, void *kernels)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const char *const *labels = kernels;
+    const int order = strcmp(labels[x], labels[y]);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* False without memory. */
+static bool find_first(struct learning *l, struct cw_arena *arena)
+{
+    const struct cw_gate_runs *r = l->runs;
+    uint32_t *order = cw_arena_alloc(arena, r->kernel_count, sizeof *order);
+    for (uint32_t i = 0; order && i < r->kernel_count; i++)
+        order[i] = i;
+    if (order && r->kernel_count)
+        qsort_r(order, r->kernel_count, sizeof *order, by_label, (void *)r->kernels);
+    for (uint32_t i = 0; order && i < r->kernel_count; i++) {
+        const bool again = i && strcmp(r->kernels[order[i - 1]], r->kernels[order[i]]) == 0;
+        l->first[order[i]] = again ? l->first[order[i - 1]] : order[i];
+    }
+    return order;
+}
+
 static void find_steady(struct learning *l)
 {
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         l->steady[k] = true;
         for (uint32_t m = 0; m < l->runs->metric_count && l->steady[k]; m++)
             l->steady[k] = !is_exact(l->runs, m) || !(sample_of(l->runs, m, k).variance > 0);
+        if (!l->steady[k])
+            l->steady[l->first[k]] = false;
     }
 }
 
@@ -133,6 +160,10 @@ static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *
     for (uint32_t k = 0; k < r->kernel_count; k++) {
         l->noise[k] = noise_of(l, k);
         known = known || isfinite(l->noise[k]);
+        if (l->first[k] != k) { /* a label has one limit */
+            l->noise[l->first[k]] = fmax(l->noise[l->first[k]], l->noise[k]);
+            l->noise[k] = NAN;
+        }
     }
     const bool less = l->time || strcmp(r->metrics[m], cw_gate_launches) == 0;
     *metric = (struct cw_gate_metric){
@@ -146,12 +177,13 @@ enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_r
     if (runs->runs < 3)
         return cw_error_set(err, CW_ERR_USAGE, "found %u runs to learn from, expected at least 3", runs->runs);
     struct learning l = {.runs = runs,
+                         .first = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.first),
                          .steady = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.steady),
                          .kernels = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.kernels),
                          .samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.samples),
                          .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise)};
     struct cw_gate_metric *metrics = cw_arena_alloc(arena, runs->metric_count, sizeof *metrics);
-    bool enough = l.steady && l.kernels && l.samples && l.noise && metrics;
+    bool enough = l.first && l.steady && l.kernels && l.samples && l.noise && metrics && find_first(&l, arena);
     rules->runs = runs->runs;
     rules->metric_count = 0;
     if (enough)

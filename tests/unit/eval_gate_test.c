@@ -93,6 +93,36 @@ Test(eval_gate, what_is_written_reads_the_same)
     free(text[1]);
 }
 
+Test(eval_gate, kernels_of_one_label_have_one_limit)
+{
+    static const char *const kernels[] = {"b", "a", "b"}, *const metrics[] = {"time"};
+    static const enum cw_metric_class classes[1] = {0};
+    static const double values[3][4] = {{1e6, 1e6 + 1, 1e6, 1e6}, {9e9, 9e9, 9e9, 9e9}, {1e4, 3e4, 2e4, 1e4}};
+    const struct cw_gate_runs runs = {4, 3, 1, kernels, metrics, classes, &values[0][0]};
+    char *text = NULL;
+    size_t size;
+    rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
+    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    FILE *out = open_memstream(&text, &size);
+    cr_assert(cw_gate_write(out, &rules, &err) == CW_OK);
+    fclose(out);
+    cr_assert(parse(text) == CW_OK, "%u:%u: %s\n%s", err.line, err.column, err.message, text);
+    cr_expect(rules.metrics[0].noise > 1, "that of the noisier of the two: %g", rules.metrics[0].noise);
+    cr_assert(rules.metrics[0].kernel_count == 1, "%s", text);
+    cr_expect_str_eq(rules.metrics[0].kernels[0].label, "a");
+    free(text);
+}
+
+Test(eval_gate, nothing_is_learned_of_a_metric_without_values)
+{
+    static const char *const kernels[] = {"a"}, *const metrics[] = {"time", "sm__inst.sum", "sm__hits.sum"};
+    static const enum cw_metric_class classes[] = {0, CW_CLASS_EXACT, CW_CLASS_EXACT};
+    static const double values[3][3] = {{100, 101, 100}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
+    const struct cw_gate_runs runs = {3, 1, 3, kernels, metrics, classes, &values[0][0]};
+    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    cr_expect(rules.metric_count == 1 && learned("time"));
+}
+
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
 
 static struct cw_comparison comparison;
@@ -139,6 +169,15 @@ Test(eval_gate, verdicts)
     cr_expect(judge(timed, TIME, 2, 2) == CW_WORSE);
     cr_expect(judge(timed, TIME, 2, 0.5) == CW_BETTER);
     cr_expect(judge(timed, INST, 2, 2) == CW_WORSE);
+}
+
+Test(eval_gate, infinity_is_beyond_all_noise)
+{
+    cr_expect(judge(noisy, INST, 2, INFINITY) == CW_BETTER && judgement.finding_count == 1);
+    cr_expect(judge(exact, INST, 2, INFINITY) == CW_WORSE);
+    cr_expect(judge("schema: 1\nchip: TINY\nmetrics: {sm__inst.sum: {better: less, noise: unknown}}\n", INST, 2,
+                    INFINITY) == CW_SAME,
+              "it is not judged");
 }
 
 Test(eval_gate, what_cannot_be_compared)

@@ -47,6 +47,11 @@ metric-eval gate a.cwd b.cwd
 metric-eval gate --learn a.cwd b.cwd -o x.yaml
 metric-eval gate --learn a.cwd b.cwd "$C/nvtx_runs.cwd" -o x.yaml 2>&1 | sed "s,$C/,,"; ls x.yaml 2>&1
 echo text >mine.txt; metric-eval gate --learn learn*.cwd -o mine.txt
+echo 'schema: 1' >mine.yaml; metric-eval gate --learn learn*.cwd -o mine.yaml
+cp a.cwd kept.cwd
+metric-eval gate --learn a.cwd b.cwd learn10.cwd -o b.cwd --force
+metric-eval gate --learn a.cwd b.cwd learn10.cwd -o a.cwd --force
+cmp a.cwd kept.cwd && metric-eval gate --learn learn*.cwd -o gate.yaml -m $list && echo "rules are replaced"
 for text in 'runs: 1' 'chip: GH100' 'chip: GH100
 metrics: {m: {better: less}}' 'chip: GH100
 metrics: {m: {better: none, noise: 1}}' 'chip: GH100
