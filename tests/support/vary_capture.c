@@ -133,6 +133,14 @@ static bool put(const struct launch *l, const struct cw_schema *schema, const ch
     return found;
 }
 
+static bool same_facts(const struct cw_schema *a, const struct cw_schema *b)
+{
+    bool same = a->fact_count == b->fact_count;
+    for (uint32_t f = 0; same && f < a->fact_count; f++)
+        same = strcmp(a->fact_names[f], b->fact_names[f]) == 0;
+    return same;
+}
+
 int main(int argc, char **argv)
 {
     struct cw_arena *arena = cw_arena_create();
@@ -152,7 +160,8 @@ int main(int argc, char **argv)
     for (int i = 7; i < argc; i++) {
         const struct cw_counter_data *d = load(argv[i], arena);
         first = first ? first : d;
-        if (cw_schema_columns(&d->schema) != cw_schema_columns(&first->schema))
+        if (cw_schema_columns(&d->schema) != cw_schema_columns(&first->schema) ||
+            !same_facts(&d->schema, &first->schema))
             fail("captures of several plans");
     }
     qsort(launches, launch_count, sizeof *launches, in_order);

@@ -24,6 +24,9 @@ judge "slower with less instructions" a.cwd both.cwd
 $vary ways.cwd 1 same sm__inst_executed 1.5 1 b.cwd
 $vary ways.cwd 1 same gpu__time_duration 0.1 1 ways.cwd
 judge "faster with more instructions" a.cwd ways.cwd
+$vary facts.cwd 1 same '' 1 0 "$C/facts.cwd"
+metric-eval gate --learn "$C/facts.cwd" "$C/facts.cwd" "$C/facts.cwd" -m launch__registers_per_thread -o facts.yaml
+judge "facts of launches" "$C/facts.cwd" facts.cwd facts.yaml; grep compared out.txt
 echo "== incomparable"
 reasons() { grep incomparable: out.txt | sed 's/^ *//' | cut -c1-110; }
 judge "another device" a.cwd "$C/nvtx_runs.cwd"; reasons
