@@ -37,8 +37,8 @@ __device__ inline void short_product(Bits a, Bits b, float *c, uint32_t depth, u
             const Bits &from = j / 2 ? b : a;
             uint32_t row = k + j % 2 * 16 + threadIdx.x / 16, at = (j / 2 ? left : top) / 2 + threadIdx.x % 16 * 4;
             uint4 v = *(const uint4 *)(from.from + row * from.pitch + at);
-            next[j / 2][j % 2] = make_uint4((v.x & 0x10001) * one, (v.y & 0x10001) * one, (v.z & 0x10001) * one,
-                                            (v.w & 0x10001) * one);
+            next[j / 2][j % 2] =
+                make_uint4((v.x & 0x10001) * one, (v.y & 0x10001) * one, (v.z & 0x10001) * one, (v.w & 0x10001) * one);
         }
         __syncthreads();
 #pragma unroll
@@ -243,8 +243,7 @@ __device__ inline float closeness(float distance)
 }
 
 // A column of the sums of how close pixels are to their neighbours above and below.
-template <typename Pixel, typename Close>
-__device__ inline void compare_lines(const Pixel *in, float *out, Close close)
+template <typename Pixel, typename Close> __device__ inline void compare_lines(const Pixel *in, float *out, Close close)
 {
     const Pixel *mine = in + blockIdx.y * kept * line + blockIdx.x * blockDim.x + threadIdx.x;
     float *left = out + blockIdx.y * kept * line + blockIdx.x * blockDim.x + threadIdx.x;

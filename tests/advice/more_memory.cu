@@ -73,6 +73,7 @@ static Case k55(
     [](const Memory &m) { k55b<<<sparse_rows / 256, 256>>>(m.in, m.in + words / 2, m.in, m.out); });
 
 constexpr uint32_t gathers = 1 << 25;
+constexpr uint32_t at_once = 1 << 18; // threads, so that each has as many items
 
 __device__ inline uint32_t far_place(uint32_t i)
 {
@@ -90,8 +91,8 @@ template <uint32_t place(uint32_t)> __device__ inline void gather(const uint32_t
 {
     uint32_t sum = 0;
 #pragma unroll 8
-    for (uint32_t i = thread(); i < gathers; i += threads())
-        sum += in[place(i)] >> 7;
+    for (uint32_t k = 0; k < gathers / at_once; k++)
+        sum += in[place(thread() + k * at_once)] >> 7;
     sum = __reduce_add_sync(0xffffffff, sum);
     if (threadIdx.x % 32 == 0)
         atomicAdd(out, sum);
@@ -108,8 +109,8 @@ __global__ void k56b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out
 }
 
 static Case k56(
-    "k56", [](const Memory &m) { k56a<<<m.sms * 8, 256>>>(m.in, m.out); },
-    [](const Memory &m) { k56b<<<m.sms * 8, 256>>>(m.in, m.out); });
+    "k56", [](const Memory &m) { k56a<<<at_once / 256, 256>>>(m.in, m.out); },
+    [](const Memory &m) { k56b<<<at_once / 256, 256>>>(m.in, m.out); });
 
 // A word within the 128 bytes of word i.
 __device__ inline uint32_t beside(uint32_t i, uint32_t index)
@@ -143,9 +144,9 @@ __global__ void k63b(const uint32_t *__restrict__ index, const float *__restrict
     sum_indexed<1>(index, in, out);
 }
 
-static Case k63( // 1024 blocks: every thread has 128 items
-    "k63", [](const Memory &m) { k63a<<<1024, 256>>>(m.in, m.numbers, (float *)m.out); },
-    [](const Memory &m) { k63b<<<1024, 256>>>(m.in, m.numbers, (float *)m.out); });
+static Case k63(
+    "k63", [](const Memory &m) { k63a<<<at_once / 256, 256>>>(m.in, m.numbers, (float *)m.out); },
+    [](const Memory &m) { k63b<<<at_once / 256, 256>>>(m.in, m.numbers, (float *)m.out); });
 
 constexpr uint32_t tree_nodes = words / 32;
 constexpr uint32_t queries = 32; // of each warp
@@ -307,7 +308,8 @@ template <bool in_turn> __device__ inline void visit_all(const uint4 *in, uint32
 {
     uint32_t sum = 0;
 #pragma unroll 4
-    for (uint32_t i = thread(); i < 2 * tiles * visits; i += threads()) {
+    for (uint32_t k = 0; k < 2 * tiles * visits / at_once; k++) {
+        uint32_t i = thread() + k * at_once;
         uint32_t v = i / 2, tile = in_turn ? v % tiles : v / visits, turn = in_turn ? v / tiles : v % visits;
         uint32_t sector = tile * tile_sectors + mix(turn * tiles + tile) % tile_sectors;
         uint4 x = in[sector * 2 + i % 2];
@@ -329,8 +331,8 @@ __global__ void k70b(const uint4 *__restrict__ in, uint32_t *__restrict__ out)
 }
 
 static Case k70(
-    "k70", [](const Memory &m) { k70a<<<m.sms * 8, 256>>>((const uint4 *)m.in, m.out); },
-    [](const Memory &m) { k70b<<<m.sms * 8, 256>>>((const uint4 *)m.in, m.out); });
+    "k70", [](const Memory &m) { k70a<<<at_once / 256, 256>>>((const uint4 *)m.in, m.out); },
+    [](const Memory &m) { k70b<<<at_once / 256, 256>>>((const uint4 *)m.in, m.out); });
 
 constexpr uint32_t planes = 16;
 constexpr uint32_t plane = words / 4 / planes; // of four words

@@ -1,4 +1,4 @@
-// A product of matrices on the multiply-add pipes: 128 x 128 results for each block of 256 threads, 8 x 8 for each thread.
+// A product of matrices on the multiply-add pipes: a block of 256 threads has 128 x 128 results, a thread 8 x 8.
 #pragma once
 #include "advice.cuh"
 

@@ -5,7 +5,7 @@ constexpr uint32_t heads = 32;
 constexpr uint32_t keys = 1 << 15; // of a head, each of 64 words
 
 // The weighted sum of the values of a head, `shares` blocks a head.
-__device__ inline void weigh_values(const uint32_t *in, uint32_t *out, uint32_t shares)
+template <uint32_t shares> __device__ inline void weigh_values(const uint32_t *in, uint32_t *out)
 {
     __shared__ uint32_t total[64];
     uint32_t head = blockIdx.x / shares, share = blockIdx.x % shares, column = threadIdx.x % 64, sum = 0;
@@ -13,8 +13,10 @@ __device__ inline void weigh_values(const uint32_t *in, uint32_t *out, uint32_t 
         total[threadIdx.x] = 0;
     __syncthreads();
 #pragma unroll 4
-    for (uint32_t k = share * 16 + threadIdx.x / 64; k < keys; k += shares * 16)
+    for (uint32_t j = 0; j < keys / shares / 16; j++) {
+        uint32_t k = (j * shares + share) * 16 + threadIdx.x / 64;
         sum += in[(head * keys + k) * 64 + column] * (k % 13);
+    }
     atomicAdd(total + column, sum);
     __syncthreads();
     if (threadIdx.x < 64)
@@ -23,12 +25,12 @@ __device__ inline void weigh_values(const uint32_t *in, uint32_t *out, uint32_t 
 
 __global__ void k57a(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
 {
-    weigh_values(in, out, 64);
+    weigh_values<64>(in, out);
 }
 
 __global__ void k57b(const uint32_t *__restrict__ in, uint32_t *__restrict__ out)
 {
-    weigh_values(in, out, 1);
+    weigh_values<1>(in, out);
 }
 
 static Case k57(
@@ -46,7 +48,7 @@ template <uint32_t block> __device__ inline void attract(const float *in, float 
         __syncthreads();
         part[threadIdx.x] = ((const float4 *)in)[first + threadIdx.x];
         __syncthreads();
-#pragma unroll 8
+#pragma unroll 4
         for (uint32_t k = 0; k < block; k++) {
             float4 v = part[k];
             float dx = v.x - x, dy = v.y - y;
@@ -167,11 +169,14 @@ static Case k60(
 
 using Sum = unsigned long long;
 
+constexpr uint32_t at_once = 1 << 18; // threads, so that each has as many words
+
 // Sums of 64 words that lie together.
 __global__ void k61a(const uint32_t *__restrict__ in, Sum *__restrict__ out)
 {
 #pragma unroll 4
-    for (uint32_t i = thread(); i < words; i += threads()) {
+    for (uint32_t k = 0; k < words / at_once; k++) {
+        uint32_t i = thread() + k * at_once;
         uint32_t sum = __reduce_add_sync(0xffffffff, in[i] >> 8);
         if (threadIdx.x % 32 == 0)
             atomicAdd(out + i / 64, (Sum)sum);
@@ -181,13 +186,15 @@ __global__ void k61a(const uint32_t *__restrict__ in, Sum *__restrict__ out)
 __global__ void k61b(const uint32_t *__restrict__ in, Sum *__restrict__ out)
 {
 #pragma unroll 4
-    for (uint32_t i = thread(); i < words; i += threads())
+    for (uint32_t k = 0; k < words / at_once; k++) {
+        uint32_t i = thread() + k * at_once;
         atomicAdd(out + i / 64, (Sum)(in[i] >> 8));
+    }
 }
 
 static Case k61(
-    "k61", [](const Memory &m) { k61a<<<1024, 256>>>(m.in, (Sum *)m.out); },
-    [](const Memory &m) { k61b<<<1024, 256>>>(m.in, (Sum *)m.out); });
+    "k61", [](const Memory &m) { k61a<<<at_once / 256, 256>>>(m.in, (Sum *)m.out); },
+    [](const Memory &m) { k61b<<<at_once / 256, 256>>>(m.in, (Sum *)m.out); });
 
 constexpr uint32_t bins = 4096;
 constexpr uint32_t samples = 1 << 21;
