@@ -239,7 +239,7 @@ constexpr uint32_t around = 9;  // lines that a result takes
 
 __device__ inline float closeness(float distance)
 {
-    return rsqrtf(1 + distance) * expf(distance * distance * -0.02f);
+    return __fmul_rn(rsqrtf(1 + distance), expf(distance * distance * -0.02f)); // rounded before it is added
 }
 
 // A column of the sums of how close pixels are to their neighbours above and below.
