@@ -217,7 +217,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
     }
     bool armed = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     c->running = false; /* nobody else is to end it */
-    if (armed && cw_collection_graph(c, id, call, call->symbolName)) {
+    if (armed && cw_collection_note(c, id, call, call->symbolName)) {
         c->launches[0].data.start_ns = b->began_ns;
         c->launches[0].data.end_ns = end_ns;
         c->launches[0].data.replay = CW_REPLAY_BATCH;
@@ -327,7 +327,7 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     if (obstacle)
         return obstacle;
     if (cw_collection_arm(c, CW_COLLECT_USER) &&
-        cw_collection_graph(c, id, call, cw_graph_launch_name(id, call, name))) {
+        cw_collection_note(c, id, call, cw_graph_launch_name(id, call, name))) {
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
         collect_graph(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);
     }

@@ -161,8 +161,7 @@ void cw_collection_report_skipped(struct cw_collection *c);
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
                           const char *name);
 /* The same for one whose return is not waited for. */
-bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
-                         const char *name);
+bool cw_collection_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name);
 /* A launch in the user range that is open: the range keeps the facts that all of its launches agree in. */
 void cw_collection_inside(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes its return; a launch that the driver refused is forgotten or, where its range was pushed, not wanted. False for

@@ -42,7 +42,7 @@ bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *ra
     return true;
 }
 
-bool cw_collection_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
+bool cw_collection_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
 {
     struct cw_driver_launch launch;
     if (c->count == cw_collections->at_once || !cw_inject_launch(&launch, id, call))
@@ -73,7 +73,7 @@ void cw_collection_inside(struct cw_collection *c, CUpti_CallbackId id, const CU
 bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
                           const char *name)
 {
-    bool noted = cw_collection_graph(c, id, call, name);
+    bool noted = cw_collection_note(c, id, call, name);
     c->pending += noted;
     return noted;
 }
