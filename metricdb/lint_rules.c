@@ -66,11 +66,21 @@ static enum cw_status check_missing(struct check *c, const struct cw_rule_missin
     return status;
 }
 
+/* Tells of a rule or a node that lacks a metric; NULL: it lacks none. */
+static void check_lack(const struct check *c, const char *what, const char *name, const char *lacks, const char *path,
+                       unsigned line, unsigned column)
+{
+    char message[600];
+    snprintf(message, sizeof message, "found the %s %.300s, which cannot be checked on %s: it lacks %.200s", what, name,
+             c->chip->name, lacks ? lacks : "");
+    if (lacks)
+        tell(c, CW_LINT_WARNING, "rule-lacks", path, line, column, message);
+}
+
 static enum cw_status check(struct check *c)
 {
     const struct cw_rules *rules;
     struct cw_error why = CW_ERROR_INIT;
-    char message[400];
     enum cw_status status = cw_rules_load(&rules, c->chip, NULL, NULL, c->arena, &why);
     if (status == CW_ERR_NOMEM)
         return cw_error_nomem(c->err);
@@ -81,11 +91,12 @@ static enum cw_status check(struct check *c)
     for (size_t i = 0; i < rules->missing_count && status == CW_OK; i++)
         status = check_missing(c, &rules->missing[i]);
     for (size_t i = 0; i < rules->rule_count && status == CW_OK; i++) {
-        const struct cw_rule *rule = &rules->rules[i];
-        snprintf(message, sizeof message, "found the rule %s, which cannot be checked on %s: it lacks %.200s", rule->id,
-                 c->chip->name, rule->lacks ? rule->lacks : "");
-        if (rule->lacks)
-            tell(c, CW_LINT_WARNING, "rule-lacks", rule->path, rule->line, rule->column, message);
+        const struct cw_rule *r = &rules->rules[i];
+        check_lack(c, "rule", r->id, r->lacks, r->path, r->line, r->column);
+    }
+    for (size_t i = 0; i < rules->limiter_count && status == CW_OK; i++) {
+        const struct cw_limiter *n = &rules->limiters[i];
+        check_lack(c, "node", n->path, n->lacks, n->file, n->line, n->column);
     }
     return status;
 }

@@ -251,9 +251,13 @@ static void read_nodes(struct load *l, const struct cw_yaml *nodes, const char *
         const struct cw_yaml *then = cw_yaml_get(&l->in, node, "then", false);
         const char *id = read_id(l, cw_yaml_get(&l->in, node, "id", true));
         const struct scope scope = {join(l, prefix, id, ".")};
-        struct cw_limiter limiter = {
-            .id = id, .title = filled(l, node, "title"), .path = join(l, above, *above ? " > " : "", id)};
-        limiter.depth = depth;
+        struct cw_limiter limiter = {.id = id,
+                                     .title = filled(l, node, "title"),
+                                     .path = join(l, above, *above ? " > " : "", id),
+                                     .depth = depth,
+                                     .file = l->in.source,
+                                     .line = node->line,
+                                     .column = node->column};
         if (l->in.status == CW_OK && strlen(scope.before) > CW_METRIC_NAME_MAX - LONGEST_NAME)
             cw_yaml_fail(&l->in, node, "found nodes with ids of %zu characters within one another, expected at most %d",
                          strlen(scope.before), CW_METRIC_NAME_MAX - LONGEST_NAME);

@@ -44,6 +44,8 @@ struct cw_limiter {
     uint32_t next;                 /* the first node behind it and all below it */
     uint32_t when, value;          /* CW_NONE for none */
     const char *lacks;             /* as of a rule */
+    const char *file;
+    unsigned line, column;
 };
 
 struct cw_rule_missing { /* a metric that the chip does not have */

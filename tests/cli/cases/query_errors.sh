@@ -14,4 +14,6 @@ query describe --chip GH100 --format csv sm__inst_executed 2>&1 | head -1
 query describe --chip GH100 --format xml sm__inst_executed 2>&1 | head -1
 printf 'schema: 1\nchip: X\nunits: {u: {}}\ndomains: {d: 1}\nraw_counters: {0x1: []}\ncounters: {u__bytes: {unit: u, dim: bytes, raw: [0x1]}}\nratios:\nthroughputs:\n' >x.yaml
 query lint --chip-file x.yaml 2>&1 | grep -vE 'set-metric|rule-lacks' | sed 's/[0-9]* warnings/N warnings/'
+# what advice cannot tell on such a chip, of rules and of the tree
+query lint --chip-file x.yaml 2>&1 | grep -E 'rule-lacks' | grep -E 'tail-wave|node (roof|latency > barrier),' | sed 's/^.*data.//'
 metric-query list --chip GH100 >/dev/full; echo "status $?"
