@@ -12,9 +12,11 @@ for type in counter ratio throughput; do
 done | sort | comm -23 - evaluated >lacking
 grep -vc '^metric$' evaluated
 wc -l <lacking
-# these names may be planned as well: each twentieth, for the sake of time
-grep -v '^metric$' evaluated | awk 'NR % 20 == 0' >names
-metric-config --chip GH100 --metrics-file names --no-native -o names.cwc && echo planned
+# these names may be planned as well, each hundredth also whole, which takes longer
+grep -v '^metric$' evaluated >names
+metric-config --chip GH100 --metrics-file names --prefer time --no-native -o names.cwc && echo planned
+awk 'NR % 100 == 0' names >some
+metric-config --chip GH100 --metrics-file some --no-native -o some.cwc && echo planned
 # what lacks are whole metrics without a formula: no counter is among them
 metric-query list --chip GH100 --type counter --all-submetrics | sort | comm -12 - lacking
 grep -v pct_of_peak lacking | sed 's/\.[a-z]*$//' | sort -u
