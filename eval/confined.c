@@ -13,7 +13,7 @@
 
 const bool cw_confined_limits_memory = !CW_ADDRESS_SANITIZED;
 
-enum { SLOWER = CW_ADDRESS_SANITIZED ? 10 : 1, PIECE = 1 << 16 };
+enum { SLOWER = CW_ADDRESS_SANITIZED ? 4 : 1, PIECE = 1 << 16 };
 
 /* ---- the child -------------------------------------------------------------------------------------------------- */
 
