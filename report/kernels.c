@@ -379,6 +379,7 @@ static void put_values(FILE *out, const struct cw_result *r, uint32_t row)
 static void put_group(FILE *out, const struct cw_group *g)
 {
     cw_put_text(out, "{\"name\":", g->name);
+    cw_put_short(out, ",\"short\":", g->name);
     cw_put_count(out, ",\"launches\":", g->count);
     cw_put_count(out, ",\"timed\":", g->timed);
     cw_put_number(out, ",\"total\":", g->total);

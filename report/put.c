@@ -5,12 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
+
+enum { SHORT_COLUMNS = 64 };
 
 void cw_put_text(FILE *out, const char *before, const char *text)
 {
     fputs(before, out);
     cw_text_put(out, CW_TEXT_JSON, text);
+}
+
+void cw_put_short(FILE *out, const char *before, const char *name)
+{
+    char text[CW_SHORT_SIZE];
+    cw_put_text(out, before, cw_shorten(name, SHORT_COLUMNS, text));
 }
 
 void cw_put_number(FILE *out, const char *before, double value)

@@ -7,6 +7,8 @@
 
 /* Each prints `before`, which is ours, and then the value. A number has nine digits; what is none is null. */
 void cw_put_text(FILE *out, const char *before, const char *text);
+/* The name of a kernel as lists and charts have it (base/shorten.h). */
+void cw_put_short(FILE *out, const char *before, const char *name);
 void cw_put_number(FILE *out, const char *before, double value);
 void cw_put_count(FILE *out, const char *before, uint64_t value);
 void cw_put_size(FILE *out, const char *before, const uint32_t size[3]);

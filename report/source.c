@@ -165,6 +165,7 @@ static void put_line(struct listing *l, size_t i)
 {
     const struct line *line = &l->lines[i];
     cw_put_text(l->out, i ? ",\n{\"function\":" : "\n{\"function\":", line->at->name);
+    cw_put_short(l->out, ",\"short\":", line->at->name);
     cw_put_text(l->out, ",\"symbol\":", line->at->function);
     if (line->file != UINT32_MAX)
         cw_put_count(l->out, ",\"file\":", line->file);

@@ -70,7 +70,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Two lists: the texts that spans have, each once, and for each span which of them. */
+/* Two lists: the texts that spans have, each once, and for each span which of them. Names stand there short, too. */
 static bool put_words(FILE *out, const struct spans *s, bool nvtx)
 {
     struct word *words = calloc(s->count + 1, sizeof *words);
@@ -89,6 +89,11 @@ static bool put_words(FILE *out, const struct spans *s, bool nvtx)
             cw_put_text(out, next++ ? "," : "", words[i].text);
         number[words[i].at] = next - 1;
     }
+    if (!nvtx)
+        fputs("],\"shorts\":[", out);
+    for (size_t i = 0; i < s->count && !nvtx; i++)
+        if (!i || number[words[i - 1].at] != number[words[i].at])
+            cw_put_short(out, i ? "," : "", words[i].text);
     fputs(nvtx ? "],\"nvtx\":[" : "],\"name\":[", out);
     for (size_t i = 0; i < s->count; i++)
         cw_put_count(out, i ? "," : "", number[i]);

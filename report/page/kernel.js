@@ -1,28 +1,6 @@
 "use strict";
 // One kernel in full.
 
-// The function's own name and the begin of its template arguments: without what it returns, parameters and namespaces.
-function shortName(name) {
-  let text = name.slice(0, 400), depth = 0, end = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if (c === "<") depth++;
-    else if (c === ">") depth--;
-    else if (c === "(" && depth === 0 && i > 0 && !text.startsWith("(anonymous", i)) { end = i; break; }
-  }
-  text = text.slice(0, end);
-  depth = 0;
-  let start = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if (c === "<") depth++;
-    else if (c === ">") depth--;
-    else if (depth === 0 && (c === " " || (c === ":" && text[i + 1] === ":"))) start = c === " " ? i + 1 : i + 2;
-  }
-  text = text.slice(start) || name;
-  return text.length > 64 ? `${text.slice(0, 63)}…` : text;
-}
-
 const panel = (title, ...content) => {
   const shown = content.flat().filter(Boolean);
   return shown.length ? make("section", {class: "panel"}, make("h3", {}, title), shown) : null;
@@ -113,7 +91,7 @@ function sampleTable(source, of) {
     {title: "Line", value: l => placeOf(source, l)},
     {title: "Code", wide: true, value: l => textOf(source, l), cell: l => make("code", {class: "code"}, textOf(source, l).trim())},
     {title: "Waited for", value: reasons},
-    {title: "Function", value: l => shortName(l.function)},
+    {title: "Function", wide: true, value: l => l.function, cell: nameCell},
   ]});
 }
 
@@ -124,7 +102,7 @@ function sassTable(source, of) {
     {title: "Line", value: l => placeOf(source, l)},
     {title: "Code", wide: true, value: l => textOf(source, l), cell: l => make("code", {class: "code"}, textOf(source, l).trim())},
     ...shown.map(w => ({title: source.whats[w].replace(/^smsp__sass_/, ""), hint: source.whats[w], number: true, value: l => value(l, w), cell: l => count(value(l, w))})),
-    {title: "Function", value: l => shortName(l.function)},
+    {title: "Function", wide: true, value: l => l.function, cell: nameCell},
   ], sorted: 2});
 }
 
@@ -171,7 +149,7 @@ function kernelPage(kernel) {
   const near = i => kernels[i] ? make("a", {href: `#kernel=${i}`}, i < kernel.index ? "← previous" : "next →") : null;
   const same = l => l.symbol === kernel.function || l.function === kernel.name;
   return make("div", {}, make("p", {class: "tools"}, make("a", {href: "#kernels"}, "All kernels"), " ", near(kernel.index - 1), " ", near(kernel.index + 1)),
-    make("h2", {class: "name"}, shortName(kernel.name)), make("p", {class: "quiet name"}, kernel.name),
+    make("h2", {class: "name"}, breakable(kernel.short)), kernel.short === kernel.name ? null : make("p", {class: "quiet name"}, kernel.name),
     summary(kernel),
     make("div", {class: "columns"}, panel("What limits it", limiterPath(kernel)), panel("What to change", findings(kernel)),
       panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("What warps waited for", stalls(kernel))),

@@ -39,7 +39,7 @@ function topFindings() {
     {title: "Saves", number: true, value: x => x.saved, cell: x => formatTime(x.saved)},
     {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total, list[0].saved / data.total)},
     {title: "Finding", wide: true, value: x => x.f.title},
-    {title: "Kernel", value: x => shortName(x.kernel.name)},
+    {title: "Kernel", wide: true, value: x => x.kernel.name, cell: x => nameCell(x.kernel)},
   ]});
 }
 
@@ -59,7 +59,7 @@ function notices() {
     const devices = c => [...new Set(c.devices.map(d => d.attributes.name || ""))].sort().join(", ");
     if (devices(data.baseline) !== devices(mainCapture)) list.push(`The baseline ran on another device: ${devices(data.baseline)}.`);
     if (data.baseline.database !== mainCapture.database) list.push("The baseline was planned with another version of the database.");
-    if (data.gone) list.push(`Kernels of the baseline that are no more: ${data.gone.slice(0, 8).map(k => shortName(k.name)).join(", ")}${data.gone.length > 8 ? ", ..." : ""} (${formatTime(d3.sum(data.gone, k => k.total))}).`);
+    if (data.gone) list.push(`Kernels of the baseline that are no more: ${data.gone.slice(0, 8).map(k => k.short).join(", ")}${data.gone.length > 8 ? ", ..." : ""} (${formatTime(d3.sum(data.gone, k => k.total))}).`);
   }
   return list.length ? make("ul", {class: "notices"}, list.map(text => make("li", {}, text))) : null;
 }
@@ -68,7 +68,7 @@ function overview() {
   const first = kernels.find(k => rooflinePoints(k).length);
   return make("div", {}, glance(), notices(), panel("What would save most", topFindings()),
     panel("Where the time goes", shareBar()),
-    first ? panel(`Roofline: ${shortName(first.name)}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
+    first ? panel(`Roofline: ${first.short}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
     !kernels.length ? sourcePanels() : null);
 }
 
@@ -78,7 +78,7 @@ function shareBar() {
   if (!shown.length) return null;
   const part = (k, i) => {
     const link = make("a", {href: `#kernel=${k.index}`, title: `${k.name}: ${formatTime(k.total)}, ${percent(k.total / data.total)}`, class: `share c${i % 7 + 1}`},
-      make("span", {}, shortName(k.name)));
+      make("span", {}, k.short));
     link.style.flexGrow = String(k.total / data.total * 1000);
     return link;
   };
@@ -115,7 +115,7 @@ function kernelTable() {
     {title: "First finding", wide: true, value: k => found(k) ? found(k).title : "", cell: k => found(k)
       ? make("span", {}, found(k).gain > 0 ? make("span", {class: "gain"}, `−${percent(found(k).gain)} `) : null, found(k).title) : ""});
   columns.push({title: "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
-    make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, shortName(k.name)), make("small", {}, ` ${size(k.grid)} × ${size(k.block)}`))});
+    make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), make("small", {}, ` ${size(k.grid)} × ${size(k.block)}`))});
   return make("div", {}, notices(), sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }}));
 }
 
@@ -157,7 +157,7 @@ function show() {
   if (!made.has(key)) made.set(key, kernel ? kernelPage(kernel) : tab.make());
   byId("main").replaceChildren(made.get(key));
   for (const t of tabs) t.element.setAttribute("aria-current", t === tab ? "page" : "false");
-  document.title = `${kernel ? shortName(kernel.name) : tab.title} – ${data.title}`;
+  document.title = `${kernel ? kernel.short : tab.title} – ${data.title}`;
   window.scrollTo(0, 0);
   if (byId("explain").open) byId("explain").close();
   if (kernel && metricByName.has(metric)) explain(kernel, metricByName.get(metric));

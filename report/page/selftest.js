@@ -51,7 +51,7 @@ async function selftest() {
       });
       if (outside) check(`the roofline of kernel ${i} holds its points`, false);
       if (document.querySelector("main circle.own") && !document.querySelector("main line.roof.own")) check(`the roofline of kernel ${i} has its roof`, false);
-      if (!byId("main").textContent.includes(shortName(kernels[i].name))) check(`the page of kernel ${i} has its name`, false);
+      if (!byId("main").textContent.includes(kernels[i].short)) check(`the page of kernel ${i} has its name`, false);
     }
     const value = document.querySelector("main .value");
     if (value) {
@@ -76,7 +76,7 @@ async function selftest() {
     check("the timeline is drawn", canvas.width > 100 && canvas.height > 10);
     check("plus zooms it", axis.textContent !== before);
     const nvtx = timelines[0].launches.nvtx_names || [], names = new Set(nvtx.concat(nvtx.flatMap(path => path.split("/"))));
-    const said = new Set([...timelines[0].launches.names.map(shortName), ...names, "range"]);
+    const said = new Set([...timelines[0].launches.shorts, ...names, "range"]);
     check("boxes have whole names", canvas.labels.every(label => said.has(label)));
     const t = timelines.find(x => x.series && x.series.length);
     if (t) {

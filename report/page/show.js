@@ -31,6 +31,12 @@ function make(tag, properties, ...children) {
   return element;
 }
 
+// A name with places where a line may end.
+const breakable = name => name.split(/(?<=[_<,:])(?![_<,:])/).flatMap((part, i) => i ? [make("wbr"), part] : [part]);
+
+// The short name of a kernel or of a line's function; the whole of it under the pointer.
+const nameCell = of => make("span", {title: of.name || of.function}, breakable(of.short));
+
 // ---- numbers ------------------------------------------------------------------------------------------------------
 
 const missing = "–";

@@ -207,8 +207,7 @@ function drawTimeline(timeline, ranges) {
       const from = scale(launches.start[i]), to = scale(launches.start[i] + launches.length[i]);
       if (to < 0 || from > width || (to < covered + 0.5 && to - from < 1)) continue;
       covered = Math.max(covered, to);
-      const name = launches.names[launches.name[i]];
-      box(context, from, to, y, row.height, name ? shortName(name) : (paths && paths[i]) || "range");
+      box(context, from, to, y, row.height, launches.shorts[launches.name[i]] || (paths && paths[i]) || "range");
     }
   }
 
