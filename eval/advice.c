@@ -298,3 +298,8 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
     }
     return status == CW_OK ? sum_up(&a, kernels) : status;
 }
+
+const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel)
+{
+    return kernel->finding_count && kernel->findings[0].gain > 0 ? kernel->findings : NULL;
+}

@@ -54,6 +54,9 @@ struct cw_advice_kernel {
     const struct cw_rule *const *unchecked;   /* for lack of metrics in the capture; not those of all kernels */
 };
 
+/* Findings that would save less of a kernel's time are not told, unless other is asked for. */
+#define CW_ADVICE_LEAST_GAIN 0.05
+
 struct cw_advice {
     const struct cw_rules *rules;
     const struct cw_groups *groups;
@@ -70,6 +73,9 @@ struct cw_advice {
  * rules' chip. All lives in `arena` and in what is given. CW_ERR_NOMEM alone. */
 enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules, const struct cw_groups *groups,
                          double least, struct cw_arena *arena, struct cw_error *err);
+
+/* What lists say beside a kernel: the finding that saves most of its time. NULL where none does: a note saves nothing. */
+const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel);
 
 enum { CW_ADVICE_LINES = 3 };
 /* Adds to each finding the source lines, at most CW_ADVICE_LINES, on which most PC samples wait for what its rule is

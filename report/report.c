@@ -11,9 +11,6 @@
 #include "report/source.h"
 #include "report/timeline.h"
 
-/* Findings that would save less of a kernel's time are not told. */
-static const double LEAST_GAIN = 0.05;
-
 struct writing {
     FILE *page, *out; /* the file, and the stream into it for JSON */
     const struct cw_report *report;
@@ -98,7 +95,7 @@ static enum cw_status put_advice(struct writing *w)
         fputs("null", w->out);
         return CW_OK;
     }
-    enum cw_status status = cw_advise(&advice, r->rules, &w->kernels.groups, LEAST_GAIN, r->arena, w->err);
+    enum cw_status status = cw_advise(&advice, r->rules, &w->kernels.groups, CW_ADVICE_LEAST_GAIN, r->arena, w->err);
     for (size_t i = 0; i < r->capture_count && status == CW_OK; i++)
         if (r->captures[i].data->schema.profiler == CW_PROFILER_PC)
             status = cw_advice_add_lines(&advice, r->captures[i].instructions, r->arena, w->err);

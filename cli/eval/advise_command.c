@@ -134,6 +134,6 @@ int cw_eval_advise(int argc, char **argv)
         "and the numbers that show it. \"metric-config --for-advice\" plans what the rules need.\v"
         "Example:\n  metric-eval advise run.cwd\n  metric-eval advise run.cwd --with hot.cwd --range gemm\n"
         "  metric-eval advise run.cwd --format json"};
-    struct advise options = {.request.run = advise, .least = 0.05};
+    struct advise options = {.request.run = advise, .least = CW_ADVICE_LEAST_GAIN};
     return cw_eval_command(&usage, argc, argv, &options.request);
 }

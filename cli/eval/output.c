@@ -94,7 +94,6 @@ enum cw_status cw_eval_write_samples(struct cw_eval_run *r)
 /* ---- ranges, and groups of them --------------------------------------------------------------------------------- */
 
 enum { LIST_TOP = 30 }; /* lines of a list for people */
-static const double LEAST_GAIN = 0.05;
 
 /* Evaluates what is asked for on the rows. */
 static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows)
@@ -151,7 +150,7 @@ static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *
     enum cw_status status =
         made ? cw_rules_load(&rules, r->result.chip, r->chip->folder, NULL, r->arena, &wrong) : cw_error_nomem(&wrong);
     if (status == CW_OK)
-        status = cw_advise(made, rules, groups, LEAST_GAIN, r->arena, &wrong);
+        status = cw_advise(made, rules, groups, CW_ADVICE_LEAST_GAIN, r->arena, &wrong);
     if (status == CW_ERR_NOMEM)
         return cw_error_nomem(r->err);
     if (status != CW_OK && r->chip->tell)

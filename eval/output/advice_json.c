@@ -111,6 +111,16 @@ static void put_limiter(FILE *out, const struct cw_advice_kernel *k)
     fputc(']', out);
 }
 
+static void put_first(FILE *out, const struct cw_advice_kernel *k)
+{
+    const struct cw_advice_finding *first = cw_advice_first(k);
+    put_key(out, "first_finding");
+    if (first)
+        cw_text_put(out, CW_TEXT_JSON, first->rule->id);
+    else
+        fputs("null", out);
+}
+
 static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struct cw_advice_kernel *k)
 {
     bool enough = true;
@@ -125,6 +135,7 @@ static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struc
     put_number(out, "share", k->group->total / view->advice->groups->total);
     put_number(out, "duration_ns", k->group->mean);
     put_limiter(out, k);
+    put_first(out, k);
     fputs(", \"findings\": [", out);
     for (size_t i = 0; i < k->finding_count; i++) {
         fputs(i ? ",\n  " : "\n  ", out);

@@ -170,17 +170,17 @@ static enum cw_status find_repeated(const struct cw_output_rows *rows, bool *rep
 /* The last step of "latency > barrier", but all of "roof > dram", and "uncoalesced-global 84%". */
 static void put_advice(const struct cw_advice_kernel *kernel, struct line *line)
 {
-    const struct cw_advice_finding *first = kernel->findings;
+    const struct cw_advice_finding *first = cw_advice_first(kernel);
     const char *last = strncmp(kernel->limiter, "roof", 4) == 0 ? NULL : strrchr(kernel->limiter, '>');
     cw_text_format(line->limiter, sizeof line->limiter, "%s",
                    last               ? last + 1 + strspn(last + 1, " ")
                    : *kernel->limiter ? kernel->limiter
                                       : "-");
     line->finding[0] = 0;
-    if (kernel->finding_count && first->gain > 0)
+    if (first)
         cw_text_format(line->finding, sizeof line->finding, "%s %.0f%%", first->rule->id, 100 * first->gain);
     else
-        cw_text_format(line->finding, sizeof line->finding, "-"); /* a note is no finding that saves time */
+        cw_text_format(line->finding, sizeof line->finding, "-");
 }
 
 static void look_for_advice(struct list *l)
@@ -189,7 +189,7 @@ static void look_for_advice(struct list *l)
     for (uint32_t i = 0; rows->advice && i < rows->count; i++) {
         const struct cw_advice_kernel *kernel = &rows->advice->kernels[rows->rows[i]];
         l->limiters = l->limiters || *kernel->limiter;
-        l->findings = l->findings || (kernel->finding_count && kernel->findings[0].gain > 0);
+        l->findings = l->findings || cw_advice_first(kernel);
     }
 }
 

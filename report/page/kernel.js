@@ -19,6 +19,9 @@ function limiterPath(kernel) {
     make("p", {class: "quiet"}, `Confidence: ${a.confidence}.`));
 }
 
+// What a finding would save, in whole percent as in the terminal.
+const gainText = f => make("span", {class: "gain", title: "of the kernel's time"}, `−${Math.round(100 * f.gain)} %`);
+
 function evidence(kernel, e) {
   const metric = metricByName.get(e.metric);
   const value = metric !== undefined ? valueButton(kernel, metric)
@@ -28,7 +31,7 @@ function evidence(kernel, e) {
 
 function finding(kernel, f) {
   return make("article", {class: "finding"},
-    make("h4", {}, f.gain > 0 ? make("span", {class: "gain", title: "of the kernel's time"}, `−${percent(f.gain)}`) : null, ` ${f.title} `,
+    make("h4", {}, f.gain > 0 ? gainText(f) : null, ` ${f.title} `,
       make("small", {}, f.rule)),
     make("p", {}, f.text), f.fix ? make("p", {}, make("strong", {}, "To do: "), f.fix) : null,
     f.lines.length ? make("p", {}, make("strong", {}, "Lines: "), f.lines.map((l, i) =>

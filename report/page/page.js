@@ -98,9 +98,12 @@ function limitedBy(kernel) {
   return `${parts[0]}: ${title[0].toLowerCase()}${title.slice(1)}`;
 }
 
+// The finding that saves most of a kernel's time, as lists of metric-eval have it.
+const found = k => k.advice && k.advice.findings.find(f => f.rule === k.advice.first_finding);
+const foundCell = f => make("span", {}, make("strong", {}, f.rule), " ", gainText(f), make("small", {class: "under"}, f.title));
+
 function kernelTable() {
   const greatest = d3.max(kernels, k => k.total / data.total);
-  const found = k => k.advice && k.advice.findings[0];
   const columns = [
     {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
     {title: "Share", number: true, value: k => k.total / data.total, cell: k => shareCell(k.total / data.total, greatest)},
@@ -112,8 +115,8 @@ function kernelTable() {
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
   if (advice) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => `${limitedBy(k)} ${k.advice && k.advice.limiter || ""}`, cell: k =>
       make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limitedBy(k))},
-    {title: "First finding", wide: true, value: k => found(k) ? found(k).title : "", cell: k => found(k)
-      ? make("span", {}, found(k).gain > 0 ? make("span", {class: "gain"}, `−${percent(found(k).gain)} `) : null, found(k).title) : ""});
+    {title: "First finding", wide: true, hint: "what would save most of the kernel's time", value: k => found(k) ? -found(k).gain : 0,
+      text: k => found(k) ? `${found(k).rule} ${found(k).title}` : "", cell: k => found(k) ? foundCell(found(k)) : missing});
   columns.push({title: "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
     make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), make("small", {}, ` ${size(k.grid)} × ${size(k.block)}`))});
   return make("div", {}, notices(), sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }}));
