@@ -47,6 +47,7 @@ static void add_span(struct spans *s, const struct span *span)
     s->items[s->count++] = *span;
 }
 
+/* As they began; of too many, those that took longest. */
 static void order_spans(struct spans *s)
 {
     if (s->count > MOST_LAUNCHES) {
@@ -103,15 +104,23 @@ static bool put_words(FILE *out, const struct spans *s, bool nvtx)
     return true;
 }
 
-static bool put_spans(FILE *out, const struct spans *s, uint64_t origin, bool nvtx)
+/* When each began and how long it took. */
+static void put_lengths(FILE *out, const struct spans *s, uint64_t origin)
 {
-    fputs(",\n\"launches\":{\"start\":[", out);
+    fputs("{\"start\":[", out);
     for (size_t i = 0; i < s->count; i++)
         cw_put_number(out, i ? "," : "", (double)s->items[i].start_ns - (double)origin);
     fputs("],\"length\":[", out);
     for (size_t i = 0; i < s->count; i++)
         cw_put_count(out, i ? "," : "", s->items[i].end_ns - s->items[i].start_ns);
-    fputs("],\"lane\":[", out);
+    fputs("]", out);
+}
+
+static bool put_spans(FILE *out, const struct spans *s, uint64_t origin, bool nvtx)
+{
+    fputs(",\n\"launches\":", out);
+    put_lengths(out, s, origin);
+    fputs(",\"lane\":[", out);
     for (size_t i = 0; i < s->count; i++)
         cw_put_count(out, i ? "," : "", s->items[i].lane);
     fputs("]", out);
@@ -237,12 +246,33 @@ static bool put_series(FILE *out, const struct sampling *s, uint32_t metric)
     return data != NULL;
 }
 
+/* Where no samples are: a sample ends before the next begins, by more than half of its own length. */
+static bool put_gaps(FILE *out, const struct sampling *s)
+{
+    const struct cw_pm_data *pm = &s->r->data->pm;
+    struct spans gaps;
+    if (!begin_spans(&gaps, s->count))
+        return false;
+    for (uint32_t i = 0; i + 1 < s->count; i++) {
+        const uint64_t start = pm->start_ns[s->rows[i]], end = pm->end_ns[s->rows[i]];
+        const uint64_t next = pm->start_ns[s->rows[i + 1]];
+        if (next > end && next - end > (end - start) / 2)
+            add_span(&gaps, &(struct span){.start_ns = end, .end_ns = next});
+    }
+    order_spans(&gaps);
+    fputs(",\"gaps\":", out);
+    put_lengths(out, &gaps, s->start_ns);
+    fputs("}", out);
+    free(gaps.items);
+    return true;
+}
+
 static bool put_samples(FILE *out, const struct sampling *s)
 {
     cw_put_count(out, ",\"samples\":", s->count);
     cw_put_count(out, ",\"per\":", s->per);
     cw_put_count(out, ",\"series_left\":", s->r->metric_count - s->series);
-    bool enough = put_times(out, s);
+    bool enough = put_times(out, s) && put_gaps(out, s);
     fputs(",\"series\":[", out);
     for (uint32_t m = 0; m < s->series && enough; m++)
         enough = put_series(out, s, m);
@@ -273,6 +303,7 @@ static bool put_device(FILE *out, const struct cw_report_capture *c, uint32_t de
         const char *name = cw_device_attribute(&c->data->devices[device], "name");
         order_spans(&spans);
         put_start(out, c, (*count)++, s.start_ns, s.end_ns);
+        cw_put_count(out, ",\"dropped\":", pm->launches_dropped);
         cw_put_count(out, ",\"device\":", c->data->devices[device].index);
         cw_put_text(out, ",\"model\":", name ? name : "");
         enough = put_samples(out, &s) && put_spans(out, &spans, s.start_ns, false);

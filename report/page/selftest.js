@@ -78,6 +78,19 @@ async function selftest() {
     const nvtx = timelines[0].launches.nvtx_names || [], names = new Set(nvtx.concat(nvtx.flatMap(path => path.split("/"))));
     const said = new Set([...timelines[0].launches.shorts, ...names, "range"]);
     check("boxes have whole names", canvas.labels.every(label => said.has(label)));
+    const told = (at, down) => {
+      canvas.dispatchEvent(Object.defineProperties(new MouseEvent("mousemove"), {offsetX: {value: at}, offsetY: {value: down}}));
+      return canvas.title;
+    };
+    canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true}));
+    await new Promise(done => setTimeout(done, 400));
+    const {gaps, span} = timelines[0], hole = gaps && gaps.start.findIndex((_, i) => gaps.length[i] > span / 8);
+    if (hole >= 0) {
+      const at = (gaps.start[hole] + gaps.length[hole] / 2) / span * canvas.clientWidth;
+      check("a gap between samples says what it is", told(at, 30).startsWith("no samples: ") && canvas.holes.some(label => label.startsWith("no samples: ")));
+      check("a sample beside it does not", told(2, 30).includes(" at "));
+    }
+    if (gaps && timelines[0].launches.start.length) check("time without kernels says so", canvas.holes.some(label => label.startsWith("no kernel")));
     const t = timelines.find(x => x.series && x.series.length);
     if (t) {
       const levels = pyramid(t.series[0], t.per), all = extent(levels, 0, levels[0].least.length);

@@ -57,6 +57,24 @@ function extent(levels, from, to) {
 
 const unpack = (series, value) => series.low + (series.high - series.low) * value / (absent - 1);
 
+// Where none of some intervals is; they are in the order of their starts.
+function holesOf({start, length}, span) {
+  const holes = [];
+  let at = 0;
+  start.forEach((from, i) => {
+    if (from > at) holes.push({start: at, end: Math.min(from, span)});
+    at = Math.max(at, from + length[i]);
+  });
+  if (span > at) holes.push({start: at, end: span});
+  return holes.filter(hole => hole.end > hole.start);
+}
+
+// The one of some holes, in their order, that a time is in.
+function holeAt(holes, time) {
+  const hole = holes[d3.bisector(h => h.start).right(holes, time) - 1];
+  return hole && time < hole.end ? hole : null;
+}
+
 // NVTX ranges: launches that follow one another under the same path are one, a lane for each depth.
 function nvtxLanes(launches, paths) {
   const lanes = [];
@@ -99,6 +117,15 @@ const palette = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+// Thin slanted lines, as a pattern to fill with.
+function stripes(context) {
+  const tile = make("canvas", {width: 6, height: 6}), line = tile.getContext("2d");
+  line.strokeStyle = colour("--line");
+  [[-1, 1, 1, -1], [0, 6, 6, 0], [5, 7, 7, 5]].forEach(([x1, y1, x2, y2]) => { line.moveTo(x1, y1); line.lineTo(x2, y2); });
+  line.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
 function textHash(text) {
   let hash = 0;
   for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
@@ -112,6 +139,9 @@ function drawTimeline(timeline, ranges) {
   const paths = launches.nvtx ? launches.nvtx.map(n => launches.nvtx_names[n]) : nvtxOf(timeline, ranges);
   const nvtx = paths ? nvtxLanes(launches, paths) : [];
   const lanes = [...new Set(launches.lane)].sort((a, b) => a - b).slice(0, 12);
+  const gaps = timeline.gaps ? timeline.gaps.start.map((start, i) => ({start, end: start + timeline.gaps.length[i]})) : [];
+  const idle = launches.start.length ? holesOf(launches, timeline.span) : [];
+  const idleText = timeline.series ? launches.left || timeline.dropped ? "no kernel of those recorded" : "no kernel of the program" : "nothing counted";
   const chosen = new Set((timeline.series || []).map((_, i) => i).filter(i => timeline.series[i].high > timeline.series[i].low).slice(0, 5));
   const canvas = make("canvas", {tabIndex: 0, role: "img", "aria-label": "Timeline. Arrow keys pan, plus and minus zoom, Home shows all."});
   const axis = d3.create("svg").attr("class", "axis time");
@@ -140,6 +170,7 @@ function drawTimeline(timeline, ranges) {
     const first = view(0), last = view(width);
     for (let p = 0; p < width; p++) {
       let from = indexAt(first + (last - first) * p / width), to = indexAt(first + (last - first) * (p + 1) / width);
+      if (to === from && holeAt(gaps, first + (last - first) * (p + 0.5) / width)) continue;
       if (to === from) { from = Math.max(0, from - 1); to = from + 1; } // between two samples: the one before
       const found = extent(levels, from, Math.min(to, times.length));
       if (!found) continue;
@@ -175,6 +206,26 @@ function drawTimeline(timeline, ranges) {
     context.restore();
   }
 
+  // Holes as stripes, with a text that says what is not there, where it fits.
+  function drawHoles(context, scale, holes, row, y, text) {
+    context.fillStyle = stripes(context);
+    for (const hole of holes) {
+      const left = Math.max(0, scale(hole.start)), right = Math.min(width, scale(hole.end));
+      if (right - left > 2) context.fillRect(left, y + 1, right - left, row.height - 3);
+    }
+    for (const hole of holes) {
+      const left = Math.max(0, scale(hole.start)), right = Math.min(width, scale(hole.end));
+      const label = `${text}: ${formatTime(hole.end - hole.start)}`, own = right - left > 60 ? context.measureText(label).width : Infinity;
+      if (own + 12 > right - left) continue;
+      const middle = (left + right) / 2;
+      context.fillStyle = colour("--panel");
+      context.fillRect(middle - own / 2 - 4, y + row.height / 2 - 8, own + 8, 15);
+      context.fillStyle = colour("--quiet");
+      context.fillText(label, middle - own / 2, y + row.height / 2 + 4);
+      canvas.holes.push(label);
+    }
+  }
+
   function draw() {
     const context = canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
     const list = rows(), height = top + d3.sum(list, r => r.height + gutter / 2);
@@ -187,10 +238,13 @@ function drawTimeline(timeline, ranges) {
     context.font = "11px system-ui, sans-serif";
     context.clearRect(0, 0, width, height);
     canvas.labels = [];
+    canvas.holes = [];
     let y = top;
     for (const row of list) {
       row.y = y;
+      if (row.kind === "series") drawHoles(context, scale, gaps, row, y, "no samples");
       if (row.kind === "series") drawSeries(context, view, row, y);
+      if (row.kind === "launches" && row.lane === lanes[0]) drawHoles(context, scale, idle, row, y, idleText);
       if (row.kind === "launches") drawLaunches(context, scale, row, y);
       if (row.kind === "nvtx") row.items.forEach(i => box(context, scale(i.start), scale(i.end), y, row.height, i.name));
       y += row.height + gutter / 2;
@@ -220,6 +274,8 @@ function drawTimeline(timeline, ranges) {
       const item = row.items.find(i => time >= i.start && time <= i.end);
       return item && {text: `${item.name}: ${formatTime(item.end - item.start)} from ${formatTime(item.start)}`};
     }
+    const hole = holeAt(row.kind === "series" ? gaps : row.kind === "launches" ? idle : [], time);
+    if (hole) return {text: `${row.kind === "series" ? "no samples" : idleText}: ${formatTime(hole.end - hole.start)} from ${formatTime(hole.start)}`};
     if (row.kind === "series") {
       const i = Math.max(0, indexAt(time + 1e-9) - 1), found = extent(pyramid(row.series, timeline.per), i, i + 1);
       if (!found) return null;
@@ -254,7 +310,7 @@ function drawTimeline(timeline, ranges) {
   }
 
   canvas.addEventListener("keydown", key);
-  canvas.addEventListener("mousemove", e => { const told = tell(e.offsetX, e.offsetY); said.textContent = told ? told.text : ""; });
+  canvas.addEventListener("mousemove", e => { const told = tell(e.offsetX, e.offsetY); said.textContent = canvas.title = told ? told.text : ""; });
   canvas.addEventListener("click", e => { const told = tell(e.offsetX, e.offsetY); if (told && told.kernel) location.hash = `kernel=${told.kernel.index}`; });
   d3.select(canvas).call(zoom);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
@@ -268,6 +324,8 @@ function drawTimeline(timeline, ranges) {
   if (timeline.series_left) notes.push(`${plural(timeline.series_left, "metric")} more are in the capture.`);
   if (launches.left) notes.push(`The ${plural(launches.left, "shortest launch")} are left out.`.replace("launchs", "launches"));
   if (nvtx.length && !launches.nvtx) notes.push("NVTX ranges are those of the capture of ranges: of the same launches, by their order.");
+  if (timeline.series && !launches.start.length) notes.push("No kernel launches were recorded.");
+  if (!timeline.series && idle.length) notes.push("Where nothing is counted, other work runs, or the counting itself takes time: the times between launches are not those of the program alone.");
   const place = make("div", {class: "canvas"}, canvas);
   new ResizeObserver(() => requestAnimationFrame(resize)).observe(place);
   return make("section", {class: "timeline"},
