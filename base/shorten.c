@@ -50,14 +50,16 @@ static char *find_parameters(char *text)
     return found;
 }
 
-/* Without the parameters, and without the returned type, which a blank ends. What has no parameters is no function. */
-static void drop_signature(char *text)
+/* Without the parameters, and without the returned type, which a blank ends. What has no parameters is no function,
+ * unless its end is cut off. */
+static void drop_signature(char *text, bool is_cut)
 {
     char *end = find_parameters(text), *start = text;
     int depth = 0;
-    if (!end)
+    if (end)
+        *end = 0;
+    else if (!is_cut)
         return;
-    *end = 0;
     for (char *at = text; *at && (depth || !operator_at(at, text)); at++) {
         depth += opens(*at) ? 1 : closes(*at) && depth ? -1 : 0;
         if (!depth && *at == ' ' && at[1])
@@ -225,7 +227,7 @@ const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
     cw_text_format(text, CW_SHORT_SIZE - 8, "%s", name);
     if (!width || cw_text_columns(text) <= width)
         return text;
-    drop_signature(text);
+    drop_signature(text, false);
     if (cw_text_columns(text) > width)
         drop_lambdas(text);
     if (cw_text_columns(text) > width)
@@ -233,4 +235,83 @@ const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
     if (cw_text_columns(text) > width)
         cut(text, width);
     return text;
+}
+
+/* ---- families --------------------------------------------------------------------------------------------------- */
+
+/* Where the template arguments of a function begin, or its name ends. */
+static char *find_arguments(char *text)
+{
+    char *at = text;
+    while (*at && *at != '<') {
+        const size_t skip = operator_at(at, text);
+        at += skip ? skip : 1;
+    }
+    return at;
+}
+
+/* Leaves the first template argument of a wrapper, which alone says what runs, where that is a class: it has capital
+ * letters or '_'. */
+static void open_wrapper(char *text)
+{
+    static const char *const wrappers[] = {"Kernel", "Kernel2", "device_kernel", "_kernel_agent"};
+    const char *const arguments = find_arguments(text);
+    const size_t length = (size_t)(arguments - text);
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
+        if (*arguments != '<' || strlen(wrappers[i]) != length || strncmp(text, wrappers[i], length) != 0)
+            continue;
+        const char *own = arguments + 1;
+        const size_t end = strcspn(own, "<>,( ");
+        size_t letters = 0;
+        while (letters < end && !isupper((unsigned char)own[letters]) && own[letters] != '_')
+            letters++;
+        if (letters < end && strncmp(own, "__", 2) != 0) {
+            memmove(text, own, end);
+            text[end] = 0;
+        }
+        return;
+    }
+}
+
+/* "64x128" is in "tilesize64x128x32". */
+static bool has_size(const char *text, size_t length)
+{
+    for (size_t i = 1; i + 1 < length; i++)
+        if (text[i] == 'x' && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1]))
+            return true;
+    return false;
+}
+
+/* Without the parts of "a_b_64x128_c_0" from the first that has a size, and without numbers at the end. */
+static void drop_sizes(char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 1; i < length; i++)
+        if (text[i] == '_' && has_size(text + i + 1, strcspn(text + i + 1, "_")))
+            length = i;
+    for (size_t end = length; end > 1;) {
+        while (end > 1 && isdigit((unsigned char)text[end - 1]))
+            end--;
+        if (end == length || end < 2 || text[end - 1] != '_')
+            break;
+        length = --end;
+    }
+    text[length] = 0;
+}
+
+const char *cw_shorten_to_family(const char *name, char text[CW_SHORT_SIZE])
+{
+    const size_t length = strlen(name), most = CW_SHORT_SIZE - 1;
+    memcpy(text, name, length < most ? length : most);
+    text[length < most ? length : most] = 0;
+    drop_signature(text, length > most);
+    drop_lambdas(text);
+    drop_namespaces(text);
+    open_wrapper(text);
+    char *end = find_arguments(text);
+    while (end > text && end[-1] == ' ')
+        end--;
+    *end = 0;
+    drop_sizes(text);
+    return *text ? text : strcpy(text, "?");
 }

@@ -53,6 +53,46 @@ static const struct {
     {">>>>>>>>::::::::)))))))", 3, NULL},
 };
 
+static const struct {
+    const char *name, *wanted;
+} families[] = {
+    {"gemm(float const*, float const*, float*)", "gemm"},
+    {multi, "multi_tensor_apply_kernel"},
+    {gelu, "vectorized_elementwise_kernel"},
+    {"void (anonymous namespace)::softmax<float, 8>(float*)", "softmax"},
+    {"nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_bias_TNT", "nvjet_sm90_tst"},
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x32_stage3_kernel", "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n"},
+    {"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(cutlass_80::Params)",
+     "cutlass_80_tensorop_s1688gemm"},
+    {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int>, void> >(int)", "GemmUniversal"},
+    {"void ns::Kernel<float>(float*)", "Kernel"},
+    {"void device_kernel<__half>(__half*)", "device_kernel"},
+    {"triton_poi_fused_add_gelu_3", "triton_poi_fused_add_gelu"},
+    {"cudnn_sdpa_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0", "cudnn_sdpa_knob"},
+    {"ns::outer(int)::{lambda(int)#1}::operator()(int) const", "outer"},
+    {"a::b::operator<< <int>(int)", "operator<<"},
+    {"graph (1 kernel)", "graph (1 kernel)"},
+    {"step/forward", "step/forward"},
+    {"64x64_x", "64x64_x"},
+    {"_0", "_0"},
+    {"12", "12"},
+    {"k\033[31m]", "k\033[31m]"},
+    {"<a>", "?"},
+    {"", "?"},
+};
+
+Test(shorten, families)
+{
+    char text[CW_SHORT_SIZE], name[3 * CW_SHORT_SIZE] = "void at::(anonymous namespace)::run<";
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        cr_expect_str_eq(cw_shorten_to_family(families[i].name, text), families[i].wanted, "%s is of %s",
+                         families[i].name, text);
+    while (strlen(name) < 2 * CW_SHORT_SIZE)
+        strcat(name, "std::array<char*, 3ul>, ");
+    strcat(name, "int>(int)");
+    cr_expect_str_eq(cw_shorten_to_family(name, text), "run", "longer than the text, %s", text);
+}
+
 Test(shorten, names)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
