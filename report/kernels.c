@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
 #include "metricdb/term_text.h"
@@ -407,7 +408,9 @@ static void put_kernel(FILE *out, const struct cw_report_kernels *k, uint32_t g)
 {
     const struct cw_counter_data *data = &k->groups.data;
     const struct cw_range *range = &data->ranges[g];
+    char family[CW_SHORT_SIZE];
     put_group(out, &k->groups.items[g]);
+    cw_put_text(out, ",\"family\":", *range->kernel ? cw_shorten_to_family(range->name, family) : range->name);
     cw_put_text(out, ",\"function\":", range->kernel);
     cw_put_size(out, ",\"grid\":", range->grid);
     cw_put_size(out, ",\"block\":", range->block);

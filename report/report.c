@@ -6,6 +6,7 @@
 #include "eval/output/advice.h"
 #include "eval/output/capture.h"
 #include "report/kernels.h"
+#include "report/nvtx.h"
 #include "report/page.h"
 #include "report/put.h"
 #include "report/source.h"
@@ -54,6 +55,8 @@ static enum cw_status put_main(struct writing *w)
         status = cw_json_print(json_incref(w->layout.tree), JSON_COMPACT, w->out, w->err);
     if (status == CW_OK && r->ranges)
         status = cw_report_kernels_put(w->out, &w->kernels, w->err);
+    if (status == CW_OK && r->ranges)
+        status = cw_report_nvtx_put(w->out, &w->kernels, w->err);
     fputs("}", w->out);
     return status;
 }

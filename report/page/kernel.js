@@ -20,7 +20,7 @@ function limiterPath(kernel) {
 }
 
 // What a finding would save, in whole percent as in the terminal.
-const gainText = f => make("span", {class: "gain", title: "of the kernel's time"}, `−${Math.round(100 * f.gain)} %`);
+const gainText = (f, of = "of the kernel's time") => make("span", {class: "gain", title: of}, `−${Math.round(100 * f.gain)} %`);
 
 function evidence(kernel, e) {
   const metric = metricByName.get(e.metric);

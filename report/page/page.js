@@ -72,17 +72,18 @@ function overview() {
     !kernels.length ? sourcePanels() : null);
 }
 
-// The kernels as parts of one bar.
+// Families of kernels as parts of one bar.
 function shareBar() {
-  const shown = kernels.filter(k => k.total / data.total >= 0.01).slice(0, 12);
+  const shown = groupsBy("family").filter(g => g.total / data.total >= 0.01).slice(0, 12);
   if (!shown.length) return null;
-  const part = (k, i) => {
-    const link = make("a", {href: `#kernel=${k.index}`, title: `${k.name}: ${formatTime(k.total)}, ${percent(k.total / data.total)}`, class: `share c${i % 7 + 1}`},
-      make("span", {}, k.short));
-    link.style.flexGrow = String(k.total / data.total * 1000);
+  const part = (g, i) => {
+    const one = g.parts.length === 1 && g.parts[0].kernel;
+    const link = make("a", {href: one ? `#kernel=${one.index}` : `#family=${g.index}`, class: `share c${i % 7 + 1}`,
+      title: `${one ? one.name : `${g.name}, ${count(g.parts.length)} kernels`}: ${formatTime(g.total)}, ${percent(g.total / data.total)}`}, make("span", {}, one ? one.short : g.name));
+    link.style.flexGrow = String(g.total / data.total * 1000);
     return link;
   };
-  const left = 1 - d3.sum(shown, k => k.total) / data.total;
+  const left = 1 - d3.sum(shown, g => g.total) / data.total;
   const rest = make("span", {class: "share rest", title: "other kernels"}, left > 0.05 ? "others" : "");
   rest.style.flexGrow = String(left * 1000);
   return make("div", {class: "shares"}, shown.map(part), left > 0.001 ? rest : null);
@@ -102,11 +103,86 @@ function limitedBy(kernel) {
 const found = k => k.advice && k.advice.findings.find(f => f.rule === k.advice.first_finding);
 const foundCell = f => make("span", {}, make("strong", {}, f.rule), " ", gainText(f), make("small", {class: "under"}, f.title));
 
-function kernelTable() {
-  const greatest = d3.max(kernels, k => k.total / data.total);
+// Kernels as their launches are added up: each group has parts {kernel, launches, total}; of those that are not shown
+// the kernel is undefined.
+const groupings = {
+  family: {title: "family", one: "Family", make: () => {
+    const families = new Map();
+    for (const k of kernels) {
+      if (!families.has(k.family)) families.set(k.family, {name: k.family, parts: []});
+      families.get(k.family).parts.push({kernel: k, launches: k.launches, total: k.total});
+    }
+    return [...families.values()];
+  }},
+  nvtx: {title: "NVTX range", one: "NVTX range", make: () => (data.nvtx || []).map(n => ({name: n.path || "(no NVTX range)",
+    parts: n.kernels.map(([kernel, launches, total]) => ({kernel: kernels[kernel], launches, total}))}))},
+};
+
+// The groups of one kind, the longest first; each is made once.
+function groupsBy(kind) {
+  const grouping = groupings[kind];
+  if (!grouping.groups) {
+    grouping.groups = grouping.make();
+    grouping.groups.forEach(g => { g.total = d3.sum(g.parts, p => p.total) || NaN; g.launches = d3.sum(g.parts, p => p.launches); });
+    grouping.groups.sort((a, b) => (b.total || 0) - (a.total || 0)).forEach((g, i) => { g.index = i; });
+  }
+  return grouping.groups;
+}
+
+// Texts of a group's kernels by the time that they weigh, the most first: [text, time].
+function weigh(parts, text, time) {
+  const sums = new Map();
+  parts.filter(p => p.kernel && text(p.kernel)).forEach(p => sums.set(text(p.kernel), (sums.get(text(p.kernel)) || 0) + time(p)));
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+// How the kernels are listed, and the way to the other lists.
+function listings(kind, group) {
+  const link = (id, title) => make("a", {href: `#${id}`, "aria-current": !group && id === kind ? "page" : null}, title);
+  const kinds = [["kernels", "kernel"], ...Object.entries(groupings).filter(([id]) => id !== "nvtx" || data.nvtx).map(([id, g]) => [id, g.title])];
+  return make("p", {class: "tools by"}, "By ", kinds.map(([id, title]) => link(id, title)),
+    group ? make("span", {}, ` ${groupings[kind].one} `, make("strong", {}, breakable(group.name))) : null);
+}
+
+function groupTable(kind) {
+  const groups = groupsBy(kind), greatest = groups.length ? groups[0].total / data.total : 1;
+  const limiter = g => weigh(g.parts, limitedBy, p => p.total)[0];
+  const saved = g => weigh(g.parts, k => found(k) && found(k).rule, p => p.total * found(p.kernel).gain)[0];
+  const columns = [
+    {title: "Time", number: true, value: g => g.total, cell: g => formatTime(g.total)},
+    {title: "Share", number: true, value: g => g.total / data.total, cell: g => shareCell(g.total / data.total, greatest)},
+    {title: "Kernels", number: true, value: g => g.parts.length, cell: g => count(g.parts.length)},
+    {title: "Launches", number: true, value: g => g.launches, cell: g => count(g.launches)},
+    {title: "A launch", number: true, value: g => g.total / g.launches, cell: g => formatTime(g.total / g.launches)},
+  ];
+  if (advice) columns.push({title: "Limited by", wide: true, hint: "what most of the group's time is limited by", value: g => (limiter(g) || [""])[0],
+    cell: g => limiter(g) ? make("span", {}, limiter(g)[0], limiter(g)[1] < 0.995 * g.total ? make("small", {class: "whole"}, ` ${percent(limiter(g)[1] / g.total)} of its time`) : null) : missing},
+  {title: "First finding", wide: true, hint: "what would save most: of the first findings of its kernels, those of one rule added up", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
+    text: g => saved(g) ? saved(g)[0] : "", cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
+  columns.push({title: groupings[kind].one, wide: true, value: g => g.name, cell: g => make("a", {href: `#${kind}=${g.index}`, tabIndex: -1}, breakable(g.name))});
+  return make("div", {}, notices(), listings(kind), sortableTable({label: "groups of kernels", rows: groups, columns, search: true, first: 100, open: g => { location.hash = `${kind}=${g.index}`; }}),
+    kind === "nvtx" && data.nvtx_left ? make("p", {class: "quiet"}, `${plural(data.nvtx_left, "NVTX range")} more are in the capture.`) : null);
+}
+
+// The kernels of a group, with their launches and time in it.
+function groupPage(kind, group) {
+  const inside = group.parts.filter(p => p.kernel).map(p => ({...p.kernel, launches: p.launches, total: p.total}));
+  const hidden = d3.sum(group.parts.filter(p => !p.kernel), p => p.launches);
+  return make("div", {}, listings(kind, group), make("p", {class: "quiet"}, `${formatTime(group.total)} in ${plural(group.launches, "launch")}${group.launches === 1 ? "" : "es"}`.replace("launchses", "launches"),
+    `, ${percent(group.total / data.total)} of all time. Share is of the group; what a launch takes, limits and saves is the mean of all launches of a kernel.`),
+  kernelList(inside, group.total), hidden ? make("p", {class: "quiet"}, `${count(hidden)} launches in it are of kernels that this page does not show.`) : null);
+}
+
+const kernelTable = () => make("div", {}, notices(), listings("kernels"), kernelList(kernels, data.total));
+
+// Grid and block; user ranges have none.
+const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title: "grid × block"}, ` ${size(k.grid)} × ${size(k.block)}`) : null;
+
+function kernelList(kernels, whole) {
+  const greatest = d3.max(kernels, k => k.total / whole);
   const columns = [
     {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
-    {title: "Share", number: true, value: k => k.total / data.total, cell: k => shareCell(k.total / data.total, greatest)},
+    {title: "Share", number: true, value: k => k.total / whole, cell: k => shareCell(k.total / whole, greatest)},
     {title: "Launches", number: true, value: k => k.launches, cell: k => count(k.launches)},
     {title: "A launch", number: true, value: k => k.mean ?? NaN, cell: k => formatTime(k.mean)},
   ];
@@ -118,8 +194,8 @@ function kernelTable() {
     {title: "First finding", wide: true, hint: "what would save most of the kernel's time", value: k => found(k) ? -found(k).gain : 0,
       text: k => found(k) ? `${found(k).rule} ${found(k).title}` : "", cell: k => found(k) ? foundCell(found(k)) : missing});
   columns.push({title: "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
-    make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), make("small", {}, ` ${size(k.grid)} × ${size(k.block)}`))});
-  return make("div", {}, notices(), sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }}));
+    make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), shapeOf(k))});
+  return sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }});
 }
 
 // ---- timeline, files ----------------------------------------------------------------------------------------------
@@ -152,12 +228,13 @@ tabs.push({id: "files", title: "Files", make: files});
 const made = new Map(); // each part is made when it is first shown
 
 function show() {
-  // "#kernels", "#kernel=3", or "#kernel=3/METRIC", which opens how a value came about
+  // "#kernels", "#kernel=3", "#family", "#family=3", or "#kernel=3/METRIC", which opens how a value came about
   const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(decodeURIComponent(location.hash));
   const kernel = id === "kernel" ? kernels[Number(number)] : null;
-  const tab = tabs.find(t => t.id === (kernel ? "kernels" : id)) || tabs[0];
-  const key = kernel ? `kernel=${kernel.index}` : tab.id;
-  if (!made.has(key)) made.set(key, kernel ? kernelPage(kernel) : tab.make());
+  const kind = kernels.length && Object.keys(groupings).includes(id) ? id : null, group = kind && number ? groupsBy(kind)[Number(number)] : null;
+  const tab = tabs.find(t => t.id === (kernel || kind ? "kernels" : id)) || tabs[0];
+  const key = kernel ? `kernel=${kernel.index}` : group ? `${kind}=${group.index}` : kind || tab.id;
+  if (!made.has(key)) made.set(key, kernel ? kernelPage(kernel) : group ? groupPage(kind, group) : kind ? groupTable(kind) : tab.make());
   byId("main").replaceChildren(made.get(key));
   for (const t of tabs) t.element.setAttribute("aria-current", t === tab ? "page" : "false");
   document.title = `${kernel ? kernel.short : tab.title} – ${data.title}`;

@@ -43,6 +43,17 @@ async function selftest() {
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
     await wait();
     check("Enter opens a kernel", location.hash.startsWith("#kernel="));
+    for (const kind of ["family", ...(data.nvtx ? ["nvtx"] : [])]) {
+      await go(kind);
+      const groups = groupsBy(kind), all = d3.sum(groups, g => g.launches), first = document.querySelector("main tbody tr");
+      const wanted = kind === "family" ? launchCount - (data.launches_left || 0) : launchCount;
+      check(`by ${kind}, no launch is lost or counted twice`, all === wanted || (kind === "nvtx" && data.nvtx_left > 0 && all < wanted));
+      const time = kind === "family" ? data.shown : data.total;
+      check(`by ${kind}, times add up`, Math.abs(d3.sum(groups, g => g.total) - time) <= 1e-6 * time || data.nvtx_left > 0);
+      first.click();
+      await wait();
+      check(`a row of ${kind} opens its kernels`, location.hash.startsWith(`#${kind}=`) && rows().length === Math.min(100, groups[0].parts.filter(p => p.kernel).length));
+    }
     for (let i = 0; i < Math.min(kernels.length, 100); i++) {
       await go(`kernel=${i}`);
       const outside = [...document.querySelectorAll("main circle")].some(c => {

@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#include "report/nvtx.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/put.h"
+
+/* What a page holds at most, the longest first: NVTX ranges, and kernels in all of them. */
+enum { MOST_PATHS = 1000, MOST_PARTS = 20000 };
+
+struct part { /* the launches of a kernel in an NVTX range */
+    const char *path;
+    uint32_t kernel, launches; /* kernel: CW_NONE, one that is not shown */
+    double total;
+};
+
+struct path { /* parts[first] and on */
+    size_t first, count;
+    double total;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    const int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
+    return order ? order : (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct path *x = a, *y = b;
+    return x->total != y->total ? (x->total < y->total) - (x->total > y->total)
+                                : (x->first > y->first) - (x->first < y->first);
+}
+
+/* The launches that are kept, one part each; how many are in NVTX ranges. */
+static size_t take_launches(const struct cw_report_kernels *k, struct part *parts, size_t *inside)
+{
+    const struct cw_counter_data *data = k->report->ranges->data;
+    const bool *keep = k->report->ranges->keep;
+    size_t count = 0;
+    *inside = 0;
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        const char *path = cw_range_attribute(&data->ranges[i], "nvtx");
+        const double ns = k->groups.durations[i];
+        if (keep && !keep[i])
+            continue;
+        *inside += path != NULL;
+        parts[count++] = (struct part){path ? path : "", k->group_of[i], 1, isnan(ns) ? 0 : ns};
+    }
+    return count;
+}
+
+/* Equal parts as one. Returns how many there are then. */
+static size_t join(struct part *parts, size_t count)
+{
+    size_t made = 0;
+    qsort(parts, count, sizeof *parts, by_path);
+    for (size_t i = 0; i < count; i++) {
+        if (made && by_path(&parts[made - 1], &parts[i]) == 0) {
+            parts[made - 1].launches++;
+            parts[made - 1].total += parts[i].total;
+        } else {
+            parts[made++] = parts[i];
+        }
+    }
+    return made;
+}
+
+static size_t find_paths(const struct part *parts, size_t count, struct path *paths)
+{
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(parts[i - 1].path, parts[i].path) != 0)
+            paths[made++] = (struct path){.first = i};
+        paths[made - 1].count++;
+        paths[made - 1].total += parts[i].total;
+    }
+    qsort(paths, made, sizeof *paths, by_total);
+    return made;
+}
+
+static void put_path(FILE *out, const struct path *path, const struct part *parts)
+{
+    cw_put_text(out, "{\"path\":", parts[path->first].path);
+    fputs(",\"kernels\":[", out);
+    for (size_t i = path->first; i < path->first + path->count; i++) {
+        fputs(i > path->first ? ",[" : "[", out);
+        if (parts[i].kernel == CW_NONE)
+            fputs("null", out);
+        else
+            cw_put_count(out, "", parts[i].kernel);
+        cw_put_count(out, ",", parts[i].launches);
+        cw_put_number(out, ",", parts[i].total);
+        fputs("]", out);
+    }
+    fputs("]}", out);
+}
+
+enum cw_status cw_report_nvtx_put(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
+{
+    const size_t room = (size_t)k->report->ranges->data->range_count + 1;
+    struct part *parts = calloc(room, sizeof *parts);
+    struct path *paths = calloc(room, sizeof *paths);
+    size_t inside = 0, put = 0, i = 0;
+    const size_t launches = parts && paths ? take_launches(k, parts, &inside) : 0;
+    if (inside) {
+        const size_t count = find_paths(parts, join(parts, launches), paths);
+        fputs(",\n\"nvtx\":[", out);
+        for (; i < count && i < MOST_PATHS && put + paths[i].count <= MOST_PARTS; put += paths[i++].count) {
+            fputs(i ? ",\n" : "\n", out);
+            put_path(out, &paths[i], parts);
+        }
+        cw_put_count(out, "],\"nvtx_left\":", count - i);
+    }
+    const bool enough = parts && paths;
+    free(parts);
+    free(paths);
+    return enough ? CW_OK : cw_error_nomem(err);
+}
