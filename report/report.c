@@ -6,7 +6,7 @@
 #include "eval/output/advice.h"
 #include "eval/output/capture.h"
 #include "report/kernels.h"
-#include "report/nvtx.h"
+#include "report/launches.h"
 #include "report/page.h"
 #include "report/put.h"
 #include "report/source.h"
@@ -56,7 +56,7 @@ static enum cw_status put_main(struct writing *w)
     if (status == CW_OK && r->ranges)
         status = cw_report_kernels_put(w->out, &w->kernels, w->err);
     if (status == CW_OK && r->ranges)
-        status = cw_report_nvtx_put(w->out, &w->kernels, w->err);
+        status = cw_report_launches_put(w->out, &w->kernels, w->err);
     fputs("}", w->out);
     return status;
 }

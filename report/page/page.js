@@ -43,13 +43,34 @@ function topFindings() {
   ]});
 }
 
-function notices() {
-  const list = [];
-  for (const c of data.captures) {
-    if (!c.complete) list.push(`${c.source} is incomplete: the capture did not end as it should.`);
-    if (c.dropped) list.push(`${c.source} lacks ${count(c.dropped)} that were dropped.`);
-    if (c.devices.some(d => d.attributes.simulated === "yes")) list.push(`${c.source} is of a simulated GPU: its numbers are made up.`);
+// What a capture lacks, as far as it says so.
+function lacks(c) {
+  const list = [], was = n => n === 1 ? "was" : "were";
+  const dropped = {range: "launch or range|launches or ranges|not collected", pm: "sample|samples|lost", pc: "sample|samples|dropped", sass: "record|records|dropped"}[c.profiler];
+  if (!c.complete) list.push("it is incomplete: the capture did not end as it should");
+  if (c.dropped) {
+    const [one, many, how] = dropped.split("|");
+    list.push(`${count(c.dropped)} ${c.dropped === 1 ? one : many} ${was(c.dropped)} ${how}`);
   }
+  if (c.pm && c.pm.launches_dropped) list.push(`${count(c.pm.launches_dropped)} launches ${was(c.pm.launches_dropped)} not recorded`);
+  const said = new Set(c.devices.flatMap(({attributes: a}) => [a.simulated === "yes" && "it is of a simulated GPU, its numbers are made up",
+    a.kernels_not_counted && `kernels were not counted: ${a.kernels_not_counted}`, a.counted_until && `it was counted only until ${a.counted_until}`,
+    a.sampled_ranges && `it has samples only of user ranges whose names match ${a.sampled_ranges}`].filter(Boolean)));
+  return [...list, ...said].map(text => `${c.source}: ${text}.`);
+}
+
+// How launches were counted, where not all as usual.
+const tellings = {
+  once: (n, value) => `${n} counted in one pass only (${value}): what other passes count is not collected.`,
+  scope: (n, value) => value === "shared device" ? `${n} counted for the whole device while something else used it: its work may be counted, too.` : `${n} counted for the whole device, not for the program alone.`,
+  graphs: (n, value) => `${n} counted with CUDA graphs in them (${value}): what is counted by patching code misses the kernels of graphs.`,
+  runs: (n, value) => `${n} found in ${value} runs of the program only.`,
+};
+
+function notices() {
+  const list = data.captures.flatMap(lacks), all = (data.told || []).filter(t => Object.keys(tellings).includes(t.key));
+  if (data.unwanted) list.push(`${count(data.unwanted)} of the ${count(data.unwanted + launchCount)} launches in ${mainCapture.source} are left out, by --range or --kernel: times and shares are of the others.`);
+  list.push(...all.map(t => tellings[t.key](t.ranges === 1 ? "1 launch was" : `${count(t.ranges)} launches were`, t.value)));
   if (data.launches_left) list.push(`This page has the ${count(kernels.length)} kernels that take most of the time, ${percent(data.shown / data.total)} of it, of ${count(data.all_kernels)}; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
   else if (launchCount > kernels.length && kernels.length) list.push(`Values are means over the launches of a kernel; ` +
@@ -66,7 +87,8 @@ function notices() {
 
 function overview() {
   const first = kernels.find(k => rooflinePoints(k).length);
-  return make("div", {}, glance(), notices(), panel("What would save most", topFindings()),
+  return make("div", {}, glance(), kernels.length ? make("p", {class: "quiet"}, "The capture has what ran on the GPU and was counted: no time of the CPU, no copies, and no waiting between launches. " +
+    "It does not say which launches capture-agent was told to leave out.") : null, notices(), panel("What would save most", topFindings()),
     panel("Where the time goes", shareBar()),
     first ? panel(`Roofline: ${first.short}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
     !kernels.length ? sourcePanels() : null);

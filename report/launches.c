@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "report/nvtx.h"
+#include "report/launches.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,58 @@
 
 #include "report/put.h"
 
-/* What a page holds at most, the longest first: NVTX ranges, and kernels in all of them. */
-enum { MOST_PATHS = 1000, MOST_PARTS = 20000 };
+/* What a page holds at most: NVTX ranges, the longest first, kernels in all of them, and values of attributes. */
+enum { MOST_PATHS = 1000, MOST_PARTS = 20000, MOST_TOLD = 16 };
+
+/* ---- how they were counted -------------------------------------------------------------------------------------- */
+
+struct told {
+    const char *key, *value;
+    uint32_t ranges;
+};
+
+/* Adds one range to those of the same key and value; of more than the page holds the last stands for all others. */
+static size_t tell(struct told *list, size_t count, const char *key, const char *value)
+{
+    size_t i = 0;
+    while (i < count && (strcmp(list[i].key, key) != 0 || strcmp(list[i].value, value) != 0))
+        i++;
+    if (i == MOST_TOLD)
+        i = MOST_TOLD - 1;
+    else if (i == count)
+        list[count++] = (struct told){key, value, 0};
+    list[i].ranges++;
+    return count;
+}
+
+static void put_told(FILE *out, const struct cw_report_capture *c)
+{
+    static const char *const keys[] = {"once", "scope", "graphs", "runs"}; /* docs/formats.md */
+    struct told list[MOST_TOLD];
+    size_t count = 0;
+    uint32_t unwanted = 0;
+    for (uint32_t i = 0; i < c->data->range_count; i++) {
+        if (c->keep && !c->keep[i]) {
+            unwanted++;
+            continue;
+        }
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            const char *value = cw_range_attribute(&c->data->ranges[i], keys[k]);
+            count = value ? tell(list, count, keys[k], value) : count;
+        }
+    }
+    cw_put_count(out, ",\n\"unwanted\":", unwanted);
+    fputs(",\"told\":[", out);
+    for (size_t i = 0; i < count; i++) {
+        cw_put_text(out, i ? ",{\"key\":" : "{\"key\":", list[i].key);
+        cw_put_text(out, ",\"value\":", list[i].value);
+        cw_put_count(out, ",\"ranges\":", list[i].ranges);
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+/* ---- NVTX ranges ------------------------------------------------------------------------------------------------ */
 
 struct part { /* the launches of a kernel in an NVTX range */
     const char *path;
@@ -99,7 +149,7 @@ static void put_path(FILE *out, const struct path *path, const struct part *part
     fputs("]}", out);
 }
 
-enum cw_status cw_report_nvtx_put(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
+static enum cw_status put_nvtx(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
 {
     const size_t room = (size_t)k->report->ranges->data->range_count + 1;
     struct part *parts = calloc(room, sizeof *parts);
@@ -119,4 +169,10 @@ enum cw_status cw_report_nvtx_put(FILE *out, const struct cw_report_kernels *k, 
     free(parts);
     free(paths);
     return enough ? CW_OK : cw_error_nomem(err);
+}
+
+enum cw_status cw_report_launches_put(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
+{
+    put_told(out, k->report->ranges);
+    return put_nvtx(out, k, err);
 }
