@@ -19,6 +19,9 @@ function opens(selection, kernel, metric) {
 
 const rooflineLayout = (data.layout || {}).roofline || {levels: [], roofs: []};
 
+// A value in a chart, with the mark of its status.
+const marked = (kernel, metric, text) => text + statusMarks[statusOf(kernel, metric)];
+
 const known = (kernel, names) => {
   const metric = firstKnown(kernel, names);
   return metric < 0 ? NaN : valueOf(kernel, metric);
@@ -79,7 +82,7 @@ function drawRoofs(chart, kernel, roofs, {x, y}, area) {
   let last = 0; // where the label before stands
   for (const roof of roofs.flat) {
     chart.append("line").attr("class", roof.own ? "roof own" : "roof").attr("x1", x(Math.max(x0, roof.rate / widest))).attr("y1", y(roof.rate)).attr("x2", area.right).attr("y2", y(roof.rate));
-    last = y(roof.rate) - 5 >= last + 15 ? y(roof.rate) - 5 : Math.max(y(roof.rate) + 14, last + 15); // above its line, or below it
+    last = y(roof.rate) - 5 >= last + 17 ? y(roof.rate) - 5 : Math.max(y(roof.rate) + 16, last + 17); // above its line, or below it
     opens(chart.append("g"), kernel, roof.metric).append("text").attr("class", roof.own ? "halo title" : "halo").attr("x", area.right).attr("y", last)
       .attr("text-anchor", "end").text(`${roof.title} ${scaled(roof.rate, "FLOP/s")}`);
   }
@@ -119,12 +122,12 @@ function memoryChart(kernel) {
   const links = layout.links.map(l => ({...l, metric: firstKnown(kernel, l.metrics)})).filter(l => l.metric >= 0);
   if (!links.length) return null;
   const used = new Set(links.flatMap(l => [l.from, l.to]));
-  const box = {width: 124, height: 64, stepX: 208, stepY: 104, left: 6, top: 6};
+  const box = {width: 150, height: 66, stepX: 230, stepY: 110, left: 6, top: 6};
   const nodes = new Map(layout.nodes.filter(n => used.has(n.id)).map(n => [n.id, {...n, x: box.left + n.x * box.stepX, y: box.top + n.y * box.stepY}]));
   const rows = [...nodes.values()].map(n => n.y), above = d3.min(rows) - box.top; // rows of which nothing is known are left out
   for (const node of nodes.values()) node.y -= above;
   const width = box.left * 2 + 3 * box.stepX + box.width, height = box.top * 2 + d3.max(rows) - d3.min(rows) + box.height;
-  const chart = svg(width, height, `Memory: ${kernel.name}`);
+  const chart = svg(width, height, `Memory: ${kernel.name}`).attr("class", "chart memory");
   chart.append("defs").append("marker").attr("id", "arrow").attr("viewBox", "0 0 8 8").attr("refX", 7).attr("refY", 4)
     .attr("markerWidth", 8).attr("markerHeight", 8).attr("markerUnits", "userSpaceOnUse").attr("orient", "auto").append("path").attr("d", "M0,0L8,4L0,8z").attr("class", "head");
   const most = d3.max(links, l => bytesOf(kernel, l)) || 1;
@@ -152,8 +155,8 @@ function drawLink(chart, kernel, link, nodes, links, box, most) {
     .attr("marker-end", "url(#arrow)").attr("d", `M${from},${y1}C${middle},${y1} ${middle},${y2} ${to},${y2}`);
   const straight = y1 === y2;
   group.append("text").attr("class", "halo").attr("x", middle)
-    .attr("y", straight ? y1 + (side > 0 ? 20 : -9) : y1 + (y2 - y1) * 0.68 + 4).attr("text-anchor", "middle")
-    .text(/^(B|sectors)$/.test(unit) ? scaled(bytes, "B") : scaled(value, unit));
+    .attr("y", straight ? y1 + (side < 0 ? -9 : 22) : (y1 + y2) / 2 + 5).attr("text-anchor", "middle")
+    .text(marked(kernel, link.metric, /^(B|sectors)$/.test(unit) ? scaled(bytes, "B") : scaled(value, unit)));
 }
 
 function drawNode(chart, kernel, node, box) {
@@ -164,10 +167,10 @@ function drawNode(chart, kernel, node, box) {
   if (share)
     group.append("rect").attr("class", "part").attr("x", 2).attr("y", box.height - 7).attr("height", 5).attr("rx", 2)
       .attr("width", (box.width - 4) * Math.max(0, Math.min(1, valueOf(kernel, rate.metric) / 100)));
-  group.append("text").attr("class", "title").attr("x", box.width / 2).attr("y", rate ? 24 : 38).attr("text-anchor", "middle").text(node.title);
+  group.append("text").attr("class", "title").attr("x", box.width / 2).attr("y", rate ? 25 : 39).attr("text-anchor", "middle").text(node.title);
   if (rate)
-    opens(group.append("g"), kernel, rate.metric).append("text").attr("x", box.width / 2).attr("y", 44).attr("text-anchor", "middle")
-      .text(`${share ? percentText(valueOf(kernel, rate.metric)) : scaled(valueOf(kernel, rate.metric), "")} ${rate.title}`);
+    opens(group.append("g"), kernel, rate.metric).append("text").attr("x", box.width / 2).attr("y", 47).attr("text-anchor", "middle")
+      .text(`${marked(kernel, rate.metric, share ? percentText(valueOf(kernel, rate.metric)) : scaled(valueOf(kernel, rate.metric), ""))} ${rate.title}`);
 }
 
 // ---- stalls -------------------------------------------------------------------------------------------------------
@@ -188,7 +191,7 @@ function stalls(kernel) {
     found.sort((a, b) => valueOf(kernel, b.metric) - valueOf(kernel, a.metric));
     const shown = found.filter(f => valueOf(kernel, f.metric) / total >= 0.005);
     return make("table", {class: "bars"}, make("caption", {}, kind.title), make("tbody", {}, shown.map(f =>
-      make("tr", {}, make("th", {scope: "row"}, f.match[1].replace(/_/g, " ")),
+      make("tr", {}, make("th", {scope: "row", title: metrics[f.metric].about}, f.match[1].replace(/_/g, " ")),
         make("td", {}, bar(valueOf(kernel, f.metric) / total)),
         make("td", {class: "number"}, valueButton(kernel, f.metric, percent(valueOf(kernel, f.metric) / total)))))));
   }

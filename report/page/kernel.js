@@ -12,7 +12,7 @@ function limiterPath(kernel) {
   const a = kernel.advice;
   if (!a || !a.limiter_path.length) return make("p", {class: "quiet"}, "The capture does not tell what limits this kernel: metric-config --for-advice plans what is needed.");
   return make("div", {}, make("ol", {class: "path"},
-    make("li", {}, make("span", {class: "step"}, formatTime(kernel.mean)), " a launch"),
+    make("li", {}, make("span", {class: "step"}, formatTime(kernel.mean)), ` ${launchOne.toLowerCase()}`),
     a.limiter_path.map(step => make("li", {}, make("span", {class: "step"}, step.title),
       step.value !== null ? make("span", {}, " ", percent(step.value), bar(step.value)) : null,
       step.status !== "ok" ? make("span", {class: "status"}, ` ${step.status}`) : null))),
@@ -44,7 +44,8 @@ function findings(kernel) {
   if (!a) return null;
   const list = a.findings.map(f => finding(kernel, f));
   if (a.not_checked) list.push(make("p", {class: "quiet"}, `Not checked for lack of counters: ${a.not_checked.join(", ")}.`));
-  return list.length ? list : make("p", {class: "quiet"}, "No rule found anything above 5 % of its time.");
+  return list.length ? list : make("p", {class: "quiet"}, a.limiter ? "No rule found anything above 5 % of its time."
+    : "The capture lacks the counters that the rules need: metric-config --for-advice plans them.");
 }
 
 // ---- metrics ------------------------------------------------------------------------------------------------------
@@ -82,19 +83,24 @@ const textOf = (source, line) => line.file === undefined ? "" : (source.files[li
 const placeOf = (source, line) => !line.line ? "no line information"
   : `${line.file === undefined ? "?" : source.files[line.file].name.split("/").pop()}:${line.line}`;
 
+// Columns, where there is something in them: the text of lines, and functions if there are several.
+const codeColumn = source => !source.files.some(f => f.text) ? [] : [{title: "Code", wide: true, value: l => textOf(source, l),
+  cell: l => make("code", {class: "code"}, textOf(source, l).trim())}];
+const functionColumn = of => of.every(l => l.function === of[0].function) ? [] : [{title: "Function", wide: true, value: l => l.function, cell: nameCell}];
+
 // Lines of PC samples, the hottest first, with the code; `of` are those lines.
 function sampleTable(source, of) {
-  const total = d3.sum(source.lines, l => l.total) || 1;
+  const total = d3.sum(source.lines, l => l.total) || 1, most = d3.max(of, l => l.total);
   const reasons = line => line.counts.slice().sort((a, b) => b[1] - a[1]).slice(0, 3)
     .map(([w, n]) => `${source.whats[w].replace(/_/g, " ")} ${percent(n / line.total)}`).join(", ");
   return sortableTable({label: "source lines", rows: of, search: of.length > 20, first: 25, columns: [
     {title: "Samples", number: true, value: l => l.total, cell: l => count(l.total)},
-    {title: "Share", number: true, value: l => l.total, cell: l => shareCell(l.total / total)},
+    {title: "Share", number: true, value: l => l.total, cell: l => shareCell(l.total / total, most / total)},
     {title: "Not issued", number: true, hint: "samples in which the scheduler issued nothing", value: l => l.not_issued, cell: l => count(l.not_issued)},
     {title: "Line", value: l => placeOf(source, l)},
-    {title: "Code", wide: true, value: l => textOf(source, l), cell: l => make("code", {class: "code"}, textOf(source, l).trim())},
+    ...codeColumn(source),
     {title: "Waited for", value: reasons},
-    {title: "Function", wide: true, value: l => l.function, cell: nameCell},
+    ...functionColumn(of),
   ]});
 }
 
@@ -103,10 +109,10 @@ function sassTable(source, of) {
   const shown = source.whats.map((_, w) => w).slice(0, 8);
   return sortableTable({label: "source lines", rows: of, search: of.length > 20, first: 25, columns: [
     {title: "Line", value: l => placeOf(source, l)},
-    {title: "Code", wide: true, value: l => textOf(source, l), cell: l => make("code", {class: "code"}, textOf(source, l).trim())},
+    ...codeColumn(source),
     ...shown.map(w => ({title: source.whats[w].replace(/^smsp__sass_/, ""), hint: source.whats[w], number: true, value: l => value(l, w), cell: l => count(value(l, w))})),
-    {title: "Function", wide: true, value: l => l.function, cell: nameCell},
-  ], sorted: 2});
+    ...functionColumn(of),
+  ], sorted: codeColumn(source).length + 1});
 }
 
 // A file as it stands, with the samples of each line beside it.
@@ -132,6 +138,8 @@ function sourcePanels(filter) {
     return panel(source.kind === "pc" ? `Samples of instructions by source line: ${source.file}` : `Instructions counted by source line: ${source.file}`,
       source.kind === "pc" ? make("p", {class: "quiet"}, `${plural(source.total, "sample")}${lost}.`) : null,
       source.kind === "pc" ? sampleTable(source, lines) : sassTable(source, lines), files.map(f => listing(source, f, lines)),
+      source.files.some(f => f.text) ? null : make("p", {class: "quiet"}, lines.some(l => l.line) ? "The text of the lines is not on the page: --source-path FOLDER says where it is."
+        : "The code has no line information: compile with -lineinfo."),
       source.lines_left ? make("p", {class: "quiet"}, `${plural(source.lines_left, "line")} more are in the capture.`) : null);
   });
 }
@@ -140,21 +148,32 @@ function sourcePanels(filter) {
 
 function summary(kernel) {
   const cards = [["Time in all", formatTime(kernel.total), percent(kernel.total / data.total)],
-    ["A launch", formatTime(kernel.mean), kernel.launches > 1 ? `${formatTime(kernel.least)} to ${formatTime(kernel.greatest)}` : ""],
-    ["Launches", count(kernel.launches), ""], ["Grid, block", `${size(kernel.grid)}, ${size(kernel.block)}`, ""]];
+    [launchOne, formatTime(kernel.mean), kernel.launches > 1 ? `${formatTime(kernel.least)} to ${formatTime(kernel.greatest)}` : ""],
+    [launchTitle, count(kernel.launches), ""]];
+  if (shapeOf(kernel)) cards.push(["Grid, block", `${size(kernel.grid)}, ${size(kernel.block)}`, ""]);
   const shown = (data.layout.summary || []).map(s => ({...s, metric: firstKnown(kernel, s.metrics)})).filter(s => s.metric >= 0);
   if (kernel.before) cards.push(["Baseline", formatTime(kernel.before.mean), changeOfTime(kernel.mean, kernel.before.mean)]);
   return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))),
     shown.map(s => make("div", {}, make("dt", {}, s.title), make("dd", {}, valueButton(kernel, s.metric, s.unit === "none" && digits(valueOf(kernel, s.metric)))))));
 }
 
+// Why charts are not there.
+function notShown(kernel) {
+  const list = [];
+  if (!roofline(kernel, kernels)) list.push(known(kernel, (rooflineLayout.rate || {}).metrics) === 0 ? "The roofline: the kernel does no floating-point operations." : "The roofline, for lack of counters: metric-config --set roofline plans them.");
+  if (!memoryChart(kernel)) list.push("Memory, for lack of counters: metric-config --set memory-workload plans them.");
+  if (!stalls(kernel)) list.push("What warps waited for, for lack of counters: metric-config --set warp-state plans them.");
+  return list.map(text => make("p", {class: "quiet"}, text));
+}
+
 function kernelPage(kernel) {
   const near = i => kernels[i] ? make("a", {href: `#kernel=${i}`}, i < kernel.index ? "← previous" : "next →") : null;
   const same = l => l.symbol === kernel.function || l.function === kernel.name;
-  return make("div", {}, make("p", {class: "tools"}, make("a", {href: "#kernels"}, "All kernels"), " ", near(kernel.index - 1), " ", near(kernel.index + 1)),
+  return make("div", {}, make("p", {class: "tools"}, make("a", {href: "#kernels"}, launchWords[0] === "range" ? "All ranges" : "All kernels"), " ", near(kernel.index - 1), " ", near(kernel.index + 1)),
     make("h2", {class: "name"}, breakable(kernel.short)), kernel.short === kernel.name ? null : make("p", {class: "quiet name"}, kernel.name),
     summary(kernel),
     make("div", {class: "columns"}, panel("What limits it", limiterPath(kernel)), panel("What to change", findings(kernel)),
-      panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("What warps waited for", stalls(kernel))),
+      panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("What warps waited for", stalls(kernel)),
+      panel("Not shown", notShown(kernel))),
     sourcePanels(same), panel("All metrics", metricTables(kernel)));
 }

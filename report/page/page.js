@@ -22,7 +22,7 @@ function glance() {
   const cards = [["Device", deviceNames(), mainCapture.chip]];
   if (kernels.length) {
     cards.push(["GPU time", formatTime(data.total), data.total_before ? changeOfTime(data.total, data.total_before) : "of all kernels"],
-      ["Kernels", count(data.all_kernels), ""], ["Launches", count(launchCount), ""], ["Passes", count(mainCapture.passes), ""]);
+      [launchWords[0] === "range" ? "Names" : "Kernels", count(data.all_kernels), ""], [launchTitle, count(launchCount), ""], ["Passes", count(mainCapture.passes), ""]);
   }
   const pm = d3.sum(data.captures, c => c.pm ? c.pm.samples : 0), pc = d3.sum(sources.filter(s => s.kind === "pc"), s => s.total);
   if (pm) cards.push(["Samples over time", count(pm), ""]);
@@ -34,11 +34,12 @@ function glance() {
 function topFindings() {
   const list = kernels.flatMap(k => (k.advice ? k.advice.findings : []).filter(f => f.gain > 0).map(f => ({kernel: k, f, saved: f.gain * k.total})))
     .filter(x => Number.isFinite(x.saved)).sort((a, b) => b.saved - a.saved);
-  if (!list.length) return null;
+  if (!list.length) return !kernels.length ? null : make("p", {class: "quiet"}, kernels.some(k => k.advice && k.advice.limiter)
+    ? "No rule found anything that would save 5 % of a kernel's time." : "The capture lacks the counters that tell: metric-config --for-advice plans them.");
   return sortableTable({label: "findings", rows: list, first: 8, open: x => { location.hash = `kernel=${x.kernel.index}`; }, columns: [
     {title: "Saves", number: true, value: x => x.saved, cell: x => formatTime(x.saved)},
     {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total, list[0].saved / data.total)},
-    {title: "Finding", wide: true, value: x => x.f.title},
+    {title: "Finding", wide: true, value: x => x.f.title, text: x => `${x.f.rule} ${x.f.title}`, cell: x => make("span", {}, make("strong", {}, x.f.rule), " ", make("small", {}, x.f.title))},
     {title: "Kernel", wide: true, value: x => x.kernel.name, cell: x => nameCell(x.kernel)},
   ]});
 }
@@ -69,12 +70,12 @@ const tellings = {
 
 function notices() {
   const list = data.captures.flatMap(lacks), all = (data.told || []).filter(t => Object.keys(tellings).includes(t.key));
-  if (data.unwanted) list.push(`${count(data.unwanted)} of the ${count(data.unwanted + launchCount)} launches in ${mainCapture.source} are left out, by --range or --kernel: times and shares are of the others.`);
-  list.push(...all.map(t => tellings[t.key](t.ranges === 1 ? "1 launch was" : `${count(t.ranges)} launches were`, t.value)));
+  if (data.unwanted) list.push(`${count(data.unwanted)} of the ${launches(data.unwanted + launchCount)} in ${mainCapture.source} ${data.unwanted === 1 ? "is" : "are"} left out, by --range or --kernel: times and shares are of the others.`);
+  list.push(...all.map(t => tellings[t.key](`${launches(t.ranges)} ${t.ranges === 1 ? "was" : "were"}`, t.value)));
   if (data.launches_left) list.push(`This page has the ${count(kernels.length)} kernels that take most of the time, ${percent(data.shown / data.total)} of it, of ${count(data.all_kernels)}; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
-  else if (launchCount > kernels.length && kernels.length) list.push(`Values are means over the launches of a kernel; ` +
-    (data.hdf5 ? `${data.hdf5} has those of every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes those of every launch to an HDF5 file.`));
+  else if (launchCount > kernels.length && kernels.length) list.push(`Values are means over the ${launchWords[1]} of a ${launchWords[0] === "range" ? "name" : "kernel"}; ` +
+    (data.hdf5 ? `${data.hdf5} has those of every ${launchWords[0]}.` : `"metric-eval ${mainCapture.source} -o all.h5" writes those of every ${launchWords[0]} to an HDF5 file.`));
   if (data.baseline) {
     if (data.baseline.chip !== mainCapture.chip) list.push(`The baseline is of another chip: ${data.baseline.chip}.`);
     const devices = c => [...new Set(c.devices.map(d => d.attributes.name || ""))].sort().join(", ");
@@ -91,7 +92,7 @@ function overview() {
     "It does not say which launches capture-agent was told to leave out.") : null, notices(), panel("What would save most", topFindings()),
     panel("Where the time goes", shareBar()),
     first ? panel(`Roofline: ${first.short}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
-    !kernels.length ? sourcePanels() : null);
+    !kernels.length ? sourcePanels() : null, !kernels.length && timelines.length ? timelinePage() : null);
 }
 
 // Families of kernels as parts of one bar.
@@ -161,7 +162,7 @@ function weigh(parts, text, time) {
 // How the kernels are listed, and the way to the other lists.
 function listings(kind, group) {
   const link = (id, title) => make("a", {href: `#${id}`, "aria-current": !group && id === kind ? "page" : null}, title);
-  const kinds = [["kernels", "kernel"], ...Object.entries(groupings).filter(([id]) => id !== "nvtx" || data.nvtx).map(([id, g]) => [id, g.title])];
+  const kinds = [["kernels", launchWords[0] === "range" ? "name" : "kernel"], ...Object.entries(groupings).filter(([id]) => id === "nvtx" ? data.nvtx : launchWords[0] === "launch").map(([id, g]) => [id, g.title])];
   return make("p", {class: "tools by"}, "By ", kinds.map(([id, title]) => link(id, title)),
     group ? make("span", {}, ` ${groupings[kind].one} `, make("strong", {}, breakable(group.name))) : null);
 }
@@ -174,10 +175,10 @@ function groupTable(kind) {
     {title: "Time", number: true, value: g => g.total, cell: g => formatTime(g.total)},
     {title: "Share", number: true, value: g => g.total / data.total, cell: g => shareCell(g.total / data.total, greatest)},
     {title: "Kernels", number: true, value: g => g.parts.length, cell: g => count(g.parts.length)},
-    {title: "Launches", number: true, value: g => g.launches, cell: g => count(g.launches)},
-    {title: "A launch", number: true, value: g => g.total / g.launches, cell: g => formatTime(g.total / g.launches)},
+    {title: launchTitle, number: true, value: g => g.launches, cell: g => count(g.launches)},
+    {title: launchOne, number: true, value: g => g.total / g.launches, cell: g => formatTime(g.total / g.launches)},
   ];
-  if (advice) columns.push({title: "Limited by", wide: true, hint: "what most of the group's time is limited by", value: g => (limiter(g) || [""])[0],
+  if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, hint: "what most of the group's time is limited by", value: g => (limiter(g) || [""])[0],
     cell: g => limiter(g) ? make("span", {}, limiter(g)[0], limiter(g)[1] < 0.995 * g.total ? make("small", {class: "whole"}, ` ${percent(limiter(g)[1] / g.total)} of its time`) : null) : missing},
   {title: "First finding", wide: true, hint: "what would save most: of the first findings of its kernels, those of one rule added up", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
     text: g => saved(g) ? saved(g)[0] : "", cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
@@ -190,32 +191,29 @@ function groupTable(kind) {
 function groupPage(kind, group) {
   const inside = group.parts.filter(p => p.kernel).map(p => ({...p.kernel, launches: p.launches, total: p.total}));
   const hidden = d3.sum(group.parts.filter(p => !p.kernel), p => p.launches);
-  return make("div", {}, listings(kind, group), make("p", {class: "quiet"}, `${formatTime(group.total)} in ${plural(group.launches, "launch")}${group.launches === 1 ? "" : "es"}`.replace("launchses", "launches"),
+  return make("div", {}, listings(kind, group), make("p", {class: "quiet"}, `${formatTime(group.total)} in ${launches(group.launches)}`,
     `, ${percent(group.total / data.total)} of all time. Share is of the group; what a launch takes, limits and saves is the mean of all launches of a kernel.`),
-  kernelList(inside, group.total), hidden ? make("p", {class: "quiet"}, `${count(hidden)} launches in it are of kernels that this page does not show.`) : null);
+  kernelList(inside, group.total), hidden ? make("p", {class: "quiet"}, `${launches(hidden)} in it ${hidden === 1 ? "is" : "are"} of kernels that this page does not show.`) : null);
 }
 
 const kernelTable = () => make("div", {}, notices(), listings("kernels"), kernelList(kernels, data.total));
-
-// Grid and block; user ranges have none.
-const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title: "grid × block"}, ` ${size(k.grid)} × ${size(k.block)}`) : null;
 
 function kernelList(kernels, whole) {
   const greatest = d3.max(kernels, k => k.total / whole);
   const columns = [
     {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
     {title: "Share", number: true, value: k => k.total / whole, cell: k => shareCell(k.total / whole, greatest)},
-    {title: "Launches", number: true, value: k => k.launches, cell: k => count(k.launches)},
-    {title: "A launch", number: true, value: k => k.mean ?? NaN, cell: k => formatTime(k.mean)},
+    {title: launchTitle, number: true, value: k => k.launches, cell: k => count(k.launches)},
+    {title: launchOne, number: true, value: k => k.mean ?? NaN, cell: k => formatTime(k.mean)},
   ];
   if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.launches > 1 ? k.deviation / k.mean : NaN, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
   if (data.baseline) columns.push({title: "Baseline", number: true, value: k => k.before ? k.mean / k.before.mean : NaN,
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
-  if (advice) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => `${limitedBy(k)} ${k.advice && k.advice.limiter || ""}`, cell: k =>
+  if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => `${limitedBy(k)} ${k.advice && k.advice.limiter || ""}`, cell: k =>
       make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limitedBy(k))},
     {title: "First finding", wide: true, hint: "what would save most of the kernel's time", value: k => found(k) ? -found(k).gain : 0,
       text: k => found(k) ? `${found(k).rule} ${found(k).title}` : "", cell: k => found(k) ? foundCell(found(k)) : missing});
-  columns.push({title: "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
+  columns.push({title: launchWords[0] === "range" ? "Range" : "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
     make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), shapeOf(k))});
   return sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }});
 }

@@ -74,6 +74,10 @@ async function selftest() {
         document.querySelector("#explain button[type=button]").click();
         check("and leads back", explained.length === 1);
       }
+      check("a window has elements alone", metrics.slice(0, 300).every((_, i) => {
+        explain(kernels[0], i);
+        return [...byId("explain").childNodes].every(n => n.nodeType === Node.ELEMENT_NODE);
+      }));
       byId("explain").close();
     }
   }

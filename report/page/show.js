@@ -89,7 +89,7 @@ function format(value, unit) {
 
 // A share of all, whose bar is full at the greatest of its column.
 const shareCell = (share, greatest) => make("span", {class: "with-bar"}, bar(share / greatest), make("span", {}, percent(share)));
-const percentText = value => `${value === 0 || Math.abs(value) >= 99.95 ? Math.round(value) : value.toFixed(Math.abs(value) >= 0.995 ? 1 : 2)} %`;
+const percentText = value => `${value === 0 || Math.abs(value) >= 99.95 ? Math.round(value) : value.toFixed(Math.abs(value) >= 0.995 ? 1 : 2)}\u00a0%`;
 const percent = share => Number.isFinite(share) ? percentText(100 * share) : missing;
 const count = value => value.toLocaleString("en-US");
 const plural = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;
@@ -110,6 +110,14 @@ function firstKnown(kernel, names) {
   }
   return -1;
 }
+
+// What is counted as one: a launch, or a range of users.
+const launchWords = kernels.length && !kernels.some(k => k.function) ? ["range", "ranges"] : ["launch", "launches"];
+const launchTitle = launchWords[0] === "range" ? "Ranges" : "Launches", launchOne = `A ${launchWords[0]}`;
+const launches = n => `${count(n)} ${launchWords[n === 1 ? 0 : 1]}`;
+
+// Grid and block; user ranges have none.
+const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title: "grid × block"}, ` ${size(k.grid)} × ${size(k.block)}`) : null;
 
 const statusMarks = ["", "~", "÷0", "!", "!", "–", "–"];
 
@@ -171,7 +179,7 @@ function formulaOf(kernel, metric) {
   const m = metrics[metric];
   if (m.type === "fact") return make("p", {}, "Known without counting: recorded with the launch, or of the device.");
   const box = make("div", {class: "formula"});
-  if (m.type === "throughput") box.append(make("p", {}, "The largest of these, which are marked by a bar:"));
+  if (m.type === "throughput") box.append(make("p", {}, "The largest of these:"));
   else if (m.formula) box.append(make("code", {}, "= " + m.formula));
   const numbers = m.formula && withNumbers(kernel, m.formula);
   if (numbers) box.append(make("code", {}, "= " + numbers));
@@ -186,7 +194,7 @@ function partsOf(kernel, metric) {
   return make("table", {class: "parts"}, make("tbody", {}, parts.map(part => make("tr", {},
     make("td", {class: "number"}, valueButton(kernel, part)),
     make("td", {}, m.type === "throughput" ? bar(valueOf(kernel, part) / 100) : null),
-    make("td", {}, metrics[part].name)))));
+    make("td", {class: "any"}, metrics[part].name)))));
 }
 
 function counterTable(kernel, metric) {
@@ -194,7 +202,7 @@ function counterTable(kernel, metric) {
   if (!found.length) return null;
   const exact = value => value === null || value === undefined ? missing : String(value);
   return make("div", {class: "scroll"}, make("table", {},
-    make("thead", {}, make("tr", {}, ["Counter", "Instances", ...rollups, "Passes"].map(t => make("th", {scope: "col"}, t)))),
+    make("thead", {}, make("tr", {}, ["Counter", "Instances", ...rollups, "Passes"].map((t, i) => make("th", {scope: "col", class: i && i < 6 ? "number" : null}, t)))),
     make("tbody", {}, found.map(c => {
       const counter = data.counters[c], values = kernel.counters[c] || [];
       return make("tr", {}, make("td", {}, counter.name),
@@ -214,19 +222,19 @@ function explain(kernel, metric, back) {
   const m = metrics[metric], status = statusOf(kernel, metric);
   const value = valueOf(kernel, metric);
   const goBack = () => { explained.pop(); explain(...explained[explained.length - 1], true); };
-  dialog.replaceChildren(
+  dialog.replaceChildren(...[
     make("form", {method: "dialog", class: "buttons"},
       explained.length > 1 ? make("button", {type: "button", onclick: goBack}, "← Back") : null,
       make("button", {value: "close"}, "Close")),
     make("h2", {id: "explain-title"}, m.name),
     make("p", {class: "big"}, format(value, m.unit),
       make("small", {}, value === null ? "" : `  ${value} ${m.unit === "1" ? "" : m.unit}`)),
-    make("p", {}, make("strong", {}, statusNames[status]), status ? ": " + statusTexts[status] : "", ` · ${kernel.name}`),
+    make("p", {}, make("strong", {}, statusNames[status]), status ? ": " + statusTexts[status] : "", ` · ${kernel.short}`),
     m.about ? make("p", {}, m.about) : null,
     formulaOf(kernel, metric), partsOf(kernel, metric), counterTable(kernel, metric),
     make("p", {class: "quiet"}, kernel.launches > 1
-      ? `Counters are means of ${plural(kernel.launches, "launch").replace(/launchs$/, "launches")}, to nine digits.`
-      : "Numbers have nine digits."));
+      ? `Counters are means of ${launches(kernel.launches)}, to nine digits.`
+      : "Numbers have nine digits.")].filter(Boolean));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
 }

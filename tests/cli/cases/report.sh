@@ -47,6 +47,12 @@ metric-eval many.cwd --report many.html
 grep -oE '"(all_kernels|launches_left)":[0-9]+' many.html
 [ "$(grep -c '^{"name":"void ns::kernel_' many.html)" = 143 ] || echo "found $(grep -c '^{"name":"void ns' many.html) kernels"
 
+echo "== what a capture does not hold"
+metric-eval "$captures/once_collective.cwd" --range 0-5 --report once.html
+grep -oE '"(unwanted|told)":.*' once.html
+metric-eval "$captures/nvtx_levels.cwd" --report nvtx.html
+sed -n '/^"nvtx":/,/nvtx_left/p' nvtx.html | head -3
+
 echo "== usage"
 try() { metric-eval "$@" --force; echo "status $?"; }
 try "$captures/gemm.cwd" --baseline "$captures/gemm.cwd" 2>&1 | head -1
