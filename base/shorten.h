@@ -12,9 +12,9 @@ enum { CW_SHORT_SIZE = 2048 };
  * "vectorized_elementwise_kernel<..CUDAFunctor_add..>", "vectoriz..<CUDAFunc..>". Returns `text`. */
 const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE]);
 
-/* What kernels share that differ in types, functors and the sizes of their tiles: the function's name without namespaces
- * and template arguments, up to the part that has a size, and without numbers at its end. Where the function is a mere
- * wrapper (device_kernel<GemmUniversal<..>>), it is the class that it runs. Not escaped:
+/* What kernels share that differ in types, functors and the sizes of their tiles: the function's name without
+ * namespaces and template arguments, up to the part that has a size, and without numbers at its end. Where the function
+ * is a mere wrapper (device_kernel<GemmUniversal<..>>), it is the class that it runs. Not escaped:
  * "multi_tensor_apply_kernel", "cutlass_80_tensorop_s1688gemm", "nvjet_sm90_tst". Returns `text`. */
 const char *cw_shorten_to_family(const char *name, char text[CW_SHORT_SIZE]);
 
