@@ -152,11 +152,11 @@ function groupsBy(kind) {
   return grouping.groups;
 }
 
-// Texts of a group's kernels by the time that they weigh, the most first: [text, time].
-function weigh(parts, text, time) {
+// Of the texts that a group's kernels have, each with a share of the kernel's time, the one with most time: [text, time].
+function weigh(parts, list) {
   const sums = new Map();
-  parts.filter(p => p.kernel && text(p.kernel)).forEach(p => sums.set(text(p.kernel), (sums.get(text(p.kernel)) || 0) + time(p)));
-  return [...sums].sort((a, b) => b[1] - a[1]);
+  parts.filter(p => p.kernel).forEach(p => list(p.kernel).forEach(([text, share]) => sums.set(text, (sums.get(text) || 0) + share * p.total)));
+  return [...sums].sort((a, b) => b[1] - a[1])[0];
 }
 
 // How the kernels are listed, and the way to the other lists.
@@ -169,8 +169,8 @@ function listings(kind, group) {
 
 function groupTable(kind) {
   const groups = groupsBy(kind), greatest = groups.length ? groups[0].total / data.total : 1;
-  const limiter = g => weigh(g.parts, limitedBy, p => p.total)[0];
-  const saved = g => weigh(g.parts, k => found(k) && found(k).rule, p => p.total * found(p.kernel).gain)[0];
+  const limiter = g => weigh(g.parts, k => limitedBy(k) ? [[limitedBy(k), 1]] : []);
+  const saved = g => weigh(g.parts, k => k.advice ? k.advice.findings.filter(f => f.gain > 0).map(f => [f.rule, f.gain]) : []);
   const columns = [
     {title: "Time", number: true, value: g => g.total, cell: g => formatTime(g.total)},
     {title: "Share", number: true, value: g => g.total / data.total, cell: g => shareCell(g.total / data.total, greatest)},
@@ -180,7 +180,7 @@ function groupTable(kind) {
   ];
   if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, hint: "what most of the group's time is limited by", value: g => (limiter(g) || [""])[0],
     cell: g => limiter(g) ? make("span", {}, limiter(g)[0], limiter(g)[1] < 0.995 * g.total ? make("small", {class: "whole"}, ` ${percent(limiter(g)[1] / g.total)} of its time`) : null) : missing},
-  {title: "First finding", wide: true, hint: "what would save most: of the first findings of its kernels, those of one rule added up", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
+  {title: "First finding", wide: true, hint: "what would save most: findings of one rule, added up over its kernels", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
     text: g => saved(g) ? saved(g)[0] : "", cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
   columns.push({title: groupings[kind].one, wide: true, value: g => g.name, cell: g => make("a", {href: `#${kind}=${g.index}`, tabIndex: -1}, breakable(g.name))});
   return make("div", {}, notices(), listings(kind), sortableTable({label: "groups of kernels", rows: groups, columns, search: true, first: 100, open: g => { location.hash = `${kind}=${g.index}`; }}),
