@@ -174,22 +174,11 @@ enum cw_status cw_compare_captures(const struct cw_difference **differences, uin
 
 /* ---- which group is which --------------------------------------------------------------------------------------- */
 
-static const char *subject(const struct cw_groups *g, uint32_t group)
-{
-    const struct cw_range *range = &g->data.ranges[group];
-    return g->by == CW_BY_KERNEL && range->kernel[0] ? range->kernel : g->items[group].name;
-}
-
 /* By name, and by shape where that is to be alike. */
 static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape)
 {
-    const struct cw_range *x = &a->data.ranges[i], *y = &b->data.ranges[k];
-    int order = strcmp(subject(a, i), subject(b, k));
-    for (int d = 0; d < 3 && !order && shape && a->by == CW_BY_KERNEL; d++) {
-        order = (x->grid[d] > y->grid[d]) - (x->grid[d] < y->grid[d]);
-        order = order ? order : (x->block[d] > y->block[d]) - (x->block[d] < y->block[d]);
-    }
-    return order;
+    return a->by == CW_BY_KERNEL ? cw_range_compare_kernels(&a->data.ranges[i], &b->data.ranges[k], shape)
+                                 : strcmp(a->items[i].name, b->items[k].name);
 }
 
 struct sorting {

@@ -12,6 +12,8 @@ struct grouping {
     const struct cw_counter_data *data;
     uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
     uint32_t *model;        /* of each device: the first device that is alike */
+    const uint32_t *full;   /* of each range: how many columns it has */
+    uint32_t *most;         /* of each group: the range that has most of them, the first of these */
     struct cw_group *items;
     struct cw_arena *arena;
 };
@@ -98,13 +100,19 @@ static const char *subject(const struct cw_range *range)
     return range->kernel[0] ? range->kernel : range->name;
 }
 
-static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b, bool shape)
 {
     int order = strcmp(subject(a), subject(b));
-    for (int i = 0; i < 3 && !order; i++) {
+    for (int i = 0; i < 3 && !order && shape; i++) {
         order = by_number(a->grid[i], b->grid[i]);
         order = order ? order : by_number(a->block[i], b->block[i]);
     }
+    return order;
+}
+
+static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    const int order = cw_range_compare_kernels(a, b, true);
     return order ? order : by_number(g->model[a->device], g->model[b->device]);
 }
 
@@ -251,18 +259,22 @@ static uint8_t graver(uint8_t a, uint8_t b)
     return gravity[b] > gravity[a] ? b : a;
 }
 
-static void mean_column(const struct grouping *g, const uint32_t *full, uint32_t k, uint32_t column)
+/* Whether the mean of a group takes in one of its ranges. */
+static bool is_used(const struct grouping *g, uint32_t k, uint32_t range)
+{
+    return g->full[range] == g->full[g->most[k]];
+}
+
+static void mean_column(const struct grouping *g, uint32_t k, uint32_t column)
 {
     const struct cw_group *group = &g->items[k];
     const size_t to = (size_t)column * g->groups->count + k, from = (size_t)column * g->data->range_count;
     double sums[CW_ROLLUP_COUNT] = {0};
     uint8_t form = CW_FORM_NOT_COLLECTED;
-    uint32_t taken = 0, most = full[group->ranges[0]];
-    for (uint32_t i = 0; i < group->count; i++)
-        most = full[group->ranges[i]] > most ? full[group->ranges[i]] : most;
+    uint32_t taken = 0;
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t range = group->ranges[i];
-        if (full[range] != most)
+        if (!is_used(g, k, range))
             continue;
         form = graver(form, g->data->forms[from + range]);
         if (!has(g->data->forms[from + range]))
@@ -276,15 +288,21 @@ static void mean_column(const struct grouping *g, const uint32_t *full, uint32_t
         g->groups->data.rollups[r][to] = taken ? sums[r] / taken : NAN;
 }
 
-static bool merge_range(const struct grouping *g, const uint32_t *full, uint32_t k, struct cw_range *merged)
+static void find_most(const struct grouping *g, uint32_t k)
+{
+    const struct cw_group *group = &g->items[k];
+    uint32_t most = group->ranges[0];
+    for (uint32_t i = 0; i < group->count; i++)
+        most = g->full[group->ranges[i]] > g->full[most] ? group->ranges[i] : most;
+    g->most[k] = most;
+}
+
+static bool merge_range(const struct grouping *g, uint32_t k, struct cw_range *merged)
 {
     struct cw_group *group = &g->items[k];
     const uint32_t passes = g->data->schema.pass_count;
     double *durations = cw_arena_alloc(g->arena, passes, sizeof *durations);
-    uint32_t first = group->ranges[0];
-    for (uint32_t i = 0; i < group->count; i++)
-        first = full[group->ranges[i]] > full[first] ? group->ranges[i] : first;
-    *merged = g->data->ranges[first];
+    *merged = g->data->ranges[g->most[k]];
     merged->durations = durations;
     for (uint32_t i = 0; durations && i < group->count; i++) {
         const struct cw_range *range = &g->data->ranges[group->ranges[i]];
@@ -293,7 +311,7 @@ static bool merge_range(const struct grouping *g, const uint32_t *full, uint32_t
             memset(merged->grid, 0, sizeof merged->grid);
             memset(merged->block, 0, sizeof merged->block);
         }
-        if (full[group->ranges[i]] != full[first])
+        if (!is_used(g, k, group->ranges[i]))
             continue;
         group->used++;
         for (uint32_t p = 0; p < passes; p++)
@@ -305,31 +323,28 @@ static bool merge_range(const struct grouping *g, const uint32_t *full, uint32_t
 }
 
 /* A fact of a group is one that its ranges agree on, or the mean. */
-static double mean_fact(const struct grouping *g, const uint32_t *full, uint32_t k, uint32_t fact)
+static double mean_fact(const struct grouping *g, uint32_t k, uint32_t fact)
 {
     const struct cw_group *group = &g->items[k];
     const double *facts = g->data->facts + (size_t)fact * g->data->range_count;
     const double first = facts[group->ranges[0]];
-    uint32_t most = full[group->ranges[0]];
     bool equal = true;
     double sum = 0;
-    for (uint32_t i = 0; i < group->count; i++)
-        most = full[group->ranges[i]] > most ? full[group->ranges[i]] : most;
     for (uint32_t i = 0; i < group->count; i++) {
         const double fact_here = facts[group->ranges[i]];
         equal = equal && fact_here == first;
-        sum += full[group->ranges[i]] == most ? fact_here : 0;
+        sum += is_used(g, k, group->ranges[i]) ? fact_here : 0;
     }
     return equal ? first : sum / group->used;
 }
 
-static bool merge_facts(const struct grouping *g, const uint32_t *full)
+static bool merge_facts(const struct grouping *g)
 {
     const uint32_t facts = g->data->schema.fact_count, count = g->groups->count;
     double *to = g->groups->data.facts = cw_arena_alloc(g->arena, (size_t)facts * count, sizeof *to);
     for (uint32_t f = 0; to && f < facts; f++)
         for (uint32_t k = 0; k < count; k++)
-            to[(size_t)f * count + k] = mean_fact(g, full, k, f);
+            to[(size_t)f * count + k] = mean_fact(g, k, f);
     return to != NULL;
 }
 
@@ -338,23 +353,26 @@ static enum cw_status merge(struct grouping *g, struct cw_error *err)
     struct cw_counter_data *to = &g->groups->data;
     const uint32_t columns = cw_schema_columns(&g->data->schema), count = g->groups->count;
     struct cw_range *ranges = cw_arena_alloc(g->arena, count, sizeof *ranges);
-    const uint32_t *full = count_columns(g);
+    g->full = count_columns(g);
+    g->most = cw_arena_alloc(g->arena, count, sizeof *g->most);
     *to = *g->data;
     to->range_count = count;
     to->ranges = ranges;
     to->forms = cw_arena_alloc(g->arena, (size_t)columns * count, sizeof *to->forms);
-    bool enough = ranges && full && to->forms;
+    bool enough = ranges && g->full && g->most && to->forms;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
         to->rollups[r] = cw_arena_alloc(g->arena, (size_t)columns * count, sizeof *to->rollups[r]);
         enough = enough && to->rollups[r];
     }
-    for (uint32_t k = 0; enough && k < count; k++)
-        enough = merge_range(g, full, k, &ranges[k]);
-    if (!enough || !merge_facts(g, full))
+    for (uint32_t k = 0; enough && k < count; k++) {
+        find_most(g, k);
+        enough = merge_range(g, k, &ranges[k]);
+    }
+    if (!enough || !merge_facts(g))
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < columns; c++)
         for (uint32_t k = 0; k < count; k++)
-            mean_column(g, full, k, c);
+            mean_column(g, k, c);
     return CW_OK;
 }
 

@@ -42,6 +42,9 @@ struct cw_groups {
     struct cw_counter_data data;
 };
 
+/* Orders ranges by the kernel that they launch, or the name of a user range, then, with `shape`, by grid and block. */
+int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b, bool shape);
+
 /* Groups the ranges of a capture of ranges of the chip; with `keep`, only those for which it is true. Time is the
  * chip's counter of it, else the shortest pass, else start to end where there was one pass. All lives in `arena` and in
  * `data`. CW_ERR_NOMEM alone. */

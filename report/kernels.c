@@ -177,17 +177,11 @@ static uint32_t most_kernels(const struct cw_schema *schema)
     return fit < 10 ? 10 : fit < MOST_KERNELS ? fit : MOST_KERNELS;
 }
 
-static bool is_same_kernel(const struct cw_range *a, const struct cw_range *b)
-{
-    return strcmp(a->kernel, b->kernel) == 0 && (*a->kernel || strcmp(a->name, b->name) == 0) &&
-           memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0;
-}
-
 /* Whether the page shows the kernel. */
 static bool is_shown(const struct cw_report_kernels *k, const struct cw_range *range)
 {
     for (uint32_t g = 0; g < k->groups.count; g++)
-        if (is_same_kernel(&k->groups.data.ranges[g], range))
+        if (cw_range_compare_kernels(&k->groups.data.ranges[g], range, true) == 0)
             return true;
     return false;
 }
@@ -394,7 +388,7 @@ static void put_group(FILE *out, const struct cw_group *g)
 static void put_before(FILE *out, const struct cw_report_kernels *k, const struct cw_range *range)
 {
     for (uint32_t b = 0; b < k->before.count; b++) {
-        if (!is_same_kernel(range, &k->before.data.ranges[b]))
+        if (cw_range_compare_kernels(range, &k->before.data.ranges[b], true) != 0)
             continue;
         fputs(",\n \"before\":", out);
         put_group(out, &k->before.items[b]);
