@@ -6,7 +6,7 @@
 
 #include "metricdb/formula.h"
 
-static const double SHORTEST_NS = 10000, MOST_VARIED = 0.3;
+static const double MOST_VARIED = 0.3;
 
 const char *cw_confidence_text(enum cw_confidence confidence)
 {
@@ -68,37 +68,59 @@ static bool is_true(const struct cw_advice_value *v)
 
 /* ---- confidence ------------------------------------------------------------------------------------------------- */
 
-static enum cw_confidence least_of(enum cw_confidence a, enum cw_confidence b)
+/* The gravest counts. */
+enum doubt { NO_DOUBT, MIXED, UNCHECKED, VARIED, SHORT, UNTIMED, INCOMPLETE, OVERFLOWED };
+static const struct {
+    enum cw_confidence confidence;
+    const char *text;
+} doubts[] = {
+    [NO_DOUBT] = {CW_CONFIDENCE_HIGH, ""},
+    [MIXED] = {CW_CONFIDENCE_MEDIUM, "mixed passes"},
+    [UNCHECKED] = {CW_CONFIDENCE_MEDIUM, "limits before it not checked"},
+    [VARIED] = {CW_CONFIDENCE_LOW, "launches vary by over 30 %"},
+    [SHORT] = {CW_CONFIDENCE_LOW, "launches under 10 us"},
+    [UNTIMED] = {CW_CONFIDENCE_LOW, "time not known"},
+    [INCOMPLETE] = {CW_CONFIDENCE_LOW, "a pass is missing"},
+    [OVERFLOWED] = {CW_CONFIDENCE_LOW, "a counter overflowed"},
+};
+
+static enum doubt graver(enum doubt a, enum doubt b)
 {
-    return a < b ? a : b;
+    return a > b ? a : b;
 }
 
-static enum cw_confidence of_time(const struct cw_group *group)
+static enum doubt of_time(const struct cw_group *group)
 {
-    return group->mean >= SHORTEST_NS && !(group->deviation > MOST_VARIED * group->mean) ? CW_CONFIDENCE_HIGH
-                                                                                         : CW_CONFIDENCE_LOW;
+    if (isnan(group->mean))
+        return UNTIMED;
+    if (group->mean < CW_SHORT_LAUNCH_NS)
+        return SHORT;
+    return group->deviation > MOST_VARIED * group->mean ? VARIED : NO_DOUBT;
 }
 
-/* A formula of several metrics nearly always mixes passes, each of which ran the same kernel; what counts is whether
- * each of its metrics does. */
-static enum cw_confidence of_formula(const struct advising *a, uint32_t formula, uint32_t row)
+static enum doubt of_status(int8_t status)
 {
-    enum cw_confidence confidence = CW_CONFIDENCE_HIGH;
+    return status == CW_VALUE_OVERFLOW       ? OVERFLOWED
+           : status == CW_VALUE_INCOMPLETE   ? INCOMPLETE
+           : status == CW_VALUE_MIXED_PASSES ? MIXED
+                                             : NO_DOUBT;
+}
+
+/* Of the value of a formula, and of each metric in it: a division by 0 hides what these are. */
+static enum doubt of_formula(const struct advising *a, uint32_t formula, uint32_t row)
+{
     const struct cw_formula *f = formula == CW_NONE ? NULL : &a->rules->chip->formulas->items[formula];
-    for (uint32_t i = 0; f && i < f->metric_count; i++) {
-        int8_t status = value_of(a, &f->metrics[i], row).status;
-        if (status == CW_VALUE_OVERFLOW || status == CW_VALUE_INCOMPLETE)
-            confidence = CW_CONFIDENCE_LOW;
-        else if (status == CW_VALUE_MIXED_PASSES)
-            confidence = least_of(confidence, CW_CONFIDENCE_MEDIUM);
-    }
-    return confidence;
+    enum doubt doubt = of_status(formula_value(a, formula, 0, row).status);
+    for (uint32_t i = 0; f && i < f->metric_count; i++)
+        doubt = graver(doubt, of_status(value_of(a, &f->metrics[i], row).status));
+    return doubt;
 }
 
 /* ---- the limiter ------------------------------------------------------------------------------------------------ */
 
 static enum cw_status find_limiter(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row)
 {
+    enum doubt doubt = of_time(kernel->group);
     const struct cw_limiter *nodes = a->rules->limiters;
     struct cw_advice_step *steps = cw_arena_alloc(a->arena, a->rules->limiter_count, sizeof *steps);
     size_t end = a->rules->limiter_count;
@@ -111,18 +133,19 @@ static enum cw_status find_limiter(const struct advising *a, struct cw_advice_ke
         const struct cw_advice_value when = formula_value(a, node->when, 1, row);
         if (node->lacks || !is_true(&when)) {
             if (!node->lacks && !is_known(&when))
-                kernel->confidence = least_of(kernel->confidence, CW_CONFIDENCE_MEDIUM);
+                doubt = graver(doubt, UNCHECKED);
             i = node->next;
             continue;
         }
         const struct cw_advice_value value = formula_value(a, node->value, NAN, row);
-        kernel->confidence = least_of(kernel->confidence, of_formula(a, node->when, row));
-        kernel->confidence = least_of(kernel->confidence, of_formula(a, node->value, row));
+        doubt = graver(doubt, graver(of_formula(a, node->when, row), of_formula(a, node->value, row)));
         steps[kernel->step_count++] = (struct cw_advice_step){node, value.value, value.status};
         kernel->limiter = node->path;
         end = node->next;
         i++;
     }
+    kernel->confidence = doubts[doubt].confidence;
+    kernel->doubt = doubts[doubt].text;
     return CW_OK;
 }
 
@@ -167,17 +190,22 @@ static enum cw_status add_finding(const struct advising *a, struct cw_advice_fin
     struct cw_advice_value *evidence = cw_arena_alloc(a->arena, rule->evidence_count, sizeof *evidence);
     if (!values || !evidence)
         return cw_error_nomem(a->err);
-    *finding = (struct cw_advice_finding){
-        .rule = rule, .gain = gain, .values = values, .evidence = evidence, .confidence = of_time(kernel->group)};
-    finding->confidence = least_of(finding->confidence, of_formula(a, rule->when, row));
-    finding->confidence = least_of(finding->confidence, of_formula(a, rule->gain, row));
-    for (size_t i = 0; i < rule->piece_count; i++)
+    *finding = (struct cw_advice_finding){.rule = rule, .gain = gain, .values = values, .evidence = evidence};
+    enum doubt doubt = graver(of_formula(a, rule->when, row), of_formula(a, rule->gain, row));
+    for (size_t i = 0; i < rule->piece_count; i++) {
         values[i] = named_value(a, &rule->pieces[i].value, row);
+        doubt = graver(doubt, of_status(values[i].status));
+    }
     for (size_t i = 0; i < rule->evidence_count; i++) {
         struct cw_advice_value v = named_value(a, &rule->evidence[i], row);
-        if (is_known(&v))
-            evidence[finding->evidence_count++] = v;
+        if (!is_known(&v))
+            continue;
+        evidence[finding->evidence_count++] = v;
+        doubt = graver(doubt, of_status(v.status));
     }
+    doubt = graver(doubt, of_time(kernel->group));
+    finding->confidence = doubts[doubt].confidence;
+    finding->doubt = doubts[doubt].text;
     return CW_OK;
 }
 
@@ -281,8 +309,12 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
     struct cw_advice_kernel *kernels = cw_arena_alloc(arena, groups->count, sizeof *kernels);
     a.checked = cw_arena_alloc(arena, rules->rule_count, sizeof *a.checked);
     a.gains = cw_arena_alloc(arena, rules->rule_count, sizeof *a.gains);
-    *advice = (struct cw_advice){.rules = rules, .groups = groups, .kernel_count = groups->count, .kernels = kernels};
-    if (!kernels || !a.checked || !a.gains)
+    *advice = (struct cw_advice){.rules = rules,
+                                 .groups = groups,
+                                 .kernel_count = groups->count,
+                                 .kernels = kernels,
+                                 .longest = cw_groups_longest(groups, arena)};
+    if (!advice->longest || !kernels || !a.checked || !a.gains)
         return cw_error_nomem(err);
     a.values = (struct cw_result){.chip = rules->chip,
                                   .data = &groups->data,
@@ -290,8 +322,7 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
                                   .metric_count = (uint32_t)rules->metric_count};
     enum cw_status status = cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err);
     for (uint32_t i = 0; i < groups->count && status == CW_OK; i++) {
-        kernels[i] = (struct cw_advice_kernel){
-            .group = &groups->items[i], .launch = &groups->data.ranges[i], .confidence = of_time(&groups->items[i])};
+        kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i], .launch = &groups->data.ranges[i]};
         status = find_limiter(&a, &kernels[i], i);
         if (status == CW_OK)
             status = find(&a, &kernels[i], i);

@@ -8,7 +8,8 @@
 #include "metricdb/rules.h"
 
 /* Of values: low where one overflowed or is incomplete, or the kernel ran for less than 10 us or for times that vary by
- * more than 30 %; medium where one mixes passes, or where a limiter that comes first could not be checked. */
+ * more than 30 %; medium where one mixes passes, also by a formula of its own or as evidence, or where a limiter that
+ * comes first could not be checked. */
 enum cw_confidence { CW_CONFIDENCE_LOW, CW_CONFIDENCE_MEDIUM, CW_CONFIDENCE_HIGH };
 /* "low", "medium", "high". */
 const char *cw_confidence_text(enum cw_confidence confidence);
@@ -31,6 +32,7 @@ struct cw_advice_finding {
     const struct cw_rule *rule;
     double gain; /* the fraction of the kernel's time that would go: 0.8 leaves a fifth; 0 for a note */
     enum cw_confidence confidence;
+    const char *doubt;                    /* why it is not high, in a few words; "" where it is */
     const struct cw_advice_value *values; /* one for each piece of the rule's text */
     size_t evidence_count, line_count;
     const struct cw_advice_value *evidence;
@@ -48,6 +50,7 @@ struct cw_advice_kernel {
     const struct cw_range *launch; /* a mean one: name, grid, block */
     const char *limiter;           /* "latency > barrier", "" where none could be told */
     enum cw_confidence confidence; /* in the limiter */
+    const char *doubt;             /* as of a finding */
     size_t step_count, finding_count, unchecked_count;
     const struct cw_advice_step *steps;
     const struct cw_advice_finding *findings; /* by gain, the largest first; notes where there is nothing else */
@@ -62,6 +65,7 @@ struct cw_advice {
     const struct cw_groups *groups;
     size_t kernel_count; /* one for each group, in their order */
     const struct cw_advice_kernel *kernels;
+    const uint32_t *longest; /* all of them, by total time, the longest first */
     size_t unchecked_count, absent_count;
     const struct cw_rule *const *unchecked; /* of no kernel, for lack of metrics in the capture */
     const struct cw_rule *const *absent;    /* which the chip lacks metrics for */
@@ -76,6 +80,35 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
 
 /* What lists say beside a kernel: the finding that saves most of its time. NULL where none does: a note saves nothing. */
 const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel);
+
+/* Of a rule, in a group of launches. */
+struct cw_advice_part {
+    double gain;                             /* of the group's time: sum of gain x time over its kernels, by the time */
+    double share;                            /* of the group's time: kernels that have the finding */
+    double most;                             /* of these, what the one below has of `gain`, or for a note of `share` */
+    uint32_t kernel_count;                   /* that have it */
+    const struct cw_advice_kernel *kernel;   /* the one that would save most */
+    const struct cw_advice_finding *finding; /* of that kernel */
+};
+
+struct cw_advice_group {
+    const struct cw_group *group;
+    const struct cw_advice_kernel *limited_by; /* has the limiter that has most of the time; NULL where none has one */
+    double limited;                            /* of the group's time */
+    size_t part_count;
+    const struct cw_advice_part *parts; /* by gain, the largest first; notes of at least half of the time behind them */
+};
+
+struct cw_advice_groups {
+    const struct cw_advice *advice;
+    const struct cw_groups *groups;
+    const struct cw_advice_group *items; /* of each group */
+};
+
+/* Adds up the advice on kernels for groups of any kind of the same capture's ranges; all lives in `arena` and in what
+ * is given. CW_ERR_NOMEM alone. */
+enum cw_status cw_advise_groups(struct cw_advice_groups *out, const struct cw_advice *kernels,
+                                const struct cw_groups *groups, struct cw_arena *arena, struct cw_error *err);
 
 enum { CW_ADVICE_LINES = 3 };
 /* Adds to each finding the source lines, at most CW_ADVICE_LINES, on which most PC samples wait for what its rule is

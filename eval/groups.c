@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "range", "nvtx", "device", "rank"};
+#include "base/shorten.h"
+
+const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank"};
 
 struct grouping {
     struct cw_groups *groups;
     const struct cw_counter_data *data;
     uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
     uint32_t *model;        /* of each device: the first device that is alike */
+    const char **family;    /* of each range that is kept; NULL unless by family */
     const uint32_t *full;   /* of each range: how many columns it has */
     uint32_t *most;         /* of each group: the range that has most of them, the first of these */
     struct cw_group *items;
@@ -116,6 +119,30 @@ static int by_kernel(const struct grouping *g, const struct cw_range *a, const s
     return order ? order : by_number(g->model[a->device], g->model[b->device]);
 }
 
+static int by_family(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    const int order = strcmp(g->family[a - g->data->ranges], g->family[b - g->data->ranges]);
+    return order ? order : by_number(g->model[a->device], g->model[b->device]);
+}
+
+static bool find_families(struct grouping *g)
+{
+    char text[CW_SHORT_SIZE];
+    g->family = cw_arena_alloc(g->arena, g->data->range_count, sizeof *g->family);
+    for (uint32_t i = 0; g->family && i < g->count; i++) {
+        const struct cw_range *range = &g->data->ranges[g->order[i]];
+        const struct cw_range *before = i ? &g->data->ranges[g->order[i - 1]] : NULL;
+        const char **family = &g->family[g->order[i]];
+        if (!*range->kernel)
+            *family = range->name;
+        else if (before && *before->kernel && strcmp(before->name, range->name) == 0)
+            *family = g->family[g->order[i - 1]];
+        else if (!(*family = cw_arena_strdup(g->arena, cw_shorten_to_family(range->name, text))))
+            return false;
+    }
+    return g->family != NULL;
+}
+
 /* Those that have none stand last. */
 static int by_attribute(const char *a, const char *b, bool number)
 {
@@ -129,6 +156,8 @@ static int compare(const struct grouping *g, const struct cw_range *a, const str
     switch (g->groups->by) {
     case CW_BY_KERNEL:
         return by_kernel(g, a, b);
+    case CW_BY_FAMILY:
+        return by_family(g, a, b);
     case CW_BY_NVTX:
         return by_attribute(cw_range_attribute(a, "nvtx"), cw_range_attribute(b, "nvtx"), false);
     case CW_BY_DEVICE:
@@ -156,6 +185,8 @@ static const char *name_group(const struct grouping *g, const struct cw_range *f
 {
     const char *text;
     switch (g->groups->by) {
+    case CW_BY_FAMILY:
+        return g->family[first - g->data->ranges];
     case CW_BY_NVTX:
         text = cw_range_attribute(first, "nvtx");
         return text ? text : "(no NVTX range)";
@@ -195,11 +226,55 @@ static void sum_up(struct cw_group *group, const double *durations)
         group->total = NAN;
 }
 
+static int in_kernel_order(const void *a, const void *b, void *grouping)
+{
+    const struct grouping *g = grouping;
+    return by_kernel(g, &g->data->ranges[*(const uint32_t *)a], &g->data->ranges[*(const uint32_t *)b]);
+}
+
+/* How many kernels each group has. */
+static bool count_kernels(struct grouping *g)
+{
+    uint32_t *order = cw_arena_alloc(g->arena, g->count, sizeof *order);
+    const bool alike = g->groups->by == CW_BY_KERNEL || g->groups->by == CW_BY_RANGE;
+    for (uint32_t k = 0; order && k < g->groups->count; k++) {
+        struct cw_group *group = &g->items[k];
+        group->kernels = 1;
+        if (alike)
+            continue;
+        memcpy(order, group->ranges, group->count * sizeof *order);
+        qsort_r(order, group->count, sizeof *order, in_kernel_order, g);
+        for (uint32_t i = 1; i < group->count; i++)
+            group->kernels += in_kernel_order(&order[i - 1], &order[i], g) != 0;
+    }
+    return order != NULL;
+}
+
+static int by_time(const struct cw_group *a, const struct cw_group *b)
+{
+    const double s = isnan(a->total) ? -1 : a->total, t = isnan(b->total) ? -1 : b->total;
+    return s > t ? -1 : s < t ? 1 : by_number(a->ranges[0], b->ranges[0]);
+}
+
 static int longest_first(const void *a, const void *b)
 {
-    const struct cw_group *x = a, *y = b;
-    const double s = isnan(x->total) ? -1 : x->total, t = isnan(y->total) ? -1 : y->total;
-    return s > t ? -1 : s < t ? 1 : by_number(x->ranges[0], y->ranges[0]);
+    return by_time(a, b);
+}
+
+static int longest_index_first(const void *a, const void *b, void *items)
+{
+    const struct cw_group *list = items;
+    return by_time(&list[*(const uint32_t *)a], &list[*(const uint32_t *)b]);
+}
+
+uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *arena)
+{
+    uint32_t *order = cw_arena_alloc(arena, groups->count, sizeof *order);
+    for (uint32_t i = 0; order && i < groups->count; i++)
+        order[i] = i;
+    if (order)
+        qsort_r(order, groups->count, sizeof *order, longest_index_first, (void *)groups->items);
+    return order;
 }
 
 static enum cw_status divide(struct grouping *g, struct cw_error *err)
@@ -381,7 +456,7 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
                               struct cw_error *err)
 {
     struct grouping g = {.groups = groups, .data = data, .arena = arena};
-    *groups = (struct cw_groups){.by = by, .durations = measure(data, chip, arena)};
+    *groups = (struct cw_groups){.by = by, .range_count = data->range_count, .durations = measure(data, chip, arena)};
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     g.model = model_devices(data, arena);
     if (!groups->durations || !g.order || !g.model)
@@ -391,10 +466,14 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
         if (!keep || keep[i])
             g.order[g.count++] = i;
     }
+    if (by == CW_BY_FAMILY && !find_families(&g))
+        return cw_error_nomem(err);
     if (by != CW_BY_RANGE)
         qsort_r(g.order, g.count, sizeof *g.order, in_order, &g);
     enum cw_status status = divide(&g, err);
     groups->items = g.items;
+    if (status == CW_OK && !count_kernels(&g))
+        status = cw_error_nomem(err);
     if (by == CW_BY_RANGE && !keep) { /* the capture as it is */
         groups->data = *data;
         for (uint32_t k = 0; status == CW_OK && k < groups->count; k++)
@@ -402,6 +481,27 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
         return status;
     }
     return status == CW_OK ? merge(&g, err) : status;
+}
+
+struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
+{
+    enum { FEW = 20 };
+    static const double TOLD_SHARE = 0.1;
+    struct cw_short_launches found = {0};
+    double all = 0, time = 0;
+    for (uint32_t k = 0; k < groups->count; k++) {
+        for (uint32_t i = 0; groups->data.ranges[k].kernel[0] && i < groups->items[k].count; i++) {
+            const double ns = groups->durations[groups->items[k].ranges[i]];
+            const bool is_short = ns < CW_SHORT_LAUNCH_NS;
+            found.launches += !isnan(ns);
+            found.count += is_short;
+            all += isnan(ns) ? 0 : ns;
+            time += is_short ? ns : 0;
+        }
+    }
+    found.share = all > 0 ? time / all : 0;
+    found.many = found.count >= FEW && (2 * found.count >= found.launches || found.share >= TOLD_SHARE);
+    return found;
 }
 
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)

@@ -10,6 +10,7 @@
 
 enum cw_group_by {
     CW_BY_KERNEL, /* kernel, or the name of a user range, and grid, block and model of device */
+    CW_BY_FAMILY, /* kernels of one family (base/shorten.h), and model of device; or the name of a user range */
     CW_BY_RANGE,  /* each range by itself */
     CW_BY_NVTX,   /* the user ranges around a launch, or the path of a user range */
     CW_BY_DEVICE,
@@ -20,8 +21,9 @@ enum cw_group_by {
 extern const char *const cw_group_by_names[CW_BY__COUNT];
 
 struct cw_group {
-    const char *name;       /* for people: of the first range, path, "device 0 NVIDIA H100", "rank 3" */
+    const char *name;       /* for people: of the first range, family, path, "device 0 NVIDIA H100", "rank 3" */
     uint32_t count;         /* of ranges */
+    uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
     uint32_t used;          /* ranges whose counters the mean has: those that have the most counters */
     /* ns; of the ranges whose duration is known (`timed`), NaN where there is none */
@@ -35,6 +37,7 @@ struct cw_groups {
     const struct cw_group *items; /* by total time, longest first, then as they began; ranges as they began */
     double total;                 /* ns, of all groups */
     double whole;                 /* ns, of all ranges of the data, also those that are not kept */
+    uint32_t range_count;         /* of the data */
     const double *durations;      /* ns, [range] of the data; NaN unknown */
     /* The capture with a range for each group: rollups are means (also least and greatest), a value that overflowed or
      * is incomplete in one range is so in the group. Name, kernel, device, grid and so on are those of its first range
@@ -51,6 +54,18 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
+
+/* Launches that are so short that a program may take longer to launch one than the GPU to run it. */
+enum { CW_SHORT_LAUNCH_NS = 10000 };
+struct cw_short_launches {
+    uint64_t count, launches; /* short ones, and all whose time is known */
+    double share;             /* of the time of all of these, 0 to 1 */
+    bool many;                /* enough of them to tell: 20, and half of all or a tenth of the time */
+};
+struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups);
+
+/* Indices of all groups by total time, the longest first, then in their order. NULL when out of memory. */
+uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *arena);
 
 /* The part of the whole time that a group takes, 0 to 1, and the spread of its durations: deviation / mean. NaN where
  * no duration is known. */

@@ -30,7 +30,11 @@ static const struct cw_option option_list[] = {
      CW_OPTION_CHOICE(struct advise, json)},
     {"with", 0, "HOT.cwd", "PC samples of the same program: findings name the source lines",
      CW_OPTION_TEXT(struct advise, samples)},
-    {"top", 0, "N", "show the N longest kernels (default: 10 as text, all as JSON)",
+    {"by", 0, CW_EVAL_BY,
+     "add up what is found for each family of kernels, whose names differ in template arguments and sizes, NVTX range, "
+     "device or rank; or tell of each launch by itself (range)",
+     CW_OPTION_TAKE(cw_eval_take_by)},
+    {"top", 0, "N", "show the N longest of them (default: 10 as text, all as JSON)",
      CW_OPTION_NUMBER(struct advise, request.top, 1, MOST_KERNELS)},
     {CW_OPTION_GROUP(struct advise, request.ranges, cw_eval_ranges_options)},
     {"min-gain", 0, "N%", "leave out findings that would save less of a kernel's time (default: 5%)",
@@ -44,26 +48,56 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* The kernels, the longest MOST_KERNELS of them. */
-static enum cw_status make_groups(struct cw_eval_run *r, struct cw_groups *groups, const struct cw_chip *chip)
+/* The kernels, or ranges, the longest MOST_KERNELS of those that are kept. */
+static enum cw_status make_kernels(struct cw_eval_run *r, struct cw_groups *kernels, const struct cw_chip *chip,
+                                   const bool *keep)
 {
     const struct cw_counter_data *data = &r->capture->data;
-    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
-    enum cw_status status = keep ? cw_eval_match_ranges(keep, data, &r->o->ranges, r->err) : cw_error_nomem(r->err);
-    if (status == CW_OK)
-        status = cw_groups_make(groups, CW_BY_KERNEL, data, chip, keep, r->arena, r->err);
-    if (status != CW_OK || groups->count <= MOST_KERNELS)
+    const enum cw_group_by by = r->o->by == CW_BY_RANGE ? CW_BY_RANGE : CW_BY_KERNEL;
+    enum cw_status status = cw_groups_make(kernels, by, data, chip, keep, r->arena, r->err);
+    if (status != CW_OK || kernels->count <= MOST_KERNELS)
         return status;
-    const double total = groups->total;
-    fprintf(stderr, "%s: %u kernels, of which the %d that take most time are looked at\n", r->o->capture,
-            (unsigned)groups->count, MOST_KERNELS);
-    memset(keep, 0, data->range_count * sizeof *keep);
+    const double total = kernels->total;
+    const uint32_t *longest = cw_groups_longest(kernels, r->arena);
+    bool *some = cw_arena_alloc(r->arena, data->range_count, sizeof *some);
+    if (!longest || !some)
+        return cw_error_nomem(r->err);
+    fprintf(stderr, "%s: %u %ss, of which the %d that take most time are looked at\n", r->o->capture,
+            (unsigned)kernels->count, cw_group_by_names[by], MOST_KERNELS);
     for (uint32_t i = 0; i < MOST_KERNELS; i++)
-        for (uint32_t k = 0; k < groups->items[i].count; k++)
-            keep[groups->items[i].ranges[k]] = true;
-    status = cw_groups_make(groups, CW_BY_KERNEL, data, chip, keep, r->arena, r->err);
-    groups->total = total;
+        for (uint32_t k = 0; k < kernels->items[longest[i]].count; k++)
+            some[kernels->items[longest[i]].ranges[k]] = true;
+    status = cw_groups_make(kernels, by, data, chip, some, r->arena, r->err);
+    kernels->total = total;
     return status;
+}
+
+/* Whether groups of kernels are asked for, and not kernels or ranges. */
+static bool is_grouped(const struct cw_eval_request *o)
+{
+    return o->by != CW_BY_KERNEL && o->by != CW_BY_RANGE;
+}
+
+/* Advice on kernels, and what it adds up to: for families, unless other groups are asked for. */
+static enum cw_status make_advice(struct cw_eval_run *r, struct cw_advice *advice, struct cw_advice_groups *added,
+                                  const struct cw_rules *rules)
+{
+    const struct advise *o = (const struct advise *)r->o;
+    const struct cw_counter_data *data = &r->capture->data;
+    const enum cw_group_by by = is_grouped(r->o) ? r->o->by : CW_BY_FAMILY;
+    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
+    struct cw_groups *kernels = cw_arena_alloc(r->arena, 1, sizeof *kernels);
+    struct cw_groups *groups = cw_arena_alloc(r->arena, 1, sizeof *groups);
+    if (!keep || !kernels || !groups)
+        return cw_error_nomem(r->err);
+    enum cw_status status = cw_eval_match_ranges(keep, data, &r->o->ranges, r->err);
+    if (status == CW_OK)
+        status = make_kernels(r, kernels, rules->chip, keep);
+    if (status == CW_OK)
+        status = cw_groups_make(groups, by, data, rules->chip, keep, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_advise(advice, rules, kernels, o->least, r->arena, r->err);
+    return status == CW_OK ? cw_advise_groups(added, advice, groups, r->arena, r->err) : status;
 }
 
 static enum cw_status add_samples(struct cw_eval_run *r, struct cw_eval_run *hot, struct cw_advice *advice,
@@ -80,12 +114,15 @@ static enum cw_status add_samples(struct cw_eval_run *r, struct cw_eval_run *hot
     return status == CW_OK ? cw_advice_add_lines(advice, in, arena, r->err) : status;
 }
 
-static enum cw_status tell(struct cw_eval_run *r, struct cw_eval_run *hot, struct cw_advice *advice)
+static enum cw_status tell(struct cw_eval_run *r, struct cw_eval_run *hot, struct cw_advice *advice,
+                           const struct cw_advice_groups *added)
 {
     const struct advise *o = (const struct advise *)r->o;
     const struct cw_terminal_style style = cw_eval_style(r->o);
     enum cw_status status = o->samples ? add_samples(r, hot, advice, r->arena) : CW_OK;
     const struct cw_advice_view view = {.advice = advice,
+                                        .groups = added,
+                                        .by_groups = is_grouped(r->o),
                                         .source = r->capture->source,
                                         .samples = hot->capture ? hot->capture->source : NULL,
                                         .top = r->o->top || o->json ? r->o->top : SHOWN,
@@ -103,8 +140,8 @@ static enum cw_status advise(struct cw_eval_run *r)
     const struct cw_eval_request with = {.capture = o->samples};
     struct cw_eval_run hot = {.o = &with, .arena = r->arena, .err = r->err, .info.size = sizeof hot.info};
     const struct cw_rules *rules = NULL;
-    struct cw_groups groups;
     struct cw_advice advice;
+    struct cw_advice_groups added;
     enum cw_status status = cw_eval_load_capture(r);
     if (status == CW_OK && r->info.profiler != COUNTERWORKS_RANGES)
         status = cw_error_set(r->err, CW_ERR_USAGE,
@@ -117,11 +154,9 @@ static enum cw_status advise(struct cw_eval_run *r)
     if (status == CW_OK)
         status = cw_rules_load(&rules, r->result.chip, r->chip->folder, o->rules, r->arena, r->err);
     if (status == CW_OK)
-        status = make_groups(r, &groups, rules->chip);
+        status = make_advice(r, &advice, &added, rules);
     if (status == CW_OK)
-        status = cw_advise(&advice, rules, &groups, o->least, r->arena, r->err);
-    if (status == CW_OK)
-        status = tell(r, &hot, &advice);
+        status = tell(r, &hot, &advice, &added);
     counterworks_capture_close(hot.capture);
     return status;
 }
@@ -133,7 +168,7 @@ int cw_eval_advise(int argc, char **argv)
         "Says of each kernel what limits it, and what to change: findings by rules, with the time that each would save "
         "and the numbers that show it. \"metric-config --for-advice\" plans what the rules need.\v"
         "Example:\n  metric-eval advise run.cwd\n  metric-eval advise run.cwd --with hot.cwd --range gemm\n"
-        "  metric-eval advise run.cwd --format json"};
+        "  metric-eval advise run.cwd --by family\n  metric-eval advise run.cwd --format json"};
     struct advise options = {.request.run = advise, .least = CW_ADVICE_LEAST_GAIN};
     return cw_eval_command(&usage, argc, argv, &options.request);
 }

@@ -20,16 +20,6 @@ static void read_top(void *top, char *text, struct argp_state *state)
     *(size_t *)top = count;
 }
 
-static void take_by(void *request, char *text, struct argp_state *state)
-{
-    struct cw_eval_request *o = request;
-    for (o->by = 0; o->by < CW_BY__COUNT && strcmp(cw_group_by_names[o->by], text) != 0;)
-        o->by++;
-    o->grouped = true;
-    if (o->by == CW_BY__COUNT)
-        cw_usage_error(state, "found --by '%s', expected kernel, range, nvtx, device or rank", text);
-}
-
 /* "--check --native FILE" means --native FILE. */
 static void read_check(void *check, char *text, struct argp_state *state)
 {
@@ -57,11 +47,11 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
     {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, csv)},
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
-    {"by", 0, "kernel|range|nvtx|device|rank",
-     "a row for all launches of a kernel (the default of the table), for each range (the default of CSV, JSON and "
-     "HDF5), "
-     "or for all ranges of an NVTX range, a device or a rank",
-     CW_OPTION_TAKE(take_by)},
+    {"by", 0, CW_EVAL_BY,
+     "a row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
+     "template arguments and sizes, for each range (the default of CSV, JSON and HDF5), or for all ranges of an NVTX "
+     "range, a device or a rank",
+     CW_OPTION_TAKE(cw_eval_take_by)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
      "greatest first; COLUMN:asc is the other way round",

@@ -117,6 +117,7 @@ static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_ro
                                      .result = &r->result,
                                      .sections = shown->sections,
                                      .advice = shown->advice,
+                                     .advice_groups = shown->advice_groups,
                                      .readings = shown->readings,
                                      .wide = r->o->wide};
     return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
@@ -137,15 +138,17 @@ static enum cw_status write_files(struct cw_eval_run *r)
     return status == CW_OK ? cw_eval_write_files(r, &output) : status;
 }
 
-/* What limits the groups, and what to change; nothing of devices and the like, and of more groups than somebody reads.
- * Rules that cannot be read are told and left out: the times are there without them. */
-static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *groups, const struct cw_advice **advice)
+enum { MOST_KERNELS = 10000 };
+
+/* What limits kernels or ranges, and what to change; NULL where they are more than somebody reads. Rules that cannot be
+ * read are told and left out: the times are there without them. */
+static enum cw_status advise(struct cw_eval_run *r, const struct cw_groups *groups, const struct cw_advice **advice)
 {
-    enum { MOST_GROUPS = 10000 };
     struct cw_advice *made = cw_arena_alloc(r->arena, 1, sizeof *made);
     struct cw_error wrong = CW_ERROR_INIT;
     const struct cw_rules *rules;
-    if (groups->by > CW_BY_RANGE || groups->count > MOST_GROUPS)
+    *advice = NULL;
+    if (groups->count > MOST_KERNELS)
         return CW_OK;
     enum cw_status status =
         made ? cw_rules_load(&rules, r->result.chip, r->chip->folder, NULL, r->arena, &wrong) : cw_error_nomem(&wrong);
@@ -157,6 +160,29 @@ static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *
         cw_usage_fail(&wrong);
     *advice = status == CW_OK ? made : NULL;
     return CW_OK;
+}
+
+/* On rows that are neither kernels nor ranges, what there is on their kernels. */
+static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *rows, struct cw_output_rows *shown)
+{
+    const struct cw_counter_data *data = &r->capture->data;
+    if (rows->by == CW_BY_KERNEL || rows->by == CW_BY_RANGE)
+        return advise(r, rows, &shown->advice);
+    const struct cw_advice *advice = NULL;
+    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
+    struct cw_groups *kernels = cw_arena_alloc(r->arena, 1, sizeof *kernels);
+    struct cw_advice_groups *added = cw_arena_alloc(r->arena, 1, sizeof *added);
+    if (!keep || !kernels || !added)
+        return cw_error_nomem(r->err);
+    enum cw_status status = cw_eval_match_ranges(keep, data, &r->o->ranges, r->err);
+    if (status == CW_OK)
+        status = cw_groups_make(kernels, CW_BY_KERNEL, data, r->chip->chip, keep, r->arena, r->err);
+    if (status == CW_OK)
+        status = advise(r, kernels, &advice);
+    if (status == CW_OK && advice)
+        status = cw_advise_groups(added, advice, rows, r->arena, r->err);
+    shown->advice_groups = status == CW_OK && advice ? added : NULL;
+    return status;
 }
 
 /* What values of the result tell, where the glossary is there. */
@@ -193,7 +219,7 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     if (status == CW_OK)
         status = cw_sections_load(&sections, r->chip->folder, "sections", r->arena, r->err);
     if (status == CW_OK && !named)
-        status = add_advice(r, &rows->groups, &shown.advice);
+        status = add_advice(r, &rows->groups, &shown);
     if (status == CW_OK && (named || r->o->wide || one)) {
         status = evaluate_rows(r, rows);
     } else if (status == CW_OK) {

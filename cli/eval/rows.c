@@ -181,6 +181,18 @@ static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, con
     return status;
 }
 
+/* ---- groups ----------------------------------------------------------------------------------------------------- */
+
+void cw_eval_take_by(void *request, char *text, struct argp_state *state)
+{
+    struct cw_eval_request *o = request;
+    for (o->by = 0; o->by < CW_BY__COUNT && strcmp(cw_group_by_names[o->by], text) != 0;)
+        o->by++;
+    o->grouped = true;
+    if (o->by == CW_BY__COUNT)
+        cw_usage_error(state, "found --by '%s', expected kernel, family, range, nvtx, device or rank", text);
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 /* Ranges by themselves keep their numbers: those that --range leaves out are rows that are not shown. */

@@ -112,6 +112,9 @@ struct cw_eval_rows {
     uint32_t count, left;      /* of them; those that are more than --top, or than `top` for people */
     uint32_t dropped, unknown; /* see struct cw_output_rows */
 };
+/* Takes the word of --by into a request. */
+#define CW_EVAL_BY "kernel|family|range|nvtx|device|rank"
+void cw_eval_take_by(void *request, char *text, struct argp_state *state);
 enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top);
 /* Evaluates what was asked for and writes it in all forms: of groups, or of ranges by themselves. */
 enum cw_status cw_eval_ranges(struct cw_eval_run *r);

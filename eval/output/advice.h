@@ -8,12 +8,17 @@
 /* The sentence of a finding, with its numbers; not escaped. NULL when out of memory. */
 const char *cw_advice_text(const struct cw_advice_finding *finding, struct cw_arena *arena);
 
+/* The numbers of a group's ranges as --range takes them, "0-3,7". Returns `text`, or NULL where they do not fit. */
+const char *cw_advice_ranges(const struct cw_group *group, char *text, size_t size);
+
 struct cw_advice_view {
-    const struct cw_advice *advice;
-    const char *source;  /* the capture's file name */
-    const char *samples; /* the file name of the capture whose samples were added, or NULL */
-    size_t top;          /* kernels to show; 0: all */
-    unsigned width;      /* columns of the terminal; 0: 100 */
+    const struct cw_advice *advice;        /* on kernels, or ranges */
+    const struct cw_advice_groups *groups; /* families, or what was asked for; NULL for JSON that has none */
+    bool by_groups;                        /* the groups are shown, and not the kernels */
+    const char *source;                    /* the capture's file name */
+    const char *samples;                   /* the file name of the capture whose samples were added, or NULL */
+    size_t top;                            /* kernels or groups to show; 0: all */
+    unsigned width;                        /* columns of the terminal; 0: 100 */
     bool bold;
     struct cw_arena *arena; /* for texts */
 };
@@ -21,7 +26,8 @@ struct cw_advice_view {
 /* Both take a struct cw_advice_view: these are cw_file_render. Write errors stay in the stream (ferror); CW_ERR_NOMEM
  * alone. */
 
-/* What would save most in all, then each kernel: time, what limits it, findings. */
+/* What matters for the whole program, what would save most in all, then each kernel or group: time, what limits it,
+ * findings. */
 enum cw_status cw_advice_print(FILE *out, const void *view, struct cw_error *err);
 /* One object; docs/evaluation.md lists its members. Numbers have six digits. */
 enum cw_status cw_advice_json(FILE *out, const void *view, struct cw_error *err);

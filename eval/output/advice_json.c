@@ -64,6 +64,13 @@ static void put_evidence(FILE *out, const struct cw_advice_finding *f, size_t mo
     fputs("]", out);
 }
 
+static void put_confidence(FILE *out, enum cw_confidence confidence, const char *doubt)
+{
+    put_text(out, "confidence", cw_confidence_text(confidence));
+    if (*doubt)
+        put_text(out, "doubt", doubt);
+}
+
 static bool put_finding(FILE *out, const struct cw_advice_finding *f, size_t most, struct cw_arena *arena)
 {
     const char *text = cw_advice_text(f, arena);
@@ -71,7 +78,7 @@ static bool put_finding(FILE *out, const struct cw_advice_finding *f, size_t mos
     cw_text_put(out, CW_TEXT_JSON, f->rule->id);
     put_number(out, "gain", f->gain);
     put_number(out, "speedup", 1 / (1 - f->gain));
-    put_text(out, "confidence", cw_confidence_text(f->confidence));
+    put_confidence(out, f->confidence, f->doubt);
     put_text(out, "title", f->rule->title);
     put_text(out, "text", text ? text : "");
     put_text(out, "fix", f->rule->fix);
@@ -98,7 +105,7 @@ static void put_limiter(FILE *out, const struct cw_advice_kernel *k)
         cw_text_put(out, CW_TEXT_JSON, k->limiter);
     else
         fputs("null", out);
-    put_text(out, "confidence", cw_confidence_text(k->confidence));
+    put_confidence(out, k->confidence, k->doubt);
     fputs(", \"limiter_path\": [", out);
     for (size_t i = 0; i < k->step_count; i++) {
         const struct cw_advice_step *s = &k->steps[i];
@@ -123,6 +130,7 @@ static void put_first(FILE *out, const struct cw_advice_kernel *k)
 
 static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struct cw_advice_kernel *k)
 {
+    char ranges[500];
     bool enough = true;
     fputs("{\"kernel\": ", out);
     cw_text_put(out, CW_TEXT_JSON, k->group->name);
@@ -131,6 +139,8 @@ static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struc
     put_size(out, "grid", k->launch->grid);
     put_size(out, "block", k->launch->block);
     put_number(out, "launches", k->group->count);
+    if (cw_advice_ranges(k->group, ranges, sizeof ranges))
+        put_text(out, "ranges", ranges);
     put_number(out, "time_ns", k->group->total);
     put_number(out, "share", k->group->total / view->advice->groups->total);
     put_number(out, "duration_ns", k->group->mean);
@@ -148,21 +158,84 @@ static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struc
     return enough;
 }
 
+static void put_part(FILE *out, const struct cw_advice_part *part)
+{
+    fputs("{\"rule\": ", out);
+    cw_text_put(out, CW_TEXT_JSON, part->finding->rule->id);
+    put_number(out, "gain", part->gain);
+    put_number(out, "kernels", part->kernel_count);
+    put_number(out, "share", part->share);
+    put_text(out, "title", part->finding->rule->title);
+    put_text(out, "fix", part->finding->rule->fix);
+    put_text(out, "most", part->kernel->group->name);
+    put_number(out, "range", part->kernel->group->ranges[0]);
+    fputc('}', out);
+}
+
+static void put_group(FILE *out, const struct cw_advice_view *view, const struct cw_advice_group *g)
+{
+    fputs("{\"name\": ", out);
+    cw_text_put(out, CW_TEXT_JSON, g->group->name);
+    put_number(out, "kernels", g->group->kernels);
+    put_number(out, "launches", g->group->count);
+    put_number(out, "time_ns", g->group->total);
+    put_number(out, "share", g->group->total / view->advice->groups->total);
+    put_key(out, "limiter");
+    if (g->limited_by)
+        cw_text_put(out, CW_TEXT_JSON, g->limited_by->limiter);
+    else
+        fputs("null", out);
+    put_number(out, "limiter_share", g->limited_by ? g->limited : NAN);
+    fputs(", \"findings\": [", out);
+    for (size_t i = 0; i < g->part_count; i++) {
+        fputs(i ? ",\n  " : "\n  ", out);
+        put_part(out, &g->parts[i]);
+    }
+    fputs("]}", out);
+}
+
+/* "families", or the groups that were asked for. */
+static void put_groups(FILE *out, const struct cw_advice_view *view)
+{
+    const struct cw_groups *groups = view->groups->groups;
+    const bool some = view->by_groups && view->top && view->top < groups->count;
+    const size_t count = some ? view->top : groups->count;
+    fputs(",\n", out);
+    if (groups->by != CW_BY_FAMILY)
+        cw_text_print(out, "\"by\": \"%s\", ", cw_group_by_names[groups->by]);
+    cw_text_print(out, "\"%s\": [", groups->by == CW_BY_FAMILY ? "families" : "groups");
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ",\n " : "\n ", out);
+        put_group(out, view, &view->groups->items[i]);
+    }
+    fputc(']', out);
+}
+
 enum cw_status cw_advice_json(FILE *out, const void *content, struct cw_error *err)
 {
     const struct cw_advice_view *view = content;
     const struct cw_advice *a = view->advice;
-    const size_t count = view->top && view->top < a->kernel_count ? view->top : a->kernel_count;
+    const bool some = !view->by_groups && view->top && view->top < a->kernel_count;
+    const size_t count = some ? view->top : a->kernel_count;
+    const struct cw_short_launches brief = cw_groups_find_short(a->groups);
     bool enough = true;
     fputs("{\"capture\": ", out);
     cw_text_put(out, CW_TEXT_JSON, view->source);
     put_text(out, "chip", a->rules->chip->name);
     put_number(out, "time_ns", a->groups->total);
     put_number(out, "kernel_count", (double)a->kernel_count);
+    fputs(", \"short_launches\": {\"below_ns\": ", out);
+    cw_text_print(out, "%d", CW_SHORT_LAUNCH_NS);
+    put_number(out, "count", (double)brief.count);
+    put_number(out, "launches", (double)brief.launches);
+    put_number(out, "share", brief.share);
+    fputc('}', out);
+    if (view->groups)
+        put_groups(out, view);
     fputs(",\n\"kernels\": [", out);
     for (size_t i = 0; i < count; i++) {
         fputs(i ? ",\n " : "\n ", out);
-        enough = put_kernel(out, view, &a->kernels[i]) && enough;
+        enough = put_kernel(out, view, &a->kernels[a->longest[i]]) && enough;
     }
     fputs("]", out);
     put_rules(out, "not_checked", a->unchecked, a->unchecked_count);

@@ -10,6 +10,11 @@
 #include "eval/output/advice.h"
 #include "eval/output/terminal.h"
 
+/* Of the whole time, for a family to be told of on top. */
+static const double LARGE_FAMILY = 0.1;
+/* Of a family's time, for what limits it to be told there. */
+static const double MAINLY = 0.5;
+
 enum {
     NARROWEST = 60,
     USUAL_WIDTH = 100,
@@ -17,7 +22,9 @@ enum {
     TOLD = 5,
     EVIDENCE = 6,
     GAIN_COLUMNS = 8,
-    MOST_COLUMNS = 49,
+    MOST_COLUMNS = 45,
+    MOST_PARTS = 5,
+    OVERVIEW = 3,
     VALUE_ROOM = 16
 };
 
@@ -118,10 +125,21 @@ static void put_wrapped(const struct printing *p, int column, const char *text)
     free(shown);
 }
 
-static void put_name(const struct printing *p, const char *name, int width)
+/* A paragraph that begins a line. */
+static void put_line(const struct printing *p, int column, struct cw_writer *line)
+{
+    cw_write_bytes(line, "", 1);
+    if (line->status == CW_OK) {
+        cw_text_print(p->out, "%*s", column, "");
+        put_wrapped(p, column, (const char *)line->data);
+    }
+    cw_writer_free(line);
+}
+
+static void put_name(const struct printing *p, const char *name, int width, bool filled)
 {
     char shown[CW_SHORT_SIZE];
-    cw_text_print(p->out, "%-*s", width, cw_shorten(name, (size_t)width, shown));
+    cw_text_print(p->out, "%-*s", filled ? width : 0, cw_shorten(name, (size_t)width, shown));
 }
 
 static const char *time_text(double ns, char text[CW_NUMBER_SIZE + CW_UNIT_SIZE])
@@ -137,14 +155,9 @@ static const char *time_text(double ns, char text[CW_NUMBER_SIZE + CW_UNIT_SIZE]
 
 /* ---- a kernel --------------------------------------------------------------------------------------------------- */
 
-static void put_size(const struct printing *p, const char *what, const uint32_t size[3])
+static void write_confidence(struct cw_writer *line, enum cw_confidence confidence, const char *doubt)
 {
-    if (!size[0])
-        return;
-    cw_text_print(p->out, ", %s %" PRIu32, what, size[0]);
-    for (int i = 1; i < 3; i++)
-        if (size[i] > 1 || (i == 1 && size[2] > 1))
-            cw_text_print(p->out, " x %" PRIu32, size[i]);
+    cw_write_format(line, " (confidence: %s%s%s)", cw_confidence_text(confidence), *doubt ? ", " : "", doubt);
 }
 
 static void put_limiter(const struct printing *p, const struct cw_advice_kernel *k)
@@ -157,16 +170,13 @@ static void put_limiter(const struct printing *p, const struct cw_advice_kernel 
         if (isfinite(k->steps[i].value))
             cw_write_format(&line, " %.0f %%", 100 * k->steps[i].value);
     }
-    if (k->step_count)
-        cw_write_format(&line, ": %s (confidence: %s)", k->steps[k->step_count - 1].node->title,
-                        cw_confidence_text(k->confidence));
-    else
+    if (k->step_count) {
+        cw_write_format(&line, ": %s", k->steps[k->step_count - 1].node->title);
+        write_confidence(&line, k->confidence, k->doubt);
+    } else {
         cw_write_format(&line, "something that these metrics do not show");
-    cw_write_bytes(&line, "", 1);
-    cw_text_print(p->out, "%*s", INDENT, "");
-    if (line.status == CW_OK)
-        put_wrapped(p, INDENT, (const char *)line.data);
-    cw_writer_free(&line);
+    }
+    put_line(p, INDENT, &line);
 }
 
 /* A value with its unit where that fits into so many columns, and the mark of a status that is not "ok". */
@@ -236,24 +246,20 @@ static void put_title(const struct printing *p, const struct cw_advice_finding *
     cw_writer_init(&line);
     cw_write_format(&line, "%s: %s", f->rule->id, f->rule->title);
     if (f->confidence != CW_CONFIDENCE_HIGH)
-        cw_write_format(&line, " (confidence: %s)", cw_confidence_text(f->confidence));
+        write_confidence(&line, f->confidence, f->doubt);
     cw_write_bytes(&line, "", 1);
     if (line.status == CW_OK)
         put_wrapped(p, column, (const char *)line.data);
     cw_writer_free(&line);
 }
 
-static void put_finding(struct printing *p, const struct cw_advice_finding *f)
+/* What a finding is, the sentence, and what to do. */
+static void put_advice(const struct printing *p, const struct cw_advice_finding *f, double part, const char *text)
 {
     const int column = INDENT + GAIN_COLUMNS;
-    const char *text = cw_advice_text(f, p->view->arena);
-    if (!text) {
-        p->status = CW_ERR_NOMEM;
-        return;
-    }
     char gain[16] = "";
     if (!f->rule->note)
-        snprintf(gain, sizeof gain, "-%.0f %%", 100 * f->gain);
+        snprintf(gain, sizeof gain, 100 * part < 0.5 ? "-%.1f %%" : "-%.0f %%", 100 * part);
     bold(p, true);
     cw_text_print(p->out, "%*s  ", column - 2, gain);
     bold(p, false);
@@ -262,44 +268,184 @@ static void put_finding(struct printing *p, const struct cw_advice_finding *f)
     put_wrapped(p, column, text);
     cw_text_print(p->out, "%*sTo do: ", column, "");
     put_wrapped(p, column + 7, f->rule->fix);
-    put_evidence(p, f, column);
 }
 
-static void put_kernel(struct printing *p, const struct cw_advice_kernel *k, size_t number)
+static void put_finding(struct printing *p, const struct cw_advice_finding *f)
 {
-    const struct cw_group *g = k->group;
-    char total[CW_NUMBER_SIZE + CW_UNIT_SIZE], mean[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    const char *text = cw_advice_text(f, p->view->arena);
+    if (!text) {
+        p->status = CW_ERR_NOMEM;
+        return;
+    }
+    put_advice(p, f, f->gain, text);
+    put_evidence(p, f, INDENT + GAIN_COLUMNS);
+}
+
+const char *cw_advice_ranges(const struct cw_group *group, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0, last; i < group->count; i = last + 1) {
+        for (last = i; last + 1 < group->count && group->ranges[last + 1] == group->ranges[last] + 1;)
+            last++;
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32, i ? "," : "", group->ranges[i]);
+        if (used < size && last > i)
+            used += (size_t)snprintf(text + used, size - used, "-%" PRIu32, group->ranges[last]);
+        if (used >= size)
+            return NULL;
+    }
+    return text;
+}
+
+/* "#12", which --range takes: a kernel is called by its first launch. */
+static const char *number_of(const struct cw_group *group, char text[16])
+{
+    snprintf(text, 16, "#%" PRIu32, group->ranges[0]);
+    return text;
+}
+
+/* Number and name, the time, and its part of all. */
+static void put_heading(const struct printing *p, const char *number, const struct cw_group *g)
+{
+    char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    const double share = 100 * g->total / p->view->advice->groups->total;
+    const int before = *number ? (int)fmax(INDENT, (double)strlen(number) + 1) : 0;
     putc('\n', p->out);
     bold(p, true);
-    cw_text_print(p->out, "%3zu ", number);
-    put_name(p, g->name, p->width - 24);
-    const double share = 100 * g->total / p->view->advice->groups->total;
+    if (*number)
+        cw_text_print(p->out, "%*s ", INDENT - 1, number);
+    put_name(p, g->name, p->width - 20 - before, true);
     cw_text_print(p->out, " %10s", time_text(g->total, total));
     if (isfinite(share))
         cw_text_print(p->out, " %6.1f %%", share);
     putc('\n', p->out);
     bold(p, false);
-    cw_text_print(p->out, "%*s%" PRIu32 " launch%s", INDENT, "", g->count, g->count == 1 ? "" : "es");
+}
+
+static void write_size(struct cw_writer *line, const char *what, const uint32_t size[3])
+{
+    if (!size[0])
+        return;
+    cw_write_format(line, ", %s %" PRIu32, what, size[0]);
+    for (int i = 1; i < 3; i++)
+        if (size[i] > 1 || (i == 1 && size[2] > 1))
+            cw_write_format(line, " x %" PRIu32, size[i]);
+}
+
+/* "4 launches of 43.2 us +- 3 %, grid 320, block 512, --range 101,105,109,113" */
+static void put_launches(const struct printing *p, const struct cw_advice_kernel *k)
+{
+    enum { LONGEST = NARROWEST - INDENT - 9 };
+    const struct cw_group *g = k->group;
+    char mean[CW_NUMBER_SIZE + CW_UNIT_SIZE], ranges[LONGEST];
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%" PRIu32 " %s%s", g->count, *k->launch->kernel ? "launch" : "range",
+                    g->count == 1        ? ""
+                    : *k->launch->kernel ? "es"
+                                         : "s");
     if (g->timed > 1)
-        cw_text_print(p->out, " of %s", time_text(g->mean, mean));
+        cw_write_format(&line, " of %s", time_text(g->mean, mean));
     if (g->timed > 1 && isfinite(cw_group_spread(g)))
-        cw_text_print(p->out, " +- %.0f %%", 100 * cw_group_spread(g));
-    put_size(p, "grid", k->launch->grid);
-    put_size(p, "block", k->launch->block);
-    putc('\n', p->out);
+        cw_write_format(&line, " +- %.0f %%", 100 * cw_group_spread(g));
+    write_size(&line, "grid", k->launch->grid);
+    write_size(&line, "block", k->launch->block);
+    if (g->count > 1 && cw_advice_ranges(g, ranges, sizeof ranges))
+        cw_write_format(&line, ", --range %s", ranges);
+    put_line(p, INDENT, &line);
+}
+
+static void put_kernel(struct printing *p, const struct cw_advice_kernel *k)
+{
+    char number[16];
+    put_heading(p, number_of(k->group, number), k->group);
+    put_launches(p, k);
     if (p->view->advice->rules->limiter_count)
         put_limiter(p, k);
     for (size_t i = 0; i < k->finding_count && p->status == CW_OK; i++)
         put_finding(p, &k->findings[i]);
 }
 
+/* ---- a group of kernels ----------------------------------------------------------------------------------------- */
+
+static void write_plural(struct cw_writer *line, uint64_t count, const char *what, const char *end)
+{
+    cw_write_format(line, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : end);
+}
+
+/* "14 kernels, 24 launches" */
+static void write_counts(struct cw_writer *line, const struct cw_group *g)
+{
+    write_plural(line, g->kernels, "kernel", "s");
+    cw_write_format(line, ", ");
+    write_plural(line, g->count, "launch", "es");
+}
+
+/* Which kernels have a finding: "#91 unrolled_elementwise_kernel<..> would take 40 % less, the most of 2 kernels with
+ * 100 % of the time." */
+static void put_part(struct printing *p, const struct cw_advice_part *part)
+{
+    const struct cw_advice_kernel *k = part->kernel;
+    const bool alone = part->kernel_count == 1, note = part->finding->rule->note;
+    char number[16], name[CW_SHORT_SIZE];
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s %s", number_of(k->group, number),
+                    cw_shorten(k->group->name, (size_t)p->width / 2, name));
+    if (!note)
+        cw_write_format(&line, " would take %.0f %% less", 100 * part->finding->gain);
+    if (!alone)
+        cw_write_format(&line, "%s %s of %" PRIu32 " kernels", note ? " is" : ",", note ? "the longest" : "the most",
+                        part->kernel_count);
+    if (part->share < 0.995 || !alone)
+        cw_write_format(&line, "%s with %.0f %% of the time", alone ? "," : "", 100 * part->share);
+    cw_write_bytes(&line, ".", 2);
+    if (line.status == CW_OK)
+        put_advice(p, part->finding, part->gain, (const char *)line.data);
+    else
+        p->status = CW_ERR_NOMEM;
+    cw_writer_free(&line);
+}
+
+static void put_group(struct printing *p, const struct cw_advice_group *g)
+{
+    struct cw_writer line;
+    put_heading(p, "", g->group);
+    cw_writer_init(&line);
+    write_counts(&line, g->group);
+    put_line(p, INDENT, &line);
+    if (g->limited_by) {
+        const struct cw_advice_kernel *k = g->limited_by;
+        cw_writer_init(&line);
+        cw_write_format(&line, "limited by %s", k->limiter);
+        if (g->limited < 0.995)
+            cw_write_format(&line, " for %.0f %% of its time", 100 * g->limited);
+        cw_write_format(&line, ": %s", k->steps[k->step_count - 1].node->title);
+        write_confidence(&line, k->confidence, k->doubt);
+        put_line(p, INDENT, &line);
+    }
+    for (size_t i = 0; i < g->part_count && i < MOST_PARTS && p->status == CW_OK; i++)
+        put_part(p, &g->parts[i]);
+}
+
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-struct told { /* a finding, and how much of the whole it is */
-    const struct cw_advice_kernel *kernel;
-    const struct cw_advice_finding *finding;
-    double saved; /* ns */
+struct told { /* a rule, and how much of the whole it would save */
+    const char *name, *rule;
+    const struct cw_group *kernel; /* NULL for a group */
+    double saved;                  /* ns */
 };
+
+static void keep_told(struct told *most, size_t *count, struct told one)
+{
+    size_t at = *count < TOLD ? (*count)++ : TOLD;
+    while (at && most[at - 1].saved < one.saved) {
+        if (at < TOLD)
+            most[at] = most[at - 1];
+        at--;
+    }
+    if (at < TOLD)
+        most[at] = one;
+}
 
 /* The findings that save most, each the first of its kernel: they do not add up. */
 static size_t find_most(const struct cw_advice *a, struct told *most)
@@ -309,15 +455,22 @@ static size_t find_most(const struct cw_advice *a, struct told *most)
         const struct cw_advice_kernel *k = &a->kernels[i];
         if (!k->finding_count || k->findings[0].rule->note || !(k->group->total > 0))
             continue;
-        const struct told one = {k, &k->findings[0], k->findings[0].gain * k->group->total};
-        size_t at = count < TOLD ? count++ : TOLD;
-        while (at && most[at - 1].saved < one.saved) {
-            if (at < TOLD)
-                most[at] = most[at - 1];
-            at--;
-        }
-        if (at < TOLD)
-            most[at] = one;
+        keep_told(
+            most, &count,
+            (struct told){k->group->name, k->findings[0].rule->id, k->group, k->findings[0].gain * k->group->total});
+    }
+    return count;
+}
+
+static size_t find_most_of_groups(const struct cw_advice_groups *a, struct told *most)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < a->groups->count; i++) {
+        const struct cw_advice_group *g = &a->items[i];
+        for (size_t k = 0; k < g->part_count && g->parts[k].gain > 0; k++)
+            keep_told(
+                most, &count,
+                (struct told){g->group->name, g->parts[k].finding->rule->id, NULL, g->parts[k].gain * g->group->total});
     }
     return count;
 }
@@ -326,19 +479,61 @@ static void put_most(const struct printing *p)
 {
     const struct cw_advice *a = p->view->advice;
     struct told most[TOLD];
-    size_t count = find_most(a, most);
-    char saved[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    const size_t count = p->view->by_groups ? find_most_of_groups(p->view->groups, most) : find_most(a, most);
+    char saved[CW_NUMBER_SIZE + CW_UNIT_SIZE], number[16] = "";
     if (!count) {
         fputs("Nothing was found that would save time.\n", p->out);
         return;
     }
     fputs("What would save most of the whole time:\n", p->out);
     for (size_t i = 0; i < count; i++) {
+        const char *before = most[i].kernel ? number_of(most[i].kernel, number) : "";
+        const int wide = *before ? (int)fmax(5, (double)strlen(before)) + 1 : 0;
         cw_text_print(p->out, "  %5.1f %% %9s  %-22s ", 100 * most[i].saved / a->groups->total,
-                      time_text(most[i].saved, saved), most[i].finding->rule->id);
-        put_name(p, most[i].kernel->group->name, p->width - MOST_COLUMNS);
-        cw_text_print(p->out, " #%zu\n", (size_t)(most[i].kernel - a->kernels) + 1);
+                      time_text(most[i].saved, saved), most[i].rule);
+        if (wide)
+            cw_text_print(p->out, "%*s ", wide - 1, before);
+        put_name(p, most[i].name, p->width - MOST_COLUMNS - wide, false);
+        putc('\n', p->out);
     }
+}
+
+/* What matters of the whole program: families of several kernels that take much of its time, and short launches. */
+static void put_overview(const struct printing *p)
+{
+    const struct cw_advice_groups *a = p->view->groups;
+    const struct cw_short_launches brief = cw_groups_find_short(p->view->advice->groups);
+    struct cw_writer line;
+    int told = 0;
+    for (uint32_t i = 0; !p->view->by_groups && i < a->groups->count && told < OVERVIEW; i++) {
+        const struct cw_group *g = &a->groups->items[i];
+        const double share = g->total / a->groups->total;
+        if (g->kernels < 2 || !(share >= LARGE_FAMILY))
+            continue;
+        cw_writer_init(&line);
+        cw_write_format(&line, "%s: ", g->name);
+        write_counts(&line, g);
+        cw_write_format(&line, ", %.1f %% of the time", 100 * share);
+        if (a->items[i].limited > MAINLY)
+            cw_write_format(&line, ", limited by %s", a->items[i].limited_by->limiter);
+        put_line(p, 0, &line);
+        told++;
+    }
+    if (told)
+        fputs("Kernels of one name are added up by --by family.\n", p->out);
+    if (brief.many) {
+        cw_writer_init(&line);
+        cw_write_format(&line,
+                        "%" PRIu64 " of %" PRIu64 " launches take less than 10 us, %.1f %% of the time. "
+                        "The program may need longer to launch each than the GPU to run it.",
+                        brief.count, brief.launches, 100 * brief.share);
+        put_line(p, 0, &line);
+        put_wrapped(p, 0,
+                    "To do: Launch fewer kernels: CUDA graphs; in PyTorch, torch.compile, and fused or foreach "
+                    "optimizers.");
+    }
+    if (told || brief.many)
+        putc('\n', p->out);
 }
 
 static void put_rules(const struct printing *p, const char *before, const struct cw_rule *const *rules, size_t count,
@@ -352,29 +547,45 @@ static void put_rules(const struct printing *p, const char *before, const struct
     for (size_t i = 0; i < count; i++)
         cw_write_format(&line, "%s%s", i ? ", " : " ", rules[i]->id);
     cw_write_format(&line, "%s", after);
-    cw_write_bytes(&line, "", 1);
-    if (line.status == CW_OK)
-        put_wrapped(p, 0, (const char *)line.data);
-    cw_writer_free(&line);
+    put_line(p, 0, &line);
 }
 
-static void put_rest(const struct printing *p, size_t count, double percent)
+/* What is shown: "kernel", "families". */
+static const char *shown_name(const struct cw_advice_view *view, bool many)
 {
-    cw_text_print(p->out, "%zu more kernels", count);
-    if (isfinite(percent))
-        cw_text_print(p->out, " have %.1f %% of the time", percent);
-    cw_text_print(p->out, ": --top %zu shows them.\n", p->view->advice->kernel_count);
+    static const char *const names[CW_BY__COUNT][2] = {{"kernel", "kernels"}, {"family", "families"},
+                                                       {"range", "ranges"},   {"NVTX range", "NVTX ranges"},
+                                                       {"device", "devices"}, {"rank", "ranks"}};
+    return names[view->by_groups ? view->groups->groups->by : view->advice->groups->by][many];
 }
 
-static void put_end(const struct printing *p, size_t shown)
+/* Of what is not shown. */
+static void put_rest(const struct printing *p, size_t shown, size_t count)
 {
     const struct cw_advice *a = p->view->advice;
     double rest = 0;
+    for (size_t i = shown; i < count; i++) {
+        const struct cw_group *g =
+            p->view->by_groups ? p->view->groups->items[i].group : a->kernels[a->longest[i]].group;
+        rest += g->timed ? g->total : 0;
+    }
+    const double percent = 100 * rest / a->groups->total;
+    const bool many = count - shown > 1;
+    cw_text_print(p->out, "%zu more %s", count - shown, shown_name(p->view, many));
+    if (isfinite(percent))
+        cw_text_print(p->out, " %s %.1f %% of the time", many ? "have" : "has", percent);
+    cw_text_print(p->out, ": --top %zu shows %s.\n", count, many ? "them" : "it");
+}
+
+static void put_end(const struct printing *p, size_t shown, size_t count)
+{
+    const struct cw_advice *a = p->view->advice;
     putc('\n', p->out);
-    for (size_t i = shown; i < a->kernel_count; i++)
-        rest += a->kernels[i].group->timed ? a->kernels[i].group->total : 0;
-    if (shown < a->kernel_count)
-        put_rest(p, a->kernel_count - shown, 100 * rest / a->groups->total);
+    if (shown < count)
+        put_rest(p, shown, count);
+    if (a->kernel_count)
+        put_wrapped(p, 0,
+                    "#N is the first launch of a kernel: --range N takes it, --kernel NAME all launches of that name.");
     char after[200];
     cw_text_format(after, sizeof after, ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc",
                    a->rules->chip->name);
@@ -389,24 +600,47 @@ static void put_end(const struct printing *p, size_t shown)
                       a->kernel_count);
 }
 
+/* "transformer.cwd: 38 kernels in 118 launches, 2.64 ms on GH100" */
+static void put_head(const struct printing *p)
+{
+    const struct cw_advice *a = p->view->advice;
+    char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
+    uint64_t launches = 0;
+    for (size_t i = 0; i < a->kernel_count; i++)
+        launches += a->kernels[i].group->count;
+    cw_text_print(p->out, "%s: ", p->view->source);
+    if (p->view->by_groups) {
+        const uint32_t groups = p->view->groups->groups->count;
+        cw_text_print(p->out, "%" PRIu32 " %s with ", groups, shown_name(p->view, groups != 1));
+    }
+    if (a->groups->by != CW_BY_RANGE)
+        cw_text_print(p->out, "%zu kernel%s in ", a->kernel_count, a->kernel_count == 1 ? "" : "s");
+    cw_text_print(p->out, "%" PRIu64 " launch%s, %s on %s\n\n", launches, launches == 1 ? "" : "es",
+                  time_text(a->groups->total, total), a->rules->chip->name);
+}
+
 enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *err)
 {
     const struct cw_advice_view *view = content;
     const struct cw_advice *a = view->advice;
-    const size_t count = view->top && view->top < a->kernel_count ? view->top : a->kernel_count;
+    const size_t all = view->by_groups ? view->groups->groups->count : a->kernel_count;
+    const size_t count = view->top && view->top < all ? view->top : all;
     struct printing p = {.out = out, .view = view, .width = USUAL_WIDTH};
-    char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
-    uint64_t launches = 0;
     if (view->width)
         p.width = view->width < NARROWEST ? NARROWEST : (int)view->width;
-    for (size_t i = 0; i < a->kernel_count; i++)
-        launches += a->kernels[i].group->count;
-    cw_text_print(out, "%s: %zu kernel%s in %" PRIu64 " launch%s, %s on %s\n\n", view->source, a->kernel_count,
-                  a->kernel_count == 1 ? "" : "s", launches, launches == 1 ? "" : "es",
-                  time_text(a->groups->total, total), a->rules->chip->name);
+    put_head(&p);
+    put_overview(&p);
     put_most(&p);
+    if (view->by_groups) {
+        putc('\n', out);
+        put_wrapped(&p, 0,
+                    "The gain of a rule is the sum of gain x time over the kernels of a group, by the group's time.");
+    }
     for (size_t i = 0; i < count && p.status == CW_OK; i++)
-        put_kernel(&p, &a->kernels[i], i + 1);
-    put_end(&p, count);
+        if (view->by_groups)
+            put_group(&p, &view->groups->items[i]);
+        else
+            put_kernel(&p, &a->kernels[a->longest[i]]);
+    put_end(&p, count, all);
     return p.status == CW_OK ? CW_OK : cw_error_nomem(err);
 }

@@ -48,6 +48,7 @@ enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result
 /* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full where it is only one or
  * `wide`. */
 struct cw_advice;
+struct cw_advice_groups;
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
@@ -57,9 +58,10 @@ struct cw_output_rows {
     uint32_t unknown;     /* those of them that have no value to judge by */
     /* Metrics on the groups' data: its row i is the group rows[i]. Without metrics none were asked for. */
     const struct cw_result *result;
-    const struct cw_sections *sections; /* of no sections where there are none */
-    const struct cw_advice *advice;     /* on the groups, or NULL */
-    const char *const *readings;        /* of each metric: what a high or low value tells, or NULL; may be NULL */
+    const struct cw_sections *sections;           /* of no sections where there are none */
+    const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
+    const struct cw_advice_groups *advice_groups; /* on others, or NULL */
+    const char *const *readings; /* of each metric: what a high or low value tells, or NULL; may be NULL */
     bool wide;
 };
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,

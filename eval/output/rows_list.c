@@ -10,10 +10,11 @@
 
 enum {
     MOST_METRICS = 8,
+    MANY_KERNELS = 10,
     NAME_LEAST = 20,
     NAME_USUAL = 40, /* for less, columns are left out that few look for */
     CELL_SIZE = 48,
-    LIST_COLUMNS = 10,
+    LIST_COLUMNS = 11,
     LIMITER_MOST = 20,
     FINDING_SIZE = 64,
     SHAPE_SIZE = 72
@@ -47,26 +48,31 @@ static void put_devices(const struct cw_counter_data *data, FILE *out)
 /* What a row is: ranges of users have no kernel, but a name. */
 static const char *subject(const struct cw_output_rows *rows)
 {
-    static const char *const subjects[CW_BY__COUNT] = {"kernel", "range", "NVTX range", "device", "rank"};
+    static const char *const subjects[CW_BY__COUNT] = {"kernel", "family", "range", "NVTX range", "device", "rank"};
     return rows->groups->by == CW_BY_KERNEL && !is_launch(rows) ? "name" : subjects[rows->groups->by];
 }
 
-/* "1,429 launches of 38 kernels" */
+/* "1,429 launches of 38 kernels", "... in 12 families" */
 static void put_counts(const struct cw_output_rows *rows, FILE *out)
 {
-    static const char *const between[CW_BY__COUNT] = {"of", "", "in", "on", "of"};
+    static const char *const between[CW_BY__COUNT] = {"of", "in", "", "in", "on", "of"};
     const struct cw_groups *groups = rows->groups;
+    const bool families = groups->by == CW_BY_FAMILY, many = groups->count != 1;
     char number[CW_NUMBER_SIZE];
-    uint64_t ranges = 0;
-    for (uint32_t i = 0; i < groups->count; i++)
+    uint64_t ranges = 0, kernels = 0;
+    for (uint32_t i = 0; i < groups->count; i++) {
         ranges += groups->items[i].count;
+        kernels += groups->items[i].kernels;
+    }
     cw_text_print(out, "%s %s%s", cw_terminal_integer(ranges, number), is_launch(rows) ? "launch" : "range",
                   ranges == 1       ? ""
                   : is_launch(rows) ? "es"
                                     : "s");
+    if (families && is_launch(rows))
+        cw_text_print(out, " of %s kernel%s", cw_terminal_integer(kernels, number), kernels == 1 ? "" : "s");
     if (groups->by != CW_BY_RANGE)
         cw_text_print(out, " %s %s %s%s", between[groups->by], cw_terminal_integer(groups->count, number),
-                      subject(rows), groups->count == 1 ? "" : "s");
+                      families && many ? "families" : subject(rows), many && !families ? "s" : "");
 }
 
 static void put_summary(const struct cw_output_rows *rows, FILE *out)
@@ -84,6 +90,10 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     cw_text_print(out, ", counted in %" PRIu32 " pass%s\n", passes, passes == 1 ? "" : "es");
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);
+    const struct cw_short_launches brief = cw_groups_find_short(groups);
+    if (brief.many)
+        cw_text_print(out, "%s of the launches take less than 10 us: %.1f %% of the time.\n",
+                      cw_terminal_integer(brief.count, text), 100 * brief.share);
     if (rows->dropped)
         cw_text_print(out, "The filter leaves out %" PRIu32 " of them%s.\n", rows->dropped,
                       rows->unknown ? ", some since they have no value to judge by" : "");
@@ -93,7 +103,8 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
 struct line {
-    char launches[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16], mean[CW_TIME_TEXT_SIZE], spread[16];
+    char launches[CW_NUMBER_SIZE], kernels[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16],
+        mean[CW_TIME_TEXT_SIZE], spread[16];
     char metrics[MOST_METRICS][CELL_SIZE];
     char limiter[FINDING_SIZE], finding[FINDING_SIZE];
     char shape[SHAPE_SIZE];
@@ -167,29 +178,51 @@ static enum cw_status find_repeated(const struct cw_output_rows *rows, bool *rep
     return CW_OK;
 }
 
-/* The last step of "latency > barrier", but all of "roof > dram", and "uncoalesced-global 84%". */
-static void put_advice(const struct cw_advice_kernel *kernel, struct line *line)
+/* What is told of a row in short. */
+struct told {
+    const char *limiter;        /* "" for none */
+    const struct cw_rule *rule; /* NULL for none that saves time: a note is none */
+    double gain;
+};
+
+static struct told find_told(const struct cw_output_rows *rows, uint32_t row)
 {
-    const struct cw_advice_finding *first = cw_advice_first(kernel);
-    const char *last = strncmp(kernel->limiter, "roof", 4) == 0 ? NULL : strrchr(kernel->limiter, '>');
+    struct told told = {.limiter = ""};
+    if (rows->advice_groups) {
+        const struct cw_advice_group *group = &rows->advice_groups->items[row];
+        told.limiter = group->limited_by ? group->limited_by->limiter : "";
+        if (group->part_count && group->parts->gain > 0)
+            told = (struct told){told.limiter, group->parts->finding->rule, group->parts->gain};
+    } else if (rows->advice) {
+        const struct cw_advice_kernel *kernel = &rows->advice->kernels[row];
+        told.limiter = kernel->limiter;
+        const struct cw_advice_finding *first = cw_advice_first(kernel);
+        if (first)
+            told = (struct told){told.limiter, first->rule, first->gain};
+    }
+    return told;
+}
+
+/* The last step of "latency > barrier", but all of "roof > dram", and "uncoalesced-global 84%". */
+static void put_advice(struct told told, struct line *line)
+{
+    const char *last = strncmp(told.limiter, "roof", 4) == 0 ? NULL : strrchr(told.limiter, '>');
     cw_text_format(line->limiter, sizeof line->limiter, "%s",
-                   last               ? last + 1 + strspn(last + 1, " ")
-                   : *kernel->limiter ? kernel->limiter
-                                      : "-");
-    line->finding[0] = 0;
-    if (first)
-        cw_text_format(line->finding, sizeof line->finding, "%s %.0f%%", first->rule->id, 100 * first->gain);
+                   last            ? last + 1 + strspn(last + 1, " ")
+                   : *told.limiter ? told.limiter
+                                   : "-");
+    if (told.rule)
+        cw_text_format(line->finding, sizeof line->finding, "%s %.0f%%", told.rule->id, 100 * told.gain);
     else
-        cw_text_format(line->finding, sizeof line->finding, "-");
+        strcpy(line->finding, "-");
 }
 
 static void look_for_advice(struct list *l)
 {
-    const struct cw_output_rows *rows = l->rows;
-    for (uint32_t i = 0; rows->advice && i < rows->count; i++) {
-        const struct cw_advice_kernel *kernel = &rows->advice->kernels[rows->rows[i]];
-        l->limiters = l->limiters || *kernel->limiter;
-        l->findings = l->findings || cw_advice_first(kernel);
+    for (uint32_t i = 0; i < l->rows->count; i++) {
+        const struct told told = find_told(l->rows, l->rows->rows[i]);
+        l->limiters = l->limiters || *told.limiter;
+        l->findings = l->findings || told.rule;
     }
 }
 
@@ -212,14 +245,14 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     const struct cw_groups *groups = l->rows->groups;
     const struct cw_group *g = &groups->items[l->rows->rows[i]];
     cw_terminal_integer(g->count, l->one.launches);
+    cw_terminal_integer(g->kernels, l->one.kernels);
     cw_terminal_time(g->total, l->one.total);
     cw_terminal_time(g->mean, l->one.mean);
     put_percent(cw_group_share(groups, g), l->one.share);
     put_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
     for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)
         put_value(l->rows->result, m, (uint32_t)i, l->one.metrics[m]);
-    if (l->rows->advice)
-        put_advice(&l->rows->advice->kernels[l->rows->rows[i]], &l->one);
+    put_advice(find_told(l->rows, l->rows->rows[i]), &l->one);
     put_shape(&groups->data.ranges[l->rows->rows[i]], l->one.shape);
     cw_shorten(g->name, (size_t)l->name_width, l->one.name);
     return (struct cw_output_row){.record = &l->one};
@@ -247,6 +280,8 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
     l->column_count = 0;
     if (form.launches)
         add_column(l, is_launch(rows) ? "launches" : "ranges", offsetof(struct line, launches), true);
+    if (rows->groups->by == CW_BY_FAMILY && is_launch(rows) && form.launches)
+        add_column(l, "kernels", offsetof(struct line, kernels), true);
     if (timed && form.total)
         add_column(l, "total", offsetof(struct line, total), true);
     if (timed)
@@ -326,7 +361,12 @@ static void put_footer(const struct list *l, FILE *out)
         cw_text_print(out, "%s more; --top N shows more. ", cw_terminal_integer(rows->left, a));
     if (rows->groups->by == CW_BY_KERNEL)
         cw_text_print(out, "One in full: --%s NAME. ", is_launch(rows) ? "kernel" : "range");
-    fputs("All in full: --wide.\nAs a page: --report FILE.html\n", out);
+    else if (rows->groups->by == CW_BY_FAMILY && is_launch(rows))
+        fputs("The kernels of one: --kernel NAME. ", out);
+    fputs("All in full: --wide.\n", out);
+    if (rows->groups->by == CW_BY_KERNEL && is_launch(rows) && rows->groups->count >= MANY_KERNELS)
+        fputs("Kernels of one name added up: --by family.\n", out);
+    fputs("As a page: --report FILE.html\n", out);
     if (l->limiters || l->findings)
         cw_text_print(out, "Why, and what to change: metric-eval advise %s\n", rows->result->source);
 }

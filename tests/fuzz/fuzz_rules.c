@@ -46,14 +46,31 @@ static void check_kernel(const struct cw_advice_kernel *k)
     }
 }
 
-static void write_advice(const struct cw_advice *advice, struct cw_arena *arena)
+static void write_advice(const struct cw_advice *advice, const struct cw_advice_groups *groups, struct cw_arena *arena)
 {
-    const struct cw_advice_view view = {.advice = advice, .source = "fuzz", .arena = arena};
+    struct cw_advice_view view = {.advice = advice, .groups = groups, .source = "fuzz", .arena = arena};
     FILE *out = fopen("/dev/null", "w");
     CW_FUZZ_CHECK(out);
-    CW_FUZZ_CHECK(cw_advice_print(out, &view, NULL) == CW_OK);
-    CW_FUZZ_CHECK(cw_advice_json(out, &view, NULL) == CW_OK);
+    for (int by_groups = 0; by_groups < 2; by_groups++) {
+        view.by_groups = by_groups;
+        CW_FUZZ_CHECK(cw_advice_print(out, &view, NULL) == CW_OK);
+        CW_FUZZ_CHECK(cw_advice_json(out, &view, NULL) == CW_OK);
+    }
     fclose(out);
+}
+
+static void check_advice(const struct cw_advice *advice, const struct cw_counter_data *capture, struct cw_arena *arena)
+{
+    struct cw_groups families;
+    struct cw_advice_groups added;
+    CW_FUZZ_CHECK(cw_groups_make(&families, CW_BY_FAMILY, capture, advice->rules->chip, NULL, arena, NULL) == CW_OK);
+    CW_FUZZ_CHECK(cw_advise_groups(&added, advice, &families, arena, NULL) == CW_OK);
+    for (size_t i = 0; i < advice->kernel_count; i++)
+        check_kernel(&advice->kernels[i]);
+    for (uint32_t i = 0; i < families.count; i++)
+        for (size_t k = 0; k < added.items[i].part_count; k++)
+            CW_FUZZ_CHECK(added.items[i].parts[k].gain >= 0 && added.items[i].parts[k].gain <= 1 + 1e-9);
+    write_advice(advice, &added, arena);
 }
 
 /* Rules, and what they say of a capture. */
@@ -75,9 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make_capture(&capture);
         CW_FUZZ_CHECK(cw_groups_make(&groups, CW_BY_KERNEL, &capture, rules->chip, NULL, arena, NULL) == CW_OK);
         CW_FUZZ_CHECK(cw_advise(&advice, rules, &groups, 0.05, arena, NULL) == CW_OK);
-        for (size_t i = 0; i < advice.kernel_count; i++)
-            check_kernel(&advice.kernels[i]);
-        write_advice(&advice, arena);
+        check_advice(&advice, &capture, arena);
     }
     cw_arena_destroy(arena);
     return 0;

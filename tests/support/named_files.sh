@@ -29,7 +29,7 @@ EOT
     printf 'schema: 1\nmetrics: {mine: {formula: sm__inst_executed.sum, unit: "%s"}}\n' "$3" >"$1/unit.yaml"
     printf 'schema: 1\nmetrics: {"%s": {formula: 1}}\n' "$3" >"$1/name.yaml"
     printf 'schema: 1\nmetrics: {mine: {formula: "%s"}}\n' "$3" >"$1/formula.yaml"
-    printf 'schema: 1\nrules:\n  r: {title: "%.44s", text: "%s", fix: "%s", when: 1, gain: 0.5, evidence: [sm__inst_executed.sum]}\ntree: [{id: a, title: A}]\n' \
+    printf 'schema: 1\nrules:\n  r: {title: "%.34s", text: "%s", fix: "%s", when: 1, gain: 0.5, evidence: [sm__inst_executed.sum]}\ntree: [{id: a, title: A}]\n' \
         "$3" "$3" "$3" >"$1/rules.yaml"
     printf 'schema: 1\nrules: {r: {title: t, text: "%s{%s}", fix: f, when: 1, gain: 1}}\n' "$3" "$3" >"$1/rule.yaml"
     printf 'schema: 1\nchip: "%s"\n' "$3" >"$1/chip.yaml"

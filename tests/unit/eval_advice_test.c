@@ -160,21 +160,94 @@ Test(eval_advice, confidence_is_that_of_the_values)
     set_form(HITS, 1, CW_FORM_ROLLUPS);
     set_value(TIME, 0, 12000), set_value(TIME, 1, 30000);
     cr_expect(confidence_of(0) == CW_CONFIDENCE_LOW, "times vary by more than 30 %%");
+    cr_expect_str_eq(advice.kernels[0].doubt, "launches vary by over 30 %");
     set_value(TIME, 0, 5000), set_value(TIME, 1, 5000);
     cr_expect(confidence_of(1) == CW_CONFIDENCE_LOW, "5 us; it is the second now");
 }
 
-Test(eval_advice, metrics_that_mix_passes_lower_it_and_formulas_do_not)
+Test(eval_advice, what_mixes_passes_lowers_it)
 {
     long_enough();
     static const char format[] = "schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: 1, gain: %s}\n";
     char text[300];
     snprintf(text, sizeof text, format, "sm__hits.sum / sm__bytes.sum + 0.5");
     advise(text);
-    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_HIGH, "each of one pass, though not of the same");
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_MEDIUM, "each of one pass, but not of the same");
+    cr_expect_str_eq(finding(0, 0)->doubt, "mixed passes");
+    advise("schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: 1, gain: 0.5, evidence: [sm__split.sum]}\n");
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_MEDIUM, "as the mark beside it says");
+    advise("schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: sm__hits.sum, gain: 0.5}\n");
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_HIGH);
+    cr_expect_str_eq(finding(0, 0)->doubt, "");
     snprintf(text, sizeof text, format, "sm__split.sum / sm__split.sum");
     advise(text);
     cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_MEDIUM);
+}
+
+/* ---- groups of kernels ------------------------------------------------------------------------------------------ */
+
+static struct cw_advice_groups added;
+
+static void advise_groups(enum cw_group_by by, const char *text)
+{
+    static struct cw_groups of;
+    advise(text);
+    cr_assert(cw_groups_make(&of, by, &data, chip, NULL, arena, &err) == CW_OK);
+    cr_assert(cw_advise_groups(&added, &advice, &of, arena, &err) == CW_OK);
+}
+
+static const char over[] = "schema: 1\nrules:\n"
+                           "  hits: {title: t, text: x, fix: f, when: sm__hits.sum >= 60, gain: 0.5}\n"
+                           "  all: {title: t, text: x, fix: f, when: 1, gain: 0.2}\n"
+                           "tree:\n- {id: a, title: A, when: sm__hits.sum >= 60}\n- {id: b, title: B}\n";
+
+Test(eval_advice, gains_of_a_family_are_weighted_by_time)
+{
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        sample_ranges[i].name = "void ns::sum<int>(int)", sample_ranges[i].device = 0;
+    sample_ranges[2].grid[0] += 7;
+    sample_ranges[2].name = "void ns::sum<float>(float)";
+    set_value(TIME, 0, 20000), set_value(TIME, 1, 20000), set_value(TIME, 2, 60000);
+    set_value(HITS, 0, 60), set_value(HITS, 1, 60), set_value(HITS, 2, 10);
+    advise_groups(CW_BY_FAMILY, over);
+    cr_assert(added.groups->count == 1 && advice.kernel_count == 2);
+    const struct cw_advice_group *g = &added.items[0];
+    cr_expect_str_eq(g->group->name, "sum");
+    cr_expect(g->group->kernels == 2 && g->group->count == 3 && g->group->total == 100000);
+    cr_expect_str_eq(g->limited_by->limiter, "b", "of 60 % of the time");
+    cr_expect(g->limited == 0.6, "%g", g->limited);
+    cr_assert(g->part_count == 2);
+    cr_expect_str_eq(g->parts[0].finding->rule->id, "all");
+    cr_expect(fabs(g->parts[0].gain - 0.2) < 1e-12 && fabs(g->parts[1].gain - 0.5 * 0.4) < 1e-12);
+    cr_expect(g->parts[0].kernel_count == 2 && g->parts[1].kernel_count == 1 && g->parts[1].share == 0.4);
+    cr_expect(g->parts[1].kernel == &advice.kernels[1], "the only one that has it");
+    cr_expect(g->parts[0].kernel == &advice.kernels[0], "the longer one");
+}
+
+Test(eval_advice, a_kernel_counts_where_its_launches_are)
+{
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        sample_ranges[i].attributes = NULL, sample_ranges[i].attribute_count = 0;
+    static const struct cw_pair forward = {"nvtx", "forward"}, backward = {"nvtx", "backward"};
+    sample_ranges[0].attributes = &forward, sample_ranges[0].attribute_count = 1;
+    sample_ranges[1].attributes = &backward, sample_ranges[1].attribute_count = 1;
+    set_value(TIME, 0, 30000), set_value(TIME, 1, 10000), set_value(TIME, 2, 20000);
+    advise_groups(CW_BY_NVTX, "schema: 1\nrules:\n"
+                              "  all: {title: t, text: x, fix: f, when: 1, gain: 0.5}\n"
+                              "  note: {title: t, text: x, fix: f, when: 1, gain: 0, note: true}\n");
+    cr_assert(added.groups->count == 3 && advice.kernel_count == 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_assert(added.items[i].part_count == 1, "a note is not told beside what saves time");
+        cr_expect(added.items[i].parts[0].gain == 0.5 && added.items[i].parts[0].kernel_count == 1);
+        cr_expect(!added.items[i].limited_by);
+    }
+    static double none[SAMPLE_PASSES];
+    for (int i = 0; i < SAMPLE_RANGES; i++) {
+        set_form(TIME, i, CW_FORM_UNAVAILABLE);
+        sample_ranges[i].durations = none;
+    }
+    advise_groups(CW_BY_NVTX, over);
+    cr_expect(added.items[0].part_count == 0 && !added.items[0].limited_by, "times are not known");
 }
 
 /* ---- source lines ----------------------------------------------------------------------------------------------- */

@@ -163,3 +163,30 @@ Test(eval_groups, many_devices, .timeout = 20)
     group(CW_BY_KERNEL, NULL);
     cr_expect(groups.count == 2 && groups.items[0].count == 2, "the last is like number 7");
 }
+
+Test(eval_groups, kernels_of_one_name)
+{
+    sample_ranges[0].name = "void a::sum<int>(int*)", sample_ranges[1].name = "void b::sum<float>(float*)";
+    sample_ranges[1].kernel = "_Zother";
+    group(CW_BY_FAMILY, NULL);
+    cr_assert(groups.count == 2, "the third range's device has other peaks");
+    cr_expect(groups.items[0].count == 2 && groups.items[0].kernels == 2 && groups.items[1].kernels == 1);
+    cr_expect_str_eq(groups.items[0].name, "sum");
+    sample_ranges[0].kernel = sample_ranges[1].kernel = "";
+    group(CW_BY_FAMILY, NULL);
+    cr_expect(groups.count == 3, "names of user ranges stay as they are");
+}
+
+Test(eval_groups, short_launches)
+{
+    for (uint32_t i = 0; i < SAMPLE_RANGES; i++)
+        set_value(TIME, i, i ? 9000 : 22000);
+    group(CW_BY_KERNEL, NULL);
+    struct cw_short_launches found = cw_groups_find_short(&groups);
+    cr_expect(found.count == 2 && found.launches == 3 && found.share == 0.45, "%g", found.share);
+    cr_expect(!found.many, "they are few");
+    sample_ranges[2].kernel = "";
+    group(CW_BY_RANGE, NULL);
+    found = cw_groups_find_short(&groups);
+    cr_expect(found.count == 1 && found.launches == 2, "a user range is no launch");
+}

@@ -12,3 +12,24 @@ END2
 python3 list.py
 echo "== a time that is not known"
 metric-eval advise "$SOURCE/data/captures/whole_spmv.cwd" | grep -E 'time|nan|launch'
+echo "== families"
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" | head -n 14
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --by family --top 3
+cat >groups.py <<'END2'
+import json, sys
+advice = json.load(sys.stdin)
+for g in advice.get("families") or advice["groups"]:
+    told = ", ".join(f"{f['rule']} {f['gain']:.1%} of {f['kernels']}, #{f['range']}" for f in g["findings"])
+    print(f"{g['name']:40.40} {g['kernels']:2} {g['launches']:3} {g['share']:.3f}  {g['limiter']} {g['limiter_share']:.0%}  {told}")
+print(advice.get("by"), len(advice["kernels"]), advice["short_launches"], round(sum(g["share"] for g in advice.get("families") or advice["groups"]), 4))
+END2
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --by family --format json | python3 groups.py
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --by nvtx --format json | python3 groups.py
+echo "== what is printed can be given back"
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --kernel nvjet_sm90_tst --by family | head -n 1
+ranges=$(metric-eval advise "$SOURCE/data/captures/transformer.cwd" | grep -o -m 1 -e '--range .*')
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" $ranges | grep -A 1 '^ *#'
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --by range --top 2 | grep -A 1 -e '^ *#' -e more
+echo "== short launches"
+metric-eval advise "$SOURCE/data/captures/multi.cwd" --top 1 | grep -A 3 'less than'
+metric-eval advise "$SOURCE/data/captures/torch_steps.cwd" --by colour

@@ -29,9 +29,12 @@ metric-eval "$run" --top 2 -m dram__bytes.sum,sm__throughput.avg.pct_of_peak_sus
 terminal 100 metric-eval "$run" --top 2 -m dram__bytes.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed --quiet
 metric-eval "$run" --top 1 --quiet --set cache | head -n 8
 echo == rows
-for by in kernel range nvtx device rank; do echo "$by: $(metric-eval "$captures/gpus.cwd" --by $by --csv - -m sm__inst_executed.sum | wc -l)"; done
+for by in kernel family range nvtx device rank; do echo "$by: $(metric-eval "$captures/gpus.cwd" --by $by --csv - -m sm__inst_executed.sum | wc -l)"; done
 metric-eval "$captures/gpus.cwd" --by device
 metric-eval "$captures/nvtx_batch.cwd" --by nvtx --top 2
+metric-eval "$captures/transformer.cwd" --by family --top 3
+metric-eval "$captures/transformer.cwd" --by nvtx
+metric-eval "$captures/transformer.cwd" --by family --csv - -m gpu__time_duration.sum | cut -d, -f1-6 | head -n 3
 metric-eval "$steps" --by kernel --csv -
 metric-eval "$steps" --by kernel --json - | grep -c '"ranges": 4, "total_ns": 3'
 metric-eval "$steps" --by kernel -o groups.h5 >/dev/null && h5dump -d /group/total_ns groups.h5 | grep '(0)'

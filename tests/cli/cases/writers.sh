@@ -52,7 +52,7 @@ for capture in range pm pc sass; do
     writer "$capture hdf5" "metric-eval \$d/$capture.cwd -o \$d/x.h5"
     writer "$capture merge" "metric-eval merge \$d/$capture.cwd \$d/chip.cwd -o \$d/all.cwd; metric-eval show \$d/$capture.cwd"
 done
-for by in kernel range nvtx device rank; do
+for by in kernel family range nvtx device rank; do
     writer "eval by $by" "metric-eval \$d/range.cwd --by $by"
     writer "eval by $by csv" "metric-eval \$d/range.cwd --by $by --csv -"
     writer "eval by $by json" "metric-eval \$d/range.cwd --by $by --json -"
@@ -74,6 +74,10 @@ writer "eval own name" 'metric-eval $d/range.cwd --metrics-db $d/name.yaml -m mi
 writer "eval own formula" 'metric-eval $d/range.cwd --metrics-db $d/formula.yaml -m mine'
 writer "advise" 'metric-eval advise $d/range.cwd --rules $d/rules.yaml'
 writer "advise json" 'metric-eval advise $d/range.cwd --rules $d/rules.yaml --format json'
+for by in family range nvtx; do
+    writer "advise by $by" "metric-eval advise \$d/range.cwd --rules \$d/rules.yaml --by $by"
+    writer "advise by $by json" "metric-eval advise \$d/range.cwd --rules \$d/rules.yaml --by $by --format json"
+done
 writer "advise lacking" 'metric-eval advise $d/range.cwd --rules $d/rule.yaml'
 writer "advise wrong rules" 'metric-eval advise $d/range.cwd --rules $d/mine.yaml'
 writer "eval planned name" 'metric-eval $d/planned.cwd'
