@@ -72,4 +72,9 @@ enum cw_status cw_rules_load(const struct cw_rules **rules, const struct cw_chip
 enum cw_status cw_rules_parse(const struct cw_rules **rules, const struct cw_chip *chip, const void *text, size_t size,
                               const char *path, struct cw_arena *arena, struct cw_error *err);
 
+/* A value of the rules, by the name that texts and evidence have for it ("l1_use"), or in full ("rule.tail-wave.gain").
+ * CW_ERR_UNSUPPORTED: there is none; CW_ERR_USAGE: several rules have one of their own. */
+enum cw_status cw_rules_find(struct cw_metric *metric, const struct cw_rules *rules, const char *name,
+                             struct cw_error *err);
+
 #endif

@@ -125,6 +125,7 @@ static enum cw_status tell(struct cw_eval_run *r, struct cw_eval_run *hot, struc
                                         .by_groups = is_grouped(r->o),
                                         .source = r->capture->source,
                                         .samples = hot->capture ? hot->capture->source : NULL,
+                                        .rules = o->rules,
                                         .top = r->o->top || o->json ? r->o->top : SHOWN,
                                         .width = style.width,
                                         .bold = style.bold,

@@ -1,6 +1,12 @@
 /* metric-eval explain: how a value came about. */
 #include "cli/eval/run.h"
 #include "eval/explain.h"
+#include "metricdb/rules.h"
+
+struct explain {
+    struct cw_eval_request request; /* first: it is what runs */
+    const char *rules;
+};
 
 static void take_word(void *request, char *arg, struct argp_state *state)
 {
@@ -23,7 +29,9 @@ static void check_words(void *request, struct argp_state *state)
 }
 
 static const struct cw_option option_list[] = {
-    {CW_OPTION_GROUP(struct cw_eval_request, ranges, cw_eval_ranges_options)},
+    {CW_OPTION_GROUP(struct explain, request.ranges, cw_eval_ranges_options)},
+    {"rules", 0, "PATH", "values of these rules, too: a YAML file, or a folder of them",
+     CW_OPTION_TEXT(struct explain, rules)},
     {CW_OPTION_TAKE(take_word)},
     {CW_OPTION_CHECK(check_words)},
     {CW_OPTION_ROWS(cw_eval_format_options)},
@@ -31,14 +39,41 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
+/* What is no metric may be a value of the rules, which `advise` shows as evidence. */
+static enum cw_status find_value(struct cw_eval_run *r, const char *name, struct cw_error *err)
+{
+    struct cw_metric *metric = cw_arena_alloc(r->arena, 1, sizeof *metric);
+    const struct cw_rules *rules = NULL;
+    enum cw_status status = metric ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_lib_select(&r->result, r->capture, r->chip, (const char *[1]){NULL}, 0, r->arena, err);
+    if (status == CW_OK)
+        status = cw_rules_load(&rules, r->result.chip, r->chip->folder, ((const struct explain *)r->o)->rules, r->arena,
+                               err);
+    if (status == CW_OK)
+        status = cw_rules_find(metric, rules, name, err);
+    if (status != CW_OK)
+        return status;
+    r->result.chip = rules->chip;
+    r->result.metrics = metric;
+    return CW_OK;
+}
+
 static enum cw_status explain_range(struct cw_eval_run *r)
 {
     const char *const *name = &r->o->explained;
     struct cw_result *of = &r->result;
+    struct cw_error other = CW_ERROR_INIT;
     uint32_t range = 0;
     enum cw_status status = cw_eval_add_legacy(r, name, 1);
     if (status == CW_OK)
         status = cw_lib_select(of, r->capture, r->chip, name, 1, r->arena, r->err);
+    if (status != CW_OK) {
+        const enum cw_status found = find_value(r, *name, &other);
+        if (found == CW_ERR_USAGE) /* the value of several rules */
+            *r->err = other;
+        status = found == CW_OK || found == CW_ERR_USAGE ? found : status;
+    }
     if (status == CW_OK)
         status = cw_eval_choose_range(r, &range);
     if (status == CW_OK && r->o->as_json) {
@@ -66,8 +101,8 @@ int cw_eval_explain(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "RUN.cwd METRIC",
         "Prints how a value came about: its formula with the numbers in it, down to the counters, and the passes that "
-        "they were collected in.\v"
+        "they were collected in. Values of rules, which advise shows, are explained as metrics are.\v"
         "Example:\n  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm"};
-    struct cw_eval_request request = {.run = explain};
-    return cw_eval_command(&usage, argc, argv, &request);
+    struct explain options = {.request.run = explain};
+    return cw_eval_command(&usage, argc, argv, &options.request);
 }

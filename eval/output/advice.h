@@ -17,6 +17,7 @@ struct cw_advice_view {
     bool by_groups;                        /* the groups are shown, and not the kernels */
     const char *source;                    /* the capture's file name */
     const char *samples;                   /* the file name of the capture whose samples were added, or NULL */
+    const char *rules;                     /* of the user, or NULL */
     size_t top;                            /* kernels or groups to show; 0: all */
     unsigned width;                        /* columns of the terminal; 0: 100 */
     bool bold;

@@ -86,7 +86,9 @@ struct printing {
     FILE *out;
     const struct cw_advice_view *view;
     int width;
-    bool mixed; /* a value that mixes passes was shown */
+    bool mixed;                /* a value that mixes passes was shown */
+    const char *value;         /* the first that was shown and is no metric, or NULL */
+    const struct cw_group *of; /* whose it is */
     enum cw_status status;
 };
 
@@ -270,7 +272,7 @@ static void put_advice(const struct printing *p, const struct cw_advice_finding 
     put_wrapped(p, column + 7, f->rule->fix);
 }
 
-static void put_finding(struct printing *p, const struct cw_advice_finding *f)
+static void put_finding(struct printing *p, const struct cw_advice_finding *f, const struct cw_group *g)
 {
     const char *text = cw_advice_text(f, p->view->arena);
     if (!text) {
@@ -279,6 +281,11 @@ static void put_finding(struct printing *p, const struct cw_advice_finding *f)
     }
     put_advice(p, f, f->gain, text);
     put_evidence(p, f, INDENT + GAIN_COLUMNS);
+    for (size_t i = 0; i < f->evidence_count && i < EVIDENCE && !p->value; i++)
+        if (!strstr(f->evidence[i].name, "__")) {
+            p->value = f->evidence[i].name;
+            p->of = g;
+        }
 }
 
 const char *cw_advice_ranges(const struct cw_group *group, char *text, size_t size)
@@ -362,7 +369,7 @@ static void put_kernel(struct printing *p, const struct cw_advice_kernel *k)
     if (p->view->advice->rules->limiter_count)
         put_limiter(p, k);
     for (size_t i = 0; i < k->finding_count && p->status == CW_OK; i++)
-        put_finding(p, &k->findings[i]);
+        put_finding(p, &k->findings[i], k->group);
 }
 
 /* ---- a group of kernels ----------------------------------------------------------------------------------------- */
@@ -593,6 +600,15 @@ static void put_end(const struct printing *p, size_t shown, size_t count)
     if (a->limiters_unchecked)
         put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
+    if (p->value) {
+        struct cw_writer line;
+        cw_writer_init(&line);
+        cw_write_format(&line, "Names without __ are values of the rules: metric-eval explain %s %s --range %" PRIu32,
+                        p->view->source, p->value, p->of->ranges[0]);
+        if (p->view->rules)
+            cw_write_format(&line, " --rules %s", p->view->rules);
+        put_line(p, 0, &line);
+    }
     if (p->mixed)
         fputs("~ mixed passes: its counters come from different passes\n", p->out);
     if (p->view->samples)

@@ -30,6 +30,16 @@ metric-eval advise "$SOURCE/data/captures/transformer.cwd" --kernel nvjet_sm90_t
 ranges=$(metric-eval advise "$SOURCE/data/captures/transformer.cwd" | grep -o -m 1 -e '--range .*')
 metric-eval advise "$SOURCE/data/captures/transformer.cwd" $ranges | grep -A 1 '^ *#'
 metric-eval advise "$SOURCE/data/captures/transformer.cwd" --by range --top 2 | grep -A 1 -e '^ *#' -e more
+echo "== explain knows each name of evidence"
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" bytes_per_thread --range 91 | sed -n 2,3p
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" l1_use --range 91 --format json | grep '"name": "value'
+grep -o '"metric": "[^"]*"' advice.json | sort -u | cut -d '"' -f 4 >names
+while read -r name; do
+    metric-eval explain "$SOURCE/data/captures/transformer.cwd" "$name" --range 91 >told 2>&1 || cat told
+done <names
+[ "$(grep -vc __ names)" -gt 10 ] || cat names
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" gain
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" no_value
 echo "== short launches"
 metric-eval advise "$SOURCE/data/captures/multi.cwd" --top 1 | grep -A 3 'less than'
 metric-eval advise "$SOURCE/data/captures/torch_steps.cwd" --by colour
