@@ -28,13 +28,11 @@ struct writing {
 /* "1.234 ms", "21.76 kB" */
 static const char *value_text(double value, const char *unit, char text[VALUE_SIZE])
 {
-    const size_t bytes = strncmp(unit, "bytes", 5) == 0 && (!unit[5] || strcmp(unit + 5, "/s") == 0) ? 5 : 0;
     char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
     const double factor = cw_terminal_factor(value, unit, shown);
-    char *at = bytes ? strstr(shown, "bytes") : NULL;
-    if (at)
-        memmove(at + 1, at + bytes, strlen(at + bytes) + 1), *at = 'B';
-    const bool plain = isnan(value) || (factor == 1 && !at && strcmp(shown, "ns") != 0 && strcmp(shown, "%") != 0);
+    const bool short_unit =
+        strcmp(shown, "B") == 0 || strcmp(shown, "B/s") == 0 || strcmp(shown, "ns") == 0 || strcmp(shown, "%") == 0;
+    const bool plain = isnan(value) || (factor == 1 && !short_unit);
     cw_terminal_number(value / factor, number);
     snprintf(text, VALUE_SIZE, "%s%s%s", number, plain ? "" : " ", plain ? "" : shown);
     return text;

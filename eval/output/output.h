@@ -30,7 +30,7 @@ struct cw_output {
     struct cw_output_table tables[CW_OUTPUT_TABLES];
     struct cw_output_table metrics; /* of the first table, where it has values */
     struct cw_output_table passes;  /* how long they took, in HDF5's group of the capture; without columns: none */
-    /* Tables for people: numbers are rounded and get prefixes (Gbytes/s), status marks are explained at the end. Write
+    /* Tables for people: numbers are rounded and get prefixes (GB/s), status marks are explained at the end. Write
      * errors stay in the stream (ferror); CW_ERR_NOMEM alone. */
     enum cw_status (*print)(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err);

@@ -375,10 +375,11 @@ static void put_footer(const struct list *l, FILE *out)
 static void put_letters(const struct list *l, FILE *out)
 {
     const struct cw_result *r = l->rows->result;
+    char unit[CW_UNIT_SIZE];
     for (uint32_t m = 0; m < r->metric_count; m++) {
         cw_text_print(out, "  %s  %s", l->letters[m], r->names[m]);
-        if (strcmp(r->units[m], "1") != 0)
-            cw_text_print(out, " (%s)", r->units[m]);
+        if (*cw_terminal_unit(r->units[m], unit))
+            cw_text_print(out, " (%s)", unit);
         putc('\n', out);
     }
     putc('\n', out);

@@ -26,8 +26,11 @@ void cw_terminal_print(const struct cw_output_table *table, FILE *out);
 /* What the marks of the statuses that were seen mean. */
 void cw_terminal_legend(const struct cw_terminal_layout *layout, FILE *out);
 
-/* The prefix that suits a value: what to divide by, and `shown` for the unit. */
+/* A unit as people write it: "inst/cycle" of "instructions/gpc_cycles", "warps" of "gpc_cycles*warps/gpc_cycles", "GB/s"
+ * with a prefix of "bytes/s"; "" of "1". Files have the exact one. Returns `shown`. */
 enum { CW_UNIT_SIZE = 64 };
+const char *cw_terminal_unit(const char *unit, char shown[CW_UNIT_SIZE]);
+/* The prefix that suits a value: what to divide by, and `shown` for the unit. */
 double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZE]);
 /* A number as the table shows it: "1,234.57", "n/a". Returns `text`. */
 const char *cw_terminal_number(double value, char text[CW_NUMBER_SIZE]);

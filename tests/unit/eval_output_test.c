@@ -145,8 +145,8 @@ Test(eval_output, table)
     char *text = text_of(write_table);
     cr_expect(
         strstr(text, "first  grid (1, 2, 3) x block (32, 1, 1)\n  range 0, device 0 Tiny (simulated), process 7"));
-    cr_expect(strstr(text, "  sm__inst.sum                     instructions         1,600\n"), "%s", text);
-    cr_expect(strstr(text, "  sm__bytes.sum.per_cycle_active   bytes/cycles            40 ~\n"), "%s", text);
+    cr_expect(strstr(text, "  sm__inst.sum                     inst        1,600\n"), "%s", text);
+    cr_expect(strstr(text, "  sm__bytes.sum.per_cycle_active   B/cycle        40 ~\n"), "%s", text);
     cr_expect(strstr(text, "    -  not collected in this capture\n") == NULL);
     cr_expect(strstr(text, "\n  -  not collected in this capture\n"), "%s", text);
     free(text);
@@ -161,13 +161,25 @@ Test(eval_output, table_values)
         double value;
         const char *unit, *text, *shown;
     } cases[] = {
-        {1234567, "instructions", "1,234,567", "instructions"},
+        {1234567, "instructions", "1,234,567", "inst"},
         {-1234.5, "1", "-1,234.50", ""},
         {43694.444, "nanoseconds", "43.694", "us"},
-        {4.829e10, "bytes/s", "48.290", "Gbytes/s"},
-        {0, "bytes", "0", "bytes"},
+        {4.829e10, "bytes/s", "48.290", "GB/s"},
+        {0, "bytes", "0", "B"},
+        {2048, "bytes", "2.048", "kB"},
+        {2048, "bytes/blocks", "2,048", "B/block"},
+        {1.75e9, "gpc_cycles/s", "1.750", "GHz"},
+        {2, "instructions/gpc_cycles", "2", "inst/cycle"},
+        {2, "l2_sectors/l1tex_requests", "2", "sectors/request"},
+        {7.5, "gpc_cycles*warps/gpc_cycles", "7.500", "warps"},
+        {1, "gpc_cycles/gpc_cycles", "1", ""},
+        {1, "ctas*gpc_cycles/cycles", "1", "blocks*cycles/cycle"},
+        {1, "FLOP/byte", "1", "FLOP/byte"},
+        {1, "1/s", "1", "1/s"},
+        {1, "warps/gpc_cycles/warps", "1", "1/cycle"},
+        {1, "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q", "1", "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q"},
         {0.00001, "%", "1.000e-05", "%"},
-        {NAN, "bytes/s", "n/a", "bytes/s"},
+        {NAN, "bytes/s", "n/a", "B/s"},
         {-INFINITY, "%", "-inf", "%"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
