@@ -38,30 +38,62 @@ uint32_t cw_sections_find(const struct cw_sections *sections, const char *name)
     return sections->count;
 }
 
+const char *cw_section_word(const struct cw_section *section, const char *name, double value)
+{
+    for (uint32_t i = 0; i < section->word_count; i++)
+        for (uint32_t k = 0; strcmp(section->words[i].metric, name) == 0 && k < section->words[i].count; k++)
+            if (value == k + 1)
+                return section->words[i].texts[k];
+    return NULL;
+}
+
+/* The texts of a sequence, at most MOST_PATTERNS; `what` they are, for messages. */
+static const char *const *read_texts(struct cw_yaml_reader *in, const struct cw_yaml *node, const char *what,
+                                     uint32_t *count)
+{
+    if (in->status != CW_OK || !cw_yaml_expect(in, node, CW_YAML_SEQUENCE, what))
+        return NULL;
+    if (node->count > MOST_PATTERNS) {
+        cw_yaml_fail(in, node, "found %zu %s, expected at most %d", node->count, what, MOST_PATTERNS);
+        return NULL;
+    }
+    const char **texts = cw_yaml_array(in, node->count, sizeof *texts);
+    for (size_t i = 0; texts && i < node->count; i++)
+        texts[(*count)++] = cw_yaml_text(in, &node->items[i]);
+    return texts;
+}
+
+static void read_words(struct cw_yaml_reader *in, const struct cw_yaml *node, struct cw_section *section)
+{
+    if (!node || in->status != CW_OK || !cw_yaml_expect(in, node, CW_YAML_MAPPING, "words by metric"))
+        return;
+    struct cw_section_words *words = cw_yaml_array(in, node->count, sizeof *words);
+    for (size_t i = 0; words && i < node->count; i++) {
+        words[i].metric = cw_yaml_key_name(in, node, i);
+        words[i].texts = read_texts(in, &node->items[i], "words", &words[i].count);
+        section->word_count++;
+    }
+    section->words = words;
+}
+
 static void read_section(struct cw_yaml_reader *in, const struct cw_yaml *node, struct cw_section *section)
 {
-    static const char *const keys[] = {"title", "metrics", "shares", NULL};
+    static const char *const keys[] = {"title", "metrics", "shares", "words", NULL};
     cw_yaml_only(in, node, keys);
     section->title = cw_yaml_text(in, cw_yaml_get(in, node, "title", true));
     const struct cw_yaml *metrics = cw_yaml_get(in, node, "metrics", true);
     const struct cw_yaml *shares = cw_yaml_get(in, node, "shares", false);
-    if (in->status != CW_OK || !cw_yaml_expect(in, metrics, CW_YAML_SEQUENCE, "patterns of names"))
+    section->patterns = read_texts(in, metrics, "patterns of names", &section->pattern_count);
+    read_words(in, cw_yaml_get(in, node, "words", false), section);
+    if (in->status != CW_OK)
         return;
-    if (metrics->count > MOST_PATTERNS) {
-        cw_yaml_fail(in, metrics, "found %zu patterns, expected at most %d", metrics->count, MOST_PATTERNS);
-        return;
-    }
-    const char **patterns = cw_yaml_array(in, metrics->count, sizeof *patterns);
-    for (size_t i = 0; patterns && i < metrics->count; i++)
-        patterns[section->pattern_count++] = cw_yaml_text(in, &metrics->items[i]);
-    section->patterns = patterns;
     const char *text = shares ? cw_yaml_text(in, shares) : "false";
     section->shares = strcmp(text, "true") == 0;
     if (!section->shares && strcmp(text, "false") != 0)
         cw_yaml_fail(in, shares, "found '%s', expected true or false", text);
     if (in->status != CW_OK || !section->shares)
         return;
-    const char *star = section->pattern_count == 1 ? strchr(patterns[0], '*') : NULL;
+    const char *star = section->pattern_count == 1 ? strchr(section->patterns[0], '*') : NULL;
     if (!star || strchr(star + 1, '*'))
         cw_yaml_fail(in, metrics, "found shares, expected one pattern with one * there");
 }

@@ -14,6 +14,12 @@ struct cw_section {
     uint32_t pattern_count;
     const char *const *patterns; /* of full names; '*' stands for any text */
     bool shares;                 /* its metrics are parts of their sum, and there is one pattern with one '*' */
+    uint32_t word_count;
+    const struct cw_section_words { /* what the values 1, 2, ... of a metric mean */
+        const char *metric;
+        uint32_t count;
+        const char *const *texts;
+    } * words;
 };
 
 struct cw_sections {
@@ -31,5 +37,7 @@ enum cw_status cw_sections_load(struct cw_sections *sections, const char *data, 
 
 /* The first section that a name belongs to; `count` where there is none. */
 uint32_t cw_sections_find(const struct cw_sections *sections, const char *name);
+/* What a value of a metric of the section means; NULL where nothing says it. */
+const char *cw_section_word(const struct cw_section *section, const char *name, double value);
 
 #endif

@@ -98,13 +98,49 @@ static enum cw_status check_values(const struct cw_eval_run *r)
                         most);
 }
 
-enum cw_status cw_eval_planned(struct cw_eval_run *r)
+static enum cw_status check_planned(const struct cw_eval_run *r)
 {
     if (!r->info.metric_count)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
                             r->o->capture);
-    enum cw_status status = check_values(r);
+    return check_values(r);
+}
+
+enum cw_status cw_eval_planned(struct cw_eval_run *r)
+{
+    const enum cw_status status = check_planned(r);
     return status == CW_OK ? cw_eval_names(r, r->info.metrics, r->info.metric_count) : status;
+}
+
+struct names {
+    struct cw_eval_run *r;
+    const char **list;
+    size_t count, room;
+};
+
+static bool take_unplanned(void *names, const char *name)
+{
+    struct names *n = names;
+    if (cw_lib_has_name(n->r->info.metrics, n->r->info.metric_count, name))
+        return true;
+    const char *copy = n->count < n->room ? cw_arena_strdup(n->r->arena, name) : NULL;
+    if (copy)
+        n->list[n->count++] = copy;
+    return copy;
+}
+
+enum cw_status cw_eval_planned_and_launch(struct cw_eval_run *r)
+{
+    enum { MOST = 64 };
+    const size_t planned = r->info.metric_count;
+    struct names names = {r, cw_arena_alloc(r->arena, planned + MOST, sizeof *names.list), planned, planned + MOST};
+    struct counterworks_error none; /* a data folder without the set */
+    const enum cw_status status = names.list ? check_planned(r) : cw_error_nomem(r->err);
+    if (status != CW_OK)
+        return status;
+    memcpy(names.list, r->info.metrics, planned * sizeof *names.list);
+    counterworks_set_metrics(r->chip, "launch", take_unplanned, &names, &none);
+    return cw_eval_names(r, names.list, names.count);
 }
 
 enum cw_status cw_eval_wanted(struct cw_eval_run *r)

@@ -95,11 +95,12 @@ enum cw_status cw_eval_write_samples(struct cw_eval_run *r)
 
 enum { LIST_TOP = 30 }; /* lines of a list for people */
 
-/* Evaluates what is asked for on the rows. */
-static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows)
+/* Evaluates metrics on the rows: `evaluate` does it. */
+static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows,
+                                    enum cw_status (*evaluate)(struct cw_eval_run *r))
 {
     r->groups = &rows->groups;
-    enum cw_status status = cw_eval_wanted(r);
+    enum cw_status status = evaluate(r);
     r->groups = NULL;
     return status == CW_OK ? cw_result_select(&r->result, rows->rows, rows->count, r->err) : status;
 }
@@ -115,6 +116,7 @@ static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_ro
                                      .dropped = rows->dropped,
                                      .unknown = rows->unknown,
                                      .result = &r->result,
+                                     .asked = shown->asked,
                                      .sections = shown->sections,
                                      .advice = shown->advice,
                                      .advice_groups = shown->advice_groups,
@@ -131,7 +133,7 @@ static enum cw_status write_files(struct cw_eval_run *r)
     struct cw_output output;
     enum cw_status status = rows ? cw_eval_make_rows(r, rows, by, r->o->top) : cw_error_nomem(r->err);
     if (status == CW_OK)
-        status = evaluate_rows(r, rows);
+        status = evaluate_rows(r, rows, cw_eval_wanted);
     if (status == CW_OK)
         status = by == CW_BY_RANGE ? cw_lib_output(&output, &r->result, r->o->hdf5 ? r->chip : NULL, r->arena, r->err)
                                    : make_output(r, rows, &shown, &output);
@@ -221,7 +223,8 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     if (status == CW_OK && !named)
         status = add_advice(r, &rows->groups, &shown);
     if (status == CW_OK && (named || r->o->wide || one)) {
-        status = evaluate_rows(r, rows);
+        status = evaluate_rows(r, rows, named ? cw_eval_wanted : cw_eval_planned_and_launch);
+        shown.asked = named ? r->result.metric_count : (uint32_t)r->info.metric_count;
     } else if (status == CW_OK) {
         r->result.data = &rows->groups.data;
         r->result.metric_count = 0;

@@ -91,6 +91,8 @@ enum cw_status cw_eval_add_legacy(struct cw_eval_run *r, const char *const *name
 enum cw_status cw_eval_names(struct cw_eval_run *r, const char *const *names, size_t count);
 enum cw_status cw_eval_named(struct cw_eval_run *r);
 enum cw_status cw_eval_planned(struct cw_eval_run *r);
+/* What was planned, and behind it what the plan does not have of the set "launch": its facts cost nothing. */
+enum cw_status cw_eval_planned_and_launch(struct cw_eval_run *r);
 
 /* For sub-commands of several captures, whose `run` begins as zeros. Reads a capture of ranges and its chip: `capture`
  * of the request is `path` then. Closed with cw_eval_close, also after a failure. */

@@ -58,6 +58,7 @@ struct cw_output_rows {
     uint32_t unknown;     /* those of them that have no value to judge by */
     /* Metrics on the groups' data: its row i is the group rows[i]. Without metrics none were asked for. */
     const struct cw_result *result;
+    uint32_t asked; /* its first metrics, which were asked for; each of the others is shown where it has a value */
     const struct cw_sections *sections;           /* of no sections where there are none */
     const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
     const struct cw_advice_groups *advice_groups; /* on others, or NULL */

@@ -26,14 +26,16 @@ static const struct cw_output_column line_columns[] = {
     {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, note), .width = 1},
 };
 
-/* The metrics of a range in the order in which they are shown: those of section s from first[s] up to first[s + 1]. */
+/* The metrics of a range in the order in which they are shown: those of section s from first[s] up to first[s + 1].
+ * section_of[metric] is the one that it belongs to. */
 struct full {
     const struct cw_result *result;
     const struct cw_output_rows *rows;
     const struct cw_terminal_style *style;
-    const struct cw_section *section;     /* of the lines that are made; NULL: none */
-    uint32_t range, section_count, begin; /* where in `order` the lines begin */
-    uint32_t *order, *first;
+    const struct cw_section *section; /* of the lines that are made; NULL: none */
+    uint32_t range, section_count;
+    uint32_t title, begin; /* where in `order` the section and its lines begin */
+    uint32_t *order, *first, *section_of;
     double sum; /* of the values of a section with shares */
     struct line one;
 };
@@ -70,36 +72,52 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i
         cw_terminal_bar(value / f->sum, f->style, bar);
         snprintf(f->one.note, NOTE_SIZE, "%5.1f%%%s%s", 100 * value / f->sum, *bar ? " " : "", bar);
     }
+    const char *word = f->section ? cw_section_word(f->section, r->names[metric], value) : NULL;
     if (percent && !shares && !isnan(value))
         snprintf(f->one.note, NOTE_SIZE, "%s", cw_terminal_bar(value / 100, f->style, bar));
+    else if (word)
+        cw_text_format(f->one.note, NOTE_SIZE, "%s", word);
     return (struct cw_output_row){.record = &f->one};
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------------ */
 
-/* The metrics by section, in their order there; without sections as they are. */
-static enum cw_status order_metrics(struct full *f, struct cw_error *err)
+static enum cw_status find_sections(struct full *f, struct cw_error *err)
 {
     const uint32_t count = f->result->metric_count;
     const struct cw_sections *sections = f->rows ? f->rows->sections : NULL;
-    uint32_t *of = calloc((size_t)count + 1, sizeof *of);
-    f->section_count = sections && count >= SECTIONS_FROM ? sections->count : 0;
+    f->section_of = calloc((size_t)count + 1, sizeof *f->section_of);
     f->order = calloc((size_t)count + 1, sizeof *f->order);
-    f->first = calloc((size_t)f->section_count + 3, sizeof *f->first);
-    if (!of || !f->order || !f->first) {
-        free(of);
+    f->first = calloc((size_t)(sections ? sections->count : 0) + 3, sizeof *f->first);
+    if (!f->section_of || !f->order || !f->first)
         return cw_error_nomem(err);
-    }
-    for (uint32_t m = 0; m < count; m++) {
-        of[m] = f->section_count ? cw_sections_find(sections, f->result->names[m]) : 0;
-        f->first[of[m] + 2]++;
-    }
+    for (uint32_t m = 0; sections && m < count; m++)
+        f->section_of[m] = cw_sections_find(sections, f->result->names[m]);
+    return CW_OK;
+}
+
+static bool is_shown(const struct full *f, uint32_t metric)
+{
+    return !f->rows || metric < f->rows->asked || !isnan(value_of(f, metric));
+}
+
+/* The range's metrics by section, in their order there; few stay as they are. */
+static void order_metrics(struct full *f)
+{
+    const uint32_t count = f->result->metric_count;
+    const struct cw_sections *sections = f->rows ? f->rows->sections : NULL;
+    uint32_t shown = 0;
+    for (uint32_t m = 0; m < count; m++)
+        shown += is_shown(f, m);
+    f->section_count = sections && shown >= SECTIONS_FROM ? sections->count : 0;
+    memset(f->first, 0, ((size_t)f->section_count + 3) * sizeof *f->first);
+    for (uint32_t m = 0; m < count; m++)
+        f->first[(f->section_count ? f->section_of[m] : 0) + 2] += is_shown(f, m);
     for (uint32_t s = 0; s <= f->section_count; s++)
         f->first[s + 2] += f->first[s + 1];
     for (uint32_t m = 0; m < count; m++)
-        f->order[f->first[of[m] + 1]++] = m;
-    free(of);
-    return CW_OK;
+        if (is_shown(f, m))
+            f->order[f->first[(f->section_count ? f->section_of[m] : 0) + 1]++] = m;
 }
 
 static int by_value(const void *a, const void *b, void *full)
@@ -116,7 +134,7 @@ static struct cw_output_table take_section(struct full *f, uint32_t section)
     const bool none = f->section_count == 0 || section == f->section_count;
     const uint32_t first = f->first[section], count = f->first[section + 1] - first;
     f->section = none ? NULL : &f->rows->sections->items[section];
-    f->begin = first;
+    f->title = f->begin = first;
     f->sum = 0;
     for (uint32_t i = first; f->section && f->section->shares && i < first + count; i++)
         f->sum += isnan(value_of(f, f->order[i])) ? 0 : value_of(f, f->order[i]);
@@ -130,12 +148,17 @@ static struct cw_output_table take_section(struct full *f, uint32_t section)
 
 /* ---- a range or a group ----------------------------------------------------------------------------------------- */
 
-static void put_shape(const struct cw_range *g, FILE *out)
+/* Behind a name of so many columns, or below it where the window has no room. */
+static void put_shape(const struct cw_range *g, size_t columns, unsigned width, FILE *out)
 {
-    if (g->grid[0])
-        cw_text_print(out,
-                      "  grid (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") x block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
-                      g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
+    char text[100];
+    if (!g->grid[0])
+        return;
+    const int length =
+        snprintf(text, sizeof text,
+                 "grid (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") x block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
+                 g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
+    cw_text_print(out, "%s  %s", width && columns + 2 + (size_t)length > width ? "\n" : "", text);
 }
 
 static void put_time(const char *before, double ns, FILE *out)
@@ -174,9 +197,10 @@ static void put_heading(const struct full *f, FILE *out)
     const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
     const bool one = !group || group->count == 1;
     fputs(f->range ? "\n" : "", out);
-    cw_terminal_title(group ? group->name : g->name, f->style, out);
+    const char *title = group ? group->name : g->name;
+    cw_terminal_title(title, f->style, out);
     if (one || groups->by == CW_BY_KERNEL)
-        put_shape(g, out);
+        put_shape(g, cw_text_columns(title), f->style->width, out);
     putc('\n', out);
     if (!one || (groups && groups->count > 1 && groups->by != CW_BY_RANGE))
         put_times(groups, group, g->kernel[0], out);
@@ -230,7 +254,9 @@ static bool is_telling(const struct full *f, uint32_t metric, const char *text)
 {
     const double value = value_of(f, metric);
     const bool of_high = strncmp(text, "High", 4) == 0 || strncmp(text, "Above", 5) == 0;
-    const bool first = f->begin == f->first[0] || f->rows->readings[f->order[f->begin - 1]] != text;
+    bool first = true;
+    for (uint32_t i = f->title; i < f->begin; i++)
+        first = first && f->rows->readings[f->order[i]] != text;
     if (f->section && f->section->shares)
         return value >= 0.1 * f->sum;
     return value > 0 && first && !(of_high && strcmp(f->result->units[metric], "%") == 0 && value < 50);
@@ -289,8 +315,9 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
 {
     struct full f = {.result = result, .rows = rows, .style = style};
     struct cw_terminal_layout layout = {0};
-    enum cw_status status = order_metrics(&f, err);
+    enum cw_status status = find_sections(&f, err);
     for (f.range = 0; status == CW_OK && f.range < result->row_count; f.range++) {
+        order_metrics(&f);
         put_heading(&f, out);
         put_advice(&f, out);
         for (uint32_t s = 0; s <= f.section_count; s++) {
@@ -308,6 +335,7 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
         fputs("no ranges\n", out);
     if (status == CW_OK && !style->quiet)
         cw_terminal_legend(&layout, out);
+    free(f.section_of);
     free(f.order);
     free(f.first);
     return status;

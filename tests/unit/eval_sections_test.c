@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 #include "eval/sections.h"
@@ -56,6 +57,20 @@ Test(sections, many_stars, .timeout = 20)
     cr_expect(cw_sections_find(&sections, name) == 1);
 }
 
+Test(sections, words)
+{
+    cr_assert(parse("schema: 1\nsections:\n  - {title: A, metrics: [a, b], words: {a: [one, two]}}\n") == CW_OK, "%s",
+              err.message);
+    const struct cw_section *section = &sections.items[0];
+    cr_expect_str_eq(cw_section_word(section, "a", 1), "one");
+    cr_expect_str_eq(cw_section_word(section, "a", 2), "two");
+    cr_expect_null(cw_section_word(section, "a", 0));
+    cr_expect_null(cw_section_word(section, "a", 1.5));
+    cr_expect_null(cw_section_word(section, "a", 3));
+    cr_expect_null(cw_section_word(section, "a", NAN));
+    cr_expect_null(cw_section_word(section, "b", 1));
+}
+
 Test(sections, mistakes)
 {
     static const struct {
@@ -72,6 +87,8 @@ Test(sections, mistakes)
          "found shares, expected one pattern", 3, 25},
         {"schema: 1\nsections:\n  - {title: A, metrics: [a], shares: true}\n", "found shares, expected one pattern", 3,
          25},
+        {"schema: 1\nsections:\n  - {title: A, metrics: [a], words: [a]}\n", "words by metric", 3, 37},
+        {"schema: 1\nsections:\n  - {title: A, metrics: [a], words: {a: b}}\n", "words", 3, 41},
         {"schema: 1\nsections:\n  - {title: A, metrics: [a*], shares: perhaps}\n", "expected true or false", 3, 39},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

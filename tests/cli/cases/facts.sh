@@ -20,3 +20,8 @@ printf 'schema: 1\nmetrics:\n  work: {formula: launch__thread_count / launch__gr
 metric-eval facts.cwd --metrics-db own.yaml -m work --csv - | cut -d, -f4-
 printf 'schema: 1\nmetrics:\n  launch__waves_per_multiprocessor: {formula: 1}\n' >own.yaml
 metric-eval facts.cwd --metrics-db own.yaml -m launch__grid_size; echo "status $?"
+# one kernel in full has what a capture knows of its launch, whatever was planned; what it does not know is left out
+metric-eval "$SOURCE/data/captures/facts.cwd" --kernel with_registers --quiet
+metric-eval "$SOURCE/data/captures/facts.cwd" --wide --quiet | grep -c 'launch__occupancy_limiter .* [1-4]  [a-z]'
+metric-eval "$SOURCE/data/captures/facts.cwd" --kernel plain -m gpu__time_duration.sum --quiet | grep launch__
+metric-eval "$SOURCE/data/captures/gemm.cwd" --quiet | grep launch__ || echo "no facts of the launch"
