@@ -90,7 +90,7 @@ static enum cw_status make_advice(struct cw_eval_run *r, struct cw_advice *advic
     struct cw_groups *groups = cw_arena_alloc(r->arena, 1, sizeof *groups);
     if (!keep || !kernels || !groups)
         return cw_error_nomem(r->err);
-    enum cw_status status = cw_eval_match_ranges(keep, data, &r->o->ranges, r->err);
+    enum cw_status status = cw_eval_match_ranges(keep, r, &r->o->ranges);
     if (status == CW_OK)
         status = make_kernels(r, kernels, rules->chip, keep);
     if (status == CW_OK)

@@ -176,7 +176,7 @@ static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *
     struct cw_advice_groups *added = cw_arena_alloc(r->arena, 1, sizeof *added);
     if (!keep || !kernels || !added)
         return cw_error_nomem(r->err);
-    enum cw_status status = cw_eval_match_ranges(keep, data, &r->o->ranges, r->err);
+    enum cw_status status = cw_eval_match_ranges(keep, r, &r->o->ranges);
     if (status == CW_OK)
         status = cw_groups_make(kernels, CW_BY_KERNEL, data, r->chip->chip, keep, r->arena, r->err);
     if (status == CW_OK)

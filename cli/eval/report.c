@@ -82,7 +82,7 @@ static enum cw_status take_ranges(struct reporting *p, struct cw_eval_run *run, 
     wanted.or_none = c == &p->before;
     c->chip = rules->chip;
     c->keep = keep;
-    status = cw_eval_match_ranges(keep, c->data, &wanted, run->err);
+    status = cw_eval_match_ranges(keep, run, &wanted);
     if (c != &p->before) {
         p->report.ranges = c;
         p->report.rules = rules;

@@ -199,7 +199,7 @@ void cw_eval_take_by(void *request, char *text, struct argp_state *state)
 static enum cw_status group(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, bool *keep)
 {
     const struct cw_counter_data *data = &r->capture->data;
-    enum cw_status status = cw_eval_match_ranges(keep, data, &r->o->ranges, r->err);
+    enum cw_status status = cw_eval_match_ranges(keep, r, &r->o->ranges);
     if (status == CW_OK)
         status =
             cw_groups_make(&rows->groups, by, data, r->chip->chip, by == CW_BY_RANGE ? NULL : keep, r->arena, r->err);

@@ -10,16 +10,15 @@
 
 struct cw_eval_run;
 
-/* Which ranges: numbers, as in "0-9,12", or a regular expression that name or kernel matches; a regular expression for
- * the kernels of launches. NULL: all. */
+/* Which ranges: numbers, as in "0-9,12" or "#3", or a name, which may be shortened as in tables, a part of names, or a
+ * regular expression; the same for the kernels of launches. NULL: all. */
 struct cw_eval_ranges {
     const char *ranges, *kernels;
     bool or_none; /* it is no error that none matches */
 };
 extern const struct cw_option cw_eval_ranges_options[];
 /* Which of the capture's ranges these are, keep[range]; at least one, unless all are wanted, or `or_none`. */
-enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_counter_data *data, const struct cw_eval_ranges *wanted,
-                                    struct cw_error *err);
+enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted);
 
 enum { CW_EVAL_REPEATED_MAX = 16 };
 
@@ -104,7 +103,7 @@ enum cw_status cw_eval_select(struct cw_eval_run *r);
 /* The same of metrics by name. */
 enum cw_status cw_eval_select_names(struct cw_eval_run *r, const char *const *names, size_t count);
 
-/* The first of the ranges that are wanted. */
+/* The first of the ranges that are wanted; CW_ERR_USAGE where they are asked for and of several names. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);
 
 /* The rows of a capture of ranges that are shown, and their order: by --range, --kernel, --filter, --sort and --top. */

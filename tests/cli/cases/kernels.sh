@@ -49,6 +49,32 @@ fail metric-eval "$steps" --range 4
 fail metric-eval "$steps" --range 2-1
 fail metric-eval "$steps" --range 1,,2
 fail metric-eval "$steps" --kernel step
+echo == names
+rows() ( set -o pipefail; metric-eval "$@" --by range --csv - -m gpu__time_duration.sum | tail -n +2 | cut -d, -f2 | sort | uniq -c )
+fail rows "$captures/facts.cwd" --kernel 'plain(unsigned int*)'
+fail rows "$captures/facts.cwd" --kernel 'with_s*tatic'
+fail rows "$captures/facts.cwd" --kernel 'static(unsigned int*'
+fail rows "$captures/facts.cwd" --range '#3,#5-6'
+fail rows "$captures/facts.cwd" --kernel '#4'
+fail rows "$captures/transformer.cwd" --kernel elementwise_kernel 2>&1 | cut -c 1-140
+fail rows "$captures/facts.cwd" --kernel plian
+fail rows "$captures/facts.cwd" --kernel PLAIN
+fail rows "$captures/facts.cwd" --kernel 'with('
+fail rows "$captures/facts.cwd" --kernel nothing --range 3
+fail rows "$captures/facts.cwd" --kernel plain --range 1
+# what tables print is a name, at every width
+for columns in 60 90 130; do
+    terminal $columns metric-eval "$captures/transformer.cwd" --top 50 --quiet | sed '1,/^ *---/d' | sed 's/.*  //' | sort -u >names
+    while read -r name; do
+        metric-eval "$captures/transformer.cwd" --kernel "$name" --quiet >/dev/null || echo "in $columns columns: $name"
+    done <names
+    wc -l <names
+done
+fail metric-eval explain "$captures/transformer.cwd" gpu__time_duration.sum --kernel sdpa_sm90 2>&1 | head -n 2
+fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel plain 2>&1 | head -n 2
+fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum 2>&1 | head -n 2
+fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel with_
+fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --range 3-4
 echo == filters and order
 metric-eval "$run" --filter 'dram__bytes.sum > 4e8' --filter 'share < 0.03' --sort dram__bytes.sum -m dram__bytes.sum
 metric-eval "$run" --sort total:asc --top 2 --quiet -m dram__bytes.sum
