@@ -1,50 +1,23 @@
 #include "metricdb/answers.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "metricdb/data.h"
 #include "metricdb/set.h"
 #include "metricdb/yaml.h"
 
 enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, MOST_WORDS = 32 };
 
-struct word {
-    const char *text;
-    size_t length;
-};
-
 struct asking {
     struct cw_yaml_reader in;
     const struct cw_chip *chip;
     size_t count;
-    struct word words[MOST_WORDS];
+    struct cw_word words[MOST_WORDS];
     bool aside[MOST_WORDS]; /* which of them need not be found */
 };
-
-/* The next word of a text, without the last letter of a plural; empty at its end. Words are letters and digits. */
-static struct word next_word(const char **text)
-{
-    while (**text && !isalnum((unsigned char)**text))
-        ++*text;
-    struct word word = {*text, 0};
-    while (isalnum((unsigned char)word.text[word.length]))
-        word.length++;
-    *text += word.length;
-    bool plural =
-        word.length > 3 && strchr("sS", word.text[word.length - 1]) && !strchr("sS", word.text[word.length - 2]);
-    word.length -= plural;
-    return word;
-}
-
-static bool same(struct word a, struct word b)
-{
-    return a.length == b.length && strncasecmp(a.text, b.text, a.length) == 0;
-}
 
 /* How many of the words asked for a phrase has, all of its own among them, else 0. *whole: no other word matters; where
  * one does, only words that matter count. */
@@ -52,9 +25,9 @@ static size_t fit(const struct asking *a, const char *phrase, bool *whole)
 {
     bool met[MOST_WORDS] = {false};
     size_t fitting = 0;
-    for (struct word word = next_word(&phrase); word.length; word = next_word(&phrase)) {
+    for (struct cw_word word = cw_word_next(&phrase); word.length; word = cw_word_next(&phrase)) {
         size_t i = 0;
-        while (i < a->count && !same(word, a->words[i]))
+        while (i < a->count && !cw_word_alike(word, a->words[i]))
             i++;
         if (i == a->count)
             return 0;
@@ -122,16 +95,16 @@ static struct cw_answer read_answer(struct asking *a, const struct cw_yaml *node
     return answer;
 }
 
-static void find_aside(struct asking *a, const struct cw_yaml *root)
+/* Marks those of the words that are in a list of the file. */
+static void mark(struct asking *a, const struct cw_yaml *list)
 {
-    const struct cw_yaml *aside = cw_yaml_get(&a->in, root, "aside", true);
-    if (!cw_yaml_expect(&a->in, aside, CW_YAML_SEQUENCE, "words"))
+    if (!list || !cw_yaml_expect(&a->in, list, CW_YAML_SEQUENCE, "words"))
         return;
-    for (size_t i = 0; i < aside->count; i++) {
-        const char *text = cw_yaml_text(&a->in, &aside->items[i]);
-        struct word word = next_word(&text);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *text = cw_yaml_text(&a->in, &list->items[i]);
+        const struct cw_word word = cw_word_next(&text);
         for (size_t k = 0; k < a->count; k++)
-            a->aside[k] = a->aside[k] || same(word, a->words[k]);
+            a->aside[k] = a->aside[k] || cw_word_alike(word, a->words[k]);
     }
 }
 
@@ -155,34 +128,61 @@ static void choose(struct asking *a, const struct cw_yaml *list, struct cw_answe
     }
 }
 
+/* The file; NULL where the folder has none, and after a failure. */
+static const struct cw_yaml *load(struct asking *a, struct cw_bytes *file, const char *data)
+{
+    static const char *const keys[] = {"schema", "small", "aside", "answers", NULL};
+    char path[CW_DATA_PATH_MAX];
+    *file = (struct cw_bytes){0};
+    a->in.status = cw_data_path(path, data, "answers", a->in.err);
+    if (a->in.status != CW_OK || access(path, F_OK) != 0)
+        return NULL;
+    a->in.source = cw_arena_strdup(a->in.arena, path);
+    a->in.status = a->in.source ? cw_file_read(file, path, LARGEST_FILE, a->in.err) : cw_error_nomem(a->in.err);
+    a->in.size = file->size;
+    return a->in.status == CW_OK ? cw_yaml_load(&a->in, "answers", keys, SCHEMA, file->data, file->size) : NULL;
+}
+
+enum cw_status cw_answers_small(bool *small, const char *const *words, size_t count, const char *data,
+                                struct cw_arena *arena, struct cw_error *err)
+{
+    struct asking a = {.in = {.arena = arena, .err = err}};
+    struct cw_bytes file;
+    while (a.count < count && a.count < MOST_WORDS) {
+        a.words[a.count] = (struct cw_word){words[a.count], strlen(words[a.count])};
+        a.count++;
+    }
+    const struct cw_yaml *root = load(&a, &file, data);
+    if (root)
+        mark(&a, cw_yaml_get(&a.in, root, "small", false));
+    for (size_t i = 0; i < count; i++)
+        small[i] = i < a.count && a.aside[i];
+    cw_bytes_free(&file);
+    return a.in.status;
+}
+
 enum cw_status cw_answers_find(const struct cw_answer **answers, size_t *found, bool *whole, const char *asked,
                                const char *data, const struct cw_chip *chip, struct cw_arena *arena,
                                struct cw_error *err)
 {
-    static const char *const keys[] = {"schema", "aside", "answers", NULL};
-    char path[CW_DATA_PATH_MAX];
-    struct cw_bytes file = {0};
+    struct asking a = {.in = {.arena = arena, .err = err}, .chip = chip};
+    struct cw_bytes file;
     struct cw_answer *room = cw_arena_alloc(arena, CW_ANSWERS_MAX, sizeof *room);
     *answers = room;
     *found = 0;
     *whole = false;
-    enum cw_status status = room ? cw_data_path(path, data, "answers", err) : cw_error_nomem(err);
-    if (status != CW_OK || access(path, F_OK) != 0)
-        return status;
-    status = cw_file_read(&file, path, LARGEST_FILE, err);
-    if (status == CW_OK) {
-        struct asking a = {.in = {.source = path, .arena = arena, .err = err, .size = file.size}, .chip = chip};
-        for (struct word word = next_word(&asked); word.length && a.count < MOST_WORDS; word = next_word(&asked))
-            a.words[a.count++] = word;
-        const struct cw_yaml *root = cw_yaml_load(&a.in, "answers", keys, SCHEMA, file.data, file.size);
-        if (root) {
-            find_aside(&a, root);
-            choose(&a, cw_yaml_get(&a.in, root, "answers", true), room, found, whole);
-        }
+    if (!room)
+        return cw_error_nomem(err);
+    for (struct cw_word word = cw_word_next(&asked); word.length && a.count < MOST_WORDS; word = cw_word_next(&asked))
+        a.words[a.count++] = word;
+    const struct cw_yaml *root = load(&a, &file, data);
+    if (root) {
+        mark(&a, cw_yaml_get(&a.in, root, "small", false));
+        mark(&a, cw_yaml_get(&a.in, root, "aside", true));
+        choose(&a, cw_yaml_get(&a.in, root, "answers", true), room, found, whole);
         for (size_t i = 0; !*found && i < a.count && (*whole = a.aside[i]); i++)
             continue;
-        status = a.in.status;
     }
     cw_bytes_free(&file);
-    return status;
+    return a.in.status;
 }

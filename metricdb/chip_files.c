@@ -1,15 +1,14 @@
 #define _GNU_SOURCE
 #include "metricdb/chip_files.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/words.h"
 #include "metricdb/data.h"
 #include "metricdb/yaml.h"
 
@@ -96,31 +95,13 @@ enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, con
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* The next word of a name, letters and digits: its beginning; its length is 0 at the end. */
-static const char *next_word(const char *text, size_t *length)
-{
-    while (*text && !isalnum((unsigned char)*text))
-        text++;
-    *length = 0;
-    while (isalnum((unsigned char)text[*length]))
-        ++*length;
-    return text;
-}
-
-static bool same_word(const char *a, const char *b, size_t length)
-{
-    return strncasecmp(a, b, length) == 0 && !isalnum((unsigned char)b[length]);
-}
-
 /* How many words of a product's name a name begins with, all of them, else 0. */
 static size_t words_in_common(const char *name, const char *product)
 {
-    size_t words = 0, length, wanted;
-    for (product = next_word(product, &wanted); wanted; product = next_word(product + wanted, &wanted)) {
-        name = next_word(name, &length);
-        if (length != wanted || !same_word(product, name, length))
+    size_t words = 0;
+    for (struct cw_word word = cw_word_next(&product); word.length; word = cw_word_next(&product)) {
+        if (!cw_word_same(word, cw_word_next(&name)))
             return 0;
-        name += length;
         words++;
     }
     return words;
@@ -128,11 +109,11 @@ static size_t words_in_common(const char *name, const char *product)
 
 static const char *without_brands(const char *name, const struct cw_yaml *brands)
 {
-    size_t length;
     for (size_t i = 0; i < brands->count; i++) {
-        const char *word = next_word(name, &length), *brand = brands->items[i].text;
-        if (brand && strlen(brand) == length && same_word(brand, word, length)) {
-            name = word + length;
+        const char *behind = name, *brand = brands->items[i].text;
+        const struct cw_word word = cw_word_next(&behind);
+        if (brand && word.length && cw_word_same((struct cw_word){brand, strlen(brand)}, word)) {
+            name = behind;
             i = SIZE_MAX; /* from the first again */
         }
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "metricdb/data.h"
 #include "metricdb/yaml.h"
 
@@ -221,7 +222,13 @@ const char *cw_glossary_unit(const struct cw_glossary *g, const char *name)
 
 const char *cw_glossary_said(const struct cw_glossary *g, const char *word)
 {
-    return text_of(g, SAID, word);
+    for (size_t i = 0; i < g->count; i++) {
+        const struct entry *e = &g->entries[i];
+        if (e->part == SAID &&
+            cw_word_alike((struct cw_word){e->phrase, e->length}, (struct cw_word){word, strlen(word)}))
+            return e->text;
+    }
+    return NULL;
 }
 
 static struct piece look_up(const struct cw_glossary *g, enum part part, const char *text, size_t length)

@@ -155,6 +155,18 @@ static enum cw_status find_answers(struct list *l, bool *whole, struct cw_arena 
     return cw_answers_find(&l->answers, &l->answer_count, whole, l->o->search, NULL, l->chip, arena, err);
 }
 
+static enum cw_status begin_search(struct list *l, struct cw_arena *arena, struct cw_error *err)
+{
+    bool small[CW_SEARCH_WORDS] = {false};
+    enum cw_status status = cw_search_init(&l->search, l->o->search, err);
+    if (status != CW_OK || l->search.regular)
+        return status;
+    status = cw_answers_small(small, l->search.words, l->search.count, NULL, arena, err);
+    cw_search_forget(&l->search, small);
+    cw_search_understand(&l->search, l->glossary);
+    return status;
+}
+
 /* `score` is what the words are worth in the base name and its description. */
 static bool add_found(struct list *l, struct row row, struct cw_search_score score)
 {
@@ -377,11 +389,9 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
     if (status == CW_OK && o->unit)
         status = cw_query_check_unit(l.chip, o->unit, err);
     if (status == CW_OK && o->search)
-        status = cw_search_init(&l.search, o->search, err);
+        status = begin_search(&l, arena, err);
     if (status != CW_OK)
         return status;
-    if (o->search)
-        cw_search_understand(&l.search, l.glossary);
     status = choose(&l, arena, err);
     enum cw_status found = status == CW_OK ? tell_answers(&l, arena, err) : status;
     if (status == CW_OK && names)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/words.h"
 #include "metricdb/answers.h"
 
 /* A whole part, a part's beginning, inside of one. The gaps are wider than what many words can add up to. */
@@ -19,7 +20,7 @@ static char small_letter(char c)
 static void add_word(struct cw_search *search, char *word)
 {
     size_t length = strlen(word);
-    if (length > 3 && word[length - 1] == 's' && word[length - 2] != 's')
+    if (length > 3 && word[length - 1] == 's' && word[length - 2] != 's' && strcmp(word + length - 3, "ies") != 0)
         word[length - 1] = 0;
     search->words[search->count++] = word;
 }
@@ -56,6 +57,20 @@ enum cw_status cw_search_init(struct cw_search *search, const char *text, struct
         return cw_error_set(err, CW_ERR_USAGE, "found the regular expression '%.100s': %s", text, why);
     }
     return CW_OK;
+}
+
+void cw_search_forget(struct cw_search *search, const bool *small)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; !search->regular && i < search->count; i++)
+        kept += !small[i];
+    if (!kept)
+        return;
+    kept = 0;
+    for (uint32_t i = 0; i < search->count; i++)
+        if (!small[i])
+            search->words[kept++] = search->words[i];
+    search->asked = search->count = kept;
 }
 
 void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary)
@@ -111,12 +126,24 @@ static uint16_t best(const char *text, const char *word, uint16_t whole, uint16_
     return most;
 }
 
+/* Whether a word of the text is a form of it: "spilled" is to find "spills". */
+static bool has_form(const char *text, const char *word)
+{
+    const struct cw_word wanted = {word, strlen(word)};
+    for (struct cw_word one = cw_word_next(&text); one.length; one = cw_word_next(&text))
+        if (cw_word_alike(one, wanted))
+            return true;
+    return false;
+}
+
 static void raise_scores(const struct cw_search *search, const char *text, uint16_t whole, uint16_t begin,
                          uint16_t inside, struct cw_search_score *score)
 {
     for (uint32_t i = 0; i < search->count; i++) {
         uint16_t found = search->regular ? (regexec(&search->pattern, text, 0, NULL, 0) == 0) * whole
                                          : best(text, search->words[i], whole, begin, inside);
+        if (!search->regular && found < whole && score->words[i] < whole && has_form(text, search->words[i]))
+            found = whole;
         score->words[i] = found > score->words[i] ? found : score->words[i];
     }
 }

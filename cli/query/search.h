@@ -37,6 +37,9 @@ struct cw_search_score {
 enum cw_status cw_search_init(struct cw_search *search, const char *text, struct cw_error *err);
 void cw_search_finish(struct cw_search *search);
 
+/* Leaves out words of which `small` says so, unless all are; before all that follows. */
+void cw_search_forget(struct cw_search *search, const bool *small);
+
 /* Takes the glossary's words for those that people say: all of them together stand for the word, and count for half. */
 void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary);
 

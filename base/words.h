@@ -1,0 +1,19 @@
+/* Words of names and of what people write: letters and digits of ASCII, in any case. */
+#ifndef CW_BASE_WORDS_H
+#define CW_BASE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cw_word {
+    const char *text;
+    size_t length;
+};
+
+/* The next word of a text, which is moved behind it; empty at its end. */
+struct cw_word cw_word_next(const char **text);
+bool cw_word_same(struct cw_word a, struct cw_word b);
+/* Whether they are forms of one word: "spill", "spills", "spilled" and "spilling" are. */
+bool cw_word_alike(struct cw_word a, struct cw_word b);
+
+#endif
