@@ -115,6 +115,34 @@ static void differ_in_counters(struct comparing *c, const struct cw_schema *a, c
                true);
 }
 
+static int by_meaning(const void *a, const void *b)
+{
+    return strcmp(((const struct cw_meaning *)a)->name, ((const struct cw_meaning *)b)->name);
+}
+
+/* Names of which the captures recorded something else: other raw counters, or another unit. With what formula they were
+ * planned is no difference, for here both are evaluated by one. */
+static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, const struct cw_schema *b)
+{
+    struct cw_meaning *sorted = cw_arena_alloc(c->arena, b->meaning_count, sizeof *sorted);
+    const char *first = NULL;
+    uint32_t count = 0;
+    c->good = c->good && sorted;
+    if (!sorted || !b->meaning_count)
+        return;
+    memcpy(sorted, b->meanings, b->meaning_count * sizeof *sorted);
+    qsort(sorted, b->meaning_count, sizeof *sorted, by_meaning);
+    for (uint32_t i = 0; i < a->meaning_count; i++) {
+        const struct cw_meaning *m = bsearch(&a->meanings[i], sorted, b->meaning_count, sizeof *sorted, by_meaning);
+        if (m && m->raws != a->meanings[i].raws && !count++)
+            first = m->name;
+    }
+    if (count)
+        differ(c, "recorded by a name",
+               cw_arena_printf(c->arena, "%" PRIu32 ": %s%s", count, first, count > 1 ? ", ..." : ""), "something else",
+               true);
+}
+
 /* What says where a device sits, or was told of, is no difference of what it does. */
 static bool is_place(const char *key)
 {
@@ -164,6 +192,7 @@ enum cw_status cw_compare_captures(const struct cw_difference **differences, uin
     differ(&c, "profiler", cw_profiler_names[x->profiler], cw_profiler_names[y->profiler], true);
     differ_in_number(&c, "passes", x->pass_count, y->pass_count, true);
     differ_in_counters(&c, x, y);
+    differ_in_meanings(&c, x, y);
     differ(&c, "database", hash_text(x, arena), hash_text(y, arena), false);
     differ(&c, "tool", x->producer, y->producer, false);
     differ(&c, "capture", a->complete ? "complete" : "incomplete", b->complete ? "complete" : "incomplete", false);

@@ -55,13 +55,33 @@ static void tell_unknown_counters(const struct counterworks_capture *capture, co
     cw_lib_tell(to, &line);
 }
 
-/* What is another meaning in the database here, or NULL. */
-static const char *difference(const struct cw_chip *chip, const struct cw_meaning *planned)
+/* Which base names the metrics are computed from, or all where none is named: marks[type][base]. False when out of
+ * memory. */
+static bool mark_used(uint8_t *marks[CW_FORMULA + 1], const struct cw_result *r, struct cw_arena *arena)
+{
+    bool good = true;
+    for (enum cw_metric_type type = CW_COUNTER; type <= CW_FORMULA; type++) {
+        const uint32_t count = cw_metric_base_count(r->chip, type);
+        marks[type] = cw_arena_alloc(arena, count, sizeof **marks);
+        good = good && marks[type];
+        if (marks[type] && count && !r->metric_count)
+            memset(marks[type], 1, count);
+    }
+    for (uint32_t i = 0; good && i < r->metric_count; i++)
+        cw_base_mark(r->chip, r->metrics[i].type, r->metrics[i].base, marks);
+    return good;
+}
+
+/* What is another meaning in the database here of a name that is used, or NULL. */
+static const char *difference(const struct cw_chip *chip, const struct cw_meaning *planned,
+                              uint8_t *const marks[CW_FORMULA + 1])
 {
     const struct cw_base_meaning then = {planned->raws, planned->formula};
     enum cw_metric_type type = CW_FORMULA;
     uint32_t base = cw_formulas_find(chip, planned->name);
     if (base == CW_NONE && !cw_chip_find(chip, planned->name, strlen(planned->name), &type, &base))
+        return NULL;
+    if (!marks[type][base])
         return NULL;
     struct cw_base_meaning now = cw_base_meaning(chip, type, base);
     return !cw_base_meaning_changed(&then, &now) ? NULL
@@ -71,21 +91,25 @@ static const char *difference(const struct cw_chip *chip, const struct cw_meanin
 }
 
 static void tell_other_meanings(const struct counterworks_capture *capture, const struct counterworks_chip *to,
-                                const struct cw_chip *chip)
+                                const struct cw_result *wanted, struct cw_arena *arena)
 {
     enum { MOST_NAMED = 4 };
     const struct cw_schema *schema = &capture->data.schema;
+    const struct cw_chip *chip = wanted->chip;
+    uint8_t *marks[CW_FORMULA + 1];
     struct cw_writer line;
     uint32_t count = 0, named = 0;
+    if (!schema->meaning_count || !mark_used(marks, wanted, arena))
+        return;
     for (uint32_t i = 0; i < schema->meaning_count; i++)
-        count += difference(chip, &schema->meanings[i]) != NULL;
+        count += difference(chip, &schema->meanings[i], marks) != NULL;
     if (!count)
         return;
     cw_writer_init(&line);
     cw_write_format(&line, "%s: when this was planned, %" PRIu32 " name%s meant something else than for %s here:",
                     capture->name, count, count == 1 ? "" : "s", chip->name);
     for (uint32_t i = 0; i < schema->meaning_count && named < MOST_NAMED; i++) {
-        const char *what = difference(chip, &schema->meanings[i]);
+        const char *what = difference(chip, &schema->meanings[i], marks);
         if (what)
             cw_write_format(&line, "%s %s (%s)", named++ ? "," : "", schema->meanings[i].name, what);
     }
@@ -231,9 +255,11 @@ enum cw_status cw_lib_select(struct cw_result *wanted, const struct counterworks
     if (chip->tell) {
         cw_lib_tell_incomplete(capture, chip);
         tell_unknown_counters(capture, chip, wanted->chip);
-        tell_other_meanings(capture, chip, wanted->chip);
     }
-    return names ? take_named(wanted, capture, chip, names, count, arena, err) : take_held(wanted, arena, err);
+    status = names ? take_named(wanted, capture, chip, names, count, arena, err) : take_held(wanted, arena, err);
+    if (status == CW_OK && chip->tell)
+        tell_other_meanings(capture, chip, wanted, arena);
+    return status;
 }
 
 enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
