@@ -107,17 +107,33 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-/* How far b may be from a. No noise reaches from a number to infinity. */
-static double allowed(const struct cw_gate_metric *metric, const char *label, double a, double b)
+static double noise_in(const struct cw_gate_metric *metric, const char *label)
 {
-    const double rounding = 1e-12; /* of means */
     const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
-    const double noise = own ? own->noise : metric->noise, size = fmax(fabs(a), fabs(b));
-    if (isinf(size) && isfinite(noise))
+    return own ? own->noise : metric->noise;
+}
+
+/* How far b may be from a. No noise reaches from a number to infinity. */
+static double allowed(double noise, double floor, double a, double b)
+{
+    const double rounding = 1e-12; /* of means */
+    const double size = fmax(fabs(a), fabs(b));
+    if (isinf(size))
         return 0;
-    return noise > 0 ? noise * size + metric->floor : rounding * size;
+    return noise > 0 ? noise * size + floor : rounding * size;
+}
+
+void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, double noise, double floor, double ns)
+{
+    const double told = (noise + floor / ns) / (1 - noise);
+    if (!(noise < 1 && ns > 0))
+        return;
+    if (!(told >= slowdown->least))
+        slowdown->least = told, slowdown->least_at = at;
+    if (!(told <= slowdown->most))
+        slowdown->most = told, slowdown->most_at = at;
 }
 
 static void add_finding(struct judging *j, const struct cw_gate_finding *finding)
@@ -143,14 +159,15 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
     const struct cw_gate_metric *of = &j->rules->metrics[metric];
     struct cw_gate_finding f = {.match = match, .metric = metric, .verdict = CW_INCOMPARABLE};
     const bool undefined = find_values(j, &j->c->matches[match], metric, &f.a, &f.b);
+    const double noise = noise_in(of, label);
     j->known[metric] = j->known[metric] || undefined || !isnan(f.a) || !isnan(f.b);
-    if (undefined || (isnan(f.a) && isnan(f.b)) || f.a == f.b) {
-        j->to->compared += f.a == f.b;
+    if (undefined || (isnan(f.a) && isnan(f.b)))
         return CW_SAME;
-    }
     if (!isnan(f.a) && !isnan(f.b)) {
-        f.allowed = allowed(of, label, f.a, f.b);
-        j->to->compared++;
+        *(noise < 1 ? &j->to->compared : &j->to->unjudged) += 1;
+        if (noise >= 1 || f.a == f.b)
+            return CW_SAME;
+        f.allowed = allowed(noise, of->floor, f.a, f.b);
         if (fabs(f.b - f.a) <= f.allowed)
             return CW_SAME;
         f.verdict = of->better == CW_BETTER_UNKNOWN                 ? CW_AMBIGUOUS
@@ -164,6 +181,7 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
 /* Time decides where it changed: what is faster is better, unless something else is worse. */
 static enum cw_verdict judge_match(struct judging *j, uint32_t match)
 {
+    const struct cw_group *group = &j->c->a.groups.items[j->c->matches[match].a];
     bool seen[CW_VERDICT__COUNT] = {false};
     enum cw_verdict time = CW_SAME;
     const char *label = cw_group_label(&j->c->a.groups, j->c->matches[match].a, j->arena);
@@ -171,8 +189,12 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
     for (uint32_t i = 0; i < j->rules->metric_count && j->enough; i++) {
         const enum cw_verdict verdict = judge_value(j, match, i, label);
         seen[verdict] = true;
-        if (strcmp(j->rules->metrics[i].name, cw_gate_time) == 0)
-            time = verdict;
+        const struct cw_gate_metric *of = &j->rules->metrics[i];
+        if (strcmp(of->name, cw_gate_time) != 0)
+            continue;
+        time = verdict;
+        if (group->timed)
+            cw_gate_add_slowdown(&j->to->slowdown, match, noise_in(of, label), of->floor, group->mean);
     }
     return seen[CW_INCOMPARABLE]                   ? CW_INCOMPARABLE
            : time == CW_WORSE                      ? CW_WORSE
@@ -200,7 +222,7 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
 {
     struct judging j = {.rules = rules, .c = c, .arena = arena, .to = judgement, .enough = true};
     enum cw_verdict *verdicts = cw_arena_alloc(arena, c->match_count, sizeof *verdicts);
-    *judgement = (struct cw_judgement){.verdicts = verdicts};
+    *judgement = (struct cw_judgement){.verdicts = verdicts, .slowdown = {.least = NAN, .most = NAN}};
     j.rows = find_rows(&j);
     j.reasons = cw_arena_alloc(arena, MOST_REASONS, sizeof *j.reasons);
     j.known = cw_arena_alloc(arena, rules->metric_count, sizeof *j.known);
@@ -216,7 +238,7 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
         if (!j.known[i])
             add_reason(&j, cw_arena_printf(arena, "neither has a value of %s", rules->metrics[i].name));
     if (!judgement->compared)
-        add_reason(&j, "no value was compared");
+        add_reason(&j, judgement->unjudged ? "no value has a noise below 100 %" : "no value was compared");
     judgement->reasons = j.reasons;
     judgement->findings = j.findings;
     return j.enough ? CW_OK : cw_error_nomem(err);

@@ -6,7 +6,7 @@
 #include "eval/compare.h"
 
 /* How far values of a metric may be from each other: |b - a| <= noise * max(|a|, |b|) + floor. With a noise of 0 they
- * have to be equal, whatever the floor. */
+ * have to be equal, whatever the floor. With a noise of 1 or more, which is never exceeded, they are not judged. */
 struct cw_gate_kernel {
     const char *label; /* cw_group_label */
     double noise;
@@ -14,7 +14,7 @@ struct cw_gate_kernel {
 struct cw_gate_metric {
     const char *name; /* a full name; "time": ns of a launch; "launches": of the kernel */
     enum cw_better better;
-    double noise; /* of kernels that are not listed; INFINITY: unknown, and not judged */
+    double noise; /* of kernels that are not listed; INFINITY: unknown */
     double floor; /* in units of the metric */
     uint32_t kernel_count;
     const struct cw_gate_kernel *kernels; /* by label */
@@ -25,7 +25,15 @@ struct cw_gate_rules {
     const struct cw_gate_metric *metrics;
 };
 extern const char cw_gate_time[], cw_gate_launches[];
+/* The smallest slowdowns that are told, as parts of a launch's time: of the kernel where this is least, and most. NaN
+ * where none is told. */
+struct cw_gate_slowdown {
+    double least, most;
+    uint32_t least_at, most_at; /* kernels of runs, or matches of a comparison */
+};
 
+/* A larger file of rules is not read, nor written. */
+enum { CW_GATE_RULES_MAX = 16 << 20 };
 /* Parses a file of rules (docs/compare.md). `path` is for messages; everything lives in `arena`, texts also in `data`.
  */
 enum cw_status cw_gate_parse(struct cw_gate_rules *rules, const void *data, size_t size, const char *path,
@@ -41,6 +49,14 @@ struct cw_gate_runs {
     const enum cw_metric_class *classes; /* of the metrics; launches are exact */
     const double *values;                /* [metric][kernel][run]; NaN unknown */
 };
+/* Of values, each of one metric, or time or launches, in one kernel. */
+struct cw_gate_summary {
+    uint64_t exact, noisy, unjudged; /* they have to be equal; have a noise; are not judged */
+    double least, median, greatest;  /* noise */
+    struct cw_gate_slowdown slowdown;
+};
+/* Takes into account a kernel of which launches take `ns`, by the limit of time. */
+void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, double noise, double floor, double ns);
 /* Rules by which one comparison in a thousand, or less, of two more such runs finds a change.
  *
  * An exact count that was equal in all runs has to be equal. Else the noise of a metric in a kernel is the half-width
@@ -55,12 +71,12 @@ struct cw_gate_runs {
  * at least twice the greatest difference that was seen, less the floor, and 0.5 % of what is no exact count.
  *
  * The floor is 64 ns for time (two steps of the GPU's clock), else a hundredth of what the greatest kernel has. Of
- * values above it that are no exact count and were equal in all runs the noise is unknown. Metrics of which no noise is
- * known, and those that were 0 everywhere and are no exact counts, are left out.
+ * values above it that are no exact count and were equal in all runs the noise is unknown, as is one of 1 or more.
+ * Metrics of which no noise is known, and those that were 0 everywhere and are no exact counts, are left out.
  *
  * `rules` has chip and device already. At least 3 runs, else CW_ERR_USAGE. */
-enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_runs *runs, struct cw_arena *arena,
-                             struct cw_error *err);
+enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary *summary,
+                             const struct cw_gate_runs *runs, struct cw_arena *arena, struct cw_error *err);
 
 /* In order of gravity. */
 enum cw_verdict { CW_SAME, CW_BETTER, CW_AMBIGUOUS, CW_WORSE, CW_INCOMPARABLE, CW_VERDICT__COUNT };
@@ -77,7 +93,8 @@ struct cw_judgement {
     const char *const *reasons;             /* why captures are incomparable, for people */
     const struct cw_gate_finding *findings; /* by match, in its order, then metric */
     const enum cw_verdict *verdicts;        /* of each match */
-    uint64_t compared;                      /* values */
+    struct cw_gate_slowdown slowdown;
+    uint64_t compared, unjudged; /* values that were judged; values in both captures whose noise is 1 or more */
 };
 /* Judges a comparison of the rules' metrics (cw_gate_time and cw_gate_launches are no metrics) by kernel. A kernel is
  * worse where its time is, or other values are and none is better; ambiguous where values go both ways or nobody knows

@@ -25,6 +25,8 @@ struct learning {
     double *noise;                  /* [kernel] of it; NaN no value, INFINITY unknown */
     bool exact, time;               /* it is */
     double floor, tail;             /* of it */
+    struct cw_gate_summary *summary;
+    double *all; /* noise of all metrics in all kernels that have one */
 };
 
 static struct sample sample_of(const struct cw_gate_runs *r, uint32_t metric, uint32_t kernel)
@@ -118,20 +120,22 @@ static double noise_of(const struct learning *l, uint32_t kernel)
     const unsigned freedom = !l->steady[kernel] ? own : l->time && count ? count * own : PRIOR_FREEDOM + own;
     const double half_width = M_SQRT2 * cw_student_quantile(freedom, l->tail);
     const double seen = fmax(half_width * sqrt(s->variance), seen_factor * s->greatest) - l->floor;
-    return fmax(fmax(half_width * sqrt(pooled), seen / size), least);
+    const double noise = fmax(fmax(half_width * sqrt(pooled), seen / size), least);
+    return noise < 1 ? noise : INFINITY;
 }
 
 /* The limit of most kernels, which serves also for one that was not there, and the kernels whose own is another. */
 static bool summarize(const struct learning *l, struct cw_gate_metric *metric, struct cw_arena *arena)
 {
-    double most = 0, most_unsteady = 0, kernels = 0, exact = 0;
+    double most = 0, most_unsteady = 0, kernels = 0, exact = 0, unknown = 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         if (isfinite(l->noise[k]))
             *(l->steady[k] ? &most : &most_unsteady) = fmax(l->steady[k] ? most : most_unsteady, l->noise[k]);
         exact += l->noise[k] == 0;
+        unknown += isinf(l->noise[k]);
         kernels += !isnan(l->noise[k]);
     }
-    metric->noise = 2 * exact > kernels ? 0 : most > 0 ? most : most_unsteady;
+    metric->noise = 2 * exact > kernels ? 0 : 2 * unknown > kernels ? INFINITY : most > 0 ? most : most_unsteady;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++)
         if (l->noise[k] > metric->noise || l->noise[k] < 0.75 * metric->noise)
             l->kernels[metric->kernel_count++] = (struct cw_gate_kernel){l->runs->kernels[k], l->noise[k]};
@@ -140,6 +144,37 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
         memcpy(own, l->kernels, metric->kernel_count * sizeof *own);
     metric->kernels = own;
     return own;
+}
+
+/* What the summary has to say of the metric at hand. */
+static void add_up(struct learning *l)
+{
+    struct cw_gate_summary *to = l->summary;
+    for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
+        to->exact += l->noise[k] == 0;
+        to->unjudged += isinf(l->noise[k]);
+        if (l->noise[k] > 0 && isfinite(l->noise[k]))
+            l->all[to->noisy++] = l->noise[k];
+        if (l->time)
+            cw_gate_add_slowdown(&to->slowdown, k, l->noise[k], l->floor, l->samples[k].mean);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void finish_summary(struct learning *l)
+{
+    struct cw_gate_summary *to = l->summary;
+    if (!to->noisy)
+        return;
+    qsort(l->all, to->noisy, sizeof *l->all, by_size);
+    to->least = l->all[0];
+    to->median = l->all[to->noisy / 2];
+    to->greatest = l->all[to->noisy - 1];
 }
 
 /* False where nothing is known of the metric. */
@@ -165,25 +200,31 @@ static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *
             l->noise[k] = NAN;
         }
     }
+    known = known && (l->exact || greatest > 0);
+    if (known)
+        add_up(l);
     const bool less = l->time || strcmp(r->metrics[m], cw_gate_launches) == 0;
     *metric = (struct cw_gate_metric){
         .name = r->metrics[m], .better = less ? CW_BETTER_LESS : cw_metric_better(r->metrics[m]), .floor = l->floor};
-    return known && (l->exact || greatest > 0);
+    return known;
 }
 
-enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_runs *runs, struct cw_arena *arena,
-                             struct cw_error *err)
+enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary *summary,
+                             const struct cw_gate_runs *runs, struct cw_arena *arena, struct cw_error *err)
 {
     if (runs->runs < 3)
         return cw_error_set(err, CW_ERR_USAGE, "found %u runs to learn from, expected at least 3", runs->runs);
+    *summary = (struct cw_gate_summary){.slowdown = {.least = NAN, .most = NAN}};
     struct learning l = {.runs = runs,
+                         .summary = summary,
+                         .all = cw_arena_alloc(arena, (size_t)runs->metric_count * runs->kernel_count, sizeof *l.all),
                          .first = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.first),
                          .steady = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.steady),
                          .kernels = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.kernels),
                          .samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.samples),
                          .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise)};
     struct cw_gate_metric *metrics = cw_arena_alloc(arena, runs->metric_count, sizeof *metrics);
-    bool enough = l.first && l.steady && l.kernels && l.samples && l.noise && metrics && find_first(&l, arena);
+    bool enough = l.first && l.steady && l.kernels && l.samples && l.noise && l.all && metrics && find_first(&l, arena);
     rules->runs = runs->runs;
     rules->metric_count = 0;
     if (enough)
@@ -191,6 +232,8 @@ enum cw_status cw_gate_learn(struct cw_gate_rules *rules, const struct cw_gate_r
     for (uint32_t m = 0; enough && m < runs->metric_count; m++)
         if (learn_metric(&l, m, &metrics[rules->metric_count]))
             enough = summarize(&l, &metrics[rules->metric_count++], arena);
+    if (enough)
+        finish_summary(&l);
     rules->metrics = metrics;
     return enough ? CW_OK : cw_error_nomem(err);
 }

@@ -1,4 +1,6 @@
 /* metric-eval gate: whether a run is worse than another, and what runs of one program differ by. */
+#define _GNU_SOURCE
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +9,6 @@
 #include "cli/eval/run.h"
 #include "eval/better.h"
 #include "eval/output/gate_output.h"
-
-enum { LARGEST_RULES = 16 << 20 };
 
 struct gate_options {
     struct cw_eval_request eval; /* metrics and chip, of all captures */
@@ -146,11 +146,36 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, const struct c
     return status;
 }
 
-/* Of the plan's metrics those that tell of a change best, where it has any. */
-static enum cw_status select_judged(struct cw_eval_run *r)
+static ssize_t count_bytes(void *total, const char *data, size_t size)
+{
+    (void)data;
+    *(uint64_t *)total += size;
+    return (ssize_t)size;
+}
+
+/* Whether gate would read what is to be written. */
+static enum cw_status check_size(const struct learning *l, const struct cw_gate_rules *rules)
+{
+    uint64_t size = 0;
+    FILE *out = fopencookie(&size, "w", (cookie_io_functions_t){.write = count_bytes});
+    enum cw_status status = out ? cw_gate_write(out, rules, l->err) : cw_error_nomem(l->err);
+    if (out && fclose(out) != 0 && status == CW_OK)
+        status = cw_error_nomem(l->err);
+    if (status != CW_OK || size <= CW_GATE_RULES_MAX)
+        return status;
+    return cw_error_set(l->err, CW_ERR_USAGE,
+                        "found rules of %" PRIu64 " MB for %" PRIu32 " metrics of %" PRIu32
+                        " kernels, expected at most %d MB, which is what gate reads: name fewer metrics by -m or --set",
+                        (size >> 20) + 1, rules->metric_count, l->runs.kernel_count, CW_GATE_RULES_MAX >> 20);
+}
+
+/* Of the plan's metrics those that tell of a change best, where it has any; or what the command line names. */
+static enum cw_status select_metrics_to_learn(struct cw_eval_run *r)
 {
     enum cw_metric_class *classes;
     size_t count = 0;
+    if (r->o->all || r->o->sources.count)
+        return cw_eval_select(r);
     const char **names = cw_arena_alloc(r->arena, r->info.metric_count, sizeof *names);
     enum cw_status status =
         names ? cw_metric_classes(&classes, r->info.metrics, r->info.metric_count, NULL, r->arena, r->err)
@@ -158,7 +183,7 @@ static enum cw_status select_judged(struct cw_eval_run *r)
     for (size_t i = 0; status == CW_OK && i < r->info.metric_count; i++)
         if (classes[i] != CW_CLASS_OTHER)
             names[count++] = r->info.metrics[i];
-    return status == CW_OK && count ? cw_eval_select_names(r, names, count) : status;
+    return status != CW_OK ? status : count ? cw_eval_select_names(r, names, count) : cw_eval_select(r);
 }
 
 static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena, struct cw_error *err)
@@ -167,11 +192,10 @@ static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena
     struct cw_eval_request request = o->eval;
     struct cw_eval_run first = {0};
     struct cw_gate_rules rules = {0};
+    struct cw_gate_summary summary;
     enum cw_status status = cw_eval_open(&first, &request, o->captures[0], arena, err);
     if (status == CW_OK)
-        status = cw_eval_select(&first);
-    if (status == CW_OK && !o->eval.all && !o->eval.sources.count)
-        status = select_judged(&first);
+        status = select_metrics_to_learn(&first);
     for (uint32_t i = 0; i < o->count && status == CW_OK; i++)
         status = learn_run(&l, i, &first);
     if (status == CW_OK) {
@@ -179,10 +203,14 @@ static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena
         const char *name = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
         rules.chip = d->schema.chip;
         rules.device = name ? name : "";
-        status = cw_gate_learn(&rules, &l.runs, arena, err);
+        status = cw_gate_learn(&rules, &summary, &l.runs, arena, err);
     }
     if (status == CW_OK)
+        status = check_size(&l, &rules);
+    if (status == CW_OK)
         status = cw_file_print(o->output, cw_gate_write, &rules, err);
+    if (status == CW_OK && !cw_file_is_standard(o->output))
+        cw_gate_print_summary(stdout, &(struct cw_gate_learned){o->output, &l.runs, &summary});
     cw_eval_close(&first);
     return status;
 }
@@ -192,7 +220,7 @@ static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena
 static enum cw_status load_rules(struct cw_gate_rules *rules, const char *path, struct cw_bytes *file,
                                  struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = cw_file_read(file, path, LARGEST_RULES, err);
+    enum cw_status status = cw_file_read(file, path, CW_GATE_RULES_MAX, err);
     return status == CW_OK ? cw_gate_parse(rules, file->data, file->size, path, arena, err) : status;
 }
 

@@ -42,31 +42,90 @@ static void put_finding(const struct cw_gate_output *o, const struct cw_gate_fin
     putc('\n', out);
 }
 
-enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err)
+/* "3.2 %" */
+static const char *percent_text(double part, char text[CW_NUMBER_SIZE])
 {
-    const struct cw_gate_output *o = output;
-    const struct cw_judgement *j = o->judgement;
+    cw_text_format(text, CW_NUMBER_SIZE, part < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * part);
+    return text;
+}
+
+enum { LABEL_SHOWN = 90, SLOWDOWN_LABEL_SHOWN = 56 };
+
+static void put_slowdown(FILE *out, const struct cw_gate_slowdown *s, const char *of_least, const char *of_most)
+{
+    const bool one = s->least_at == s->most_at;
+    char text[CW_NUMBER_SIZE];
+    if (isnan(s->least)) {
+        fputs("  no slowdown is told: time is not judged\n", out);
+        return;
+    }
+    cw_text_print(out, "  smallest slowdown told%s  %7s  %.*s\n", one ? "" : ", best kernel ",
+                  percent_text(s->least, text), SLOWDOWN_LABEL_SHOWN, of_least);
+    if (!one)
+        cw_text_print(out, "                          worst kernel  %7s  %.*s\n", percent_text(s->most, text),
+                      SLOWDOWN_LABEL_SHOWN, of_most);
+}
+
+void cw_gate_print_summary(FILE *out, const struct cw_gate_learned *learned)
+{
+    const struct cw_gate_runs *r = learned->runs;
+    const struct cw_gate_summary *s = learned->summary;
+    char least[CW_NUMBER_SIZE], median[CW_NUMBER_SIZE], greatest[CW_NUMBER_SIZE];
+    cw_text_print(out,
+                  "%s: learned from %" PRIu32 " runs of %" PRIu32 " kernel%s\n  %" PRIu64
+                  " values have to be equal, %" PRIu64 " have a noise",
+                  learned->path, r->runs, r->kernel_count, r->kernel_count == 1 ? "" : "s", s->exact, s->noisy);
+    if (s->least < s->greatest)
+        cw_text_print(out, " of %s to %s (half of them below %s)", percent_text(s->least, least),
+                      percent_text(s->greatest, greatest), percent_text(s->median, median));
+    else if (s->noisy)
+        cw_text_print(out, " of %s", percent_text(s->least, least));
+    cw_text_print(out, ", %" PRIu64 " cannot be judged\n", s->unjudged);
+    if (r->kernel_count)
+        put_slowdown(out, &s->slowdown, r->kernels[s->slowdown.least_at], r->kernels[s->slowdown.most_at]);
+}
+
+static const char *label_of(const struct cw_gate_output *o, uint32_t match, struct cw_arena *arena)
+{
     const struct cw_comparison *c = o->comparison;
-    enum { LABEL_SHOWN = 90 };
+    return cw_group_label(&c->a.groups, c->matches[match].a, arena);
+}
+
+static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_judgement *j = o->judgement;
     cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " kernels compared, %" PRIu32 " beyond their noise\n",
-                  cw_verdict_names[j->verdict], j->compared, c->match_count, j->finding_count);
+                  cw_verdict_names[j->verdict], j->compared, o->comparison->match_count, j->finding_count);
+    if (j->unjudged)
+        cw_text_print(out, "  not judged: %" PRIu64 " more values, whose noise is unknown or 100 %% and more\n",
+                      j->unjudged);
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
+    const bool told = !isnan(j->slowdown.least);
+    const char *of_least = told ? label_of(o, j->slowdown.least_at, arena) : "";
+    const char *of_most = told ? label_of(o, j->slowdown.most_at, arena) : "";
+    if (!of_least || !of_most)
+        return cw_error_nomem(err);
+    put_slowdown(out, &j->slowdown, of_least, of_most);
     for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
         const struct cw_gate_finding *f = &j->findings[i];
-        if (f->match != match) {
-            struct cw_arena *arena = cw_arena_create();
-            const char *label = arena ? cw_group_label(&c->a.groups, c->matches[f->match].a, arena) : NULL;
-            cw_text_print(out, "  %s: %.*s\n", cw_verdict_names[j->verdicts[f->match]], LABEL_SHOWN,
-                          label ? label : "");
-            cw_arena_destroy(arena);
-            if (!label)
-                return cw_error_nomem(err);
-        }
+        const char *label = f->match != match ? label_of(o, f->match, arena) : "";
+        if (!label)
+            return cw_error_nomem(err);
+        if (*label)
+            cw_text_print(out, "  %s: %.*s\n", cw_verdict_names[j->verdicts[f->match]], LABEL_SHOWN, label);
         match = f->match;
         put_finding(o, f, out);
     }
     return CW_OK;
+}
+
+enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? print(out, output, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    return status;
 }
 
 static void put_number(FILE *out, const char *before, double value)
@@ -114,8 +173,11 @@ enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error
     const struct cw_judgement *j = o->judgement;
     uint32_t finding = 0;
     (void)err;
-    cw_text_print(out, "{\"schema\": 1, \"verdict\": \"%s\", \"compared\": %" PRIu64 ", \"reasons\": [",
-                  cw_verdict_names[j->verdict], j->compared);
+    cw_text_print(out, "{\"schema\": 1, \"verdict\": \"%s\", \"compared\": %" PRIu64 ", \"not_judged\": %" PRIu64,
+                  cw_verdict_names[j->verdict], j->compared, j->unjudged);
+    put_number(out, ", \"least_slowdown\": ", j->slowdown.least);
+    put_number(out, ", \"most_slowdown\": ", j->slowdown.most);
+    fputs(", \"reasons\": [", out);
     for (uint32_t i = 0; i < j->reason_count; i++)
         put_text(out, i ? ", " : "", j->reasons[i]);
     fputs("],\n \"kernels\": [", out);

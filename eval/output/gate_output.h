@@ -10,6 +10,14 @@ struct cw_gate_output {
     const struct cw_judgement *judgement;
 };
 
+struct cw_gate_learned {
+    const char *path; /* of the rules */
+    const struct cw_gate_runs *runs;
+    const struct cw_gate_summary *summary;
+};
+/* For people: of how much the rules are, what noise they have, and what change of time they tell. */
+void cw_gate_print_summary(FILE *out, const struct cw_gate_learned *learned);
+
 /* `output` is a struct cw_gate_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */
 
 /* For people: the verdict, then why captures cannot be compared, then for each kernel what is beyond its noise. */

@@ -6,6 +6,7 @@
 TestSuite(eval_gate, .init = set_up, .fini = tear_down);
 
 static struct cw_gate_rules rules;
+static struct cw_gate_summary summary;
 
 static enum cw_status parse(const char *text)
 {
@@ -30,7 +31,7 @@ static void learn(const double values[METRICS][KERNELS][RUNS])
     static const enum cw_metric_class classes[METRICS] = {[1] = CW_CLASS_EXACT};
     const struct cw_gate_runs runs = {RUNS, KERNELS, METRICS, kernels, metrics, classes, &values[0][0][0]};
     rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
-    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK, "%s", err.message);
 }
 
 Test(eval_gate, counts_are_exact_and_the_rest_has_noise)
@@ -61,14 +62,14 @@ Test(eval_gate, more_runs_say_more)
     for (int i = 0; i < 40; i++)
         values[i] = 100 + i % 2;
     struct cw_gate_runs runs = {4, 1, 1, kernels, metrics, classes, values};
-    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     few = rules.metrics[0].noise;
     runs.runs = 40;
-    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     many = rules.metrics[0].noise;
     cr_expect(many < few && many > 0.0075, "%g %g", few, many);
     runs.runs = 2;
-    cr_expect(cw_gate_learn(&rules, &runs, arena, &err) == CW_ERR_USAGE);
+    cr_expect(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_ERR_USAGE);
 }
 
 Test(eval_gate, what_is_written_reads_the_same)
@@ -97,17 +98,17 @@ Test(eval_gate, kernels_of_one_label_have_one_limit)
 {
     static const char *const kernels[] = {"b", "a", "b"}, *const metrics[] = {"time"};
     static const enum cw_metric_class classes[1] = {0};
-    static const double values[3][4] = {{1e6, 1e6 + 1, 1e6, 1e6}, {9e9, 9e9, 9e9, 9e9}, {1e4, 3e4, 2e4, 1e4}};
+    static const double values[3][4] = {{1e6, 1e6 + 1, 1e6, 1e6}, {9e9, 9e9, 9e9, 9e9}, {1e4, 1.02e4, 1.01e4, 1e4}};
     const struct cw_gate_runs runs = {4, 3, 1, kernels, metrics, classes, &values[0][0]};
     char *text = NULL;
     size_t size;
     rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
-    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     FILE *out = open_memstream(&text, &size);
     cr_assert(cw_gate_write(out, &rules, &err) == CW_OK);
     fclose(out);
     cr_assert(parse(text) == CW_OK, "%u:%u: %s\n%s", err.line, err.column, err.message, text);
-    cr_expect(rules.metrics[0].noise > 1, "that of the noisier of the two: %g", rules.metrics[0].noise);
+    cr_expect(rules.metrics[0].noise > 0.03, "that of the noisier of the two: %g", rules.metrics[0].noise);
     cr_assert(rules.metrics[0].kernel_count == 1, "%s", text);
     cr_expect_str_eq(rules.metrics[0].kernels[0].label, "a");
     free(text);
@@ -119,7 +120,7 @@ Test(eval_gate, nothing_is_learned_of_a_metric_without_values)
     static const enum cw_metric_class classes[] = {0, CW_CLASS_EXACT, CW_CLASS_EXACT};
     static const double values[3][3] = {{100, 101, 100}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
     const struct cw_gate_runs runs = {3, 1, 3, kernels, metrics, classes, &values[0][0]};
-    cr_assert(cw_gate_learn(&rules, &runs, arena, &err) == CW_OK);
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     cr_expect(rules.metric_count == 1 && learned("time"));
 }
 
@@ -176,8 +177,31 @@ Test(eval_gate, infinity_is_beyond_all_noise)
     cr_expect(judge(noisy, INST, 2, INFINITY) == CW_BETTER && judgement.finding_count == 1);
     cr_expect(judge(exact, INST, 2, INFINITY) == CW_WORSE);
     cr_expect(judge("schema: 1\nchip: TINY\nmetrics: {sm__inst.sum: {better: less, noise: unknown}}\n", INST, 2,
-                    INFINITY) == CW_SAME,
-              "it is not judged");
+                    INFINITY) == CW_INCOMPARABLE &&
+                  !judgement.compared && judgement.unjudged > 0,
+              "no noise is below 100 %%, so nothing was judged");
+}
+
+Test(eval_gate, a_noise_of_one_judges_nothing)
+{
+    static const char text[] = "schema: 1\nchip: TINY\nmetrics:\n  time: {better: less, noise: 0.5}\n"
+                               "  sm__inst.sum: {better: less, noise: 1}\n";
+    cr_expect(judge(text, INST, 2, 100) == CW_SAME);
+    cr_expect(judgement.compared == judgement.unjudged, "time was judged, the other was not");
+    cr_expect(judgement.slowdown.least == 1 && judgement.slowdown.most == 1, "twice the time at 50 %%: %g",
+              judgement.slowdown.least);
+}
+
+Test(eval_gate, noise_of_one_is_learned_as_unknown)
+{
+    static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
+                                                          {{64, 64, 64, 64, 64}, {70, 70, 70, 70, 70}},
+                                                          {{50, 990, 3, 200, 10}, {7000, 1, 70, 9000, 3000}},
+                                                          {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
+    learn(values);
+    cr_expect(!learned("dram__bytes.sum"));
+    cr_expect(summary.exact == 2 && summary.noisy == 2 && summary.least > 0 && summary.greatest < 1);
+    cr_expect(summary.slowdown.least < 0.1 && summary.slowdown.least_at == 1 && summary.slowdown.most_at == 0);
 }
 
 Test(eval_gate, what_cannot_be_compared)

@@ -10,7 +10,7 @@ judge() { # NAME A B [RULES]
     metric-eval gate "$2" "$3" --rules "${4:-gate.yaml}" >out.txt 2>/dev/null
     echo "$1: exit $?, $(head -1 out.txt | cut -d: -f1)"
 }
-judge "nothing changed" a.cwd b.cwd
+judge "nothing changed" a.cwd b.cwd; cat out.txt
 $vary more.cwd 1 same sm__inst_executed 1.01 1 b.cwd
 judge "more instructions" a.cwd more.cwd; grep -A1 '    worse' out.txt
 judge "less instructions" more.cwd b.cwd
@@ -27,6 +27,14 @@ judge "faster with more instructions" a.cwd ways.cwd
 $vary facts.cwd 1 same '' 1 0 "$C/facts.cwd"
 metric-eval gate --learn "$C/facts.cwd" "$C/facts.cwd" "$C/facts.cwd" -m launch__registers_per_thread -o facts.yaml
 judge "facts of launches" "$C/facts.cwd" facts.cwd facts.yaml; grep compared out.txt
+echo "== what is not judged"
+sed 's/noise: 0[.].*/noise: 1/' gate.yaml >loose.yaml
+judge "noise of 100 %" a.cwd slow.cwd loose.yaml; cat out.txt
+sed 's/noise: .*/noise: unknown/' gate.yaml >none.yaml
+judge "nothing is judged" a.cwd slow.cwd none.yaml; cat out.txt
+T=$C/transformer.cwd
+metric-eval gate --learn "$T" "$T" "$T" --all -o large.yaml | head -2
+judge "all metrics of many kernels can be read" "$T" "$T" large.yaml
 echo "== incomparable"
 reasons() { grep incomparable: out.txt | sed 's/^ *//' | cut -c1-110; }
 judge "another device" a.cwd "$C/nvtx_runs.cwd"; reasons
