@@ -107,28 +107,28 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-static double noise_in(const struct cw_gate_metric *metric, const char *label)
+static struct cw_gate_kernel limit_in(const struct cw_gate_metric *metric, const char *label)
 {
     const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
-    return own ? own->noise : metric->noise;
+    return own ? *own : (struct cw_gate_kernel){label, metric->noise, metric->floor};
 }
 
 /* How far b may be from a. No noise reaches from a number to infinity. */
-static double allowed(double noise, double floor, double a, double b)
+static double allowed(const struct cw_gate_kernel *limit, double a, double b)
 {
     const double rounding = 1e-12; /* of means */
     const double size = fmax(fabs(a), fabs(b));
     if (isinf(size))
         return 0;
-    return noise > 0 ? noise * size + floor : rounding * size;
+    return limit->noise > 0 ? limit->noise * size + limit->floor : rounding * size;
 }
 
-void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, double noise, double floor, double ns)
+void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, const struct cw_gate_kernel *limit, double ns)
 {
-    const double told = (noise + floor / ns) / (1 - noise);
-    if (!(noise < 1 && ns > 0))
+    const double told = (limit->noise + limit->floor / ns) / (1 - limit->noise);
+    if (!(limit->noise < 1 && ns > 0))
         return;
     if (!(told >= slowdown->least))
         slowdown->least = told, slowdown->least_at = at;
@@ -159,15 +159,15 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
     const struct cw_gate_metric *of = &j->rules->metrics[metric];
     struct cw_gate_finding f = {.match = match, .metric = metric, .verdict = CW_INCOMPARABLE};
     const bool undefined = find_values(j, &j->c->matches[match], metric, &f.a, &f.b);
-    const double noise = noise_in(of, label);
+    const struct cw_gate_kernel limit = limit_in(of, label);
     j->known[metric] = j->known[metric] || undefined || !isnan(f.a) || !isnan(f.b);
     if (undefined || (isnan(f.a) && isnan(f.b)))
         return CW_SAME;
     if (!isnan(f.a) && !isnan(f.b)) {
-        *(noise < 1 ? &j->to->compared : &j->to->unjudged) += 1;
-        if (noise >= 1 || f.a == f.b)
+        *(limit.noise < 1 ? &j->to->compared : &j->to->unjudged) += 1;
+        if (limit.noise >= 1 || f.a == f.b)
             return CW_SAME;
-        f.allowed = allowed(noise, of->floor, f.a, f.b);
+        f.allowed = allowed(&limit, f.a, f.b);
         if (fabs(f.b - f.a) <= f.allowed)
             return CW_SAME;
         f.verdict = of->better == CW_BETTER_UNKNOWN                 ? CW_AMBIGUOUS
@@ -193,8 +193,9 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
         if (strcmp(of->name, cw_gate_time) != 0)
             continue;
         time = verdict;
+        const struct cw_gate_kernel limit = limit_in(of, label);
         if (group->timed)
-            cw_gate_add_slowdown(&j->to->slowdown, match, noise_in(of, label), of->floor, group->mean);
+            cw_gate_add_slowdown(&j->to->slowdown, match, &limit, group->mean);
     }
     return seen[CW_INCOMPARABLE]                   ? CW_INCOMPARABLE
            : time == CW_WORSE                      ? CW_WORSE

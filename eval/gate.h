@@ -9,13 +9,13 @@
  * have to be equal, whatever the floor. With a noise of 1 or more, which is never exceeded, they are not judged. */
 struct cw_gate_kernel {
     const char *label; /* cw_group_label */
-    double noise;
+    double noise, floor;
 };
 struct cw_gate_metric {
     const char *name; /* a full name; "time": ns of a launch; "launches": of the kernel */
     enum cw_better better;
     double noise; /* of kernels that are not listed; INFINITY: unknown */
-    double floor; /* in units of the metric */
+    double floor; /* in units of the metric; of kernels that do not list their own */
     uint32_t kernel_count;
     const struct cw_gate_kernel *kernels; /* by label */
 };
@@ -56,23 +56,31 @@ struct cw_gate_summary {
     struct cw_gate_slowdown slowdown;
 };
 /* Takes into account a kernel of which launches take `ns`, by the limit of time. */
-void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, double noise, double floor, double ns);
+void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, const struct cw_gate_kernel *limit,
+                          double ns);
 /* Rules by which one comparison in a thousand, or less, of two more such runs finds a change.
  *
  * An exact count that was equal in all runs has to be equal. Else the noise of a metric in a kernel is the half-width
- * of the prediction interval of the difference of two runs, t * sqrt(2) * s. s is the relative standard deviation in
- * this kernel or, where that is greater, the mean one (of variances) of kernels whose values are of similar size,
- * within a factor of 4. Kernels whose exact counts differ between runs do other work each time: they say nothing of
+ * of the prediction interval of the difference of two runs, t * sqrt(2) * s, where s is a relative standard deviation.
+ * Kernels whose exact counts differ between runs do other work each time: s is their own, and they say nothing of
  * others.
  *
- * The degrees of freedom of t are for time those of the kernels together; of other metrics, whose spread differs from
- * kernel to kernel, 4 more than those of the kernel; of a kernel that does other work each time its own. t has the tail
- * of one in a thousand, of which a quarter is for time, divided by the number of comparisons (Bonferroni). The noise is
- * at least twice the greatest difference that was seen, less the floor, and 0.5 % of what is no exact count.
+ * Of time, s is the own one or, where that is greater, the mean one (of variances) of kernels whose times are of
+ * similar size, within a factor of 4. t has the degrees of freedom of up to 4 of these.
  *
- * The floor is 64 ns for time (two steps of the GPU's clock), else a hundredth of what the greatest kernel has. Of
- * values above it that are no exact count and were equal in all runs the noise is unknown, as is one of 1 or more.
- * Metrics of which no noise is known, and those that were 0 everywhere and are no exact counts, are left out.
+ * Of other metrics, s^2 is the mean of the own variance, which weighs as much as its degrees of freedom, and of the
+ * usual one, which weighs as much as 2: the geometric mean of kernels of similar size in which runs differ, or of all
+ * such kernels. t has the freedom of both. As rare runs are far off, the half-width is taken 1.8 times. A value that
+ * was the same in 5 runs or more, in more than half of the kernels, is held to the least noise there. Where no kernel
+ * differs and these are not given, the noise is unknown.
+ *
+ * t has the tail of one in a thousand, of which a quarter is for time, divided by the number of comparisons
+ * (Bonferroni). The noise is at least twice the greatest difference that was seen, and 0.5 % of what is no exact count.
+ *
+ * The floor is 64 ns for time (two steps of the GPU's clock), else 0. Where the noise is half the value or more, or the
+ * value is 0, the floor is that noise of the value, and a hundredth of what the greatest kernel has at least, and the
+ * noise is the least one. Metrics of which no noise is known, and those that were 0 everywhere and are no exact counts,
+ * are left out.
  *
  * `rules` has chip and device already. At least 3 runs, else CW_ERR_USAGE. */
 enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary *summary,

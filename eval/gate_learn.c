@@ -6,9 +6,9 @@
 #include "eval/gate.h"
 #include "eval/student.h"
 
-static const double false_alarms = 1e-3, time_share = 0.25, seen_factor = 2, least_noise = 0.005;
-static const double similar = 4, clock_steps_ns = 64, least_part = 0.01;
-enum { PRIOR_FREEDOM = 4 };
+static const double false_alarms = 1e-3, time_share = 0.25, seen_factor = 2, far_off = 1.8, least_noise = 0.005;
+static const double similar = 4, clock_steps_ns = 64, least_part = 0.01, most_noise = 0.5;
+enum { USUAL_FREEDOM = 2, KERNELS_OF_TIME = 4, ENOUGH_RUNS = 5 };
 
 /* A metric in a kernel. */
 struct sample {
@@ -22,9 +22,9 @@ struct learning {
     bool *steady;                   /* [kernel]: its exact counts are equal in all runs */
     struct cw_gate_kernel *kernels; /* room for all of a metric */
     struct sample *samples;         /* [kernel] of the metric at hand */
-    double *noise;                  /* [kernel] of it; NaN no value, INFINITY unknown */
-    bool exact, time;               /* it is */
-    double floor, tail;             /* of it */
+    double *noise, *floor;          /* [kernel] of it; the noise is NaN without a value, INFINITY unknown */
+    bool exact, time, mostly_same;  /* it is; in more than half of the kernels, in enough runs */
+    double tail, least_floor;       /* least_floor: of values that are mostly noise */
     struct cw_gate_summary *summary;
     double *all; /* noise of all metrics in all kernels that have one */
 };
@@ -94,7 +94,8 @@ static double pool(const struct learning *l, double size, uint32_t *count)
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         const struct sample *s = &l->samples[k];
         const double own = fabs(s->mean);
-        if (l->steady[k] && s->variance >= 0 && own > l->floor && own <= similar * size && size <= similar * own) {
+        if (l->steady[k] && s->variance >= 0 && own > clock_steps_ns && own <= similar * size &&
+            size <= similar * own) {
             sum += s->variance / (own * own);
             ++*count;
         }
@@ -102,43 +103,102 @@ static double pool(const struct learning *l, double size, uint32_t *count)
     return *count ? sum / *count : 0;
 }
 
+/* The geometric mean of relative variances above 0 of kernels whose values are within a factor; 0 where there is none.
+ */
+static double usual(const struct learning *l, double size, double factor)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
+        const struct sample *s = &l->samples[k];
+        const double own = fabs(s->mean);
+        if (l->steady[k] && s->variance > 0 && own > 0 && own <= factor * size && size <= factor * own) {
+            sum += log(s->variance / (own * own));
+            count++;
+        }
+    }
+    return count ? exp(sum / count) : 0;
+}
+
+/* Half the width of the prediction interval, as a part of the value. */
+static double interval(const struct learning *l, unsigned freedom, double relative_variance)
+{
+    return M_SQRT2 * cw_student_quantile(freedom, l->tail) * sqrt(relative_variance);
+}
+
 static double noise_of(const struct learning *l, uint32_t kernel)
 {
     const struct sample *s = &l->samples[kernel];
     const unsigned own = l->runs->runs - 1;
-    const double size = fabs(s->mean), least = l->exact ? 0 : least_noise;
+    const double size = fabs(s->mean), variance = s->variance / (size * size), seen = seen_factor * s->greatest / size;
     uint32_t count;
     if (isnan(s->variance))
         return NAN;
-    if (s->variance == 0 && l->exact)
+    if (l->exact && s->variance == 0)
         return 0;
     if (size == 0)
-        return least;
-    const double pooled = pool(l, size, &count);
-    if (s->variance == 0 && !l->time && size > l->floor)
+        return least_noise;
+    if (l->time && l->steady[kernel]) {
+        const double pooled = pool(l, size, &count);
+        const unsigned most = count < KERNELS_OF_TIME ? count : KERNELS_OF_TIME;
+        return fmax(fmax(interval(l, count ? most * own : own, fmax(pooled, variance)), seen), least_noise);
+    }
+    if (!l->steady[kernel] && s->variance == 0)
         return INFINITY;
-    const unsigned freedom = !l->steady[kernel] ? own : l->time && count ? count * own : PRIOR_FREEDOM + own;
-    const double half_width = M_SQRT2 * cw_student_quantile(freedom, l->tail);
-    const double seen = fmax(half_width * sqrt(s->variance), seen_factor * s->greatest) - l->floor;
-    const double noise = fmax(fmax(half_width * sqrt(pooled), seen / size), least);
-    return noise < 1 ? noise : INFINITY;
+    if (!l->steady[kernel])
+        return fmax(fmax(interval(l, own, variance), seen), least_noise);
+    if (l->mostly_same && s->variance == 0)
+        return least_noise;
+    const double near = usual(l, size, similar), prior = near > 0 ? near : usual(l, size, INFINITY);
+    if (prior == 0 && s->variance == 0)
+        return INFINITY;
+    const double both = (USUAL_FREEDOM * prior + own * variance) / (USUAL_FREEDOM + own);
+    return fmax(fmax(far_off * interval(l, USUAL_FREEDOM + own, both), seen), least_noise);
+}
+
+/* What is mostly noise is a matter of how much there is, and no part of the value. */
+static void find_limit(struct learning *l, uint32_t kernel)
+{
+    const double size = fabs(l->samples[kernel].mean), noise = noise_of(l, kernel);
+    const bool by_floor = (noise >= most_noise && isfinite(noise)) || (size == 0 && noise > 0);
+    l->noise[kernel] = by_floor ? least_noise : noise;
+    l->floor[kernel] = by_floor ? fmax(noise * size, l->least_floor) : l->time ? clock_steps_ns : 0;
+}
+
+static bool find_mostly_same(const struct learning *l)
+{
+    uint32_t same = 0, count = 0;
+    for (uint32_t k = 0; k < l->runs->kernel_count; k++)
+        if (l->steady[k] && l->samples[k].mean != 0 && !isnan(l->samples[k].variance)) {
+            same += l->samples[k].variance == 0;
+            count++;
+        }
+    return l->runs->runs >= ENOUGH_RUNS && 2 * same > count;
 }
 
 /* The limit of most kernels, which serves also for one that was not there, and the kernels whose own is another. */
 static bool summarize(const struct learning *l, struct cw_gate_metric *metric, struct cw_arena *arena)
 {
-    double most = 0, most_unsteady = 0, kernels = 0, exact = 0, unknown = 0;
+    double most = 0, most_unsteady = 0;
+    uint32_t kernels = 0, exact = 0, unknown = 0, by_floor = 0;
+    const double floor = l->time ? clock_steps_ns : 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
+        double *of = l->steady[k] ? &most : &most_unsteady;
         if (isfinite(l->noise[k]))
-            *(l->steady[k] ? &most : &most_unsteady) = fmax(l->steady[k] ? most : most_unsteady, l->noise[k]);
+            *of = fmax(*of, l->noise[k]);
         exact += l->noise[k] == 0;
-        unknown += isinf(l->noise[k]);
+        unknown += isinf(l->noise[k]) != 0;
+        by_floor += l->noise[k] > 0 && l->floor[k] > floor;
         kernels += !isnan(l->noise[k]);
     }
     metric->noise = 2 * exact > kernels ? 0 : 2 * unknown > kernels ? INFINITY : most > 0 ? most : most_unsteady;
-    for (uint32_t k = 0; k < l->runs->kernel_count; k++)
-        if (l->noise[k] > metric->noise || l->noise[k] < 0.75 * metric->noise)
-            l->kernels[metric->kernel_count++] = (struct cw_gate_kernel){l->runs->kernels[k], l->noise[k]};
+    metric->floor = 2 * by_floor > kernels ? l->least_floor : floor;
+    for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
+        const bool near = l->noise[k] <= metric->noise && l->noise[k] >= 0.75 * metric->noise;
+        const bool same = l->noise[k] == metric->noise || (near && isfinite(metric->noise));
+        if (!isnan(l->noise[k]) && !(same && (l->floor[k] == metric->floor || !(l->noise[k] > 0))))
+            l->kernels[metric->kernel_count++] = (struct cw_gate_kernel){l->runs->kernels[k], l->noise[k], l->floor[k]};
+    }
     struct cw_gate_kernel *own = cw_arena_alloc(arena, metric->kernel_count, sizeof *own);
     if (own && metric->kernel_count)
         memcpy(own, l->kernels, metric->kernel_count * sizeof *own);
@@ -156,7 +216,8 @@ static void add_up(struct learning *l)
         if (l->noise[k] > 0 && isfinite(l->noise[k]))
             l->all[to->noisy++] = l->noise[k];
         if (l->time)
-            cw_gate_add_slowdown(&to->slowdown, k, l->noise[k], l->floor, l->samples[k].mean);
+            cw_gate_add_slowdown(&to->slowdown, k, &(struct cw_gate_kernel){"", l->noise[k], l->floor[k]},
+                                 l->samples[k].mean);
     }
 }
 
@@ -191,12 +252,14 @@ static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *
         l->samples[k] = sample_of(r, m, k);
         greatest = fmax(greatest, isfinite(l->samples[k].mean) ? fabs(l->samples[k].mean) : 0);
     }
-    l->floor = l->exact ? 0 : l->time ? clock_steps_ns : least_part * greatest;
+    l->least_floor = l->time ? clock_steps_ns : least_part * greatest;
+    l->mostly_same = find_mostly_same(l);
     for (uint32_t k = 0; k < r->kernel_count; k++) {
-        l->noise[k] = noise_of(l, k);
+        find_limit(l, k);
         known = known || isfinite(l->noise[k]);
         if (l->first[k] != k) { /* a label has one limit */
             l->noise[l->first[k]] = fmax(l->noise[l->first[k]], l->noise[k]);
+            l->floor[l->first[k]] = fmax(l->floor[l->first[k]], l->floor[k]);
             l->noise[k] = NAN;
         }
     }
@@ -204,8 +267,8 @@ static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *
     if (known)
         add_up(l);
     const bool less = l->time || strcmp(r->metrics[m], cw_gate_launches) == 0;
-    *metric = (struct cw_gate_metric){
-        .name = r->metrics[m], .better = less ? CW_BETTER_LESS : cw_metric_better(r->metrics[m]), .floor = l->floor};
+    *metric = (struct cw_gate_metric){.name = r->metrics[m],
+                                      .better = less ? CW_BETTER_LESS : cw_metric_better(r->metrics[m])};
     return known;
 }
 
@@ -222,9 +285,11 @@ enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary
                          .steady = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.steady),
                          .kernels = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.kernels),
                          .samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.samples),
-                         .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise)};
+                         .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise),
+                         .floor = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.floor)};
     struct cw_gate_metric *metrics = cw_arena_alloc(arena, runs->metric_count, sizeof *metrics);
-    bool enough = l.first && l.steady && l.kernels && l.samples && l.noise && l.all && metrics && find_first(&l, arena);
+    bool enough = l.first && l.steady && l.kernels && l.samples && l.noise && l.floor && l.all && metrics &&
+                  find_first(&l, arena);
     rules->runs = runs->runs;
     rules->metric_count = 0;
     if (enough)

@@ -32,7 +32,7 @@ static double read_limit(struct cw_yaml_reader *in, const struct cw_yaml *mappin
 
 static void read_kernels(struct cw_gate_metric *metric, struct cw_yaml_reader *in, const struct cw_yaml *list)
 {
-    static const char *const keys[] = {"kernel", "noise", NULL};
+    static const char *const keys[] = {"kernel", "noise", "floor", NULL};
     if (!list || !cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "kernels"))
         return;
     struct cw_gate_kernel *kernels = cw_yaml_array(in, list->count, sizeof *kernels);
@@ -40,6 +40,8 @@ static void read_kernels(struct cw_gate_metric *metric, struct cw_yaml_reader *i
         cw_yaml_only(in, &list->items[i], keys);
         kernels[i].label = cw_yaml_text(in, cw_yaml_get(in, &list->items[i], "kernel", true));
         kernels[i].noise = read_limit(in, &list->items[i], "noise", true);
+        const bool own = cw_yaml_get(in, &list->items[i], "floor", false);
+        kernels[i].floor = own ? read_limit(in, &list->items[i], "floor", true) : metric->floor;
     }
     if (in->status != CW_OK)
         return;
@@ -108,8 +110,8 @@ enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
     cw_text_print(
         out,
         "# How far two runs may be from each other: metric-eval gate A.cwd B.cwd --rules THIS\n"
-        "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal; unknown, for it was the same in all\n"
-        "# runs though it is no exact count: not judged\n"
+        "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal; unknown: not judged, for too little is\n"
+        "# known of a value that was the same in all runs though it is no exact count\n"
         "schema: 1\nchip: %s\ndevice: ",
         rules->chip);
     cw_text_put(out, CW_TEXT_JSON, rules->device);
@@ -125,7 +127,10 @@ enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
         for (uint32_t k = 0; k < m->kernel_count; k++) {
             fputs("      - {kernel: ", out);
             cw_text_put(out, CW_TEXT_JSON, m->kernels[k].label);
-            put_limit(out, ", noise: ", m->kernels[k].noise, "}\n");
+            put_limit(out, ", noise: ", m->kernels[k].noise, "");
+            if (m->kernels[k].floor != m->floor)
+                put_limit(out, ", floor: ", m->kernels[k].floor, "");
+            fputs("}\n", out);
         }
     }
     return CW_OK;

@@ -41,7 +41,7 @@ Test(eval_gate, counts_are_exact_and_the_rest_has_noise)
                                                           {{5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}},
                                                           {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
     learn(values);
-    cr_assert(rules.metric_count == 2, "nothing is known of a value that is 0 everywhere and no count");
+    cr_assert(rules.metric_count == 3, "nothing is known of a value that is 0 everywhere and no count");
     cr_expect(rules.runs == RUNS);
     const struct cw_gate_metric *time = learned("time"), *inst = learned("smsp__inst_executed.sum");
     /* at least what was seen, and far more than a deviation of 1.6 % where five runs are all that is known */
@@ -51,7 +51,40 @@ Test(eval_gate, counts_are_exact_and_the_rest_has_noise)
     cr_expect(time->kernels[0].noise < 0.75 * time->noise);
     cr_expect(time->floor > 0);
     cr_expect(inst->noise > 0 || inst->kernel_count == 1);
-    cr_expect(!learned("dram__bytes.sum"), "no run differed, and it is no exact count");
+    cr_expect(learned("dram__bytes.sum")->noise == 0.005, "no run of five differed, though it is no exact count");
+}
+
+Test(eval_gate, few_runs_that_do_not_differ_say_nothing)
+{
+    static const char *const kernels[] = {"a", "b"}, *const metrics[] = {"time", "dram__bytes.sum"};
+    static const enum cw_metric_class classes[2] = {0};
+    static const double values[2][2][4] = {{{100, 101, 102, 99}, {100, 101, 102, 99}}, {{5, 5, 5, 5}, {6, 6, 6, 6}}};
+    const struct cw_gate_runs runs = {4, 2, 2, kernels, metrics, classes, &values[0][0][0]};
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
+    cr_expect(learned("time") && !learned("dram__bytes.sum"));
+}
+
+Test(eval_gate, kernels_that_differ_say_how_much_others_may)
+{
+    static const char *const kernels[] = {"a", "b", "c"}, *const metrics[] = {"time", "lts__t_sectors.sum"};
+    static const enum cw_metric_class classes[2] = {0};
+    static const double values[2][3][4] = {{{9e4, 9e4, 9e4, 9e4}, {9e4, 9e4, 9e4, 9e4}, {9e4, 9e4, 9e4, 9e4}},
+                                           {{5e5, 5e5, 5e5, 5e5}, {6e5, 6.06e5, 5.94e5, 6e5}, {0, 0, 0, 0}}};
+    const struct cw_gate_runs runs = {4, 3, 2, kernels, metrics, classes, &values[0][0][0]};
+    char *text = NULL;
+    size_t size;
+    rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
+    FILE *out = open_memstream(&text, &size);
+    cr_assert(cw_gate_write(out, &rules, &err) == CW_OK);
+    fclose(out);
+    const struct cw_gate_metric *of = learned("lts__t_sectors.sum");
+    cr_assert(of && of->kernel_count == 2, "%s", text);
+    cr_expect_str_eq(of->kernels[0].label, "a");
+    cr_expect(of->kernels[0].noise > 0.01 && of->kernels[0].noise < of->noise, "%s", text);
+    cr_expect_str_eq(of->kernels[1].label, "c");
+    cr_expect(of->kernels[1].noise == 0.005 && of->kernels[1].floor == 6000, "a hundredth of the greatest: %s", text);
+    free(text);
 }
 
 Test(eval_gate, more_runs_say_more)
@@ -192,15 +225,19 @@ Test(eval_gate, a_noise_of_one_judges_nothing)
               judgement.slowdown.least);
 }
 
-Test(eval_gate, noise_of_one_is_learned_as_unknown)
+Test(eval_gate, what_is_mostly_noise_has_a_floor)
 {
     static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
                                                           {{64, 64, 64, 64, 64}, {70, 70, 70, 70, 70}},
                                                           {{50, 990, 3, 200, 10}, {7000, 1, 70, 9000, 3000}},
                                                           {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
     learn(values);
-    cr_expect(!learned("dram__bytes.sum"));
-    cr_expect(summary.exact == 2 && summary.noisy == 2 && summary.least > 0 && summary.greatest < 1);
+    const struct cw_gate_metric *of = learned("dram__bytes.sum");
+    cr_assert(of && of->kernel_count == 2);
+    cr_expect(of->kernels[0].noise == 0.005 && of->kernels[0].floor > 990);
+    cr_expect(of->kernels[1].noise == 0.005 && of->kernels[1].floor > 9000);
+    cr_expect(summary.exact == 2 && summary.noisy == 4 && summary.least == 0.005 && summary.greatest < 1, "%lu %lu",
+              (unsigned long)summary.exact, (unsigned long)summary.noisy);
     cr_expect(summary.slowdown.least < 0.1 && summary.slowdown.least_at == 1 && summary.slowdown.most_at == 0);
 }
 
