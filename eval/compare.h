@@ -10,6 +10,7 @@
 struct cw_side {
     struct cw_groups groups;
     struct cw_result means; /* a row for each group: the metrics of its mean range */
+    uint32_t runs;          /* captures that it was joined from, of which it is the mean; 0: one */
     struct cw_result each;  /* a row for each range, where the spread is asked for; else without metrics */
 };
 

@@ -81,6 +81,11 @@ static bool divides_by_zero(const struct cw_result *means, uint32_t row, uint32_
     return means->statuses[(size_t)row * means->row_count + group] == CW_VALUE_ZERO_DENOMINATOR;
 }
 
+static double runs_of(const struct cw_side *side)
+{
+    return side->runs ? side->runs : 1;
+}
+
 /* Returns whether a value that is missing was collected, but divides by zero: nothing is to be said of it. */
 static bool find_values(const struct judging *j, const struct cw_match *m, uint32_t metric, double *a, double *b)
 {
@@ -90,7 +95,7 @@ static bool find_values(const struct judging *j, const struct cw_match *m, uint3
     const uint32_t row = j->rows[metric];
     *a = *b = NAN;
     if (strcmp(name, cw_gate_launches) == 0)
-        *a = g->count, *b = h->count;
+        *a = (double)g->count / runs_of(x), *b = (double)h->count / runs_of(y);
     else if (strcmp(name, cw_gate_time) == 0)
         *a = g->timed ? g->mean : NAN, *b = h->timed ? h->mean : NAN;
     else if (row != NO_ROW) {
@@ -107,12 +112,15 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-static struct cw_gate_kernel limit_in(const struct cw_gate_metric *metric, const char *label)
+/* Of the means of several runs the noise is less than that of two runs. */
+static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_gate_metric *metric, const char *label)
 {
     const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
-    return own ? *own : (struct cw_gate_kernel){label, metric->noise, metric->floor};
+    struct cw_gate_kernel limit = own ? *own : (struct cw_gate_kernel){label, metric->noise, metric->floor};
+    limit.noise *= sqrt((1 / runs_of(&j->c->a) + 1 / runs_of(&j->c->b)) / 2);
+    return limit;
 }
 
 /* How far b may be from a. No noise reaches from a number to infinity. */
@@ -159,7 +167,7 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
     const struct cw_gate_metric *of = &j->rules->metrics[metric];
     struct cw_gate_finding f = {.match = match, .metric = metric, .verdict = CW_INCOMPARABLE};
     const bool undefined = find_values(j, &j->c->matches[match], metric, &f.a, &f.b);
-    const struct cw_gate_kernel limit = limit_in(of, label);
+    const struct cw_gate_kernel limit = limit_in(j, of, label);
     j->known[metric] = j->known[metric] || undefined || !isnan(f.a) || !isnan(f.b);
     if (undefined || (isnan(f.a) && isnan(f.b)))
         return CW_SAME;
@@ -193,7 +201,7 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
         if (strcmp(of->name, cw_gate_time) != 0)
             continue;
         time = verdict;
-        const struct cw_gate_kernel limit = limit_in(of, label);
+        const struct cw_gate_kernel limit = limit_in(j, of, label);
         if (group->timed)
             cw_gate_add_slowdown(&j->to->slowdown, match, &limit, group->mean);
     }

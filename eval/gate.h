@@ -104,7 +104,8 @@ struct cw_judgement {
     struct cw_gate_slowdown slowdown;
     uint64_t compared, unjudged; /* values that were judged; values in both captures whose noise is 1 or more */
 };
-/* Judges a comparison of the rules' metrics (cw_gate_time and cw_gate_launches are no metrics) by kernel. A kernel is
+/* Judges a comparison of the rules' metrics (cw_gate_time and cw_gate_launches are no metrics) by kernel. The noise is
+ * that of two runs; where a side is the mean of n and the other of m, it is sqrt((1/n + 1/m) / 2) of that. A kernel is
  * worse where its time is, or other values are and none is better; ambiguous where values go both ways or nobody knows
  * which way is better. The whole has the gravest verdict of its kernels. Captures are incomparable where one has no
  * ranges, where they are of another chip, device or plan than the other or the rules, where a kernel is in one of

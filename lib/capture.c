@@ -58,21 +58,28 @@ void counterworks_capture_close(struct counterworks_capture *capture)
     cw_lib_drop(capture);
 }
 
-static enum cw_status merge(const char *output, const char *const *paths, size_t count, struct cw_bytes *files,
-                            struct cw_merge_input *inputs, struct cw_error *err)
+static enum cw_status merge_files(struct cw_writer *out, const char *const *paths, size_t count, struct cw_bytes *files,
+                                  struct cw_merge_input *inputs, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    struct cw_writer out;
-    cw_writer_init(&out);
-    for (size_t i = 0; i < count && status == CW_OK; i++) {
-        status = cw_file_read(&files[i], paths[i], largest_capture, err);
+    for (size_t i = 0; i < count; i++) {
+        enum cw_status status = cw_file_read(&files[i], paths[i], largest_capture, err);
+        if (status != CW_OK)
+            return status;
         inputs[i] = (struct cw_merge_input){paths[i], files[i].data, files[i].size};
     }
-    if (status == CW_OK)
-        status = cw_counter_data_merge(&out, inputs, count, err);
-    if (status == CW_OK)
-        status = cw_file_write(output, out.data, out.size, err);
-    cw_writer_free(&out);
+    return cw_counter_data_merge(out, inputs, count, err);
+}
+
+/* Appends to `out`. */
+static enum cw_status merge(struct cw_writer *out, const char *const *paths, size_t count, struct cw_error *err)
+{
+    struct cw_bytes *files = calloc(count + 1, sizeof *files);
+    struct cw_merge_input *inputs = calloc(count + 1, sizeof *inputs);
+    enum cw_status status = files && inputs ? merge_files(out, paths, count, files, inputs, err) : cw_error_nomem(err);
+    for (size_t i = 0; files && i < count; i++)
+        cw_bytes_free(&files[i]);
+    free(files);
+    free(inputs);
     return status;
 }
 
@@ -80,15 +87,33 @@ enum counterworks_status counterworks_capture_merge(const char *output, const ch
                                                     struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    struct cw_bytes *files = calloc(count + 1, sizeof *files);
-    struct cw_merge_input *inputs = calloc(count + 1, sizeof *inputs);
-    enum cw_status status =
-        files && inputs ? merge(output, paths, count, files, inputs, &call.err) : cw_error_nomem(&call.err);
-    for (size_t i = 0; files && i < count; i++)
-        cw_bytes_free(&files[i]);
-    free(files);
-    free(inputs);
+    struct cw_writer out;
+    cw_writer_init(&out);
+    enum cw_status status = merge(&out, paths, count, &call.err);
+    if (status == CW_OK)
+        status = cw_file_write(output, out.data, out.size, &call.err);
+    cw_writer_free(&out);
     return cw_lib_finish(&call, status, error);
+}
+
+enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
+                                  struct cw_error *err)
+{
+    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
+    struct cw_writer out;
+    cw_writer_init(&out);
+    const char *name = made ? cw_arena_printf(made->arena, "%s and %zu more", paths[0], count - 1) : NULL;
+    enum cw_status status = name ? merge(&out, paths, count, err) : cw_error_nomem(err);
+    if (status == CW_OK) {
+        made->file = (struct cw_bytes){out.data, out.size};
+        status = read_capture(made, out.data, out.size, name, err);
+    } else {
+        cw_writer_free(&out);
+    }
+    if (status != CW_OK)
+        counterworks_capture_close(made);
+    *capture = status == CW_OK ? made : NULL;
+    return status;
 }
 
 /* ---- what is in it ---------------------------------------------------------------------------------------------- */

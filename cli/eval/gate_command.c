@@ -12,21 +12,21 @@
 
 struct gate_options {
     struct cw_eval_request eval; /* metrics and chip, of all captures */
-    char *const *captures;
-    size_t count;
+    struct cw_eval_sides sides;  /* to learn from: those of A */
     const char *rules, *output;
     bool learn, json;
 };
 
 static void check_options(void *options, struct argp_state *state)
 {
-    const struct gate_options *o = options;
-    if (o->learn && (o->count < 3 || !o->output || o->rules || o->json))
-        cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", o->count,
-                       o->count == 1 ? "" : "s");
-    if (!o->learn && (o->count != 2 || !o->rules || o->output))
-        cw_usage_error(state, "found %zu capture%s, expected A.cwd B.cwd --rules gate.yaml", o->count,
-                       o->count == 1 ? "" : "s");
+    struct gate_options *o = options;
+    const size_t a = o->sides.a_count, b = o->sides.b_count;
+    if (o->learn && (a < 3 || b || !o->output || o->rules || o->json))
+        cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", a + b,
+                       a + b == 1 ? "" : "s");
+    if (!o->learn && (!cw_eval_has_sides(&o->sides) || !o->rules || o->output))
+        cw_usage_error(state, "found %zu capture%s%s, expected A.cwd B.cwd --rules gate.yaml, or A.cwd... -- B.cwd...",
+                       a + b, a + b == 1 ? "" : "s", o->rules ? "" : " and no rules");
     if (!o->learn && (o->eval.all || o->eval.sources.count))
         cw_usage_error(state, "found metrics, expected those of the rules alone");
     if (o->eval.all && o->eval.sources.count)
@@ -42,7 +42,7 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "gate.yaml", "where to write the rules; - is standard output",
      CW_OPTION_TEXT(struct gate_options, output)},
     {"rules", 0, "gate.yaml", "how far values may be from each other", CW_OPTION_TEXT(struct gate_options, rules)},
-    {CW_OPTION_WORDS(struct gate_options, captures, count)},
+    {CW_OPTION_WORDS(struct gate_options, sides.a, sides.a_count)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct gate_options, eval.force, cw_cli_force_options)},
     {CW_OPTION_GROUP(struct gate_options, eval.sources, cw_metric_sources_options)},
@@ -68,7 +68,7 @@ static enum cw_status make_room(struct learning *l, const struct cw_comparison *
     const struct cw_side *side = &c->a;
     struct cw_gate_runs *r = &l->runs;
     const char **names, **kernels;
-    r->runs = (uint32_t)l->o->count;
+    r->runs = (uint32_t)l->o->sides.a_count;
     r->kernel_count = side->groups.count;
     r->metric_count = FIRST_METRIC + side->means.metric_count;
     r->metrics = names = cw_arena_alloc(l->arena, r->metric_count, sizeof *names);
@@ -109,18 +109,18 @@ static void take_values(struct learning *l, uint32_t run, const struct cw_side *
 
 static enum cw_status take_run(struct learning *l, uint32_t run, const struct cw_comparison *c)
 {
-    const char *name = l->o->captures[run];
+    const char *name = l->o->sides.a[run];
     for (uint32_t i = 0; i < c->difference_count; i++)
         if (c->differences[i].other)
             return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s as %s, expected %s as in %s", name,
-                                c->differences[i].what, c->differences[i].b, c->differences[i].a, l->o->captures[0]);
+                                c->differences[i].what, c->differences[i].b, c->differences[i].a, l->o->sides.a[0]);
     for (uint32_t i = 0; i < c->match_count; i++) {
         const struct cw_match *m = &c->matches[i];
         if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || m->reshaped)
             return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
                                 "%s: found other kernels or shapes than in %s, such as %.200s: expected runs of one "
                                 "program",
-                                name, l->o->captures[0],
+                                name, l->o->sides.a[0],
                                 m->a == CW_NO_GROUP ? c->b.groups.items[m->b].name : c->a.groups.items[m->a].name);
         take_values(l, run, &c->b, m->b, m->a);
     }
@@ -134,7 +134,7 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, const struct c
     struct cw_eval_run other = {0};
     struct cw_comparison c;
     enum cw_status status =
-        arena ? cw_eval_open(&other, &request, l->o->captures[run], arena, l->err) : cw_error_nomem(l->err);
+        arena ? cw_eval_open(&other, &request, &l->o->sides.a[run], 1, arena, l->err) : cw_error_nomem(l->err);
     if (status == CW_OK)
         status = cw_compare(&c, &first->result, &other.result, CW_BY_KERNEL, false, &l->o->eval.eval, arena, l->err);
     if (status == CW_OK && !run)
@@ -193,10 +193,10 @@ static enum cw_status learn(const struct gate_options *o, struct cw_arena *arena
     struct cw_eval_run first = {0};
     struct cw_gate_rules rules = {0};
     struct cw_gate_summary summary;
-    enum cw_status status = cw_eval_open(&first, &request, o->captures[0], arena, err);
+    enum cw_status status = cw_eval_open(&first, &request, o->sides.a, 1, arena, err);
     if (status == CW_OK)
         status = select_metrics_to_learn(&first);
-    for (uint32_t i = 0; i < o->count && status == CW_OK; i++)
+    for (uint32_t i = 0; i < o->sides.a_count && status == CW_OK; i++)
         status = learn_run(&l, i, &first);
     if (status == CW_OK) {
         const struct cw_counter_data *d = first.result.data;
@@ -244,7 +244,7 @@ static enum cw_status tell(const struct gate_options *o, const struct cw_gate_ou
     enum cw_status status = (o->json ? cw_gate_write_json : cw_gate_print)(stdout, output, err);
     if (status != CW_OK || codes[verdict] == CW_OK)
         return status;
-    return cw_error_set(err, codes[verdict], "%s and %s are %s%s", o->captures[0], o->captures[1],
+    return cw_error_set(err, codes[verdict], "%s and %s are %s%s", o->sides.a[0], o->sides.b[0],
                         verdict == CW_INCOMPARABLE ? "" : "not the same: the second is ", cw_verdict_names[verdict]);
 }
 
@@ -255,13 +255,15 @@ static enum cw_status judge(const struct gate_options *o, const struct cw_gate_r
     struct cw_eval_run a = {0}, b = {0};
     struct cw_comparison c;
     struct cw_judgement judgement;
-    enum cw_status status = cw_eval_open(&a, &requests[0], o->captures[0], arena, err);
+    enum cw_status status = cw_eval_open(&a, &requests[0], o->sides.a, o->sides.a_count, arena, err);
     if (status == CW_OK)
-        status = cw_eval_open(&b, &requests[1], o->captures[1], arena, err);
+        status = cw_eval_open(&b, &requests[1], o->sides.b, o->sides.b_count, arena, err);
     if (status == CW_OK)
         status = select_metrics(&a, rules);
     if (status == CW_OK)
         status = cw_compare(&c, &a.result, &b.result, CW_BY_KERNEL, false, &o->eval.eval, arena, err);
+    c.a.runs = (uint32_t)o->sides.a_count;
+    c.b.runs = (uint32_t)o->sides.b_count;
     if (status == CW_OK)
         status = cw_gate_judge(&judgement, rules, &c, arena, err);
     if (status == CW_OK)
@@ -280,8 +282,8 @@ static enum cw_status gate(const void *options, struct counterworks_chip *chip, 
     struct cw_bytes file = {0};
     (void)chip;
     if (o->learn) {
-        for (size_t i = 0; i < o->count; i++)
-            if (cw_file_is_same(o->captures[i], o->output) && !cw_file_is_standard(o->output))
+        for (size_t i = 0; i < o->sides.a_count; i++)
+            if (cw_file_is_same(o->sides.a[i], o->output) && !cw_file_is_standard(o->output))
                 return cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
                                     o->output);
         enum cw_status status = cw_file_may_replace(o->output, &rules_kind, o->eval.force, err);
@@ -297,12 +299,16 @@ static enum cw_status gate(const void *options, struct counterworks_chip *chip, 
 int cw_eval_gate(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "A.cwd B.cwd --rules gate.yaml\n--learn RUN.cwd... -o gate.yaml",
+        option_list,
+        "A.cwd B.cwd --rules gate.yaml\nA.cwd... --rules gate.yaml -- B.cwd...\n--learn RUN.cwd... -o gate.yaml",
         "Judges whether B is worse than A: same, better, worse, ambiguous or incomparable. Counts such as instructions "
-        "have to be equal, other values may differ by as much as runs of one program do, which --learn finds out. "
+        "have to be equal, other values may differ by as much as runs of one program do, which --learn finds out. The "
+        "mean of several runs of A and of B differs less. "
         "Exits with 0 for same and better, 9 for worse, 10 for ambiguous and 11 for incomparable.\v"
         "Example:\n  metric-eval gate --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
-        "  metric-eval gate before.cwd after.cwd --rules gate.yaml"};
+        "  metric-eval gate before.cwd after.cwd --rules gate.yaml\n"
+        "  metric-eval gate before*.cwd --rules gate.yaml -- after*.cwd"};
     struct gate_options options = {0};
+    argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_cli_run(&usage, argc, argv, &options, NULL, gate);
 }

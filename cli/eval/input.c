@@ -22,9 +22,14 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
     struct counterworks_error error;
     cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
-    counterworks_capture_open(&r->capture, r->o->capture, &error);
+    enum cw_status status;
+    if (r->o->joined) {
+        status = cw_lib_open_joined(&r->capture, (const char *const *)r->o->joined, r->o->joined_count, r->err);
+    } else {
+        counterworks_capture_open(&r->capture, r->o->capture, &error);
+        status = cw_cli_take(&error, r->err);
+    }
     cw_progress_end();
-    enum cw_status status = cw_cli_take(&error, r->err);
     if (status != CW_OK)
         return status;
     counterworks_capture_describe(r->capture, &r->info);
@@ -150,10 +155,33 @@ enum cw_status cw_eval_wanted(struct cw_eval_run *r)
 
 /* ---- several captures ------------------------------------------------------------------------------------------- */
 
-enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, const char *path,
+int cw_eval_split_sides(struct cw_eval_sides *sides, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0) {
+            sides->b = argv + i + 1;
+            sides->b_count = (size_t)(argc - i - 1);
+            argv[i] = NULL;
+            return i;
+        }
+    return argc;
+}
+
+bool cw_eval_has_sides(struct cw_eval_sides *sides)
+{
+    const size_t all = sides->a_count + sides->b_count;
+    char *const *first = sides->a_count ? sides->a : sides->b;
+    if (all == 2 && !(sides->a_count && sides->b_count)) /* "--" alone ends the options */
+        *sides = (struct cw_eval_sides){first, first + 1, 1, 1};
+    return sides->a_count && sides->b_count;
+}
+
+enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths, size_t count,
                             struct cw_arena *arena, struct cw_error *err)
 {
-    request->capture = path;
+    const char *path = request->capture = paths[0];
+    request->joined = count > 1 ? paths : NULL;
+    request->joined_count = count;
     *run = (struct cw_eval_run){.o = request, .arena = arena, .err = err, .info.size = sizeof run->info};
     enum cw_status status = cw_eval_load_capture(run);
     if (status == CW_OK && run->info.profiler != COUNTERWORKS_RANGES)

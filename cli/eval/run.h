@@ -29,6 +29,8 @@ struct cw_eval_report { /* --report and what belongs to it */
 
 struct cw_eval_request {
     enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
+    char *const *joined; /* several captures as one, of which `capture` is the first; NULL: none */
+    size_t joined_count;
     const char *capture, *hdf5, *csv, *json, *check, *native, *explained;
     struct cw_eval_ranges ranges;
     struct cw_metric_sources sources;
@@ -93,10 +95,20 @@ enum cw_status cw_eval_planned(struct cw_eval_run *r);
 /* What was planned, and behind it what the plan does not have of the set "launch": its facts cost nothing. */
 enum cw_status cw_eval_planned_and_launch(struct cw_eval_run *r);
 
-/* For sub-commands of several captures, whose `run` begins as zeros. Reads a capture of ranges and its chip: `capture`
- * of the request is `path` then. Closed with cw_eval_close, also after a failure. */
-enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, const char *path,
+/* For sub-commands of several captures, whose `run` begins as zeros. Reads a capture of ranges, or several as one, and
+ * its chip: `capture` of the request is the first path then. Closed with cw_eval_close, also after a failure. */
+enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths, size_t count,
                             struct cw_arena *arena, struct cw_error *err);
+/* The captures of A and of B: "A.cwd B.cwd", or several a side, "A.cwd... -- B.cwd...". */
+struct cw_eval_sides {
+    char *const *a, *const *b;
+    size_t a_count, b_count;
+};
+/* Takes "--" and what stands behind it from the command line; what stands before is read by CW_OPTION_WORDS of `a`.
+ * Returns the new argc. */
+int cw_eval_split_sides(struct cw_eval_sides *sides, int argc, char **argv);
+/* To be called when all was read: false where there is no capture on one of the sides. */
+bool cw_eval_has_sides(struct cw_eval_sides *sides);
 void cw_eval_close(struct cw_eval_run *run);
 /* Fills in the metrics of `result`, and evaluates none: of what the command line names, or else of what was planned. */
 enum cw_status cw_eval_select(struct cw_eval_run *r);
