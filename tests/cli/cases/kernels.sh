@@ -70,7 +70,7 @@ for columns in 60 90 130; do
     done <names
     wc -l <names
 done
-fail metric-eval explain "$captures/transformer.cwd" gpu__time_duration.sum --kernel sdpa_sm90 2>&1 | head -n 2
+fail metric-eval explain "$captures/transformer.cwd" gpu__time_duration.sum --kernel fprop_wgmma 2>&1 | head -n 2
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel plain 2>&1 | head -n 2
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum 2>&1 | head -n 2
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel with_
