@@ -32,6 +32,23 @@ bool cw_alloc_failed(void)
     return failed;
 }
 
+long cw_alloc_fail_each(enum cw_status (*work)(struct cw_arena *own, struct cw_error *err))
+{
+    for (long count = 0;; count++) {
+        struct cw_error err = CW_ERROR_INIT;
+        struct cw_arena *own = cw_arena_create();
+        cw_alloc_fail_after(count);
+        enum cw_status status = work(own, &err);
+        bool one_failed = failed;
+        cw_alloc_fail_after(-1);
+        cw_arena_destroy(own);
+        if (status != (one_failed ? CW_ERR_NOMEM : CW_OK) || status != err.code)
+            return -1 - count;
+        if (!one_failed || count > 1000)
+            return count;
+    }
+}
+
 static bool is_due(void)
 {
     seen++;

@@ -412,22 +412,15 @@ Test(config_image, work_for_the_prefix_is_bounded)
     }
 }
 
+static enum cw_status read_in(struct cw_arena *own, struct cw_error *why)
+{
+    return cw_config_image_read(&image, sample.data, sample.size, "x", own, why);
+}
+
 Test(config_image, every_failed_allocation_is_reported)
 {
-    long count = 0;
-    for (;; count++) {
-        struct cw_arena *own = cw_arena_create();
-        err = (struct cw_error)CW_ERROR_INIT;
-        cw_alloc_fail_after(count);
-        enum cw_status status = cw_config_image_read(&image, sample.data, sample.size, "x", own, &err);
-        bool failed = cw_alloc_failed();
-        cw_alloc_fail_after(-1);
-        cw_arena_destroy(own);
-        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
-        if (!failed || count > 1000)
-            break;
-    }
-    cr_expect(count > 5 && count < 1000);
+    long count = cw_alloc_fail_each(read_in);
+    cr_expect(count > 5 && count < 1000, "allocation %ld", -1 - count);
 }
 
 Test(config_image, a_failed_allocation_while_writing_is_kept)

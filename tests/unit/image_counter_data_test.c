@@ -462,22 +462,15 @@ Test(counter_data, names_and_keys_are_there_once)
     cw_writer_free(&out);
 }
 
+static enum cw_status read_in(struct cw_arena *own, struct cw_error *why)
+{
+    return cw_counter_data_read(&data, sample.data, sample.size, "x", own, why);
+}
+
 Test(counter_data, every_failed_allocation_is_reported)
 {
-    long count = 0;
-    for (;; count++) {
-        struct cw_arena *own = cw_arena_create();
-        err = (struct cw_error)CW_ERROR_INIT;
-        cw_alloc_fail_after(count);
-        enum cw_status status = cw_counter_data_read(&data, sample.data, sample.size, "x", own, &err);
-        bool failed = cw_alloc_failed();
-        cw_alloc_fail_after(-1);
-        cw_arena_destroy(own);
-        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
-        if (!failed || count > 1000)
-            break;
-    }
-    cr_expect(count > 3 && count < 1000);
+    long count = cw_alloc_fail_each(read_in);
+    cr_expect(count > 3 && count < 1000, "allocation %ld", -1 - count);
 }
 
 static bool stands_in(const struct cw_config_pass *pass, uint32_t raw)

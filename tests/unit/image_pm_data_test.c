@@ -239,23 +239,15 @@ Test(pm_data, bad_content_is_refused)
     }
 }
 
+static enum cw_status read_in(struct cw_arena *own, struct cw_error *why)
+{
+    struct cw_pm_view view;
+    enum cw_status status = cw_counter_data_read(&data, sample.data, sample.size, "x", own, why);
+    return status == CW_OK ? cw_pm_view_init(&view, &data, own, why) : status;
+}
+
 Test(pm_data, every_failed_allocation_is_reported)
 {
-    long count = 0;
-    for (;; count++) {
-        struct cw_arena *own = cw_arena_create();
-        struct cw_pm_view view;
-        err = (struct cw_error)CW_ERROR_INIT;
-        cw_alloc_fail_after(count);
-        enum cw_status status = cw_counter_data_read(&data, sample.data, sample.size, "x", own, &err);
-        if (status == CW_OK)
-            status = cw_pm_view_init(&view, &data, own, &err);
-        bool failed = cw_alloc_failed();
-        cw_alloc_fail_after(-1);
-        cw_arena_destroy(own);
-        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
-        if (!failed || count > 1000)
-            break;
-    }
-    cr_expect(count > 3 && count < 1000);
+    long count = cw_alloc_fail_each(read_in);
+    cr_expect(count > 3 && count < 1000, "allocation %ld", -1 - count);
 }

@@ -446,22 +446,14 @@ Test(formula, other_mistakes_in_the_folders_files_are_errors)
     remove_folder();
 }
 
+static enum cw_status read_in(struct cw_arena *own, struct cw_error *why)
+{
+    const struct cw_chip *longer = chip;
+    return cw_formulas_parse(&longer, two, strlen(two), "f", own, why);
+}
+
 Test(formula, allocation_failures_are_reported)
 {
-    const struct cw_chip *plain = chip;
-    long count = 0;
-    for (;; count++) {
-        struct cw_arena *own = cw_arena_create();
-        struct cw_error err = CW_ERROR_INIT;
-        chip = plain;
-        cw_alloc_fail_after(count);
-        enum cw_status status = cw_formulas_parse(&chip, two, strlen(two), "f", own, &err);
-        bool failed = cw_alloc_failed();
-        cw_alloc_fail_after(-1);
-        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK) && status == err.code, "allocation %ld", count);
-        cw_arena_destroy(own);
-        if (!failed || count > 1000)
-            break;
-    }
-    cr_expect(count > 5 && count < 1000);
+    long count = cw_alloc_fail_each(read_in);
+    cr_expect(count > 5 && count < 1000, "allocation %ld", -1 - count);
 }

@@ -7,7 +7,7 @@ target_link_libraries(make_image_seeds PRIVATE cw_test_image)
 
 # Links with support/alloc_fail.c, which can make any allocation of our own code fail.
 add_library(cw_test_alloc_fail STATIC support/alloc_fail.c)
-target_link_libraries(cw_test_alloc_fail PUBLIC cw_options)
+target_link_libraries(cw_test_alloc_fail PUBLIC cw_base)
 target_link_options(cw_test_alloc_fail INTERFACE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)
 
 add_library(cw_test_io_fail STATIC support/io_fail.c)
