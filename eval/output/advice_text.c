@@ -99,13 +99,15 @@ static void bold(const struct printing *p, bool on)
 }
 
 /* A paragraph at a column, which the line has reached; lines after the first begin there. */
-static void put_wrapped(const struct printing *p, int column, const char *text)
+static void put_wrapped(struct printing *p, int column, const char *text)
 {
     size_t size = 6 * strlen(text) + 1; /* escaped */
     char *shown = malloc(size);
     int at = column;
-    if (!shown)
+    if (!shown) {
+        p->status = CW_ERR_NOMEM;
         return;
+    }
     cw_text_format(shown, size, "%s", text);
     for (char *word = shown, *next; *word; word = next + strspn(next, " ")) {
         next = word + strcspn(word, " ");
@@ -128,12 +130,14 @@ static void put_wrapped(const struct printing *p, int column, const char *text)
 }
 
 /* A paragraph that begins a line. */
-static void put_line(const struct printing *p, int column, struct cw_writer *line)
+static void put_line(struct printing *p, int column, struct cw_writer *line)
 {
     cw_write_bytes(line, "", 1);
     if (line->status == CW_OK) {
         cw_text_print(p->out, "%*s", column, "");
         put_wrapped(p, column, (const char *)line->data);
+    } else {
+        p->status = CW_ERR_NOMEM;
     }
     cw_writer_free(line);
 }
@@ -162,7 +166,7 @@ static void write_confidence(struct cw_writer *line, enum cw_confidence confiden
     cw_write_format(line, " (confidence: %s%s%s)", cw_confidence_text(confidence), *doubt ? ", " : "", doubt);
 }
 
-static void put_limiter(const struct printing *p, const struct cw_advice_kernel *k)
+static void put_limiter(struct printing *p, const struct cw_advice_kernel *k)
 {
     struct cw_writer line;
     cw_writer_init(&line);
@@ -193,7 +197,9 @@ static void put_value(struct printing *p, const struct cw_advice_value *v, int r
         cw_write_format(&text, "%s", mixed ? " ~" : "");
         cw_write_bytes(&text, "", 1);
         const bool fits = text.status != CW_OK || tries || (int)cw_text_columns((const char *)text.data) <= room;
-        if (fits && text.status == CW_OK)
+        if (text.status != CW_OK)
+            p->status = CW_ERR_NOMEM;
+        else if (fits)
             cw_text_print(p->out, "%s", (const char *)text.data);
         cw_writer_free(&text);
         shown.unit = "";
@@ -214,7 +220,7 @@ static int status_columns(const struct cw_advice_value *v)
 }
 
 /* Whether a value stands beside its name, or below it. */
-static bool has_room(const struct printing *p, const struct cw_advice_value *v, int column)
+static bool has_room(struct printing *p, const struct cw_advice_value *v, int column)
 {
     return column + (int)cw_text_columns(v->name) + 2 + VALUE_ROOM + status_columns(v) <= p->width;
 }
@@ -242,7 +248,7 @@ static void put_evidence(struct printing *p, const struct cw_advice_finding *f, 
 }
 
 /* "low-occupancy: Few warps fit (confidence: medium)" */
-static void put_title(const struct printing *p, const struct cw_advice_finding *f, int column)
+static void put_title(struct printing *p, const struct cw_advice_finding *f, int column)
 {
     struct cw_writer line;
     cw_writer_init(&line);
@@ -252,11 +258,13 @@ static void put_title(const struct printing *p, const struct cw_advice_finding *
     cw_write_bytes(&line, "", 1);
     if (line.status == CW_OK)
         put_wrapped(p, column, (const char *)line.data);
+    else
+        p->status = CW_ERR_NOMEM;
     cw_writer_free(&line);
 }
 
 /* What a finding is, the sentence, and what to do. */
-static void put_advice(const struct printing *p, const struct cw_advice_finding *f, double part, const char *text)
+static void put_advice(struct printing *p, const struct cw_advice_finding *f, double part, const char *text)
 {
     const int column = INDENT + GAIN_COLUMNS;
     char gain[16] = "";
@@ -339,7 +347,7 @@ static void write_size(struct cw_writer *line, const char *what, const uint32_t 
 }
 
 /* "4 launches of 43.2 us +- 3 %, grid 320, block 512, --range 101,105,109,113" */
-static void put_launches(const struct printing *p, const struct cw_advice_kernel *k)
+static void put_launches(struct printing *p, const struct cw_advice_kernel *k)
 {
     enum { LONGEST = NARROWEST - INDENT - 9 };
     const struct cw_group *g = k->group;
@@ -482,7 +490,7 @@ static size_t find_most_of_groups(const struct cw_advice_groups *a, struct told 
     return count;
 }
 
-static void put_most(const struct printing *p)
+static void put_most(struct printing *p)
 {
     const struct cw_advice *a = p->view->advice;
     struct told most[TOLD];
@@ -506,7 +514,7 @@ static void put_most(const struct printing *p)
 }
 
 /* What matters of the whole program: families of several kernels that take much of its time, and short launches. */
-static void put_overview(const struct printing *p)
+static void put_overview(struct printing *p)
 {
     const struct cw_advice_groups *a = p->view->groups;
     const struct cw_short_launches brief = cw_groups_find_short(p->view->advice->groups);
@@ -543,7 +551,7 @@ static void put_overview(const struct printing *p)
         putc('\n', p->out);
 }
 
-static void put_rules(const struct printing *p, const char *before, const struct cw_rule *const *rules, size_t count,
+static void put_rules(struct printing *p, const char *before, const struct cw_rule *const *rules, size_t count,
                       const char *after)
 {
     struct cw_writer line;
@@ -567,7 +575,7 @@ static const char *shown_name(const struct cw_advice_view *view, bool many)
 }
 
 /* Of what is not shown. */
-static void put_rest(const struct printing *p, size_t shown, size_t count)
+static void put_rest(struct printing *p, size_t shown, size_t count)
 {
     const struct cw_advice *a = p->view->advice;
     double rest = 0;
@@ -584,7 +592,7 @@ static void put_rest(const struct printing *p, size_t shown, size_t count)
     cw_text_print(p->out, ": --top %zu shows %s.\n", count, many ? "them" : "it");
 }
 
-static void put_end(const struct printing *p, size_t shown, size_t count)
+static void put_end(struct printing *p, size_t shown, size_t count)
 {
     const struct cw_advice *a = p->view->advice;
     putc('\n', p->out);
@@ -617,7 +625,7 @@ static void put_end(const struct printing *p, size_t shown, size_t count)
 }
 
 /* "transformer.cwd: 38 kernels in 118 launches, 2.64 ms on GH100" */
-static void put_head(const struct printing *p)
+static void put_head(struct printing *p)
 {
     const struct cw_advice *a = p->view->advice;
     char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];

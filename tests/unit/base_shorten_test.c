@@ -115,5 +115,8 @@ Test(shorten, a_name_of_any_length_fits)
         for (size_t width = 1; width < 100; width += 7)
             cr_expect(cw_text_columns(cw_shorten(name, width, text)) <= width, "character %d", c);
         cw_shorten(name, 0, text);
+        cr_expect(*cw_shorten_to_family(name, text), "character %d", c);
     }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect(*cw_shorten_to_family(cases[i].name, text), "%s", cases[i].name);
 }

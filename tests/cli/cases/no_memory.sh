@@ -40,6 +40,9 @@ done
 sweep metric-eval $d/range.cwd --csv made/csv --json made/json
 sweep metric-eval $d/range.cwd --by range --filter 'launches > 0' --sort name
 sweep metric-eval $d/range.cwd --by nvtx --csv -
+sweep metric-eval $d/range.cwd --by family
+sweep metric-eval advise $d/range.cwd --rules $d/rules.yaml
+sweep metric-eval advise $d/range.cwd --rules $d/rules.yaml --by family
 sweep metric-eval show $d/pc.cwd
 sweep metric-eval $d/range.cwd --all --csv -
 sweep metric-eval explain $d/range.cwd sm__throughput.avg.pct_of_peak_sustained_active
