@@ -378,6 +378,52 @@ struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_
                        c->b.groups.durations, false);
 }
 
+void cw_compare_greatest(const struct cw_comparison *c, const struct cw_match *match, double *greatest)
+{
+    const struct cw_result *a = &c->a.means, *b = &c->b.means;
+    memset(greatest, 0, c->unit_count * sizeof *greatest);
+    for (uint32_t i = 0; i < a->metric_count; i++) {
+        const double x = fabs(a->values[(size_t)i * a->row_count + match->a]);
+        const double y = fabs(b->values[(size_t)i * b->row_count + match->b]);
+        double *of = &greatest[c->units[i]];
+        *of = fmax(*of, fmax(isfinite(x) ? x : 0, isfinite(y) ? y : 0));
+    }
+}
+
+double cw_compare_weight(const struct cw_comparison *c, uint32_t metric, const struct cw_change *change,
+                         const double *greatest)
+{
+    const double most = greatest[c->units[metric]];
+    return most > 0 ? fabs(change->b - change->a) / most : INFINITY;
+}
+
+static int by_unit(const void *a, const void *b, void *units)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const char *const *names = units;
+    return strcmp(names[i], names[k]);
+}
+
+/* False when out of memory. */
+static bool number_units(struct cw_comparison *c, struct cw_arena *arena)
+{
+    const struct cw_result *means = &c->a.means;
+    uint32_t *order = cw_arena_alloc(arena, means->metric_count, sizeof *order);
+    uint32_t *units = cw_arena_alloc(arena, means->metric_count, sizeof *units);
+    if (!order || !units)
+        return false;
+    for (uint32_t i = 0; i < means->metric_count; i++)
+        order[i] = i;
+    if (means->metric_count)
+        qsort_r(order, means->metric_count, sizeof *order, by_unit, (void *)means->units);
+    for (uint32_t i = 0; i < means->metric_count; i++) {
+        c->unit_count += !i || strcmp(means->units[order[i - 1]], means->units[order[i]]) != 0;
+        units[order[i]] = c->unit_count - 1;
+    }
+    c->units = units;
+    return true;
+}
+
 /* Leaves `a` the metrics that the chip of `b` has as well, and gives them to `b`. */
 static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, struct cw_arena *arena,
                                     struct cw_error *err)
@@ -412,6 +458,8 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
     if (status == CW_OK)
         status = cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err);
     c->classes = classes;
+    if (status == CW_OK && !number_units(c, arena))
+        status = cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err);
     if (status == CW_OK)

@@ -49,6 +49,8 @@ struct cw_comparison {
     struct cw_side a, b;
     uint32_t difference_count, match_count;
     const enum cw_metric_class *classes; /* of each metric */
+    const uint32_t *units;               /* of each metric: a number for its unit, below unit_count */
+    uint32_t unit_count;
     const struct cw_difference *differences;
     const struct cw_match *matches;
 };
@@ -72,6 +74,15 @@ struct cw_change {
  * knows, any change of an exact count (cw_metric_classes) and 2 % of other values. */
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric);
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match);
+
+/* What values of a match are weighed by: greatest[unit], the greatest size that a metric of this unit has in it, on
+ * either side. */
+void cw_compare_greatest(const struct cw_comparison *c, const struct cw_match *match, double *greatest);
+/* How much of that a change is. What is less than CW_DUST is not worth telling: a stall of a millionth of a warp, or
+ * 256 bytes where others are millions. That is not so of exact counts. */
+double cw_compare_weight(const struct cw_comparison *c, uint32_t metric, const struct cw_change *change,
+                         const double *greatest);
+#define CW_DUST 0.01
 
 /* |a - b| over the greater of both sizes: 0 for equal values, 2 at most. NaN of what is no number; 1 of an infinite
  * value and another. */

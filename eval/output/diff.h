@@ -12,7 +12,9 @@ struct cw_diff_output {
 
 /* `output` is a struct cw_diff_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */
 
-/* For people: what captures differ in, then time, then the kernels that changed with the metrics that did. */
+/* For people: how many kernels changed, what captures differ in, time, then the kernels that changed with the metrics
+ * that did: those whose time changed, those whose exact counts did, others. Of metrics exact counts stand first, then
+ * what weighs most (cw_compare_weight); dust is left out. */
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err);
 /* All of it, as data/schemas/diff.schema.json has it. */
 enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error *err);

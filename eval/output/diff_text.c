@@ -6,7 +6,6 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
-#include "eval/better.h"
 #include "eval/output/diff.h"
 #include "eval/output/terminal.h"
 
@@ -14,9 +13,8 @@ enum {
     WIDTH = 100,
     METRICS_SHOWN = 6,
     VALUE_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE + 1,
-    LEFT_WIDTH = 56,  /* of a kernel's line, before its name */
-    METRIC_REST = 53, /* of a metric's line, beside its name */
-    KNOWN_FIRST = 4   /* more than any change: it is known which way is better */
+    LEFT_WIDTH = 56, /* of a kernel's line, before its name */
+    METRIC_REST = 53 /* of a metric's line, beside its name */
 };
 
 struct writing {
@@ -101,35 +99,54 @@ static void put_time(const struct writing *w)
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
-/* A match and the metrics that changed, of which the greatest stand first. */
+/* What changed most of a kernel: time, or which kernels there are; counts of what the program asks for; other values.
+ */
+enum what { CHANGED_TIME, CHANGED_COUNTS, CHANGED_VALUES, CHANGED_NOTHING };
+
+/* A match and the metrics that changed: counts first, then those that weigh most. */
 struct changes {
     uint32_t *metrics, count;
-    double *sizes; /* [metric] */
+    double *weights;  /* [metric] */
+    double *greatest; /* [unit] */
     bool time, launches;
+    enum what what;
 };
 
-static int largest_first(const void *a, const void *b, void *sizes)
+/* Heavier than any change: exact counts. */
+static const double exact_weight = 4;
+
+static int heaviest_first(const void *a, const void *b, void *weights)
 {
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const double *size = sizes;
-    return size[i] != size[k] ? (size[i] < size[k]) - (size[i] > size[k]) : (i > k) - (i < k);
+    const double *weight = weights;
+    return weight[i] != weight[k] ? (weight[i] < weight[k]) - (weight[i] > weight[k]) : (i > k) - (i < k);
 }
 
-static bool find_changes(const struct cw_comparison *c, const struct cw_match *m, struct changes *changes)
+static void find_changes(const struct cw_comparison *c, const struct cw_match *m, struct changes *changes)
 {
     changes->count = 0;
+    changes->what = CHANGED_TIME;
     if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP)
-        return true;
+        return;
+    bool exact = false;
     changes->time = cw_compare_time(c, m).changed;
     changes->launches = c->a.groups.items[m->a].count != c->b.groups.items[m->b].count;
+    cw_compare_greatest(c, m, changes->greatest);
     for (uint32_t i = 0; i < c->a.means.metric_count; i++) {
         const struct cw_change change = cw_compare_metric(c, m, i);
-        changes->sizes[i] = change.relative + (cw_metric_better(c->a.means.names[i]) ? KNOWN_FIRST : 0);
-        if (change.changed)
-            changes->metrics[changes->count++] = i;
+        const bool is_count = c->classes[i] == CW_CLASS_EXACT;
+        const double weight = cw_compare_weight(c, i, &change, changes->greatest);
+        changes->weights[i] = is_count ? exact_weight + change.relative : fmin(weight, exact_weight);
+        if (!change.changed || (!is_count && weight < CW_DUST))
+            continue;
+        changes->metrics[changes->count++] = i;
+        exact = exact || is_count;
     }
-    qsort_r(changes->metrics, changes->count, sizeof *changes->metrics, largest_first, changes->sizes);
-    return changes->time || changes->launches || changes->count || m->reshaped;
+    qsort_r(changes->metrics, changes->count, sizeof *changes->metrics, heaviest_first, changes->weights);
+    changes->what = changes->time || changes->launches || m->reshaped ? CHANGED_TIME
+                    : exact                                           ? CHANGED_COUNTS
+                    : changes->count                                  ? CHANGED_VALUES
+                                                                      : CHANGED_NOTHING;
 }
 
 static void put_shape(const struct cw_range *r, char *text, size_t size)
@@ -200,51 +217,129 @@ static void put_kernel(const struct writing *w, const struct cw_match *m, const 
         cw_text_print(w->out, "      %" PRIu32 " more metrics changed\n", changes->count - shown);
 }
 
-static void put_kernels(const struct writing *w, size_t top, struct changes *changes)
+/* ---- all of them ------------------------------------------------------------------------------------------------ */
+
+/* Matches in the order in which they are told, and how many of each kind there are. */
+struct all {
+    uint32_t *order, count[CHANGED_NOTHING + 1], slower, faster, others; /* others: added, gone, launched otherwise */
+    double lost, won, a, b;                                              /* ns; a and b: of what did not change */
+    bool spread;                                                         /* some kernel has several launches */
+};
+
+static void add_time(struct all *all, const struct cw_comparison *c, const struct cw_match *m, const struct changes *of)
 {
-    const struct cw_comparison *c = w->c;
-    size_t shown = 0, more = 0;
-    uint32_t same = 0;
-    double a = 0, b = 0, rest = 0;
-    char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
+    if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || of->launches || m->reshaped) {
+        all->others++;
+    } else if (of->time) {
+        *(m->change > 0 ? &all->slower : &all->faster) += 1;
+        *(m->change > 0 ? &all->lost : &all->won) += m->change;
+    } else if (of->what == CHANGED_NOTHING) {
+        all->a += c->a.groups.items[m->a].timed ? c->a.groups.items[m->a].total : 0;
+        all->b += c->b.groups.items[m->b].timed ? c->b.groups.items[m->b].total : 0;
+    }
+}
+
+/* Those whose time changed, those whose counts did, others; each by the change of time, as they stand. */
+static void sort_matches(struct all *all, const struct cw_comparison *c, struct changes *changes, uint8_t *whats)
+{
+    uint32_t next[CHANGED_NOTHING + 1] = {0};
     for (uint32_t i = 0; i < c->match_count; i++) {
         const struct cw_match *m = &c->matches[i];
-        if (!find_changes(c, m, changes)) {
-            same++;
-            a += c->a.groups.items[m->a].timed ? c->a.groups.items[m->a].total : 0;
-            b += c->b.groups.items[m->b].timed ? c->b.groups.items[m->b].total : 0;
-        } else if (shown == top) {
-            more++;
-            rest += isnan(m->change) ? 0 : m->change;
-        } else {
-            if (!shown++)
-                fputs("     change        %           A           B  launches  by change of time\n", w->out);
-            put_kernel(w, m, changes);
-        }
+        find_changes(c, m, changes);
+        whats[i] = (uint8_t)changes->what;
+        all->count[changes->what]++;
+        add_time(all, c, m, changes);
+        all->spread = all->spread || m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || c->a.groups.items[m->a].count > 1 ||
+                      c->b.groups.items[m->b].count > 1;
     }
-    if (more)
-        cw_text_print(w->out, "%11s  %zu more changed; --top N shows more\n", time_text(rest, true, x), more);
+    for (int what = 1; what <= CHANGED_NOTHING; what++)
+        next[what] = next[what - 1] + all->count[what - 1];
+    for (uint32_t i = 0; i < c->match_count; i++)
+        all->order[next[whats[i]]++] = i;
+}
+
+/* ", 3 kernels slower (+1.234 us)" */
+static void put_count(FILE *out, bool *first, uint32_t count, const char *what, double ns)
+{
+    char time[VALUE_SIZE];
+    if (!count)
+        return;
+    cw_text_print(out, "%s%" PRIu32 " %s", *first ? "" : ", ", count, what);
+    if (ns != 0)
+        cw_text_print(out, " (%s)", time_text(ns, true, time));
+    *first = false;
+}
+
+static void put_verdict(const struct writing *w, const struct all *all)
+{
+    bool first = true;
+    if (all->count[CHANGED_NOTHING] == w->c->match_count) {
+        fputs(all->spread ? "nothing changed beyond what launches differ by\n"
+                          : "nothing changed: no exact count, and nothing else by more than 2 %\n",
+              w->out);
+    } else {
+        fputs("changed kernels: ", w->out);
+        put_count(w->out, &first, all->slower, "slower", all->lost);
+        put_count(w->out, &first, all->faster, "faster", all->won);
+        put_count(w->out, &first, all->others, "added, gone or launched otherwise", 0);
+        put_count(w->out, &first, all->count[CHANGED_COUNTS], "in counts", 0);
+        put_count(w->out, &first, all->count[CHANGED_VALUES], "in measured values", 0);
+        fputs("\n", w->out);
+    }
+    if (!all->spread && w->c->match_count)
+        fputs("Each kernel has one launch a side, so nobody knows how far launches differ by chance: give several\n"
+              "captures a side, A.cwd... -- B.cwd..., or have it learned: metric-eval gate --learn\n",
+              w->out);
+}
+
+static void put_kernels(const struct writing *w, size_t top, const struct all *all, struct changes *changes)
+{
+    const struct cw_comparison *c = w->c;
+    const uint32_t same = all->count[CHANGED_NOTHING], changed = c->match_count - same;
+    const uint32_t shown = changed < top ? changed : (uint32_t)top;
+    double rest = 0;
+    char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
+    if (shown)
+        fputs("     change        %           A           B  launches  by change of time, then of counts\n", w->out);
+    for (uint32_t i = 0; i < shown; i++) {
+        find_changes(c, &c->matches[all->order[i]], changes);
+        put_kernel(w, &c->matches[all->order[i]], changes);
+    }
+    for (uint32_t i = shown; i < changed; i++)
+        rest += isnan(c->matches[all->order[i]].change) ? 0 : c->matches[all->order[i]].change;
+    if (shown < changed)
+        cw_text_print(w->out, "%11s  %" PRIu32 " more changed; --top N shows more\n", time_text(rest, true, x),
+                      changed - shown);
     if (same)
-        cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(a, false, x),
-                      time_text(b, false, y), percent_text(a, b, percent));
+        cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(all->a, false, x),
+                      time_text(all->b, false, y), percent_text(all->a, all->b, percent));
 }
 
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_diff_output *o = output;
-    const uint32_t metrics = o->of->a.means.metric_count;
+    const uint32_t metrics = o->of->a.means.metric_count, matches = o->of->match_count;
     const struct writing w = {o->of, out, o->width < WIDTH ? WIDTH : o->width};
-    struct changes changes = {.metrics = calloc(metrics + (size_t)1, sizeof *changes.metrics),
-                              .sizes = calloc(metrics + (size_t)1, sizeof *changes.sizes)};
-    const bool good = changes.metrics && changes.sizes;
+    struct cw_arena *arena = cw_arena_create();
+    struct changes changes = {0};
+    struct all all = {0};
+    uint8_t *whats = arena ? cw_arena_alloc(arena, matches, sizeof *whats) : NULL;
+    if (arena) {
+        changes.metrics = cw_arena_alloc(arena, metrics, sizeof *changes.metrics);
+        changes.weights = cw_arena_alloc(arena, metrics, sizeof *changes.weights);
+        changes.greatest = cw_arena_alloc(arena, o->of->unit_count, sizeof *changes.greatest);
+        all.order = cw_arena_alloc(arena, matches, sizeof *all.order);
+    }
+    const bool good = whats && changes.metrics && changes.weights && changes.greatest && all.order;
     if (good) {
+        sort_matches(&all, o->of, &changes, whats);
         put_side(&w, "A", o->of->a_source, &o->of->a);
         put_side(&w, "B", o->of->b_source, &o->of->b);
+        put_verdict(&w, &all);
         put_differences(&w);
         put_time(&w);
-        put_kernels(&w, o->top, &changes);
+        put_kernels(&w, o->top, &all, &changes);
     }
-    free(changes.metrics);
-    free(changes.sizes);
+    cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);
 }

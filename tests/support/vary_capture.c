@@ -3,8 +3,7 @@
  * pool, or every second of them: HALF is 0, 1, or `all`; `same`: these launches, none drawn. Halves of fewer than 8
  * say little of one another: then all are the pool. As many as are in the
  * pool, divided by the number of captures, are drawn, the same one perhaps several times. Then the counter COUNTER (""
- * none) of the KERNEL-th kernel is multiplied by FACTOR, and the kernel's name and shape are printed; exit 3 where there is
- * no such counter above 0. */
+ * none) of the KERNEL-th kernel is multiplied by FACTOR; exit 3 where there is no such counter above 0. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,10 +178,6 @@ int main(int argc, char **argv)
         for (end = i; end < launch_count && by_kernel(&launches[i], &launches[end]) == 0;)
             end++;
         const bool same = strcmp(half, "same") == 0;
-        const struct cw_range *r = range_of(&launches[i]);
-        if (*counter && kernel == chosen)
-            printf("%s %u,%u,%u %u,%u,%u\n", r->kernel, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
-                   r->block[2]);
         const size_t first_drawn = i + (same ? 0 : set_first_apart(i, end));
         const size_t step = same || strcmp(half, "all") == 0 || end - first_drawn < 2 * LEAST_HALF ? 1 : 2;
         const size_t start = first_drawn + (step == 2 ? strtoull(half, NULL, 10) & 1 : 0);

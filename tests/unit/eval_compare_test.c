@@ -115,6 +115,35 @@ Test(eval_compare, single_launches)
     cr_expect(cw_compare_time(&c, c.matches).changed);
 }
 
+Test(eval_compare, dust_is_little_of_what_its_unit_has)
+{
+    double greatest[4];
+    set_value(INST, 0, 1000), set_value(INST, 1, 1000), set_value(INST, 2, 1000);
+    copy();
+    scale(INST, 0, 1.006), scale(INST, 1, 1.006), scale(INST, 2, 1.006);
+    compare(CW_BY_KERNEL);
+    cr_assert(c.unit_count >= 1 && c.unit_count <= 2);
+    cw_compare_greatest(&c, c.matches, greatest);
+    struct cw_change change = cw_compare_metric(&c, c.matches, 0);
+    const double weight = cw_compare_weight(&c, 0, &change, greatest);
+    cr_expect(change.changed && weight < CW_DUST && weight > CW_DUST / 2, "%g", weight);
+    greatest[c.units[0]] = 100;
+    cr_expect(cw_compare_weight(&c, 0, &change, greatest) > CW_DUST);
+}
+
+Test(eval_compare, raw_counters_that_a_name_stood_for)
+{
+    static struct cw_meaning old[] = {{"sm__b", 7, 1}, {"sm__a", 5, 1}}, new[] = {{"sm__a", 5, 2}, {"sm__b", 8, 1}};
+    copy();
+    data.schema.meanings = old, other.schema.meanings = new;
+    data.schema.meaning_count = other.schema.meaning_count = 2;
+    compare(CW_BY_KERNEL);
+    data.schema.meaning_count = 0;
+    cr_assert(c.difference_count == 1, "another formula is no difference: %u", c.difference_count);
+    cr_expect_str_eq(c.differences[0].a, "1: sm__b");
+    cr_expect(c.differences[0].other);
+}
+
 Test(eval_compare, what_captures_are_of)
 {
     static struct cw_pair old[] = {{"name", "GPU A"}, {"driver", "1"}, {"pci", "0"}};

@@ -205,6 +205,19 @@ Test(eval_gate, verdicts)
     cr_expect(judge(timed, INST, 2, 2) == CW_WORSE);
 }
 
+Test(eval_gate, the_mean_of_several_runs_has_less_noise)
+{
+    cr_expect(judge("schema: 1\nchip: TINY\nmetrics: {sm__inst.sum: {better: less, noise: 0.1}}\n", INST, 2, 1) ==
+              CW_SAME);
+    const double a = comparison.a.groups.count ? comparison.a.means.values[comparison.matches[0].a] : 0;
+    comparison.b.means.values[comparison.matches[0].b] = a * 1.08;
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
+    cr_expect(judgement.verdict == CW_SAME);
+    comparison.a.runs = comparison.b.runs = 4;
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
+    cr_expect(judgement.verdict == CW_WORSE, "8 %% of two means, of which 5 %% is allowed");
+}
+
 Test(eval_gate, infinity_is_beyond_all_noise)
 {
     cr_expect(judge(noisy, INST, 2, INFINITY) == CW_BETTER && judgement.finding_count == 1);

@@ -1,6 +1,5 @@
 # What changed between two captures: what they are of, time, kernels, metrics beyond their spread.
-C=$SOURCE/data/captures
-vary() { "$BIN/../tests/vary_capture" "$@" >kernel.txt; }
+C=$SOURCE/data/captures vary=$BIN/../tests/vary_capture
 cd "$C" || exit
 echo "== the same"
 metric-eval diff gpus.cwd gpus.cwd
@@ -8,8 +7,8 @@ echo "== one device and another"
 metric-eval diff h200_stream.cwd stream.cwd --top 1 -m smsp__inst_executed.sum,dram__bytes_read.sum
 cd "$OLDPWD" || exit
 echo "== one count of one kernel, and launches that differ from one another"
-vary a.cwd 1 same '' 1 0 "$C/gpus.cwd"
-vary b.cwd 1 same sm__inst_executed 1.01 0 a.cwd
+$vary a.cwd 1 same '' 1 0 "$C/gpus.cwd"
+$vary b.cwd 1 same sm__inst_executed 1.01 0 a.cwd
 metric-eval diff a.cwd b.cwd --all | sed 's/[^ ]*\.cwd/FILE/' | cut -c1-60
 echo "== added and gone, by NVTX path"
 metric-eval diff "$C/nvtx_runs.cwd" "$C/nvtx_levels.cwd" --by nvtx -m gpu__time_duration.sum | sed 1,2d

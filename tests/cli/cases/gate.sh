@@ -1,9 +1,8 @@
 # Whether a run is worse than another, by rules that were learned from runs of which nothing changed.
-C=$SOURCE/data/captures
-vary() { "$BIN/../tests/vary_capture" "$@" >kernel.txt; }
-for i in $(seq 10 21); do vary learn$i.cwd $i 0 '' 1 0 "$C/gpus.cwd"; done
-vary a.cwd 6 1 '' 1 0 "$C/gpus.cwd"
-vary b.cwd 7 1 '' 1 0 "$C/gpus.cwd"
+C=$SOURCE/data/captures vary=$BIN/../tests/vary_capture
+for i in $(seq 10 21); do $vary learn$i.cwd $i 0 '' 1 0 "$C/gpus.cwd"; done
+$vary a.cwd 6 1 '' 1 0 "$C/gpus.cwd"
+$vary b.cwd 7 1 '' 1 0 "$C/gpus.cwd"
 list=sm__inst_executed.sum,lts__t_sector_hit_rate.pct,lts__t_sectors_lookup_hit.sum,gpu__time_duration.sum
 metric-eval gate --learn learn*.cwd -o gate.yaml -m $list
 grep -vE '^#|kernel|floor|noise: 0[.]' gate.yaml
@@ -12,20 +11,20 @@ judge() { # NAME A B [RULES]
     echo "$1: exit $?, $(head -1 out.txt | cut -d: -f1)"
 }
 judge "nothing changed" a.cwd b.cwd; cat out.txt
-vary more.cwd 1 same sm__inst_executed 1.01 1 b.cwd
+$vary more.cwd 1 same sm__inst_executed 1.01 1 b.cwd
 judge "more instructions" a.cwd more.cwd; grep -A1 '    worse' out.txt
 judge "less instructions" more.cwd b.cwd
-vary slow.cwd 1 same gpu__time_duration 8 1 b.cwd
+$vary slow.cwd 1 same gpu__time_duration 8 1 b.cwd
 judge "slower" a.cwd slow.cwd
 judge "faster" slow.cwd a.cwd
-vary unknown.cwd 1 same lts__t_sectors_lookup_hit 3 1 b.cwd
+$vary unknown.cwd 1 same lts__t_sectors_lookup_hit 3 1 b.cwd
 judge "nobody knows" a.cwd unknown.cwd
-vary both.cwd 1 same sm__inst_executed 0.5 1 slow.cwd
+$vary both.cwd 1 same sm__inst_executed 0.5 1 slow.cwd
 judge "slower with less instructions" a.cwd both.cwd
-vary ways.cwd 1 same sm__inst_executed 1.5 1 b.cwd
-vary ways.cwd 1 same gpu__time_duration 0.1 1 ways.cwd
+$vary ways.cwd 1 same sm__inst_executed 1.5 1 b.cwd
+$vary ways.cwd 1 same gpu__time_duration 0.1 1 ways.cwd
 judge "faster with more instructions" a.cwd ways.cwd
-vary facts.cwd 1 same '' 1 0 "$C/facts.cwd"
+$vary facts.cwd 1 same '' 1 0 "$C/facts.cwd"
 metric-eval gate --learn "$C/facts.cwd" "$C/facts.cwd" "$C/facts.cwd" -m launch__registers_per_thread -o facts.yaml
 judge "facts of launches" "$C/facts.cwd" facts.cwd facts.yaml; grep compared out.txt
 echo "== several runs a side"
