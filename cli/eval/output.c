@@ -100,6 +100,9 @@ static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_
                                     enum cw_status (*evaluate)(struct cw_eval_run *r))
 {
     r->groups = &rows->groups;
+    /* those that files were written of may have less room */
+    r->result.values = NULL;
+    r->result.statuses = NULL;
     enum cw_status status = evaluate(r);
     r->groups = NULL;
     return status == CW_OK ? cw_result_select(&r->result, rows->rows, rows->count, r->err) : status;
