@@ -7,8 +7,8 @@
 
 #include "report/put.h"
 
-/* What a page holds at most: NVTX ranges, the longest first, kernels in all of them, and values of attributes. */
-enum { MOST_PATHS = 1000, MOST_PARTS = 20000, MOST_TOLD = 16 };
+/* What a page holds at most: NVTX ranges, the longest first, kernels in all of them, and values of an attribute. */
+enum { MOST_PATHS = 1000, MOST_PARTS = 20000, MOST_VALUES = 8 };
 
 /* ---- how they were counted -------------------------------------------------------------------------------------- */
 
@@ -17,15 +17,16 @@ struct told {
     uint32_t ranges;
 };
 
-/* Adds one range to those of the same key and value; of more than the page holds the last stands for all others. */
+/* Adds one range to those of the same key and value; what has too many values has "various" for the others. */
 static size_t tell(struct told *list, size_t count, const char *key, const char *value)
 {
-    size_t i = 0;
-    while (i < count && (strcmp(list[i].key, key) != 0 || strcmp(list[i].value, value) != 0))
-        i++;
-    if (i == MOST_TOLD)
-        i = MOST_TOLD - 1;
-    else if (i == count)
+    static const char others[] = "various";
+    size_t i = 0, values = 0;
+    for (; i < count && (strcmp(list[i].key, key) != 0 || strcmp(list[i].value, value) != 0); i++)
+        values += strcmp(list[i].key, key) == 0;
+    if (i == count && values >= MOST_VALUES && strcmp(value, others) != 0)
+        return tell(list, count, key, others);
+    if (i == count)
         list[count++] = (struct told){key, value, 0};
     list[i].ranges++;
     return count;
@@ -34,7 +35,7 @@ static size_t tell(struct told *list, size_t count, const char *key, const char 
 static void put_told(FILE *out, const struct cw_report_capture *c)
 {
     static const char *const keys[] = {"once", "scope", "graphs", "runs"}; /* docs/formats.md */
-    struct told list[MOST_TOLD];
+    struct told list[sizeof keys / sizeof *keys * (MOST_VALUES + 1)];
     size_t count = 0;
     uint32_t unwanted = 0;
     for (uint32_t i = 0; i < c->data->range_count; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/launches.h"
 #include "report/layout.h"
 #include "report/put.h"
 
@@ -93,4 +94,32 @@ Test(report, mistakes_in_a_layout_are_told_with_their_place)
         cr_assert(layout.tree == NULL);
     }
     cw_arena_destroy(arena);
+}
+
+/* However many values one key has. */
+Test(report, attributes_of_launches_stay_those_of_their_key)
+{
+    enum { COUNT = 32 };
+    static struct cw_pair pairs[COUNT][2];
+    static struct cw_range ranges[COUNT];
+    static char values[COUNT][16];
+    static double durations[COUNT];
+    static uint32_t group_of[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(values[i], sizeof values[i], "%d of %d", i, COUNT);
+        pairs[i][0] = (struct cw_pair){"runs", values[i]};
+        pairs[i][1] = (struct cw_pair){"scope", i % 2 ? "device" : "shared device"};
+        ranges[i] = (struct cw_range){.attributes = pairs[i], .attribute_count = 2};
+    }
+    const struct cw_counter_data data = {.ranges = ranges, .range_count = COUNT};
+    const struct cw_report_capture capture = {.data = &data};
+    const struct cw_report of = {.ranges = &capture};
+    const struct cw_report_kernels kernels = {.report = &of, .groups.durations = durations, .group_of = group_of};
+    FILE *out = begin();
+    cr_assert(cw_report_launches_put(out, &kernels, &err) == CW_OK);
+    fclose(out);
+    cr_expect(strstr(text, "{\"key\":\"scope\",\"value\":\"device\",\"ranges\":16}"), "%s", text);
+    cr_expect(strstr(text, "{\"key\":\"runs\",\"value\":\"3 of 32\",\"ranges\":1}"), "%s", text);
+    cr_expect(strstr(text, "{\"key\":\"runs\",\"value\":\"various\",\"ranges\":24}"), "%s", text);
+    free(text);
 }
