@@ -53,7 +53,7 @@ function lacks(c) {
     const [one, many, how] = dropped.split("|");
     list.push(`${count(c.dropped)} ${c.dropped === 1 ? one : many} ${was(c.dropped)} ${how}`);
   }
-  if (c.pm && c.pm.launches_dropped) list.push(`${count(c.pm.launches_dropped)} launches ${was(c.pm.launches_dropped)} not recorded`);
+  if (c.pm && c.pm.launches_dropped) list.push(`${count(c.pm.launches_dropped)} ${c.pm.launches_dropped === 1 ? "launch" : "launches"} ${was(c.pm.launches_dropped)} not recorded`);
   const said = new Set(c.devices.flatMap(({attributes: a}) => [a.simulated === "yes" && "it is of a simulated GPU, its numbers are made up",
     a.kernels_not_counted && `kernels were not counted: ${a.kernels_not_counted}`, a.counted_until && `it was counted only until ${a.counted_until}`,
     a.sampled_ranges && `it has samples only of user ranges whose names match ${a.sampled_ranges}`].filter(Boolean)));
