@@ -71,10 +71,11 @@ static void check_lack(const struct check *c, const char *what, const char *name
                        unsigned line, unsigned column)
 {
     char message[600];
+    if (!lacks)
+        return;
     snprintf(message, sizeof message, "found the %s %.300s, which cannot be checked on %s: it lacks %.200s", what, name,
-             c->chip->name, lacks ? lacks : "");
-    if (lacks)
-        tell(c, CW_LINT_WARNING, "rule-lacks", path, line, column, message);
+             c->chip->name, lacks);
+    tell(c, CW_LINT_WARNING, "rule-lacks", path, line, column, message);
 }
 
 static enum cw_status check(struct check *c)
