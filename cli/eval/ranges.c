@@ -242,7 +242,7 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
     enum { LISTED = 5, SHOWN = 48 };
     const struct cw_counter_data *data = &r->capture->data;
     const bool asked = r->o->ranges.ranges || r->o->ranges.kernels;
-    const char *names[LISTED] = {data->ranges[first].name};
+    const char *names[LISTED + 1] = {data->ranges[first].name};
     uint32_t kept = 0, listed = 1;
     char list[LISTED * (SHOWN * 4 + 16)], shown[CW_SHORT_SIZE];
     size_t used = (size_t)snprintf(list, sizeof list, "#%" PRIu32 " %s", first, cw_shorten(*names, SHOWN, shown));
@@ -253,8 +253,7 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
             known = strcmp(names[k], data->ranges[i].name) == 0;
         if (known || listed > LISTED)
             continue;
-        if (listed < LISTED)
-            names[listed] = data->ranges[i].name;
+        names[listed] = data->ranges[i].name;
         used += (size_t)snprintf(list + used, sizeof list - used, listed < LISTED ? ", #%" PRIu32 " %s" : ", ...", i,
                                  cw_shorten(data->ranges[i].name, SHOWN, shown));
         listed++;

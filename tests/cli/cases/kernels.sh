@@ -75,6 +75,7 @@ fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel p
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum 2>&1 | head -n 2
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel with_
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --range 3-4
+fail metric-eval explain "$captures/transformer.cwd" gpu__time_duration.sum --kernel .
 echo == filters and order
 metric-eval "$run" --filter 'dram__bytes.sum > 4e8' --filter 'share < 0.03' --sort dram__bytes.sum -m dram__bytes.sum
 metric-eval "$run" --sort total:asc --top 2 --quiet -m dram__bytes.sum
