@@ -31,6 +31,27 @@ enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted
     return status == CW_OK && with_spread ? cw_result_make(&side->each, options, arena, err) : status;
 }
 
+/* False when out of memory. */
+static bool take_mean_run(struct cw_side *side, uint32_t runs, struct cw_arena *arena)
+{
+    struct cw_groups *groups = &side->groups;
+    struct cw_group *items = cw_arena_alloc(arena, groups->count, sizeof *items);
+    side->runs = runs;
+    for (uint32_t i = 0; items && i < groups->count; i++) {
+        items[i] = groups->items[i];
+        items[i].total /= runs;
+    }
+    groups->items = items;
+    groups->total /= runs;
+    groups->whole /= runs;
+    return items;
+}
+
+double cw_side_launches(const struct cw_side *side, uint32_t group)
+{
+    return (double)side->groups.items[group].count / side->runs;
+}
+
 const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena)
 {
     const struct cw_range *range = &groups->data.ranges[group];
@@ -444,8 +465,8 @@ static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, st
 }
 
 enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
-                          enum cw_group_by by, bool with_spread, const struct cw_eval_options *options,
-                          struct cw_arena *arena, struct cw_error *err)
+                          const uint32_t runs[2], enum cw_group_by by, bool with_spread,
+                          const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_result x = *a, y = *b;
     enum cw_metric_class *classes = NULL;
@@ -455,6 +476,9 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
         status = cw_side_make(&c->a, &x, by, with_spread, options, arena, err);
     if (status == CW_OK)
         status = cw_side_make(&c->b, &y, by, with_spread, options, arena, err);
+    if (status == CW_OK &&
+        !(take_mean_run(&c->a, runs ? runs[0] : 1, arena) && take_mean_run(&c->b, runs ? runs[1] : 1, arena)))
+        status = cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err);
     c->classes = classes;

@@ -10,7 +10,7 @@
 struct cw_side {
     struct cw_groups groups;
     struct cw_result means; /* a row for each group: the metrics of its mean range */
-    uint32_t runs;          /* captures that it was joined from, of which it is the mean; 0: one */
+    uint32_t runs;          /* captures that it was joined from: total times are those of a mean run, counts of all */
     struct cw_result each;  /* a row for each range, where the spread is asked for; else without metrics */
 };
 
@@ -40,6 +40,9 @@ struct cw_match {
 enum cw_status cw_compare_groups(const struct cw_match **matches, uint32_t *count, const struct cw_groups *a,
                                  const struct cw_groups *b, struct cw_arena *arena, struct cw_error *err);
 
+/* Of a mean run. */
+double cw_side_launches(const struct cw_side *side, uint32_t group);
+
 /* One line for people, escaped: "gemm(float*) (128, 1, 1)x(256, 1, 1)". NULL when out of memory. */
 const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena);
 
@@ -55,10 +58,10 @@ struct cw_comparison {
     const struct cw_match *matches;
 };
 /* `a` was selected (cw_lib_select); `b` has a capture and a chip (cw_lib_begin). Compared are the metrics of `a` that
- * both chips have. All lives in `arena`. */
+ * both chips have. `runs`: of each side; NULL: one. All lives in `arena`. */
 enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
-                          enum cw_group_by by, bool with_spread, const struct cw_eval_options *options,
-                          struct cw_arena *arena, struct cw_error *err);
+                          const uint32_t runs[2], enum cw_group_by by, bool with_spread,
+                          const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* How a value of the mean launch changed. */
 struct cw_change {

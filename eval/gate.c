@@ -81,11 +81,6 @@ static bool divides_by_zero(const struct cw_result *means, uint32_t row, uint32_
     return means->statuses[(size_t)row * means->row_count + group] == CW_VALUE_ZERO_DENOMINATOR;
 }
 
-static double runs_of(const struct cw_side *side)
-{
-    return side->runs ? side->runs : 1;
-}
-
 /* Returns whether a value that is missing was collected, but divides by zero: nothing is to be said of it. */
 static bool find_values(const struct judging *j, const struct cw_match *m, uint32_t metric, double *a, double *b)
 {
@@ -95,7 +90,7 @@ static bool find_values(const struct judging *j, const struct cw_match *m, uint3
     const uint32_t row = j->rows[metric];
     *a = *b = NAN;
     if (strcmp(name, cw_gate_launches) == 0)
-        *a = (double)g->count / runs_of(x), *b = (double)h->count / runs_of(y);
+        *a = cw_side_launches(x, m->a), *b = cw_side_launches(y, m->b);
     else if (strcmp(name, cw_gate_time) == 0)
         *a = g->timed ? g->mean : NAN, *b = h->timed ? h->mean : NAN;
     else if (row != NO_ROW) {
@@ -119,7 +114,7 @@ static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_g
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
     struct cw_gate_kernel limit = own ? *own : (struct cw_gate_kernel){label, metric->noise, metric->floor};
-    limit.noise *= sqrt((1 / runs_of(&j->c->a) + 1 / runs_of(&j->c->b)) / 2);
+    limit.noise *= sqrt((1.0 / j->c->a.runs + 1.0 / j->c->b.runs) / 2);
     return limit;
 }
 

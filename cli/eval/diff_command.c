@@ -43,9 +43,10 @@ static const struct cw_option option_list[] = {
 static enum cw_status compare(const struct diff_options *o, struct cw_eval_run *a, struct cw_eval_run *b,
                               struct cw_arena *arena, struct cw_error *err)
 {
+    const uint32_t runs[2] = {(uint32_t)o->sides.a_count, (uint32_t)o->sides.b_count};
+    const enum cw_group_by by = o->by_nvtx ? CW_BY_NVTX : CW_BY_KERNEL;
     struct cw_comparison c;
-    enum cw_status status =
-        cw_compare(&c, &a->result, &b->result, o->by_nvtx ? CW_BY_NVTX : CW_BY_KERNEL, true, &o->eval.eval, arena, err);
+    enum cw_status status = cw_compare(&c, &a->result, &b->result, runs, by, true, &o->eval.eval, arena, err);
     if (status != CW_OK)
         return status;
     const char *columns = getenv("COLUMNS");

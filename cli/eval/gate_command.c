@@ -136,7 +136,8 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, const struct c
     enum cw_status status =
         arena ? cw_eval_open(&other, &request, &l->o->sides.a[run], 1, arena, l->err) : cw_error_nomem(l->err);
     if (status == CW_OK)
-        status = cw_compare(&c, &first->result, &other.result, CW_BY_KERNEL, false, &l->o->eval.eval, arena, l->err);
+        status = cw_compare(&c, &first->result, &other.result, NULL, CW_BY_KERNEL, false, &l->o->eval.eval, arena,
+                            l->err);
     if (status == CW_OK && !run)
         status = make_room(l, &c);
     if (status == CW_OK)
@@ -253,6 +254,7 @@ static enum cw_status judge(const struct gate_options *o, const struct cw_gate_r
 {
     struct cw_eval_request requests[2] = {o->eval, o->eval};
     struct cw_eval_run a = {0}, b = {0};
+    const uint32_t runs[2] = {(uint32_t)o->sides.a_count, (uint32_t)o->sides.b_count};
     struct cw_comparison c;
     struct cw_judgement judgement;
     enum cw_status status = cw_eval_open(&a, &requests[0], o->sides.a, o->sides.a_count, arena, err);
@@ -261,9 +263,7 @@ static enum cw_status judge(const struct gate_options *o, const struct cw_gate_r
     if (status == CW_OK)
         status = select_metrics(&a, rules);
     if (status == CW_OK)
-        status = cw_compare(&c, &a.result, &b.result, CW_BY_KERNEL, false, &o->eval.eval, arena, err);
-    c.a.runs = (uint32_t)o->sides.a_count;
-    c.b.runs = (uint32_t)o->sides.b_count;
+        status = cw_compare(&c, &a.result, &b.result, runs, CW_BY_KERNEL, false, &o->eval.eval, arena, err);
     if (status == CW_OK)
         status = cw_gate_judge(&judgement, rules, &c, arena, err);
     if (status == CW_OK)

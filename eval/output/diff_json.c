@@ -23,6 +23,7 @@ static enum cw_status put_side(FILE *out, const char *name, const char *source, 
 {
     cw_text_print(out, "\"%s\": {\"capture\": ", name);
     enum cw_status status = cw_json_print(cw_capture_manifest(side->each.data, source), JSON_COMPACT, out, err);
+    cw_text_print(out, ", \"runs\": %" PRIu32, side->runs);
     put_number(out, ", \"time_ns\": ", side->groups.total);
     fputs("},\n ", out);
     return status;
@@ -37,18 +38,20 @@ static void put_change(FILE *out, const struct cw_change *c)
     cw_text_print(out, ", \"changed\": %s", c->changed ? "true" : "false");
 }
 
-static void put_group(FILE *out, const char *name, const struct cw_groups *g, uint32_t group)
+static void put_group(FILE *out, const char *name, const struct cw_side *side, uint32_t group)
 {
     cw_text_print(out, ",\n   \"%s\": ", name);
     if (group == CW_NO_GROUP) {
         fputs("null", out);
         return;
     }
+    const struct cw_groups *g = &side->groups;
     const struct cw_range *r = &g->data.ranges[group];
+    put_number(out, "{\"launches\": ", cw_side_launches(side, group));
     cw_text_print(out,
-                  "{\"launches\": %" PRIu32 ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32
+                  ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32
                   ", %" PRIu32 ", %" PRIu32 "]",
-                  g->items[group].count, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
+                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
     put_number(out, ", \"time_ns\": ", g->items[group].total);
     putc('}', out);
 }
@@ -65,8 +68,8 @@ static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_
                   : m->reshaped         ? "name"
                                         : "shape");
     put_number(out, ", \"time_change_ns\": ", m->change);
-    put_group(out, "a", &c->a.groups, m->a);
-    put_group(out, "b", &c->b.groups, m->b);
+    put_group(out, "a", &c->a, m->a);
+    put_group(out, "b", &c->b, m->b);
     if (m->a != CW_NO_GROUP && m->b != CW_NO_GROUP) {
         const struct cw_change time = cw_compare_time(c, m);
         fputs(",\n   \"launch_ns\": {", out);

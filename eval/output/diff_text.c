@@ -69,9 +69,10 @@ static void put_side(const struct writing *w, const char *which, const char *sou
     const struct cw_counter_data *d = side->each.data;
     const char *device = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
     char time[VALUE_SIZE];
-    cw_text_print(w->out, "%s  %s: %s%s%" PRIu32 " launches in %" PRIu32 " group%s, %s\n", which, source,
+    cw_text_print(w->out, "%s  %s: %s%s%" PRIu32 " launches in %" PRIu32 " group%s, %s%s\n", which, source,
                   device ? device : "", device ? ", " : "", d->range_count, side->groups.count,
-                  side->groups.count == 1 ? "" : "s", time_text(side->groups.total, false, time));
+                  side->groups.count == 1 ? "" : "s", time_text(side->groups.total, false, time),
+                  side->runs > 1 ? " a run" : "");
 }
 
 static void put_differences(const struct writing *w)
@@ -130,7 +131,7 @@ static void find_changes(const struct cw_comparison *c, const struct cw_match *m
         return;
     bool exact = false;
     changes->time = cw_compare_time(c, m).changed;
-    changes->launches = c->a.groups.items[m->a].count != c->b.groups.items[m->b].count;
+    changes->launches = cw_side_launches(&c->a, m->a) != cw_side_launches(&c->b, m->b);
     cw_compare_greatest(c, m, changes->greatest);
     for (uint32_t i = 0; i < c->a.means.metric_count; i++) {
         const struct cw_change change = cw_compare_metric(c, m, i);
@@ -165,12 +166,12 @@ static void put_match(const struct writing *w, const struct cw_match *m)
     const double after = m->b != CW_NO_GROUP ? b->items[m->b].total : NAN;
     char x[VALUE_SIZE], y[VALUE_SIZE], change[VALUE_SIZE], percent[VALUE_SIZE], name[CW_SHORT_SIZE], launches[48];
     char old[96], new[96];
-    if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP)
-        snprintf(launches, sizeof launches, "%" PRIu32, of->count);
-    else if (a->items[m->a].count == b->items[m->b].count)
-        snprintf(launches, sizeof launches, "%" PRIu32, a->items[m->a].count);
+    const double old_count = m->a != CW_NO_GROUP ? cw_side_launches(&w->c->a, m->a) : 0;
+    const double new_count = m->b != CW_NO_GROUP ? cw_side_launches(&w->c->b, m->b) : 0;
+    if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || old_count == new_count)
+        snprintf(launches, sizeof launches, "%.10g", fmax(old_count, new_count));
     else
-        snprintf(launches, sizeof launches, "%" PRIu32 "->%" PRIu32, a->items[m->a].count, b->items[m->b].count);
+        snprintf(launches, sizeof launches, "%.10g->%.10g", old_count, new_count);
     cw_text_print(w->out, "%11s %8s %11s %11s %9s  ", time_text(m->change, true, change),
                   m->a == CW_NO_GROUP   ? "added"
                   : m->b == CW_NO_GROUP ? "gone"

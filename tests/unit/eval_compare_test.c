@@ -24,7 +24,7 @@ static void copy(void)
         other.rollups[r] = &other_rollups[r][0][0];
 }
 
-static void compare(enum cw_group_by by)
+static void compare_runs(enum cw_group_by by, const uint32_t runs[2])
 {
     static struct cw_metric metrics[2];
     const struct cw_eval_options options = {0};
@@ -33,13 +33,27 @@ static void compare(enum cw_group_by by)
     const struct cw_result a = {.chip = chip, .data = &data, .source = "a", .metrics = metrics, .metric_count = 2};
     struct cw_result b = a;
     b.data = &other;
-    cr_assert(cw_compare(&c, &a, &b, by, true, &options, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_compare(&c, &a, &b, runs, by, true, &options, arena, &err) == CW_OK, "%s", err.message);
+}
+
+static void compare(enum cw_group_by by)
+{
+    compare_runs(by, NULL);
 }
 
 static void scale(int counter, int range, double factor)
 {
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
         other_rollups[r][counter][range] *= factor;
+}
+
+Test(eval_compare, times_are_those_of_a_mean_run)
+{
+    copy();
+    compare_runs(CW_BY_KERNEL, (const uint32_t[2]){2, 1});
+    const double a = c.a.groups.total, b = c.b.groups.total;
+    cr_expect(2 * a == b && c.matches[0].change == b - a && c.a.groups.items[0].total == a);
+    cr_expect(2 * cw_side_launches(&c.a, 0) == cw_side_launches(&c.b, 0));
 }
 
 Test(eval_compare, nothing_changed)

@@ -181,7 +181,7 @@ static enum cw_verdict judge(const char *text, int counter, int range, double fa
     struct cw_result b = a;
     b.data = &other;
     data.complete = other.complete = true;
-    cr_assert(cw_compare(&comparison, &a, &b, CW_BY_KERNEL, false, &options, arena, &err) == CW_OK);
+    cr_assert(cw_compare(&comparison, &a, &b, NULL, CW_BY_KERNEL, false, &options, arena, &err) == CW_OK);
     cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
     return judgement.verdict;
 }

@@ -12,6 +12,9 @@ $vary b.cwd 1 same sm__inst_executed 1.01 0 a.cwd
 metric-eval diff a.cwd b.cwd --all | sed 's/[^ ]*\.cwd/FILE/' | cut -c1-60
 echo "== added and gone, by NVTX path"
 metric-eval diff "$C/nvtx_runs.cwd" "$C/nvtx_levels.cwd" --by nvtx -m gpu__time_duration.sum | sed 1,2d
+echo "== three runs and two"
+(cd "$C" && metric-eval diff runs_[123].cwd -m gpu__time_duration.sum --top 1 -- runs_[45].cwd)
+metric-eval diff -m sm__inst_executed.sum "$C"/gpus.cwd "$C"/gpus.cwd -- "$C"/gpus.cwd | sed '1,2d'
 echo "== JSON"
 for b in stream multi h200_stream; do
     metric-eval diff "$C/h200_stream.cwd" "$C/$b.cwd" --format json >x.json
