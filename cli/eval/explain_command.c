@@ -70,9 +70,10 @@ static enum cw_status explain_range(struct cw_eval_run *r)
         status = cw_lib_select(of, r->capture, r->chip, name, 1, r->arena, r->err);
     if (status != CW_OK) {
         const enum cw_status found = find_value(r, *name, &other);
-        if (found == CW_ERR_USAGE) /* the value of several rules */
+        const bool none = found == CW_ERR_UNSUPPORTED || !((const struct explain *)r->o)->rules;
+        if (found == CW_ERR_USAGE || !none) /* the value of several rules, or rules that cannot be read */
             *r->err = other;
-        status = found == CW_OK || found == CW_ERR_USAGE ? found : status;
+        status = found == CW_OK || found == CW_ERR_USAGE || !none ? found : status;
     }
     if (status == CW_OK)
         status = cw_eval_choose_range(r, &range);

@@ -40,6 +40,9 @@ done <names
 [ "$(grep -vc __ names)" -gt 10 ] || cat names
 metric-eval explain "$SOURCE/data/captures/transformer.cwd" gain
 metric-eval explain "$SOURCE/data/captures/transformer.cwd" no_value
+echo "rules: [" >broken.yaml
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" no_value --rules broken.yaml 2>&1 | cut -c1-30
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" no_value --rules none.yaml
 echo "== short launches"
 metric-eval advise "$SOURCE/data/captures/multi.cwd" --top 1 | grep -A 3 'less than'
 metric-eval advise "$SOURCE/data/captures/torch_steps.cwd" --by colour
