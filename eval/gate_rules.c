@@ -18,11 +18,11 @@ static int by_label(const void *a, const void *b)
 
 static const char unknown[] = "unknown";
 
-/* A number of 0 or more, or unknown (INFINITY); 0 where there is none. */
+/* A number of 0 or more, or of a noise also unknown (INFINITY); 0 where there is none. */
 static double read_limit(struct cw_yaml_reader *in, const struct cw_yaml *mapping, const char *key, bool required)
 {
     const struct cw_yaml *node = cw_yaml_get(in, mapping, key, required);
-    if (node && node->kind == CW_YAML_SCALAR && strcmp(node->text, unknown) == 0)
+    if (node && strcmp(key, "noise") == 0 && node->kind == CW_YAML_SCALAR && strcmp(node->text, unknown) == 0)
         return INFINITY;
     const double value = node ? cw_yaml_number(in, node) : 0;
     if (in->status == CW_OK && !(value >= 0 && value < 1e300))

@@ -20,6 +20,8 @@ struct gate_options {
 static void check_options(void *options, struct argp_state *state)
 {
     struct gate_options *o = options;
+    if (o->learn && !o->sides.a_count) /* "--" alone ends the options */
+        o->sides = (struct cw_eval_sides){.a = o->sides.b, .a_count = o->sides.b_count};
     const size_t a = o->sides.a_count, b = o->sides.b_count;
     if (o->learn && (a < 3 || b || !o->output || o->rules || o->json))
         cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", a + b,
@@ -136,8 +138,8 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, const struct c
     enum cw_status status =
         arena ? cw_eval_open(&other, &request, &l->o->sides.a[run], 1, arena, l->err) : cw_error_nomem(l->err);
     if (status == CW_OK)
-        status = cw_compare(&c, &first->result, &other.result, NULL, CW_BY_KERNEL, false, &l->o->eval.eval, arena,
-                            l->err);
+        status =
+            cw_compare(&c, &first->result, &other.result, NULL, CW_BY_KERNEL, false, &l->o->eval.eval, arena, l->err);
     if (status == CW_OK && !run)
         status = make_room(l, &c);
     if (status == CW_OK)

@@ -48,10 +48,9 @@ static void put_group(FILE *out, const char *name, const struct cw_side *side, u
     const struct cw_groups *g = &side->groups;
     const struct cw_range *r = &g->data.ranges[group];
     put_number(out, "{\"launches\": ", cw_side_launches(side, group));
-    cw_text_print(out,
-                  ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32
-                  ", %" PRIu32 ", %" PRIu32 "]",
-                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
+    cw_text_print(
+        out, ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
+        r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
     put_number(out, ", \"time_ns\": ", g->items[group].total);
     putc('}', out);
 }

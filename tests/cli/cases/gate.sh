@@ -61,6 +61,7 @@ print(d["verdict"], [(f["metric"], f["verdict"]) for k in d["kernels"] for f in 
 echo "== mistakes"
 metric-eval gate a.cwd b.cwd
 metric-eval gate --learn a.cwd b.cwd -o x.yaml
+metric-eval gate --learn -o after.yaml -- a.cwd b.cwd learn10.cwd | head -1
 metric-eval gate --learn a.cwd b.cwd "$C/nvtx_runs.cwd" -o x.yaml 2>&1 | sed "s,$C/,,"; ls x.yaml 2>&1
 echo text >mine.txt; metric-eval gate --learn learn*.cwd -o mine.txt
 echo 'schema: 1' >mine.yaml; metric-eval gate --learn learn*.cwd -o mine.yaml
@@ -73,6 +74,7 @@ metrics: {m: {better: less}}' 'chip: GH100
 metrics: {m: {better: none, noise: 1}}' 'chip: GH100
 metrics: {m: {better: less, noise: -1}}' 'chip: GH100
 metrics: {m: {better: less, noise: .nan}}' 'chip: GH100
+metrics: {m: {better: less, noise: 0.1, floor: unknown}}' 'chip: GH100
 metrics: {m: {better: less, noise: 0, kernels: [{kernel: a, noise: 1}, {kernel: a, noise: 2}]}}' 'chip: GH100
 metrics: {m: {better: less, noise: 0, why: 1}}' 'chip: GH100
 metrics: {no_such.sum: {better: less, noise: 0}}'; do
