@@ -4,6 +4,7 @@
 //   pool      memory comes from a pool and goes back, in four streams             host     functions of the host between kernels
 //   grid      cooperative launches                                                nested   kernels that launch kernels
 //   many      a million launches of an empty kernel; says on stderr by how many KB the process grew over the last 90 %
+//   oversubscribed  kernels go through more managed memory than the GPU has left
 //   remote    a kernel on each of two GPUs writes the other's memory
 #include "check.cuh"
 
@@ -229,6 +230,24 @@ static unsigned long long many(int count)
     return count;
 }
 
+static unsigned long long oversubscribed()
+{
+    size_t left, all, size = 6ull << 30, held = 0;
+    std::vector<void *> ballast;
+    CHECK(cudaMemGetInfo(&left, &all));
+    for (void *piece; left - held > (4ull << 30) && cudaMalloc(&piece, 1ull << 30) == cudaSuccess; held += 1ull << 30)
+        ballast.push_back(piece);
+    cudaGetLastError();
+    unsigned *a;
+    CHECK(cudaMallocManaged(&a, size));
+    memset(a, 1, size / 8);
+    for (int k = 0; k < 3; k++)
+        step<<<256, 256>>>(a, size / sizeof *a, k);
+    CHECK(cudaDeviceSynchronize());
+    a[0] += 1;
+    return sum_of(a, size / sizeof *a);
+}
+
 static unsigned long long remote()
 {
     unsigned *own[2];
@@ -258,7 +277,8 @@ int main(int argc, char **argv)
         const char *name;
         unsigned long long (*run)();
     } kinds[] = {{"flag", flag}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
-                 {"host", host}, {"grid", grid},     {"nested", nested},   {"remote", remote}};
+                 {"host", host}, {"grid", grid},     {"nested", nested},   {"remote", remote},
+                 {"oversubscribed", oversubscribed}};
     const char *kind = argc > 1 ? argv[1] : "";
     if (strcmp(kind, "many") == 0) {
         printf("odd: many %llu\n", many(argc > 2 ? atoi(argv[2]) : 1000000));
