@@ -66,7 +66,7 @@ static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy *lega
         return no_equivalent(name, chip, err);
     if (strcmp(legacy->chip, chip) != 0)
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s is known as a formula over %s, not over %s", name->name,
-                            legacy->chip, chip);
+                            legacy->chips_text, chip);
     put_formula(text, name);
     return CW_OK;
 }
@@ -87,7 +87,7 @@ static enum cw_status adopt_all(struct counterworks_chip *to, const char *const 
         if (!may_be_legacy(*chip, names[i]))
             continue;
         if (!legacy)
-            status = cw_legacy_load(&legacy, to->folder, arena, err);
+            status = cw_legacy_load(&legacy, to->folder, (*chip)->name, arena, err);
         if (status == CW_OK && !adopted && !(adopted = cw_arena_alloc(arena, legacy->count, sizeof *adopted)))
             status = cw_error_nomem(err);
         const struct cw_legacy_name *name = status == CW_OK ? cw_legacy_find(legacy, names[i]) : NULL;

@@ -12,7 +12,7 @@
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1, MOST_CLOSEST = 2 };
 
-static const char *const capabilities[CW_LEGACY_CAPABILITIES] = {"1.x", "2.x", "3.x", "5.x", "6.x", "7.0"};
+static const char *const capabilities[CW_LEGACY_CAPABILITIES] = {"1.x", "2.x", "3.x", "5.x", "6.x", "7.0", "7.2"};
 static const char *const scopes[CW_LEGACY_SCOPE_COUNT] = {"", "single", "multi", "multi-some", "device", "listed"};
 static const char *const kinds[CW_LEGACY_KIND_COUNT] = {"metric", "event"};
 
@@ -45,7 +45,7 @@ static void read_scope(struct cw_legacy_name *name, struct cw_yaml_reader *in, c
             size_t at = place_in(capabilities, CW_LEGACY_CAPABILITIES, text);
             if (at == CW_LEGACY_CAPABILITIES)
                 cw_yaml_fail(in, &list->items[k],
-                             "found the capability '%.40s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", text);
+                             "found the capability '%.40s', expected 1.x, 2.x, 3.x, 5.x, 6.x, 7.0 or 7.2", text);
             else if (name->scope[at] != CW_LEGACY_ABSENT)
                 cw_yaml_fail(in, &list->items[k], "found the capability %s a second time", text);
             else
@@ -82,6 +82,7 @@ static void read_closest(struct cw_legacy_name *name, struct cw_yaml_reader *in,
 
 static void read_value(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *entry)
 {
+    name->note = filled(in, cw_yaml_get(in, entry, "note", false), "note");
     const struct cw_yaml *formula = cw_yaml_get(in, entry, "formula", false);
     const struct cw_yaml *none = cw_yaml_get(in, entry, "none", false);
     const struct cw_yaml *unit = cw_yaml_get(in, entry, "unit", formula != NULL);
@@ -107,10 +108,32 @@ static void read_value(struct cw_legacy_name *name, struct cw_yaml_reader *in, c
     }
 }
 
-static void read_name(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *section, size_t i)
+/* on: {GV100: {formula: ..., unit: ...}}: what replaces the entry's value there. All are checked, one is taken. */
+static void read_other_chips(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *on,
+                             const struct cw_legacy *legacy)
+{
+    static const char *const keys[] = {"unit", "formula", "none", "closest", "note", NULL};
+    if (!on || !cw_yaml_expect(in, on, CW_YAML_MAPPING, "values on other chips"))
+        return;
+    for (size_t i = 0; i < on->count && in->status == CW_OK; i++) {
+        const struct cw_yaml key = cw_yaml_key(on, i);
+        struct cw_legacy_name there = *name;
+        if (place_in(legacy->chips, legacy->chip_count, key.text) == legacy->chip_count)
+            cw_yaml_fail(in, &key, "found the chip %.40s, expected one of 'chips'", key.text);
+        cw_yaml_only(in, &on->items[i], keys);
+        there.formula = there.unit = there.none = NULL;
+        there.closest_count = 0;
+        read_value(&there, in, &on->items[i]);
+        if (in->status == CW_OK && strcmp(key.text, legacy->chip) == 0)
+            *name = there;
+    }
+}
+
+static void read_name(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *section, size_t i,
+                      const struct cw_legacy *legacy)
 {
     static const char *const keys[] = {"scope", "description", "documented", "unit", "formula",
-                                       "none",  "closest",     "note",       NULL};
+                                       "none",  "closest",     "note",       "on",   NULL};
     const struct cw_yaml *entry = &section->items[i], key = cw_yaml_key(section, i);
     name->name = cw_yaml_key_name(in, section, i);
     name->line = key.line;
@@ -122,21 +145,44 @@ static void read_name(struct cw_legacy_name *name, struct cw_yaml_reader *in, co
     read_scope(name, in, cw_yaml_get(in, entry, "scope", true));
     name->description = filled(in, cw_yaml_get(in, entry, "description", true), "description");
     name->documented = filled(in, cw_yaml_get(in, entry, "documented", false), "documented formula");
-    name->note = filled(in, cw_yaml_get(in, entry, "note", false), "note");
     read_value(name, in, entry);
+    read_other_chips(name, in, cw_yaml_get(in, entry, "on", false), legacy);
+}
+
+static void read_chips(struct cw_legacy *legacy, struct cw_yaml_reader *in, const struct cw_yaml *list,
+                       const char *chip)
+{
+    if (!cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "chips"))
+        return;
+    if (!list->count)
+        cw_yaml_fail(in, list, "found no chip, expected at least one");
+    const char **chips = cw_yaml_array(in, list->count, sizeof *chips), *text = "";
+    for (size_t i = 0; i < list->count && in->status == CW_OK; i++) {
+        chips[i] = cw_yaml_name(in, &list->items[i]);
+        text = cw_arena_printf(in->arena, "%s%s%s", text, i ? " or " : "", chips[i]);
+        if (!text)
+            in->status = cw_error_nomem(in->err);
+    }
+    if (in->status != CW_OK)
+        return;
+    legacy->chips_text = text;
+    legacy->chips = chips;
+    legacy->chip_count = list->count;
+    size_t at = chip ? place_in(chips, list->count, chip) : 0;
+    legacy->chip = at < list->count ? chips[at] : chips[0];
 }
 
 enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, size_t size, const char *path,
-                               struct cw_arena *arena, struct cw_error *err)
+                               const char *chip, struct cw_arena *arena, struct cw_error *err)
 {
-    static const char *const keys[] = {"schema", "chip", "metrics", "events", NULL};
+    static const char *const keys[] = {"schema", "chips", "metrics", "events", NULL};
     struct cw_yaml_reader in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err};
     struct cw_legacy *legacy = cw_arena_alloc(arena, 1, sizeof *legacy);
     if (!legacy || !in.source)
         return cw_error_nomem(err);
     const struct cw_yaml *root = cw_yaml_load(&in, "legacy names", keys, SCHEMA, data, size);
     legacy->path = in.source;
-    legacy->chip = cw_yaml_name(&in, cw_yaml_get(&in, root, "chip", true));
+    read_chips(legacy, &in, cw_yaml_get(&in, root, "chips", true), chip);
     const struct cw_yaml *const sections[CW_LEGACY_KIND_COUNT] = {
         [CW_LEGACY_METRIC] = cw_yaml_get(&in, root, "metrics", true),
         [CW_LEGACY_EVENT] = cw_yaml_get(&in, root, "events", true)};
@@ -149,7 +195,7 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
         for (size_t i = 0; i < sections[kind]->count && in.status == CW_OK; i++) {
             struct cw_legacy_name *name = &names[legacy->count++];
             name->kind = (enum cw_legacy_kind)kind;
-            read_name(name, &in, sections[kind], i);
+            read_name(name, &in, sections[kind], i, legacy);
         }
         if (kind == CW_LEGACY_METRIC)
             legacy->metric_count = legacy->count;
@@ -159,8 +205,8 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
     return in.status;
 }
 
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, struct cw_arena *arena,
-                              struct cw_error *err)
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const char *chip,
+                              struct cw_arena *arena, struct cw_error *err)
 {
     char path[CW_DATA_PATH_MAX];
     struct cw_bytes file = {0};
@@ -168,7 +214,7 @@ enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data,
     if (status == CW_OK)
         status = cw_file_read(&file, path, LARGEST_FILE, err);
     if (status == CW_OK)
-        status = cw_legacy_parse(legacy, file.data, file.size, path, arena, err);
+        status = cw_legacy_parse(legacy, file.data, file.size, path, chip, arena, err);
     cw_bytes_free(&file);
     return status;
 }

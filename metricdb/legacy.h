@@ -20,7 +20,7 @@ enum cw_legacy_scope {
     CW_LEGACY_SCOPE_COUNT
 };
 
-enum { CW_LEGACY_CAPABILITIES = 6 }; /* 1.x, 2.x, 3.x, 5.x, 6.x, 7.0 */
+enum { CW_LEGACY_CAPABILITIES = 7 }; /* 1.x, 2.x, 3.x, 5.x, 6.x, 7.0, 7.2 */
 
 struct cw_legacy_name {
     enum cw_legacy_kind kind;
@@ -37,17 +37,21 @@ struct cw_legacy_name {
 };
 
 struct cw_legacy {
-    const char *path, *chip; /* the chip whose metrics the formulas are over */
+    const char *path, *chip;  /* the chip whose metrics the formulas are over */
+    const char *const *chips; /* those that there are formulas for */
+    size_t chip_count;
+    const char *chips_text; /* "GH100 or GV100" */
     uint32_t metric_count, count;
     const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
 };
 
-/* Parses the text of a file. Names of metrics in formulas are not looked up, see cw_legacy_resolve. */
+/* Parses the text of a file, for one of its chips: for its first where `chip` is another or NULL. Names of metrics in
+ * formulas are not looked up, see cw_legacy_resolve. */
 enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
-                               struct cw_arena *arena, struct cw_error *err);
+                               const char *chip, struct cw_arena *arena, struct cw_error *err);
 /* Loads legacy/cupti.yaml from a data folder (metricdb/data.h). */
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, struct cw_arena *arena,
-                              struct cw_error *err);
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const char *chip,
+                              struct cw_arena *arena, struct cw_error *err);
 
 /* NULL for an unknown name. cw_legacy_find takes the metric where a name is both. */
 const struct cw_legacy_name *cw_legacy_find(const struct cw_legacy *legacy, const char *name);

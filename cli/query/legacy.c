@@ -31,11 +31,11 @@ static void read_capability(void *capability, char *text, struct argp_state *sta
 {
     *(size_t *)capability = cw_legacy_capability(text);
     if (*(size_t *)capability == CW_LEGACY_CAPABILITIES)
-        cw_usage_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0", text);
+        cw_usage_error(state, "found the compute capability '%s', expected 1.x, 2.x, 3.x, 5.x, 6.x, 7.0 or 7.2", text);
 }
 
 static const struct cw_option option_list[] = {
-    {"capability", 0, "X.Y", "names of one compute capability only (3.5, 6.x, 7.0)",
+    {"capability", 0, "X.Y", "names of one compute capability only (3.5, 6.x, 7.2)",
      CW_OPTION_READ(struct options, capability, read_capability)},
     {"format", 0, "text|csv|json", "the form of the list (default: text)", .called = "the format",
      CW_OPTION_CHOICE(struct options, format)},
@@ -232,11 +232,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 {
     const struct options *o = options;
     struct rows rows = {.o = o, .chip = handle->chip};
-    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, arena, err);
+    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, rows.chip->name, arena, err);
     if (status == CW_OK && strcmp(rows.legacy->chip, rows.chip->name) != 0)
         status =
             cw_error_set(err, CW_ERR_UNSUPPORTED, "found the chip %s, expected %s, which CUPTI's names are mapped to",
-                         rows.chip->name, rows.legacy->chip);
+                         rows.chip->name, rows.legacy->chips_text);
     if (status == CW_OK)
         status = choose(&rows, arena, err);
     return status == CW_OK ? print_rows(&rows, arena, err) : status;
@@ -246,7 +246,7 @@ int cw_query_legacy(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "[NAME...]",
-        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.0) with the formula that gives "
+        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.2) with the formula that gives "
         "their value on this chip, or what comes closest. With names, says all that is known of them.\v"
         "Example:\n  metric-query legacy --chip GH100 achieved_occupancy gld_efficiency"};
     static struct options options = {.capability = CW_LEGACY_CAPABILITIES};

@@ -37,6 +37,6 @@ EOT
     printf '{"metrics": ["%s"], "ranges": [[1], [1]]}' "${3//[^a-z]/}" >"$1/check.json"
     printf '{"metrics": ["sm__inst_executed.sum"], "ranges": [[1], [1]]}' >"$1/differs.json"
     printf '%s\n' "$2" >"$1/list.txt"
-    printf 'schema: 1\nchip: TINY\nmetrics:\n  old_name:\n    scope: {single: [7.0]}\n    description: "%s"\n    none: "%s"\n    closest: [sm__inst_executed.sum]\n    note: "%s"\n    documented: "%s"\nevents: {}\n' \
+    printf 'schema: 1\nchips: [TINY]\nmetrics:\n  old_name:\n    scope: {single: [7.0]}\n    description: "%s"\n    none: "%s"\n    closest: [sm__inst_executed.sum]\n    note: "%s"\n    documented: "%s"\nevents: {}\n' \
         "$3" "$3" "$3" "$3" >"$1/data/legacy/cupti.yaml"
 }

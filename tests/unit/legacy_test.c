@@ -19,8 +19,8 @@ static void setup(void)
     struct cw_error err = CW_ERROR_INIT;
     arena = cw_arena_create();
     cr_assert_eq(cw_chip_load(&chip, NULL, "GH100", arena, &err), CW_OK, "%s", err.message);
-    cr_assert_eq(cw_legacy_load(&legacy, NULL, arena, &err), CW_OK, "%s:%u:%u: %s", err.source, err.line, err.column,
-                 err.message);
+    cr_assert_eq(cw_legacy_load(&legacy, NULL, "GH100", arena, &err), CW_OK, "%s:%u:%u: %s", err.source, err.line,
+                 err.column, err.message);
 }
 
 static void teardown(void)
@@ -47,8 +47,9 @@ Test(legacy, every_documented_name_is_there)
         const char *capability;
         unsigned by_scope[5];
     } rows[] = {
-        {"1.x", {5, 0, 0, 0, 0}},   {"2.x", {51, 39, 0, 0, 0}},  {"3.x", {51, 40, 0, 0, 0}},
-        {"5.x", {0, 81, 78, 2, 0}}, {"6.x", {0, 160, 0, 18, 0}}, {"7.0", {0, 157, 0, 18, 5}},
+        {"1.x", {5, 0, 0, 0, 0}},    {"2.x", {53, 39, 0, 0, 0}},  {"3.x", {53, 40, 0, 0, 0}},
+        {"5.x", {0, 81, 78, 2, 0}},  {"6.x", {0, 160, 0, 18, 0}}, {"7.0", {0, 156, 0, 18, 5}},
+        {"7.2", {0, 157, 0, 18, 0}},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         size_t capability = cw_legacy_capability(rows[r].capability);
@@ -58,7 +59,7 @@ Test(legacy, every_documented_name_is_there)
                          rows[r].by_scope[s], "%s %s", rows[r].capability,
                          cw_legacy_scope_text((enum cw_legacy_scope)(CW_LEGACY_SINGLE + s)));
     }
-    cr_expect_eq(legacy->metric_count, 211);
+    cr_expect_eq(legacy->metric_count, 212);
     cr_expect_eq(legacy->count - legacy->metric_count, 82);
     cr_expect_eq(count_of(CW_LEGACY_EVENT, cw_legacy_capability("7.0"), CW_LEGACY_LISTED), 82);
     cr_expect_str_eq(legacy->chip, "GH100");
@@ -74,7 +75,7 @@ Test(legacy, formulas_and_reasons_are_counted)
         none[n->kind] += n->none != NULL;
         documented += *n->documented != 0;
     }
-    cr_expect(formulas[CW_LEGACY_METRIC] == 183 && none[CW_LEGACY_METRIC] == 28);
+    cr_expect(formulas[CW_LEGACY_METRIC] == 184 && none[CW_LEGACY_METRIC] == 28);
     cr_expect(formulas[CW_LEGACY_EVENT] == 72 && none[CW_LEGACY_EVENT] == 10);
     cr_expect_eq(documented, 144 + 72);
 }
@@ -95,28 +96,46 @@ static size_t names_in(const char *formula, char names[][CW_METRIC_NAME_MAX], si
     return count;
 }
 
-Test(legacy, every_formula_can_be_evaluated_on_the_chip)
+static void evaluate_on(const struct cw_chip *on, const struct cw_legacy *all, const struct cw_legacy_name *n)
 {
     struct cw_error err = CW_ERROR_INIT;
-    for (uint32_t i = 0; i < legacy->count; i++) {
-        const struct cw_legacy_name *n = &legacy->names[i];
-        cr_expect_eq(cw_legacy_resolve(n, chip, legacy->path, &err), CW_OK, "%u:%u: %s", err.line, err.column,
-                     err.message);
-        char names[8][CW_METRIC_NAME_MAX];
-        if (!n->formula)
-            continue;
-        size_t count = names_in(n->formula, names, 8);
-        cr_expect_geq(count, 1, "%s", n->name);
-        for (size_t k = 0; k < count; k++) {
-            struct cw_metric m;
-            cr_assert_eq(cw_metric_parse(&m, chip, names[k], &err), CW_OK, "%s: %s", n->name, err.message);
-            cr_expect_eq(cw_metric_needs(&(struct cw_needs){.chip = chip}, &m, &err), CW_OK, "%s: %s", n->name,
-                         err.message);
-            char unit[128];
-            if (count == 1 && strcmp(n->formula, names[k]) == 0)
-                cr_expect_str_eq(n->unit, cw_metric_dimension(chip, &m, unit, sizeof unit), "%s", n->name);
-        }
+    char names[8][CW_METRIC_NAME_MAX], unit[128];
+    cr_expect_eq(cw_legacy_resolve(n, on, all->path, &err), CW_OK, "%u:%u: %s", err.line, err.column, err.message);
+    size_t count = n->formula ? names_in(n->formula, names, 8) : 0;
+    cr_expect(!n->formula || count, "%s", n->name);
+    for (size_t k = 0; k < count; k++) {
+        struct cw_metric m;
+        cr_assert_eq(cw_metric_parse(&m, on, names[k], &err), CW_OK, "%s: %s", n->name, err.message);
+        cr_expect_eq(cw_metric_needs(&(struct cw_needs){.chip = on}, &m, &err), CW_OK, "%s: %s", n->name, err.message);
+        if (count == 1 && strcmp(n->formula, names[k]) == 0)
+            cr_expect_str_eq(n->unit, cw_metric_dimension(on, &m, unit, sizeof unit), "%s", n->name);
     }
+}
+
+Test(legacy, every_formula_can_be_evaluated_on_the_chip)
+{
+    for (uint32_t i = 0; i < legacy->count; i++)
+        evaluate_on(chip, legacy, &legacy->names[i]);
+}
+
+/* All that the documentation maps for 7.0, it maps to counters of that chip. */
+Test(legacy, every_documented_mapping_can_be_evaluated_on_volta)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    const struct cw_chip *volta;
+    const struct cw_legacy *there;
+    cr_assert_eq(cw_chip_load(&volta, NULL, "GV100", arena, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_legacy_load(&there, NULL, "GV100", arena, &err), CW_OK, "%s", err.message);
+    cr_expect_str_eq(there->chip, "GV100");
+    cr_expect_str_eq(there->chips_text, "GH100 or GV100");
+    cr_expect_eq(there->count, legacy->count);
+    for (uint32_t i = 0; i < there->count; i++) {
+        evaluate_on(volta, there, &there->names[i]);
+        cr_expect(!*there->names[i].documented || there->names[i].formula, "%s", there->names[i].name);
+    }
+    cr_expect_str_eq(cw_legacy_find(there, "half_precision_fu_utilization")->formula,
+                     "smsp__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active");
+    cr_expect_null(cw_legacy_find(there, "tensor_int_fu_utilization")->formula);
 }
 
 /* Parentheses match, and nothing but what the grammar of formulas has stands in one. */
@@ -178,6 +197,7 @@ Test(legacy, meanings_of_formulas)
          "smsp__warp_issue_stalled_membar_per_warp_active.pct + smsp__warp_issue_stalled_barrier_per_warp_active.pct",
          "%"},
         {"nvlink_total_data_received", "nvlrx__bytes.sum", "bytes"},
+        {"l2_l1_read_throughput", "lts__t_sectors_srcunit_tex_op_read.sum.per_second * " BYTES_PER_SECTOR, "bytes/s"},
         {"not_predicated_off_thread_inst_executed", "smsp__thread_inst_executed_pred_on.sum", "instructions"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -224,12 +244,18 @@ Test(legacy, scopes)
 {
     const struct cw_legacy_name *n = cw_legacy_find(legacy, "gld_efficiency");
     static const enum cw_legacy_scope want[] = {CW_LEGACY_SINGLE,     CW_LEGACY_SINGLE, CW_LEGACY_SINGLE,
-                                                CW_LEGACY_MULTI_SOME, CW_LEGACY_MULTI,  CW_LEGACY_MULTI};
+                                                CW_LEGACY_MULTI_SOME, CW_LEGACY_MULTI,  CW_LEGACY_MULTI,
+                                                CW_LEGACY_MULTI};
     cr_expect_eq(memcmp(n->scope, want, sizeof want), 0);
+    n = cw_legacy_find(legacy, "local_memory_overhead");
+    cr_expect(n->scope[1] == CW_LEGACY_SINGLE && n->scope[2] == CW_LEGACY_SINGLE && n->scope[4] == CW_LEGACY_MULTI);
+    n = cw_legacy_find(legacy, "tensor_int_fu_utilization");
+    cr_expect(n->scope[5] == CW_LEGACY_ABSENT && n->scope[6] == CW_LEGACY_MULTI);
     n = cw_legacy_find(legacy, "ecc_transactions");
     cr_expect(n->scope[4] == CW_LEGACY_MULTI && n->scope[5] == CW_LEGACY_ABSENT);
     cr_expect_eq(cw_legacy_capability("3.5"), 2);
     cr_expect_eq(cw_legacy_capability("7.0"), 5);
+    cr_expect_eq(cw_legacy_capability("7.2"), 6);
     static const char *const unknown[] = {"", "4.x", "7.5", "7.x", "3", "3.", "3.55", "3.y"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         cr_expect_eq(cw_legacy_capability(unknown[i]), CW_LEGACY_CAPABILITIES, "%s", unknown[i]);
@@ -258,7 +284,7 @@ Test(legacy, finding)
 
 /* ---- what is refused -------------------------------------------------------------------------------------------- */
 
-#define HEAD "schema: 1\nchip: GH100\nevents: {}\nmetrics:\n"
+#define HEAD "schema: 1\nchips: [GH100, B]\nevents: {}\nmetrics:\n"
 #define BODY "  a:\n    scope: {multi: [7.0]}\n    description: d\n"
 #define FINE BODY "    unit: \"1\"\n    formula: x\n"
 
@@ -271,14 +297,14 @@ Test(legacy, mistakes_have_their_place)
     } rows[] = {
         {"schema: 2\n", 1, 9, "found schema 2, expected schema 1"},
         {"schema: 1\nchop: x\n", 2, 1, "found the unknown key 'chop'"},
-        {"schema: 1\nchip: GH100\n", 1, 1, "found no 'metrics', which is required"},
+        {"schema: 1\nchips: [GH100]\n", 1, 1, "found no 'metrics', which is required"},
         {HEAD "  a: 5\n", 5, 6, "found a plain value for an entry, expected a mapping"},
         {HEAD "  a:\n    scope: {multi: [7.0]}\n    description: d\n    formule: x\n", 8, 5,
          "found the unknown key 'formule'"},
         {HEAD "  a:\n    scope: {some: [7.0]}\n", 6, 13,
          "found the scope 'some', expected single, multi, multi-some, device or listed"},
         {HEAD "  a:\n    scope: {multi: [7.5]}\n", 6, 21,
-         "found the capability '7.5', expected 1.x, 2.x, 3.x, 5.x, 6.x or 7.0"},
+         "found the capability '7.5', expected 1.x, 2.x, 3.x, 5.x, 6.x, 7.0 or 7.2"},
         {HEAD "  a:\n    scope: {multi: [7.0], device: [7.0]}\n", 6, 36, "found the capability 7.0 a second time"},
         {HEAD "  a:\n    scope: {}\n", 6, 12, "found no capability, expected at least one"},
         {HEAD BODY, 6, 5, "found neither 'formula' and 'none', expected one of them"},
@@ -290,14 +316,18 @@ Test(legacy, mistakes_have_their_place)
         {HEAD BODY "    none: y\n    closest: [a, b, c]\n", 9, 14, "found 3 closest metrics, expected at most 2"},
         {HEAD BODY "    none: y\n    closest: []\n    unit: s\n", 10, 11, "found 'unit' without a formula"},
         {HEAD FINE "    closest: [b]\n", 10, 14, "found 'closest' beside a formula, expected it beside 'none'"},
+        {HEAD FINE "    on: {C: {formula: x, unit: s}}\n", 10, 10, "found the chip C, expected one of 'chips'"},
+        {HEAD FINE "    on: {B: {formula: x}}\n", 10, 13, "found no 'unit', which is required"},
+        {HEAD FINE "    on: {B: {scope: x}}\n", 10, 14, "found the unknown key 'scope'"},
+        {"schema: 1\nchips: []\nmetrics: {}\nevents: {}\n", 2, 8, "found no chip, expected at least one"},
         {HEAD FINE "  a: {}\n", 10, 3, "found the key 'a' a second time, first on line 5"},
         {HEAD FINE "  A: {}\n", 10, 3, "found A after a, expected names in ascending order"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct cw_legacy *bad;
         struct cw_error err = CW_ERROR_INIT;
-        cr_expect_eq(cw_legacy_parse(&bad, rows[i].text, strlen(rows[i].text), "l.yaml", arena, &err), CW_ERR_INPUT,
-                     "%zu", i);
+        cr_expect_eq(cw_legacy_parse(&bad, rows[i].text, strlen(rows[i].text), "l.yaml", NULL, arena, &err),
+                     CW_ERR_INPUT, "%zu", i);
         cr_expect_str_eq(err.message, rows[i].message, "%zu: %s", i, err.message);
         cr_expect(err.line == rows[i].line && err.column == rows[i].column, "%zu: %u:%u", i, err.line, err.column);
         cr_expect_str_eq(err.source, "l.yaml");
@@ -322,7 +352,7 @@ Test(legacy, a_metric_that_the_chip_lacks_has_its_place)
         const struct cw_legacy *one;
         struct cw_error err = CW_ERROR_INIT;
         strcat(text, rows[i].value);
-        cr_assert_eq(cw_legacy_parse(&one, text, strlen(text), "l.yaml", arena, &err), CW_OK, "%s", err.message);
+        cr_assert_eq(cw_legacy_parse(&one, text, strlen(text), "l.yaml", NULL, arena, &err), CW_OK, "%s", err.message);
         cr_expect_eq(cw_legacy_resolve(&one->names[one->count - 1], chip, one->path, &err), CW_ERR_INPUT);
         cr_expect(err.line == rows[i].line && err.column == rows[i].column, "%zu: %u:%u", i, err.line, err.column);
         cr_expect(strstr(err.message, rows[i].part), "%s", err.message);
@@ -332,7 +362,7 @@ Test(legacy, a_metric_that_the_chip_lacks_has_its_place)
 Test(legacy, running_out_of_memory_is_an_error)
 {
     static const char text[] = HEAD FINE "  b:\n    scope: {device: [6.x]}\n    description: d\n    none: n\n"
-                                         "    closest: [c]\n";
+                                         "    closest: [c]\n    on: {B: {formula: x, unit: s}}\n";
     enum cw_status status = CW_ERR_NOMEM;
     for (long i = 0; status == CW_ERR_NOMEM; i++) {
         const struct cw_legacy *one;
@@ -340,7 +370,7 @@ Test(legacy, running_out_of_memory_is_an_error)
         struct cw_arena *own = cw_arena_create();
         cr_assert(own && i < 1000);
         cw_alloc_fail_after(i);
-        status = cw_legacy_parse(&one, text, sizeof text - 1, "l.yaml", own, &err);
+        status = cw_legacy_parse(&one, text, sizeof text - 1, "l.yaml", "B", own, &err);
         bool failed = cw_alloc_failed();
         cw_alloc_fail_after(-1);
         cr_expect_eq(status, failed ? CW_ERR_NOMEM : CW_OK, "allocation %ld", i);
