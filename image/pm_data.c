@@ -287,7 +287,7 @@ static enum cw_status read_launches(struct parse *p, const struct cw_chunk *chun
         p->pm->names[(*names)++] = cw_read_string(&in, p->arena);
     uint32_t launches = cw_read_count(&in, CW_LAUNCH_SIZE, "launches");
     for (uint32_t i = 0; i < launches && in.status == CW_OK; i++) {
-        struct cw_kernel_launch *l = &p->pm->launches[(*done)++];
+        struct cw_kernel_launch *l = &p->pm->launches[*done];
         l->process = process;
         l->name = first + cw_field_read_index(&in, count, "name");
         l->device = cw_read_u32(&in);
@@ -295,6 +295,11 @@ static enum cw_status read_launches(struct parse *p, const struct cw_chunk *chun
         l->stream = cw_read_u64(&in);
         l->start_ns = cw_read_u64(&in);
         l->end_ns = cw_read_u64(&in);
+        if (!l->start_ns && !l->end_ns) {
+            p->pm->launches_untimed++;
+            continue;
+        }
+        (*done)++;
         uint32_t device;
         if (cw_device_find(p->devices, p->device_count, l->device, &device)) {
             l->start_ns = to_wall(&p->lines[device], l->start_ns);
@@ -340,6 +345,7 @@ enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_schema *schema,
     for (size_t i = 0; i < count && status == CW_OK; i++)
         if (chunks[i].type == CW_CHUNK_LAUNCHES)
             status = read_launches(&p, &chunks[i], &names, &launches);
+    pm->launch_count = launches;
     free(p.lines);
     return status;
 }

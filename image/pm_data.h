@@ -43,7 +43,8 @@ struct cw_kernel_launch {
     uint32_t name; /* index into the names of its chunk when written, of the whole file once read */
     uint32_t device, process;
     uint64_t context, stream;
-    uint64_t start_ns, end_ns; /* of the device's clock when written; once read, as the times of samples */
+    /* of the device's clock when written, both 0 where the times are not known; once read, as the times of samples */
+    uint64_t start_ns, end_ns;
 };
 /* `process` of a launch is that of the chunk. */
 void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const *names, uint32_t name_count,
@@ -68,7 +69,8 @@ struct cw_clock_reading {
 
 struct cw_pm_data {
     uint32_t block_count, sample_count, clock_count, name_count, launch_count, overflow_count;
-    uint32_t largest; /* samples of the largest block */
+    uint32_t largest;          /* samples of the largest block */
+    uint32_t launches_untimed; /* launches whose times are not known, which are not among `launches` */
     uint64_t lost, launches_dropped;
     const struct cw_pm_block *blocks;
     const struct cw_clock_reading *clocks; /* in the order of the file */

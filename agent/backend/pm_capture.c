@@ -22,6 +22,14 @@ void cw_pm_tell(uint64_t lost, uint64_t elsewhere)
                 elsewhere, elsewhere == 1 ? " was" : "es were");
 }
 
+void cw_pm_tell_untimed(uint64_t untimed)
+{
+    if (untimed)
+        fprintf(stderr,
+                "capture-agent: the times of %" PRIu64 " kernel launch%s were not collected: counted without a time\n",
+                untimed, untimed == 1 ? "" : "es");
+}
+
 enum cw_status cw_pm_verdict(const struct cw_pm_options *o, const struct cw_program *program, bool any,
                              enum cw_status status, int *exit_status, struct cw_error *err)
 {

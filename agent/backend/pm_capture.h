@@ -11,6 +11,9 @@ bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter);
 /* Tells the person what is not in the file: samples that were lost, launches on GPUs that are not sampled. */
 void cw_pm_tell(uint64_t lost, uint64_t elsewhere);
 
+/* Tells how many of the launches in the file have no times. */
+void cw_pm_tell_untimed(uint64_t untimed);
+
 /* cw_program_verdict where there is a program (else *exit_status is 0), and a capture without `any` sample is an error.
  */
 enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct cw_program *program, bool any,

@@ -36,7 +36,7 @@ enum cw_message_type {
     CW_MESSAGE_SASS,      /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
                               the payload of a SASS chunk */
     CW_MESSAGE_LAUNCHES,  /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
-                             stream: u64, start_ns: u64, end_ns: u64}> */
+                             stream: u64, start_ns: u64, end_ns: u64}>; of a launch without times both are 0 */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, whole chunks of counter data */

@@ -81,10 +81,10 @@ static json_t *clocks(const struct cw_counter_data *d)
 /* What PM sampling has beside its values. */
 static json_t *sampling(const struct cw_counter_data *d)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",
                      (json_int_t)d->pm.lost, "overflows", (json_int_t)d->pm.overflow_count, "launches",
-                     (json_int_t)d->pm.launch_count, "launches_dropped", (json_int_t)d->pm.launches_dropped, "clocks",
-                     clocks(d));
+                     (json_int_t)d->pm.launch_count, "launches_dropped", (json_int_t)d->pm.launches_dropped,
+                     "launches_untimed", (json_int_t)d->pm.launches_untimed, "clocks", clocks(d));
 }
 
 json_t *cw_capture_manifest(const struct cw_counter_data *d, const char *source)
@@ -130,6 +130,15 @@ static void show_devices(const struct cw_counter_data *d, FILE *out)
     }
 }
 
+static void show_sampling(const struct cw_pm_data *pm, FILE *out)
+{
+    cw_text_print(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32, pm->sample_count,
+                  pm->overflow_count, pm->launch_count);
+    if (pm->launches_untimed)
+        cw_text_print(out, ", and %" PRIu32 " whose times were not collected", pm->launches_untimed);
+    fputs("\n", out);
+}
+
 void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
 {
     const struct cw_schema *s = &d->schema;
@@ -149,8 +158,7 @@ void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *
         cw_text_print(out, ", %" PRIu32 " of them whole in several", repeated);
     cw_text_print(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
     if (s->profiler == CW_PROFILER_PM)
-        cw_text_print(out, "samples:   %" PRIu32 "\noverflows: %" PRIu32 "\nlaunches:  %" PRIu32 "\n",
-                      d->pm.sample_count, d->pm.overflow_count, d->pm.launch_count);
+        show_sampling(&d->pm, out);
     else
         cw_text_print(out, "ranges:    %" PRIu32 "\n", d->range_count);
     show_end(d, out);

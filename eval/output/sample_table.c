@@ -290,7 +290,7 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, const struct c
 {
     enum { OTHER_COLUMNS = 36, NAME_LEAST = 16 };
     const size_t width = style->width;
-    if (!pm->launch_count)
+    if (!pm->launch_count && !pm->launches_untimed)
         return CW_OK;
     struct kernel *list = calloc((size_t)pm->name_count + 1, sizeof *list);
     if (!list)
@@ -302,6 +302,8 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, const struct c
     cw_text_print(out, "\n%" PRIu32 " kernel launch%s", pm->launch_count, pm->launch_count == 1 ? "" : "es");
     if (pm->launches_dropped)
         cw_text_print(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);
+    if (pm->launches_untimed)
+        cw_text_print(out, "; of %" PRIu32 " more the times were not collected", pm->launches_untimed);
     fputs("\n\n", out);
     cw_terminal_print(&t, out);
     free(list);

@@ -309,6 +309,16 @@ void cw_inject_pause(uint64_t ns)
         paused();
 }
 
+void cw_thread_enter(struct cw_thread *thread)
+{
+    *thread = (struct cw_thread){0};
+}
+
+void cw_thread_leave(const struct cw_thread *thread)
+{
+    (void)thread;
+}
+
 void cw_inject_fail(enum cw_status status, const char *format, ...)
 {
     (void)status;
@@ -364,6 +374,8 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
     struct cw_reader in;
     if (type != CW_MESSAGE_RANGES) {
         f->others++;
+        f->other_size = out->size < sizeof f->other ? out->size : sizeof f->other;
+        memcpy(f->other, out->data, f->other_size);
         cw_writer_free(out);
         return true;
     }

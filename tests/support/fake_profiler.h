@@ -39,7 +39,9 @@ struct fake_profiler {
     char failure[200];
     /* what the agent was told */
     uint32_t sent_count, sent_parts, skipped;
-    uint32_t others; /* messages that are not of ranges */
+    uint32_t others;     /* messages that are not of ranges */
+    uint8_t other[1024]; /* the last of them, as much as there is room for */
+    size_t other_size;
     struct cw_launch sent[FAKE_MOST];
     char why[200];
 };

@@ -89,6 +89,20 @@ Test(pm_data, says_what_there_is)
               pm->launches[0].end_ns == 50000250);
 }
 
+/* They are counted, and at no time: neither in 1970 nor where the clocks' distance would put them. */
+Test(pm_data, launches_without_times_are_only_counted)
+{
+    static const char *const name = "gemm";
+    static const struct cw_kernel_launch launches[] = {
+        {.context = 1, .stream = 7}, {.context = 1, .stream = 7, .start_ns = 400, .end_ns = 500}, {.context = 1}};
+    make(2, false);
+    cw_pm_write_launches(4242, 0, &name, 1, launches, 3, &sample);
+    read_sample();
+    cr_expect(data.pm.launch_count == 3 && data.pm.launches_untimed == 2 && data.pm.launches[2].end_ns == 50000500);
+    for (uint32_t i = 0; i < data.pm.launch_count; i++)
+        cr_expect(data.pm.launches[i].start_ns, "launch %u", i);
+}
+
 Test(pm_data, a_capture_of_samples_is_of_version_1_1_and_others_of_1_0)
 {
     cr_expect(sample.data[8] == 1 && sample.data[10] == 1);

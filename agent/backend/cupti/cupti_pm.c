@@ -45,6 +45,7 @@ struct capture {
     struct cw_collector out;
     bool any, stopping; /* any sample; they are to end */
     uint64_t elsewhere; /* launches on GPUs that are not sampled; the session's side alone has it */
+    uint64_t untimed;   /* launches in the file whose times were not collected; the same */
 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -207,6 +208,7 @@ static enum cw_status take_launches(struct capture *c, const struct cw_process *
         l->device = gpu ? gpu->number : 0;
         count += gpu != NULL;
         c->elsewhere += gpu == NULL;
+        c->untimed += gpu && !l->start_ns && !l->end_ns;
     }
     if (!names || !launches)
         return cw_error_nomem(err);
@@ -319,6 +321,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         status = err->code;
     }
     cw_pm_tell(c->out.dropped, c->elsewhere);
+    cw_pm_tell_untimed(c->untimed);
     if (status == CW_OK)
         status = cw_collector_end(&c->out, program->how, program->code, err);
     return program->over ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;

@@ -31,6 +31,7 @@ struct simulation {
     uint32_t gpu_count;
     uint32_t gpus[CW_MOST_DEVICES]; /* their numbers */
     uint64_t elsewhere;             /* launches on others */
+    uint64_t untimed;               /* launches in the file without times */
     uint64_t taken;                 /* samples of each so far, with those that were lost */
     uint64_t period;                /* ns */
     struct cw_sim_model model;
@@ -216,6 +217,7 @@ static void take_line(void *user, const char *line)
 {
     struct simulation *s = user;
     const char *kernel = cw_sim_event(line, "launch"), *device = cw_sim_event(line, "device");
+    const char *untimed = cw_sim_event(line, "untimed"); /* a launch whose times are not collected */
     enum cw_status status = CW_OK;
     s->spoken = true;
     if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
@@ -224,6 +226,7 @@ static void take_line(void *user, const char *line)
         s->launch_device = (uint32_t)strtoul(device, NULL, 10);
         return;
     }
+    kernel = kernel ? kernel : untimed;
     if (!kernel) {
         cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch or device", line);
         return;
@@ -232,6 +235,9 @@ static void take_line(void *user, const char *line)
     status = write_samples(s, BLOCK, &s->trouble);
     bool sampled = is_sampled(s, s->launch_device);
     s->elsewhere += !s->options->no_trace && !sampled;
+    if (untimed)
+        launch.start_ns = launch.end_ns = 0;
+    s->untimed += untimed && sampled && !s->options->no_trace;
     if (status == CW_OK && !s->options->no_trace && sampled)
         append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
 }
@@ -291,6 +297,7 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
         return status;
     status = take_all(s, err);
     cw_pm_tell(s->out.dropped, s->elsewhere);
+    cw_pm_tell_untimed(s->untimed);
     return cw_pm_verdict(o, &s->program, s->any, status, exit_status, err);
 }
 

@@ -2,6 +2,7 @@
  * each event, written to the file that COUNTERWORKS_SIM names,
  *
  *     launch KERNEL               push NAME      pop      start NAME      end NAME
+ *     untimed KERNEL              the same under pm, where its times are not collected
  *     graph KERNELS [OBSTACLE]    launches a CUDA graph; what stands behind the number is why it cannot run twice
  *     device NUMBER [PCI]         later launches are on this device, at an address of its own
  *     process NUMBER NAME [RANK]  later lines are of this process

@@ -76,8 +76,9 @@ static void add(struct batch *b, const kernel_record *k)
     cw_write_u32(&b->rows, k->deviceId);
     cw_write_u64(&b->rows, k->contextId);
     cw_write_u64(&b->rows, k->streamId);
-    cw_write_u64(&b->rows, k->start);
-    cw_write_u64(&b->rows, k->end);
+    const bool timed = k->start && k->end; /* of what was not collected CUPTI says 0 */
+    cw_write_u64(&b->rows, timed ? k->start : 0);
+    cw_write_u64(&b->rows, timed ? k->end : 0);
     b->count++;
 }
 

@@ -32,6 +32,20 @@ END
 capture-agent pm -c plan.cwc -o run.cwd --device 0,1 -- sh program
 count
 metric-eval run.cwd | tail -n 6
+echo times that were not collected:
+cat >program <<'END'
+exec >$COUNTERWORKS_SIM
+echo launch a; echo untimed b; echo untimed c; echo launch b
+END
+capture-agent pm -c plan.cwc -o run.cwd -- sh program
+metric-eval show run.cwd | grep launches
+metric-eval show run.cwd --format json | grep launches
+metric-eval run.cwd | tail -n 6
+metric-eval run.cwd --json - | python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+first = min(s["start_ns"] for s in run["samples"])
+print([l["name"] for l in run["launches"]], all(l["start_ns"] >= first for l in run["launches"]))'
 echo errors:
 capture-agent pm -c plan.cwc -o none.cwd --device 64 -- true
 capture-agent pm -c plan.cwc -o none.cwd --device '' -- true

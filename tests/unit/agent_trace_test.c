@@ -1,0 +1,124 @@
+/* What CUPTI's records of kernels become. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "agent/inject/modes/trace.h"
+#include "tests/support/fake_profiler.h"
+
+static const struct cw_inject_mode *const mode = &cw_inject_trace;
+static const CUcontext context = (CUcontext)0x10;
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+static size_t dropped, of_each_buffer;
+
+static CUptiResult take_clock(CUpti_TimestampCallbackFunc clock)
+{
+    return clock ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult take_callbacks(CUpti_BuffersCallbackRequestFunc r, CUpti_BuffersCallbackCompleteFunc c)
+{
+    request = r;
+    complete = c;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult take_period(uint32_t ms)
+{
+    return ms ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult enable(CUpti_ActivityKind kind)
+{
+    cr_expect_eq(kind, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult flush(uint32_t flag)
+{
+    (void)flag;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult next_record(uint8_t *buffer, size_t valid, CUpti_Activity **record)
+{
+    uint8_t *next = *record ? (uint8_t *)*record + sizeof(CUpti_ActivityKernel8) : buffer;
+    *record = (CUpti_Activity *)next;
+    return next < buffer + valid ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
+{
+    (void)stream;
+    cr_expect_eq(c, context);
+    *count = dropped;
+    return CUPTI_SUCCESS;
+}
+
+static void begin(void)
+{
+    struct cw_writer setup;
+    fake_profiler_begin(NULL, 1, 1);
+    struct cw_cupti *api = &cw_inject->api;
+    api->cuptiActivityRegisterTimestampCallback = take_clock;
+    api->cuptiActivityRegisterCallbacks = take_callbacks;
+    api->cuptiActivityFlushPeriod = take_period;
+    api->cuptiActivityEnable = enable;
+    api->cuptiActivityFlushAll = flush;
+    api->cuptiActivityGetNextRecord = next_record;
+    api->cuptiActivityGetNumDroppedRecords = count_dropped;
+    cw_writer_init(&setup);
+    fake_setup(mode, &setup);
+    mode->context_created(context, 0);
+    cr_assert(request && complete);
+}
+
+static void end(void)
+{
+    mode->finish();
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    fake_profiler_end();
+}
+
+static uint8_t *fill(const CUpti_ActivityKernel8 *records, size_t count)
+{
+    uint8_t *buffer = NULL;
+    size_t most = 1;
+    request(&buffer, &of_each_buffer, &most);
+    cr_assert(buffer && of_each_buffer >= count * sizeof *records && !most);
+    memcpy(buffer, records, count * sizeof *records);
+    return buffer;
+}
+
+/* Where CUPTI says 0 it has not collected the time, be it one of both alone. */
+Test(trace, times_that_were_not_collected_are_no_times)
+{
+    const CUpti_ActivityKernel8 records[] = {
+        {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 10, .end = 20, .streamId = 7, .name = "a"},
+        {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .name = "a"},
+        {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 30, .name = "b"}};
+    static const uint64_t times[][2] = {{10, 20}, {0, 0}, {0, 0}};
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_reader in;
+    begin();
+    dropped = 2;
+    complete(context, 0, fill(records, 3), of_each_buffer, sizeof records);
+    cr_assert_eq(fake_profiler.others, 1);
+    cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
+    cr_expect_eq(cw_read_u64(&in), 2);
+    cr_assert_eq(cw_read_u32(&in), 2);
+    cr_expect_str_eq(cw_read_string(&in, arena), "a");
+    cr_expect_str_eq(cw_read_string(&in, arena), "b");
+    cr_assert_eq(cw_read_u32(&in), 3);
+    for (int i = 0; i < 3; i++) {
+        cw_read_u32(&in);
+        cw_read_u32(&in);
+        cw_read_u64(&in);
+        cr_expect_eq(cw_read_u64(&in), i ? 0 : 7);
+        uint64_t start = cw_read_u64(&in), last = cw_read_u64(&in);
+        cr_expect(start == times[i][0] && last == times[i][1], "launch %d", i);
+    }
+    cr_expect_eq(cw_reader_finish(&in, "message"), CW_OK);
+    cw_arena_destroy(arena);
+    end();
+}
