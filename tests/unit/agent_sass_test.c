@@ -7,7 +7,8 @@
 
 static const struct cw_inject_mode *const mode = &cw_inject_sass;
 static const CUcontext context = (CUcontext)0x10;
-static int enabled, disabled;
+static const CUcontext second = (CUcontext)0x20;
+static int enabled, disabled, configured;
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
 {
@@ -23,19 +24,29 @@ static CUptiResult properties(CUpti_SassMetrics_GetProperties_Params *p)
 
 static CUptiResult set_config(CUpti_SassMetricsSetConfig_Params *p)
 {
+    cr_expect_eq(configured++, 0, "a device has one config at a time");
     return p->numOfMetricConfig == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult unset_config(CUpti_SassMetricsUnsetConfig_Params *p)
+{
+    cr_expect(p->structSize == CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE && p->deviceIndex == 0);
+    cr_expect_eq(configured--, 1);
+    cr_expect_eq(enabled, disabled, "first every context is disabled");
+    return CUPTI_SUCCESS;
 }
 
 static CUptiResult enable(CUpti_SassMetricsEnable_Params *p)
 {
-    cr_expect_eq(p->ctx, context);
+    cr_expect(p->ctx == context || p->ctx == second);
+    cr_expect_eq(configured, 1);
     enabled++;
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult disable(CUpti_SassMetricsDisable_Params *p)
 {
-    cr_expect_eq(p->ctx, context);
+    cr_expect(p->ctx == context || p->ctx == second);
     disabled++;
     return CUPTI_SUCCESS;
 }
@@ -53,10 +64,15 @@ static void call_begins(CUpti_CallbackId id)
     mode->call_entered(id, &call);
 }
 
+static void kernel_in(CUcontext c, const char *name)
+{
+    const CUpti_CallbackData call = {.context = c, .symbolName = name};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+}
+
 static void kernel(const char *name)
 {
-    const CUpti_CallbackData call = {.context = context, .symbolName = name};
-    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    kernel_in(context, name);
 }
 
 static void begin(void)
@@ -67,6 +83,7 @@ static void begin(void)
     api->cuptiDeviceGetChipName = chip_name;
     api->cuptiSassMetricsGetProperties = properties;
     api->cuptiSassMetricsSetConfig = set_config;
+    api->cuptiSassMetricsUnsetConfig = unset_config;
     api->cuptiSassMetricsEnable = enable;
     api->cuptiSassMetricsDisable = disable;
     api->cuptiSassMetricsGetDataProperties = data_properties;
@@ -84,7 +101,27 @@ static void end(void)
     mode->finish();
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
+    cr_expect_eq(configured, 0);
     fake_profiler_end();
+}
+
+/* Before another is set, and not while a context needs it. */
+Test(sass, a_config_is_given_up_behind_its_last_context)
+{
+    begin();
+    cw_sass->one_context = false;
+    mode->context_created(second, 0);
+    kernel("first");
+    kernel_in(second, "first");
+    cr_expect(enabled == 2 && configured == 1);
+    mode->context_destroyed(second);
+    cr_expect(disabled == 1 && configured == 1);
+    mode->context_destroyed(context);
+    cr_expect(disabled == 2 && configured == 0);
+    mode->context_created(context, 0);
+    kernel("second");
+    cr_expect(enabled == 3 && configured == 1);
+    end();
 }
 
 /* What is counted by then is sent then. */

@@ -256,14 +256,29 @@ static void send_records(const struct cw_patched *p, struct harvest *h, size_t d
     free(first);
 }
 
+/* After the last enabled context of the device was disabled: CUPTI frees what it keeps for the config. A context that
+ * comes later is configured anew. */
+static void give_up_config(uint32_t device)
+{
+    uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
+    PARAMS(CUpti_SassMetricsUnsetConfig_Params, unset, .deviceIndex = device);
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i].running && self->contexts[i].device == device)
+            return;
+    if (self->configured & bit)
+        cw_inject->api.cuptiSassMetricsUnsetConfig(&unset);
+    self->configured &= ~bit;
+}
+
 static void stop(struct cw_patched *p)
 {
     struct harvest h = {0};
     PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
     bool good = p->launched && (!p->running || fetch(p, &h));
-    if (p->running && good)
-        cw_inject->api.cuptiSassMetricsDisable(&disable);
+    const bool disabled = p->running && good && cw_inject->api.cuptiSassMetricsDisable(&disable) == CUPTI_SUCCESS;
     p->running = false;
+    if (disabled)
+        give_up_config(p->device);
     if (good)
         send_records(p, &h, disable.numOfDroppedRecords);
     cw_arena_destroy(h.arena);
