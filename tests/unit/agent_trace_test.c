@@ -90,6 +90,26 @@ static uint8_t *fill(const CUpti_ActivityKernel8 *records, size_t count)
     return buffer;
 }
 
+/* CUPTI drops and counts records while it has none. */
+Test(trace, buffers_are_large_and_not_too_many)
+{
+    enum { MOST = 100 };
+    uint8_t *buffers[MOST];
+    size_t size, most;
+    int count = 0;
+    begin();
+    for (; count < MOST && (request(&buffers[count], &size, &most), buffers[count]); count++)
+        cr_expect(size >= 1 << 20 && size <= 8 << 20 && !most, "%zu bytes", size);
+    cr_assert(count > 1 && count < MOST, "%d buffers", count);
+    cr_expect_eq(size, 0);
+    complete(context, 0, buffers[--count], size, 0);
+    request(&buffers[count], &size, &most);
+    cr_expect_not_null(buffers[count++]);
+    for (int i = 0; i < count; i++)
+        complete(context, 0, buffers[i], size, 0);
+    end();
+}
+
 /* Where CUPTI says 0 it has not collected the time, be it one of both alone. */
 Test(trace, times_that_were_not_collected_are_no_times)
 {

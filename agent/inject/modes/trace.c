@@ -7,9 +7,11 @@
 
 #include <stdlib.h>
 
-/* Records are handed over when a buffer is full, which some hundreds of launches make it, and about this often, so that
- * a program that is killed takes few of them with it. */
-enum { BUFFER_SIZE = 1 << 17, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
+/* Records are handed over when a buffer is full and about this often, so that a program that is killed takes few of
+ * them with it. A record is of some 200 bytes: a buffer holds 19,000 launches, more than most programs make in that
+ * time; and where CUPTI fills them faster than they are read, it gets no more than 64 MB and counts what it drops.
+ * Memory that no record is written to costs nothing. */
+enum { BUFFER_SIZE = 4 << 20, MOST_BUFFERS = 16, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
 
 #define self cw_trace
 
@@ -87,8 +89,11 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *mo
     struct cw_thread here;
     cw_thread_enter(&here);
     *most = 0;
-    *buffer = aligned_alloc(8, BUFFER_SIZE);
+    const bool room = atomic_fetch_add(&self->buffers, 1) < MOST_BUFFERS;
+    *buffer = room ? aligned_alloc(8, BUFFER_SIZE) : NULL;
     *size = *buffer ? BUFFER_SIZE : 0;
+    if (!*buffer)
+        atomic_fetch_sub(&self->buffers, 1);
     cw_thread_leave(&here);
 }
 
@@ -110,6 +115,8 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
         send_batch(b, dropped);
     }
     free(b);
+    if (buffer)
+        atomic_fetch_sub(&self->buffers, 1);
     free(buffer);
     cw_thread_leave(&here);
 }

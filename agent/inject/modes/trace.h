@@ -2,10 +2,13 @@
 #ifndef CW_INJECT_TRACE_H
 #define CW_INJECT_TRACE_H
 
+#include <stdatomic.h>
+
 #include "agent/inject/ranges/mode.h"
 
 struct cw_trace {
     bool started;
+    atomic_uint buffers; /* that CUPTI has; counted by its threads */
 };
 extern struct cw_trace *const cw_trace;
 
