@@ -83,6 +83,8 @@ static bool put_hello(struct cw_writer *out, uint32_t *number)
 
 static void at_exit(void)
 {
+    if (cw_inject->process == getpid())
+        cw_troubles_tell_rest();
     if (!cw_inject_lock())
         return;
     cw_in_flight_hold(); /* for good: nothing begins again */
@@ -271,9 +273,23 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     return loaded || (unloaded && mode && !mode->module_unloading);
 }
 
+/* From wherever CUPTI is, be it a call of ours. */
+static void take_trouble(CUpti_CallbackId id, const CUpti_StateData *data)
+{
+    struct cw_thread here;
+    cw_thread_enter(&here);
+    if (cw_inject->process == getpid())
+        cw_troubles_take(id, data);
+    cw_thread_leave(&here);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
+    if (domain == CUPTI_CB_DOMAIN_STATE) {
+        take_trouble(id, data);
+        return;
+    }
     if (self->abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */
         return;
     if (!cw_inject->over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
@@ -299,6 +315,8 @@ static void subscribe(void)
         ok = cw_inject_good(
             cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE, resources[i]),
             "cuptiEnableCallback");
+    if (ok)
+        cw_troubles_subscribe();
 }
 
 /* A child has none of the threads that may have held a lock. It can be profiled where its parent was not. */

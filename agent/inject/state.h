@@ -12,6 +12,7 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/trouble.h"
 #include "agent/inject/driver/wire.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/graph.h"
@@ -32,6 +33,7 @@
     X(struct cw_descriptor, standard_error)                                                                            \
     X(struct cw_wire, wire)                                                                                            \
     X(struct cw_sent_modules, sent_modules)                                                                            \
+    X(struct cw_troubles, troubles)                                                                                    \
     X(struct cw_nvml, nvml)                                                                                            \
     X(struct cw_in_flight, in_flight)                                                                                  \
     X(struct cw_kernel_facts, kernel_facts)                                                                            \

@@ -10,6 +10,7 @@
 
 struct fake_cupti fake_cupti;
 static bool library_is_gone;
+static unsigned states; /* that it is to tell of, a bit for each */
 static const CUcontext context = (CUcontext)0x10;
 
 static void tell(const char *call)
@@ -33,6 +34,8 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackF
 static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
                                    CUpti_CallbackId id)
 {
+    if (domain == CUPTI_CB_DOMAIN_STATE)
+        states |= 1u << id;
     return on && !subscriber && domain && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -54,6 +57,14 @@ static CUptiResult version(uint32_t *number)
 {
     tell("cuptiGetVersion");
     *number = 130001;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult result_string(CUptiResult result, const char **text)
+{
+    static _Thread_local char name[32];
+    snprintf(name, sizeof name, "result %d", (int)result);
+    *text = name;
     return CUPTI_SUCCESS;
 }
 
@@ -184,6 +195,7 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuptiDeviceGetChipName = chip_name,
                              .cuptiGetCallbackName = callback_name,
                              .cuptiGetVersion = version,
+                             .cuptiGetResultString = result_string,
                              .cuptiProfilerInitialize = initialize,
                              .cuptiRangeProfilerEnable = enable,
                              .cuptiRangeProfilerDisable = disable,
@@ -236,6 +248,13 @@ void fake_cupti_destroy_context(void)
 void fake_cupti_load_module(void)
 {
     tell_of_context(CUPTI_CBID_RESOURCE_MODULE_LOADED);
+}
+
+void fake_cupti_tell_state(CUpti_CallbackIdState id, CUptiResult result, const char *message)
+{
+    const CUpti_StateData data = {.notification = {result, message}};
+    if (states >> id & 1)
+        fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_STATE, id, &data);
 }
 
 void fake_cupti_launch(CUpti_ApiCallbackSite site)

@@ -23,6 +23,8 @@ extern struct fake_cupti fake_cupti;
 void fake_cupti_create_context(void);
 void fake_cupti_destroy_context(void);
 void fake_cupti_load_module(void);
+/* CUPTI tells of itself, where it was asked to. */
+void fake_cupti_tell_state(CUpti_CallbackIdState id, CUptiResult result, const char *message);
 void fake_cupti_launch(CUpti_ApiCallbackSite site);
 
 struct fake_agent {
