@@ -146,8 +146,8 @@ enum cw_status cw_range_capture_verdict(const struct cw_range_capture *c, const 
     if (status != CW_OK || c->out.ranges || *exit_status)
         return status;
     const struct cw_filter_options *f = &c->options->filter;
-    bool chosen = c->options->user || f->kernel || f->range || f->process || f->devices || f->launch_skip ||
-                  f->launch_count != UINT64_MAX || f->only_program;
+    bool chosen = c->options->user || f->kernel_count || f->excluded_count || f->range || f->process || f->devices ||
+                  f->launch_skip || f->launch_count != UINT64_MAX || f->only_program;
     return cw_error_set(err, CW_ERR_APP,
                         chosen ? "%s launched nothing of what was asked for, so nothing was captured"
                                : "%s launched no kernel, so nothing was captured",

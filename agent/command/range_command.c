@@ -34,8 +34,9 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (o->keep_native && (cw_file_is_same(o->keep_native, output) || cw_file_is_same(o->keep_native, a->capture.plan)))
         cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
                        o->keep_native);
-    if (o->user && o->filter.kernel)
-        cw_usage_error(state, "found --kernel with --ranges user, expected --range for their names");
+    if (o->user && (o->filter.kernel_count || o->filter.excluded_count))
+        cw_usage_error(state, "found --%s with --ranges user, expected --range for their names",
+                       o->filter.kernel_count ? "kernel" : "exclude");
     o->for_context = a->scope != SCOPE_DEVICE;
     o->for_device = a->scope == SCOPE_DEVICE || /* the runs of application replay would have to agree */
                     (a->scope == SCOPE_AUTO && o->replay != CW_REPLAY_APPLICATION);
@@ -87,8 +88,11 @@ static const struct cw_option range_options[] = {
     {"levels", 0, "N", "how many levels of nested user ranges, each in passes of its own (default: 1)",
      CW_OPTION_NUMBER(struct range_arguments, options.levels, 1, 16)},
     {"kernel", 0, "REGEX",
-     "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'",
-     CW_OPTION_TEXT(struct range_arguments, options.filter.kernel)},
+     "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'; may be "
+     "repeated",
+     CW_OPTION_LIST(struct range_arguments, options.filter.kernels, options.filter.kernel_count)},
+    {"exclude", 0, "REGEX", "no launches of kernels whose name matches; may be repeated",
+     CW_OPTION_LIST(struct range_arguments, options.filter.excluded, options.filter.excluded_count)},
     {"launch-skip", 0, "N", "leave out the first N that match everything else",
      CW_OPTION_NUMBER(struct range_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
     {"launch-count", 0, "N", "collect at most N of those that match",

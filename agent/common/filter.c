@@ -5,45 +5,66 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/pattern.h"
 #include "base/utf8.h"
 
-enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_options *options, struct cw_error *err)
+static enum cw_status compile(struct cw_filter_regexes *to, const char *option, const char *const *texts, size_t count,
+                              struct cw_error *err)
 {
-    const char *texts[CW_FILTER_REGEXES] = {options->kernel, options->range, options->process};
-    static const char *const names[CW_FILTER_REGEXES] = {"--kernel", "--range", "--process"};
-    *f = (struct cw_filter){.options = *options};
-    for (int i = 0; i < CW_FILTER_REGEXES; i++) {
-        if (texts[i] && !cw_utf8_holds(texts[i], strlen(texts[i])))
-            return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", names[i]);
-        int failed = texts[i] ? regcomp(&f->regex[i], texts[i], REG_EXTENDED | REG_NOSUB) : 0;
-        if (failed) {
-            char reason[200];
-            regerror(failed, &f->regex[i], reason, sizeof reason);
-            return cw_error_set(err, CW_ERR_USAGE, "found %s '%s', expected a regular expression: %s", names[i],
-                                texts[i], reason);
-        }
-        f->used[i] = texts[i] != NULL;
+    char why[CW_PATTERN_WHY_SIZE];
+    for (size_t i = 0; i < count; i++, to->count++) {
+        if (!cw_utf8_holds(texts[i], strlen(texts[i])))
+            return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
+        if (!cw_pattern_compile(&to->list[i], texts[i], 0, why))
+            return cw_error_set(err, CW_ERR_USAGE, "found %s '%s', expected a regular expression: %s", option, texts[i],
+                                why);
     }
     return CW_OK;
 }
 
+enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_options *o, struct cw_error *err)
+{
+    *f = (struct cw_filter){.options = *o};
+    enum cw_status status = compile(&f->kernels, "--kernel", o->kernels, o->kernel_count, err);
+    if (status == CW_OK)
+        status = compile(&f->excluded, "--exclude", o->excluded, o->excluded_count, err);
+    if (status == CW_OK)
+        status = compile(&f->ranges, "--range", &o->range, o->range != NULL, err);
+    return status == CW_OK ? compile(&f->processes, "--process", &o->process, o->process != NULL, err) : status;
+}
+
+static void free_regexes(struct cw_filter_regexes *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        regfree(&r->list[i]);
+}
+
 void cw_filter_close(struct cw_filter *f)
 {
-    for (int i = 0; i < CW_FILTER_REGEXES; i++)
-        if (f->used[i])
-            regfree(&f->regex[i]);
+    free_regexes(&f->kernels);
+    free_regexes(&f->excluded);
+    free_regexes(&f->ranges);
+    free_regexes(&f->processes);
     free(f->last_kernel);
     *f = (struct cw_filter){0};
 }
 
-static bool matches(const struct cw_filter *f, enum cw_filter_regex which, const char *text)
+static bool any_matches(const struct cw_filter_regexes *r, const char *text)
 {
-    return !f->used[which] || regexec(&f->regex[which], text, 0, NULL, 0) == 0;
+    bool found = false;
+    for (size_t i = 0; i < r->count && !found; i++)
+        found = regexec(&r->list[i], text, 0, NULL, 0) == 0;
+    return found;
+}
+
+static bool is_among(const struct cw_filter_regexes *r, const char *text)
+{
+    return !r->count || any_matches(r, text);
 }
 
 bool cw_filter_process(const struct cw_filter *f, const char *name, bool is_program)
 {
-    return (is_program || !f->options.only_program) && matches(f, CW_FILTER_PROCESS, name);
+    return (is_program || !f->options.only_program) && is_among(&f->processes, name);
 }
 
 bool cw_filter_device(const struct cw_filter *f, uint32_t device)
@@ -53,17 +74,19 @@ bool cw_filter_device(const struct cw_filter *f, uint32_t device)
 
 bool cw_filter_range(const struct cw_filter *f, const char *name)
 {
-    return matches(f, CW_FILTER_RANGE, name);
+    return is_among(&f->ranges, name);
 }
 
-static bool kernel_matches(struct cw_filter *f, const char *kernel)
+bool cw_filter_kernel(struct cw_filter *f, const char *kernel)
 {
-    if (!f->used[CW_FILTER_KERNEL])
+    if (!f->kernels.count && !f->excluded.count)
         return true;
     if (f->last_kernel && strcmp(f->last_kernel, kernel) == 0)
         return f->last_matches;
     char *readable = cw_demangle(kernel);
-    f->last_matches = matches(f, CW_FILTER_KERNEL, kernel) || (readable && matches(f, CW_FILTER_KERNEL, readable));
+    const char *other = readable ? readable : kernel;
+    f->last_matches = (is_among(&f->kernels, kernel) || is_among(&f->kernels, other)) &&
+                      !any_matches(&f->excluded, kernel) && !any_matches(&f->excluded, other);
     free(readable);
     free(f->last_kernel);
     f->last_kernel = strdup(kernel);
@@ -72,7 +95,7 @@ static bool kernel_matches(struct cw_filter *f, const char *kernel)
 
 bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
 {
-    if ((f->used[CW_FILTER_RANGE] && !in_range) || !kernel_matches(f, kernel))
+    if ((f->ranges.count && !in_range) || !cw_filter_kernel(f, kernel))
         return false;
     uint64_t number = f->launches++;
     return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
@@ -91,10 +114,26 @@ static const char *read_text(struct cw_reader *in, struct cw_arena *arena)
     return present ? text : NULL;
 }
 
+static void write_list(struct cw_writer *out, const char *const *texts, size_t count)
+{
+    cw_write_u32(out, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        cw_write_string(out, texts[i]);
+}
+
+static size_t read_list(struct cw_reader *in, const char **texts, struct cw_arena *arena)
+{
+    const uint32_t count = cw_read_count_up_to(in, 4, CW_FILTER_MOST, "expressions");
+    for (uint32_t i = 0; i < count; i++)
+        texts[i] = cw_read_string(in, arena);
+    return count;
+}
+
 /* Processes and devices are the agent's to choose. */
 void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *o)
 {
-    write_text(out, o->kernel);
+    write_list(out, o->kernels, o->kernel_count);
+    write_list(out, o->excluded, o->excluded_count);
     write_text(out, o->range);
     cw_write_u64(out, o->launch_skip);
     cw_write_u64(out, o->launch_count);
@@ -102,7 +141,9 @@ void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *o)
 
 void cw_filter_read(struct cw_reader *in, struct cw_filter_options *o, struct cw_arena *arena)
 {
-    *o = (struct cw_filter_options){.kernel = read_text(in, arena)};
+    *o = (struct cw_filter_options){0};
+    o->kernel_count = read_list(in, o->kernels, arena);
+    o->excluded_count = read_list(in, o->excluded, arena);
     o->range = read_text(in, arena);
     o->launch_skip = cw_read_u64(in);
     o->launch_count = cw_read_u64(in);

@@ -7,19 +7,25 @@
 
 #include "base/bytes.h"
 
-struct cw_filter_options {
-    const char *kernel, *range, *process; /* POSIX extended regular expressions; NULL: everything */
-    uint64_t devices;                     /* a bit for each device number; 0: all */
-    uint64_t launch_skip, launch_count;   /* of the launches that match everything else */
-    bool only_program;                    /* not its children */
+enum { CW_FILTER_MOST = 16 };
+
+struct cw_filter_options {                                          /* names are POSIX extended regular expressions */
+    const char *kernels[CW_FILTER_MOST], *excluded[CW_FILTER_MOST]; /* any of them */
+    size_t kernel_count, excluded_count;                            /* 0 kernels: all */
+    const char *range, *process;                                    /* NULL: everything */
+    uint64_t devices;                                               /* a bit for each device number; 0: all */
+    uint64_t launch_skip, launch_count;                             /* of the launches that match everything else */
+    bool only_program;                                              /* not its children */
 };
 
-enum cw_filter_regex { CW_FILTER_KERNEL, CW_FILTER_RANGE, CW_FILTER_PROCESS, CW_FILTER_REGEXES };
+struct cw_filter_regexes {
+    regex_t list[CW_FILTER_MOST];
+    size_t count;
+};
 
 struct cw_filter {
     struct cw_filter_options options;
-    bool used[CW_FILTER_REGEXES];
-    regex_t regex[CW_FILTER_REGEXES];
+    struct cw_filter_regexes kernels, excluded, ranges, processes;
     uint64_t launches; /* that matched so far */
     char *last_kernel; /* programs launch the same few again and again */
     bool last_matches;
@@ -33,8 +39,10 @@ bool cw_filter_process(const struct cw_filter *filter, const char *name, bool is
 bool cw_filter_device(const struct cw_filter *filter, uint32_t device);
 /* Whether a user range with this name is wanted. */
 bool cw_filter_range(const struct cw_filter *filter, const char *name);
-/* Whether a launch is wanted; `in_range` says whether it lies in a range that is. The name is as the driver gives it,
- * "" for a graph; it matches as it is or demangled. Counts the launch. */
+/* Whether a kernel is wanted, whatever else of its launches is asked for. The name is as the driver gives it, "" for a
+ * graph; it matches as it is or demangled. */
+bool cw_filter_kernel(struct cw_filter *filter, const char *kernel);
+/* Whether a launch is wanted; `in_range` says whether it lies in a range that is. Counts the launch. */
 bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
 
 void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *options);

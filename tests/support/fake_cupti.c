@@ -311,7 +311,8 @@ void fake_agent_answer(int fd)
     cw_write_u8(&setup, 0);
     cw_write_u32(&setup, 0);
     cw_write_u32(&setup, 1);
-    cw_filter_write(&setup, &(struct cw_filter_options){.kernel = ".", .launch_count = UINT64_MAX});
+    cw_filter_write(&setup,
+                    &(struct cw_filter_options){.kernels = {"."}, .kernel_count = 1, .launch_count = UINT64_MAX});
     cr_expect(cw_message_send(fd, CW_MESSAGE_SETUP, setup.data, setup.size));
     cw_writer_free(&setup);
 }

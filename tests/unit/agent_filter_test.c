@@ -42,11 +42,12 @@ Test(filter, nothing_asked_means_everything)
 Test(filter, kernel_matches_mangled_or_readable)
 {
     struct cw_filter_options o = everything();
-    o.kernel = "^add\\(float,";
+    o.kernels[0] = "^add\\(float,";
+    o.kernel_count = 1;
     start(&o);
     cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false) == false, "add(float*, int) has a star");
     finish();
-    o.kernel = "^add\\(float\\*";
+    o.kernels[0] = "^add\\(float\\*";
     start(&o);
     cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false));
     cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false), "the second time it comes from memory");
@@ -54,10 +55,40 @@ Test(filter, kernel_matches_mangled_or_readable)
     cr_expect(!cw_filter_launch(&filter, "", false), "a graph has no name");
 }
 
+Test(filter, excluded_kernels_are_left_out_by_either_name)
+{
+    struct cw_filter_options o = everything();
+    o.excluded[o.excluded_count++] = "nccl";
+    o.excluded[o.excluded_count++] = "^sub\\(";
+    start(&o);
+    cr_expect(cw_filter_launch(&filter, "_Z3addPfi", false));
+    cr_expect(!cw_filter_launch(&filter, "_Z3subPfi", false), "readable");
+    cr_expect(!cw_filter_launch(&filter, "ncclDevKernel_AllReduce", false));
+    cr_expect(cw_filter_launch(&filter, "", false), "a graph is nothing that was named");
+    finish();
+    o.kernels[o.kernel_count++] = "add";
+    o.kernels[o.kernel_count++] = "nccl";
+    start(&o);
+    cr_expect(cw_filter_kernel(&filter, "_Z3addPfi"));
+    cr_expect(!cw_filter_kernel(&filter, "ncclDevKernel_AllReduce"), "what is excluded is, whatever is asked for");
+    cr_expect(!cw_filter_kernel(&filter, "mul"));
+}
+
+Test(filter, look_ahead_is_told_with_what_does_it_here)
+{
+    struct cw_filter_options o = everything();
+    o.kernels[o.kernel_count++] = "^(?!.*nccl)";
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_filter_open(&filter, &o, &err) == CW_ERR_USAGE);
+    cr_expect_str_eq(err.message,
+                     "found --kernel '^(?!.*nccl)', expected a regular expression: POSIX extended ones have "
+                     "no look-ahead; --exclude leaves kernels out");
+}
+
 Test(filter, skip_and_count_are_of_what_matches)
 {
     struct cw_filter_options o = everything();
-    o.kernel = "a";
+    o.kernels[o.kernel_count++] = "a";
     o.launch_skip = 1;
     o.launch_count = 2;
     start(&o);
@@ -103,7 +134,7 @@ Test(filter, processes_and_devices)
 Test(filter, a_bad_expression_is_told)
 {
     struct cw_filter_options o = everything();
-    o.kernel = "good";
+    o.kernels[o.kernel_count++] = "good";
     o.range = "[";
     err = (struct cw_error)CW_ERROR_INIT;
     cr_expect(cw_filter_open(&filter, &o, &err) == CW_ERR_USAGE);
@@ -116,6 +147,8 @@ Test(filter, what_the_program_is_told_reads_back)
     struct cw_reader in;
     struct cw_arena *arena = cw_arena_create();
     struct cw_filter_options o = everything(), back;
+    o.excluded[o.excluded_count++] = "nccl";
+    o.excluded[o.excluded_count++] = "";
     o.range = "";
     o.launch_skip = 7;
     cw_writer_init(&out);
@@ -123,7 +156,10 @@ Test(filter, what_the_program_is_told_reads_back)
     cw_reader_init(&in, out.data, out.size, "", 0, NULL);
     cw_filter_read(&in, &back, arena);
     cr_expect(cw_reader_finish(&in, "a filter") == CW_OK);
-    cr_expect(back.kernel == NULL);
+    cr_expect_eq(back.kernel_count, 0);
+    cr_assert_eq(back.excluded_count, 2);
+    cr_expect_str_eq(back.excluded[0], "nccl");
+    cr_expect_str_empty(back.excluded[1]);
     cr_expect(back.range && !*back.range);
     cr_expect(back.launch_skip == 7);
     cr_expect(back.launch_count == UINT64_MAX);

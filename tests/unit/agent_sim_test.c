@@ -22,7 +22,8 @@ static char folder[] = "/tmp/sim_test.XXXXXX";
 static char path[64], pattern[64], say[256];
 static char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, say, NULL};
 static struct cw_config_image plan;
-static struct cw_filter_options filter = {.launch_count = UINT64_MAX, .range = "outer", .kernel = "^k"};
+static struct cw_filter_options filter = {
+    .launch_count = UINT64_MAX, .range = "outer", .kernels = {"^k"}, .kernel_count = 1};
 
 static void set_up(void)
 {

@@ -21,6 +21,9 @@ echo all; names
 echo kernel; names --kernel '^gemm$'
 echo readable name; names --kernel '^add\(float'
 echo mangled name; names --kernel '^_Z3add'
+echo several names; names --kernel '^gemm$' --kernel copy
+echo all but some; names --exclude gemm --exclude '^add\(float'
+echo some of those; names --kernel 'gemm|add' --exclude gemm
 echo skip and count; names --kernel 'gemm|add' --launch-skip 1 --launch-count 2
 echo in a range; names --range inner
 echo devices; names --device 1
@@ -28,6 +31,9 @@ echo processes; names --process '^worker$'
 echo no children; names --follow-children no --kernel copy
 echo nothing matches; names --kernel nothing
 echo not an expression; names --kernel '('
+echo look-ahead; names --kernel '^(?!.*nccl)'
+echo not an expression either; names --exclude '['
+echo names of user ranges; names --ranges user --exclude gemm
 echo not a device; names --device 1,x
 echo user ranges; names --ranges user
 echo the second level; names --ranges user --levels 2
