@@ -149,8 +149,9 @@ enum cw_status cw_range_capture_verdict(const struct cw_range_capture *c, const 
     bool chosen = c->options->user || f->kernel_count || f->excluded_count || f->range || f->process || f->devices ||
                   f->launch_skip || f->launch_count != UINT64_MAX || f->only_program;
     return cw_error_set(err, CW_ERR_APP,
-                        chosen ? "%s launched nothing of what was asked for, so nothing was captured"
-                               : "%s launched no kernel, so nothing was captured",
+                        c->out.dropped ? "%s launched nothing that could be collected, so nothing was captured"
+                        : chosen       ? "%s launched nothing of what was asked for, so nothing was captured"
+                                       : "%s launched no kernel, so nothing was captured",
                         name);
 }
 

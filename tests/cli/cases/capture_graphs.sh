@@ -35,3 +35,4 @@ for a, b in zip(launch["metrics"], graph["metrics"]):
         print(a["name"])'
 # nothing but a graph that cannot be launched again
 echo 'echo graph 2 a host node >$COUNTERWORKS_SIM' >program; ranges
+ranges --replay application
