@@ -158,9 +158,12 @@ enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error
                         pipe ? "nobody reads this pipe" : strerror(reason));
 }
 
+/* A stream keeps no reason where it failed before it was flushed: errno is 0 then. */
 static enum cw_status cannot_write(const char *path, struct cw_error *err)
 {
-    return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+    const int reason = errno;
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot write%s%s", path, reason ? ": " : "",
+                        reason ? strerror(reason) : "");
 }
 
 /* Pipes and devices keep nothing. */
@@ -306,7 +309,7 @@ static enum cw_status print_all(int fd, const char *path, const struct content *
     errno = 0;
     failed = fclose(out) != 0 || failed;
     if (failed && status == CW_OK)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno ? errno : EIO));
+        status = cannot_write(path, err);
     return status;
 }
 
@@ -360,7 +363,5 @@ enum cw_status cw_file_print(const char *path, cw_file_render *render, const voi
 enum cw_status cw_file_flush(struct cw_error *err)
 {
     errno = 0;
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? CW_OK
-               : cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(errno ? errno : EIO));
+    return fflush(stdout) == 0 && !ferror(stdout) ? CW_OK : cannot_write("standard output", err);
 }

@@ -2,14 +2,19 @@
 
 #include <argp.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/start.h"
 #include "base/usage.h"
 
+static bool finished; /* what was printed has been asked for */
+
 int cw_cli_finish(enum cw_status status, const struct cw_error *err)
 {
     struct cw_error lost = CW_ERROR_INIT;
+    finished = true;
     if (cw_file_flush(&lost) != CW_OK && (status == CW_OK || status >= CW_ERR_DIFFERS))
         return cw_usage_fail(&lost);
     return status == CW_OK ? 0 : cw_usage_fail(err);
@@ -36,8 +41,16 @@ const struct cw_option cw_cli_force_options[] = {
     {0},
 };
 
+/* --help and --version end the process. */
+static void check_printed(void)
+{
+    if (!finished && cw_cli_finish(CW_OK, NULL))
+        _exit(CW_ERR_IO);
+}
+
 void cw_cli_init(void)
 {
+    atexit(check_printed);
     cw_start();
     argp_err_exit_status = CW_ERR_USAGE;
     argp_program_version = "counterworks " CW_VERSION;

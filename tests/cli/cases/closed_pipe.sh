@@ -34,3 +34,6 @@ done
 python3 unread SIG_IGN 1 metric-query list --chip GH100; echo "status $?"
 python3 unread SIG_DFL 1 capture-agent --help; echo "status $?"
 for option in --help --version 'range --help'; do capture-agent $option >/dev/full; echo "status $?"; done
+for command in metric-eval 'metric-eval show' 'metric-query list' metric-config; do
+    $command --help >/dev/full; echo "status $?"
+done
