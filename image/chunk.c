@@ -59,7 +59,13 @@ static enum cw_status refuse_magic(struct cw_reader *file, const struct cw_chunk
         return cw_reader_fail(file, "found a file of %zu bytes, expected %s with a header of %d", file->size,
                               kind->what, CW_FILE_HEADER_SIZE);
     bool swapped = known == 8 && memcmp(file->data, other->magic, 8) == 0;
-    return cw_reader_fail(file, "found %s, expected %s", swapped ? other->what : "another kind of file", kind->what);
+    if (!file->size && strcmp(file->source, "-") == 0)
+        return cw_reader_fail(file, "found nothing on standard input, which can be read once, expected %s", kind->what);
+    return cw_reader_fail(file, "found %s, expected %s",
+                          swapped       ? other->what
+                          : !file->size ? "an empty file"
+                                        : "another kind of file",
+                          kind->what);
 }
 
 enum cw_status cw_chunk_check_header(struct cw_reader *file, const struct cw_chunk_kind *kind)

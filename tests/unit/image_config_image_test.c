@@ -163,7 +163,7 @@ Test(config_image, headers_of_other_files_are_refused)
     cw_sample_data(&data, true);
     REFUSED(data.data, data.size, "x.cwc: offset 0: found counter data, expected a config image");
     cw_writer_free(&data);
-    REFUSED("", 0, "x.cwc: offset 0: found another kind of file, expected a config image");
+    REFUSED("", 0, "x.cwc: offset 0: found an empty file, expected a config image");
     REFUSED("# a text file, longer than a header\n", 36,
             "x.cwc: offset 0: found another kind of file, expected a config image");
     REFUSED(sample.data, 15, "x.cwc: offset 0: found a file of 15 bytes, expected a config image with a header of 16");

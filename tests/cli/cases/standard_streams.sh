@@ -8,6 +8,8 @@ metric-eval - --csv - <run.cwd
 metric-eval show - <run.cwd | grep -E "^(capture|ranges)"
 metric-eval explain - $metric <run.cwd | head -2
 metric-eval merge - -o - <run.cwd | metric-eval - -m $metric --json - | grep -c '"status": "ok"'
+metric-eval diff - - <run.cwd; echo "status $?"
+metric-eval advise - --with - <run.cwd; echo "status $?"
 echo == HDF5
 metric-eval - -m $metric -o - <run.cwd >run.h5; head -c 4 run.h5 | tail -c 3; echo
 h5dump -d /range/value run.h5 | grep "(0,0)"
