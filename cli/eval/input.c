@@ -8,14 +8,14 @@
 
 const char *cw_eval_option_of_ranges(const struct cw_eval_request *o)
 {
-    return o->ranges.ranges    ? "--range"
-           : o->ranges.kernels ? "--kernel"
-           : o->check          ? "--check"
-           : o->native         ? "--native"
-           : o->grouped        ? "--by"
-           : o->filter_count   ? "--filter"
-           : o->sort           ? "--sort"
-                               : NULL;
+    const char *of_ranges = cw_eval_ranges_option(&o->ranges);
+    return of_ranges         ? of_ranges
+           : o->check        ? "--check"
+           : o->native       ? "--native"
+           : o->grouped      ? "--by"
+           : o->filter_count ? "--filter"
+           : o->sort         ? "--sort"
+                             : NULL;
 }
 
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)

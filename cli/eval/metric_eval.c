@@ -29,16 +29,24 @@ static void read_check(void *check, char *text, struct argp_state *state)
         *(const char **)check = text;
 }
 
+/* Whoever asks for a page asks for no table beside it. */
+static bool report_alone(const struct cw_eval_request *o)
+{
+    return o->report.path && !o->hdf5 && !o->csv && !o->json;
+}
+
 static void check_options(void *request, struct argp_state *state)
 {
     const struct cw_eval_request *o = request;
     bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json || o->report.path;
     if (o->all && o->sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
-    if (o->check && (metrics || output || (o->ranges.ranges || o->ranges.kernels) || o->native))
+    if (o->all && report_alone(o))
+        cw_usage_error(state, "found --all with --report, expected metrics by -m or --set beside those of the plan");
+    if (o->check && (metrics || output || cw_eval_ranges_option(&o->ranges) || o->native))
         cw_usage_error(state,
                        "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
-    if (o->native && (output || o->ranges.ranges || o->ranges.kernels))
+    if (o->native && (output || cw_eval_ranges_option(&o->ranges)))
         cw_usage_error(state, "found --native with ranges or outputs, expected none");
 }
 
@@ -152,12 +160,6 @@ static enum cw_status check_outputs(const struct cw_eval_run *r)
             status = cw_file_may_replace(files[i], kinds[i], o->force, r->err);
     }
     return status;
-}
-
-/* Whoever asks for a page asks for no table beside it. */
-static bool report_alone(const struct cw_eval_request *o)
-{
-    return o->report.path && !o->hdf5 && !o->csv && !o->json;
 }
 
 static enum cw_status run(struct cw_eval_run *r)

@@ -1,10 +1,10 @@
-/* Which ranges of a capture are wanted: --range and --kernel. */
+/* Which ranges of a capture are wanted: --range, --kernel and --exclude. */
 #define _GNU_SOURCE
 #include <inttypes.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "base/shorten.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -29,12 +29,11 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
-/* Leaves in `keep` those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
-static enum cw_status match_numbers(bool *keep, uint32_t count, const char *text, bool or_none, struct cw_error *err)
+/* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
+static enum cw_status find_numbers(bool *found, uint32_t count, const char *text, bool or_none, struct cw_error *err)
 {
-    bool *named = calloc((size_t)count + 1, sizeof *named);
     const char *at = text;
-    enum cw_status status = named ? CW_OK : cw_error_nomem(err);
+    enum cw_status status = CW_OK;
     while (status == CW_OK) {
         const uint64_t first = read_number(&at);
         uint64_t last = first;
@@ -48,13 +47,10 @@ static enum cw_status match_numbers(bool *keep, uint32_t count, const char *text
             status = cw_error_set(err, CW_ERR_USAGE, "found the range %" PRIu64 ", expected one of 0 to %" PRIu32,
                                   first, count ? count - 1 : 0);
         for (uint64_t i = first; status == CW_OK && i <= last && i < count; i++)
-            named[i] = true;
+            found[i] = true;
         if (!*at++)
             break;
     }
-    for (uint32_t i = 0; status == CW_OK && i < count; i++)
-        keep[i] = keep[i] && named[i];
-    free(named);
     return status;
 }
 
@@ -63,11 +59,13 @@ static enum cw_status match_numbers(bool *keep, uint32_t count, const char *text
 /* A text stands for a whole name, for a part of names, or for a regular expression: for the first of these that fits
  * any range of the capture. So what is printed can be given back, and a regular expression can be given, too. */
 enum way { WHOLE, PART, REGEX, WAYS };
+/* What the ranges that fit are for. */
+enum purpose { RANGES, KERNELS, EXCLUDED };
 
 struct names {
     const struct cw_counter_data *data;
     const char *text;
-    bool kernels; /* only those of launches */
+    enum purpose purpose; /* other than RANGES: only those of launches */
     bool is_regex;
     regex_t regex, any_case;
 };
@@ -98,7 +96,8 @@ static bool name_fits(const struct names *n, enum way way, const char *name)
 static bool range_fits(const struct names *n, enum way way, const struct cw_range *range)
 {
     const bool launch = range->kernel[0];
-    return (launch || !n->kernels) && (name_fits(n, way, range->name) || (launch && name_fits(n, way, range->kernel)));
+    return (launch || n->purpose == RANGES) &&
+           (name_fits(n, way, range->name) || (launch && name_fits(n, way, range->kernel)));
 }
 
 /* Which ranges fit. Returns how many. */
@@ -115,9 +114,8 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
     return count;
 }
 
-/* Says that a whole name leaves others out, which have it in theirs. */
-static void tell_left_out(const struct names *n, const bool *found, uint32_t count,
-                          const struct counterworks_chip *chip)
+/* Says that a whole name is not all that has it in its name. */
+static void tell_whole(const struct names *n, const bool *found, uint32_t count, const struct counterworks_chip *chip)
 {
     const bool plain = !n->text[strcspn(n->text, "^.[]$()|*+?{}\\")];
     uint32_t others = 0;
@@ -129,8 +127,9 @@ static void tell_left_out(const struct names *n, const bool *found, uint32_t cou
     cw_writer_init(&line);
     cw_write_format(&line,
                     "'%s' is the whole name in %" PRIu32 " range%s and a part of it in %" PRIu32
-                    ", which are left out; '%s.*' takes them, too",
-                    n->text, count, count == 1 ? "" : "s", others, n->text);
+                    ", which %s; '%s.*' takes them, too",
+                    n->text, count, count == 1 ? "" : "s", others, n->purpose == EXCLUDED ? "stay" : "are left out",
+                    n->text);
     cw_lib_tell(chip, &line);
 }
 
@@ -152,7 +151,7 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
     for (int alike = 0; alike < 2 && !near->count; alike++)
         for (uint32_t i = 0; i < n->data->range_count; i++) {
             const struct cw_range *range = &n->data->ranges[i];
-            if ((n->kernels && !range->kernel[0]) || (i && strcmp(range->name, range[-1].name) == 0))
+            if ((n->purpose != RANGES && !range->kernel[0]) || (i && strcmp(range->name, range[-1].name) == 0))
                 continue;
             const bool fits = strcasestr(range->name, n->text) ||
                               (n->is_regex && regexec(&n->any_case, range->name, 0, NULL, 0) == 0);
@@ -167,42 +166,45 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
         }
 }
 
-static enum cw_status tell_none(const struct names *n, const char *why, struct cw_arena *arena, struct cw_error *err)
+/* What is not there cannot be shown, and is left out without more. */
+static enum cw_status tell_none(const struct names *n, const char *why, const struct cw_eval_run *r)
 {
     struct cw_suggest near;
+    struct cw_writer line;
+    const char *what = n->purpose == RANGES ? "range" : "kernel";
     char text[CW_SUGGEST_MAX * 80 + 80];
-    find_near(n, &near, arena);
+    find_near(n, &near, r->arena);
     cw_suggest_text(&near, text, sizeof text);
     if (!n->is_regex)
-        return cw_error_set(err, CW_ERR_USAGE, "found the %s '%.200s', expected a name or a regular expression: %s%s",
-                            n->kernels ? "kernel" : "range", n->text, why, text);
-    return cw_error_set(err, CW_ERR_USAGE, "found no %s that matches '%.200s' among the %" PRIu32 " of the capture%s",
-                        n->kernels ? "kernel" : "range", n->text, n->data->range_count, text);
+        return cw_error_set(r->err, CW_ERR_USAGE,
+                            "found the %s '%.200s', expected a name or a regular expression: %s%s", what, n->text, why,
+                            text);
+    if (n->purpose != EXCLUDED)
+        return cw_error_set(r->err, CW_ERR_USAGE,
+                            "found no %s that matches '%.200s' among the %" PRIu32 " of the capture%s", what, n->text,
+                            n->data->range_count, text);
+    cw_writer_init(&line);
+    cw_write_format(&line, "found no kernel that matches '%.200s', so --exclude leaves none out%s", n->text, text);
+    cw_lib_tell(r->chip, &line);
+    return CW_OK;
 }
 
-/* Leaves in `keep` those ranges that a text stands for: of their kernels, and unless `kernels`, of their names. */
-static enum cw_status match_names(bool *keep, const struct cw_eval_run *r, const char *text, bool kernels, bool or_none)
+/* Marks those ranges that a text stands for: of their kernels, and of their names where these are asked for. */
+static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
+                                 bool or_none)
 {
-    const struct cw_counter_data *data = &r->capture->data;
-    struct names n = {.data = data, .text = text, .kernels = kernels};
-    char why[200] = "";
-    bool *found = cw_arena_alloc(r->arena, data->range_count, sizeof *found);
+    struct names n = {.data = &r->capture->data, .text = text, .purpose = purpose};
+    char why[CW_PATTERN_WHY_SIZE] = "";
     uint32_t count = 0;
-    if (!found)
-        return cw_error_nomem(r->err);
-    const int failed = regcomp(&n.regex, text, REG_EXTENDED | REG_NOSUB);
-    n.is_regex = !failed && !regcomp(&n.any_case, text, REG_EXTENDED | REG_NOSUB | REG_ICASE);
-    if (failed)
-        regerror(failed, &n.regex, why, sizeof why);
+    const bool compiled = cw_pattern_compile(&n.regex, text, 0, why);
+    n.is_regex = compiled && cw_pattern_compile(&n.any_case, text, REG_ICASE, why);
     for (enum way way = WHOLE; way < WAYS && !count; way++) {
         count = find_names(&n, way, found);
         if (count && way == WHOLE)
-            tell_left_out(&n, found, count, r->chip);
+            tell_whole(&n, found, count, r->chip);
     }
-    for (uint32_t i = 0; i < data->range_count; i++)
-        keep[i] = keep[i] && found[i];
-    const enum cw_status status = count || (or_none && n.is_regex) ? CW_OK : tell_none(&n, why, r->arena, r->err);
-    if (!failed)
+    const enum cw_status status = count || (or_none && n.is_regex) ? CW_OK : tell_none(&n, why, r);
+    if (compiled)
         regfree(&n.regex);
     if (n.is_regex)
         regfree(&n.any_case);
@@ -211,26 +213,69 @@ static enum cw_status match_names(bool *keep, const struct cw_eval_run *r, const
 
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status match(bool *keep, const struct cw_eval_run *r, const char *text, bool kernels, bool or_none)
+static enum cw_status find(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
+                           bool or_none)
 {
-    if (are_numbers(text, kernels))
-        return match_numbers(keep, r->capture->data.range_count, text, or_none, r->err);
-    return match_names(keep, r, text, kernels, or_none);
+    memset(found, false, r->capture->data.range_count * sizeof *found);
+    if (are_numbers(text, purpose != RANGES))
+        return find_numbers(found, r->capture->data.range_count, text, or_none, r->err);
+    return find_named(found, r, text, purpose, or_none);
+}
+
+/* Marks what any of the texts stands for. */
+static enum cw_status find_any(bool *any, const struct cw_eval_run *r, const char *const *texts, size_t count,
+                               enum purpose purpose, bool or_none)
+{
+    const uint32_t ranges = r->capture->data.range_count;
+    bool *found = cw_arena_alloc(r->arena, ranges, sizeof *found);
+    enum cw_status status = found ? CW_OK : cw_error_nomem(r->err);
+    memset(any, false, ranges * sizeof *any);
+    for (size_t t = 0; t < count && status == CW_OK; t++) {
+        status = find(found, r, texts[t], purpose, or_none);
+        for (uint32_t i = 0; i < ranges; i++)
+            any[i] = any[i] || found[i];
+    }
+    return status;
+}
+
+/* Says that nothing is left, where each of the options by itself leaves something. */
+static enum cw_status check_kept(const bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted)
+{
+    const uint32_t count = r->capture->data.range_count;
+    if (!count || wanted->or_none || !cw_eval_ranges_option(wanted) || memchr(keep, true, count))
+        return CW_OK;
+    if (wanted->excluded_count)
+        return cw_error_set(r->err, CW_ERR_USAGE, "found no range beside those that --exclude leaves out");
+    return cw_error_set(r->err, CW_ERR_USAGE, "found no kernel that matches '%.200s'%s in the ranges '%.200s'",
+                        wanted->kernels[0], wanted->kernel_count > 1 ? " or others" : "", wanted->ranges);
+}
+
+const char *cw_eval_ranges_option(const struct cw_eval_ranges *wanted)
+{
+    return wanted->ranges ? "--range" : wanted->kernel_count ? "--kernel" : wanted->excluded_count ? "--exclude" : NULL;
 }
 
 enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted)
 {
     const uint32_t count = r->capture->data.range_count;
-    enum cw_status status = CW_OK;
+    const struct {
+        const char *const *texts;
+        size_t count;
+        enum purpose purpose;
+    } parts[] = {{&wanted->ranges, wanted->ranges != NULL, RANGES},
+                 {wanted->kernels, wanted->kernel_count, KERNELS},
+                 {wanted->excluded, wanted->excluded_count, EXCLUDED}};
+    bool *any = cw_arena_alloc(r->arena, count, sizeof *any);
+    enum cw_status status = any ? CW_OK : cw_error_nomem(r->err);
     memset(keep, true, count * sizeof *keep);
-    if (wanted->ranges)
-        status = match(keep, r, wanted->ranges, false, wanted->or_none);
-    if (status == CW_OK && wanted->kernels)
-        status = match(keep, r, wanted->kernels, true, wanted->or_none);
-    if (status != CW_OK || wanted->or_none || !wanted->ranges || !wanted->kernels || memchr(keep, true, count))
-        return status;
-    return cw_error_set(r->err, CW_ERR_USAGE, "found no kernel that matches '%.200s' in the ranges '%.200s'",
-                        wanted->kernels, wanted->ranges);
+    for (size_t p = 0; p < sizeof parts / sizeof *parts && status == CW_OK; p++) {
+        if (!parts[p].count)
+            continue;
+        status = find_any(any, r, parts[p].texts, parts[p].count, parts[p].purpose, wanted->or_none);
+        for (uint32_t i = 0; i < count; i++)
+            keep[i] = keep[i] && any[i] != (parts[p].purpose == EXCLUDED);
+    }
+    return status == CW_OK ? check_kept(keep, r, wanted) : status;
 }
 
 /* ---- one range -------------------------------------------------------------------------------------------------- */
@@ -241,7 +286,7 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
 {
     enum { LISTED = 5, SHOWN = 48 };
     const struct cw_counter_data *data = &r->capture->data;
-    const bool asked = r->o->ranges.ranges || r->o->ranges.kernels;
+    const bool asked = cw_eval_ranges_option(&r->o->ranges) != NULL;
     const char *names[LISTED + 1] = {data->ranges[first].name};
     uint32_t kept = 0, listed = 1;
     char list[LISTED * (SHOWN * 4 + 16)], shown[CW_SHORT_SIZE];
@@ -289,7 +334,11 @@ const struct cw_option cw_eval_ranges_options[] = {
      "only these ranges: numbers, as in 0-9,12 or #3, or by name: all of a name or of what a table shows of it, else a "
      "part of names, else a regular expression that matches them",
      CW_OPTION_TEXT(struct cw_eval_ranges, ranges)},
-    {"kernel", 0, "NAME", "only launches of kernels of this name, which may be the same as for --range",
-     CW_OPTION_TEXT(struct cw_eval_ranges, kernels)},
+    {"kernel", 0, "NAME",
+     "only launches of kernels of this name, which may be the same as for --range; may be repeated",
+     CW_OPTION_LIST(struct cw_eval_ranges, kernels, kernel_count)},
+    {"exclude", 0, "NAME",
+     "no launches of kernels of this name, which may be the same as for --kernel; may be repeated",
+     CW_OPTION_LIST(struct cw_eval_ranges, excluded, excluded_count)},
     {0},
 };

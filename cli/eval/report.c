@@ -155,6 +155,10 @@ static enum cw_status gather(struct reporting *p)
         if (status == CW_OK)
             status = take(p, &p->runs[i], &p->list[i + 1]);
     }
+    const char *option = cw_eval_option_of_ranges(p->r->o);
+    if (status == CW_OK && !p->report.ranges && option)
+        status = cw_error_set(p->r->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of them for %s",
+                              p->r->o->capture, option);
     if (status == CW_OK && o->baseline)
         status = take_baseline(p);
     return status == CW_OK ? take_metrics(p) : status;

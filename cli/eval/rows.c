@@ -1,4 +1,5 @@
-/* Which rows of a capture are shown, and in which order: --by, --range, --kernel, --filter, --sort and --top. */
+/* Which rows of a capture are shown, and in which order: --by, --range, --kernel, --exclude, --filter, --sort and
+ * --top. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>

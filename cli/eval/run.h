@@ -10,17 +10,21 @@
 
 struct cw_eval_run;
 
+enum { CW_EVAL_REPEATED_MAX = 16 };
+
 /* Which ranges: numbers, as in "0-9,12" or "#3", or a name, which may be shortened as in tables, a part of names, or a
- * regular expression; the same for the kernels of launches. NULL: all. */
+ * regular expression; the same for the kernels of launches, of which any may fit, and for those that are left out. NULL
+ * and 0: all. */
 struct cw_eval_ranges {
-    const char *ranges, *kernels;
+    const char *ranges, *kernels[CW_EVAL_REPEATED_MAX], *excluded[CW_EVAL_REPEATED_MAX];
+    size_t kernel_count, excluded_count;
     bool or_none; /* it is no error that none matches */
 };
 extern const struct cw_option cw_eval_ranges_options[];
+/* The option of them that was given, or NULL. */
+const char *cw_eval_ranges_option(const struct cw_eval_ranges *wanted);
 /* Which of the capture's ranges these are, keep[range]; at least one, unless all are wanted, or `or_none`. */
 enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted);
-
-enum { CW_EVAL_REPEATED_MAX = 16 };
 
 struct cw_eval_report { /* --report and what belongs to it */
     const char *path, *baseline, *with[CW_EVAL_REPEATED_MAX];
@@ -118,7 +122,8 @@ enum cw_status cw_eval_select_names(struct cw_eval_run *r, const char *const *na
 /* The first of the ranges that are wanted; CW_ERR_USAGE where they are asked for and of several names. */
 enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);
 
-/* The rows of a capture of ranges that are shown, and their order: by --range, --kernel, --filter, --sort and --top. */
+/* The rows of a capture of ranges that are shown, and their order: by --range, --kernel, --exclude, --filter, --sort
+ * and --top. */
 struct cw_eval_rows {
     struct cw_groups groups;
     uint32_t *rows;            /* groups */

@@ -70,7 +70,7 @@ const tellings = {
 
 function notices() {
   const list = data.captures.flatMap(lacks), all = (data.told || []).filter(t => Object.keys(tellings).includes(t.key));
-  if (data.unwanted) list.push(`${count(data.unwanted)} of the ${launches(data.unwanted + launchCount)} in ${mainCapture.source} ${data.unwanted === 1 ? "is" : "are"} left out, by --range or --kernel: times and shares are of the others.`);
+  if (data.unwanted) list.push(`${count(data.unwanted)} of the ${launches(data.unwanted + launchCount)} in ${mainCapture.source} ${data.unwanted === 1 ? "is" : "are"} left out, by --range, --kernel or --exclude: times and shares are of the others.`);
   list.push(...all.map(t => tellings[t.key](`${launches(t.ranges)} ${t.ranges === 1 ? "was" : "were"}`, t.value)));
   if (data.launches_left) list.push(`This page has the ${count(kernels.length)} kernels that take most of the time, ${percent(data.shown / data.total)} of it, of ${count(data.all_kernels)}; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));

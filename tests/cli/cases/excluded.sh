@@ -1,0 +1,29 @@
+# Kernels that --exclude leaves out, by the names that --kernel takes; several names.
+facts=$SOURCE/data/captures/facts.cwd
+transformer=$SOURCE/data/captures/transformer.cwd
+fail() { "$@"; echo "status $?"; }
+rows() { ( set -o pipefail; metric-eval "$@" --by range --csv - -m gpu__time_duration.sum | tail -n +2 | cut -d, -f2 | sort | uniq -c ) }
+echo == all; rows "$facts"
+echo == a whole name; rows "$facts" --exclude 'plain(unsigned int*)'
+echo == a part; rows "$facts" --exclude with_
+echo == an expression; rows "$facts" --exclude '^(plain|with_s)'
+echo == several; rows "$facts" --exclude plain --exclude with_s
+echo == a number; rows "$facts" --exclude '#0'
+echo == some of several; rows "$facts" --kernel plain --kernel with_s --exclude static
+echo == of some ranges; rows "$facts" --range 0-3 --exclude plain
+echo == none; fail rows "$facts" --exclude nothing | head -3
+fail rows "$facts" --exclude plian | tail -1
+echo == everything; fail rows "$facts" --exclude .
+echo == mistakes
+fail metric-eval "$facts" --exclude '['
+fail metric-eval "$facts" --kernel '^(?!.*plain)'
+fail metric-eval "$facts" --kernel plain --kernel nothing
+fail metric-eval "$SOURCE/data/captures/pm_gemm.cwd" --exclude gemm
+fail metric-eval "$SOURCE/data/captures/pc_gemm.cwd" --exclude gemm
+fail metric-eval "$SOURCE/data/captures/pc_gemm.cwd" --exclude gemm --report page.html
+fail metric-eval "$facts" --all --report page.html
+echo == elsewhere
+metric-eval "$transformer" --exclude nvjet --top 2 --quiet | cut -c 1-90
+metric-eval advise "$transformer" --exclude nvjet --top 1 | head -n 1
+metric-eval explain "$facts" gpu__time_duration.sum --exclude with_ --exclude '(together|clust)' 2>&1 | head -n 2
+metric-eval "$facts" --exclude with_ --report page.html && grep -o '"unwanted":[0-9]*' page.html
