@@ -27,6 +27,7 @@ struct cw_range_options {
     bool user;                    /* user ranges rather than launches */
     bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;              /* of nested user ranges */
+    bool verbose;                 /* say what batches took, and what ended them */
     uint32_t sim_kernels, sim_drop;
 };
 
@@ -88,6 +89,7 @@ struct cw_node_needs {
 struct cw_backend {
     const char *name;
     const char *missing; /* why this build lacks it, and has nothing of what follows; NULL: it does not */
+    bool has_batches;    /* launches are replayed together (cw_range_options.verbose) */
     bool keeps_native;   /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
     /* Each runs the program of the options to its end, and writes what it captures to their output. On success
      * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has

@@ -17,6 +17,7 @@ const struct cw_backend cw_backend_cupti = {
     .name = "cupti",
     .missing = "this build has no cupti backend: CUDA headers were not found when it was built; --backend sim works "
                "without a GPU",
+    .has_batches = true,
     .keeps_native = true};
 #endif
 

@@ -31,6 +31,8 @@ static void check_arguments(void *arguments, struct argp_state *state)
                        cw_replay_names[o->replay]);
     if (o->keep_native && backend && !backend->keeps_native)
         cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
+    if (o->verbose && backend && !backend->has_batches)
+        cw_usage_error(state, "found --verbose with the simulated GPU, expected a real one's batches");
     if (o->keep_native && (cw_file_is_same(o->keep_native, output) || cw_file_is_same(o->keep_native, a->capture.plan)))
         cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
                        o->keep_native);
@@ -108,6 +110,8 @@ static const struct cw_option range_options[] = {
     {"keep-native", 0, "FILE",
      "also keep NVIDIA's counter data (FILE, FILE.1, ...); then no counter is collected in several passes",
      CW_OPTION_TEXT(struct range_arguments, options.keep_native)},
+    {"verbose", 0, NULL, "say in the end how many batches there were, what ended them, and what their time went into",
+     CW_OPTION_FLAG(struct range_arguments, options.verbose)},
     {"sim-kernels", 0, "N", "sim: how many launches to pretend (default: 3)",
      CW_OPTION_NUMBER(struct range_arguments, options.sim_kernels, 0, 1000000)},
     {"sim-drop", 0, "N", "sim: how many launches to lose (default: 0)",

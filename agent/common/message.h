@@ -26,10 +26,10 @@ enum cw_message_type {
     CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
     CW_MESSAGE_TAKEN,     /* empty, to the program: memory that came with a message has been read */
-    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, why: string ("": unknown), launches: list<launch>, whether they
-                             were counted once: u8, native counter data of each part, or of that pass: list<size: u32>,
-                             none where there are no ranges. It comes as memory,    each at the first multiple of
-                             CW_MESSAGE_ALIGNMENT behind the one before */
+    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, why: string ("": unknown), what a batch took (cw_effort_write),
+                             launches:    list<launch>, whether they    were counted once: u8, native counter data of each part,
+                             or of that pass: list<size: u32>,    none where there are no ranges. It comes as memory,    each
+                             at the first multiple of    CW_MESSAGE_ALIGNMENT behind the one before */
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
     CW_MESSAGE_PC,        /* the payload of a PCSM chunk */

@@ -385,6 +385,13 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
     const char *why = cw_read_string(&in, arena);
     if (*why)
         snprintf(f->why, sizeof f->why, "%s", why);
+    struct cw_effort effort;
+    cw_effort_read(&in, &effort, arena);
+    if (*effort.ended) {
+        f->batches++;
+        snprintf(f->ended, sizeof f->ended, "%s", effort.ended);
+        memcpy(f->spent_ns, effort.ns, sizeof f->spent_ns);
+    }
     for (uint32_t n = cw_read_count(&in, 4, "launches"); n && f->sent_count < FAKE_MOST; n--)
         cw_launch_read(&in, &f->sent[f->sent_count++], arena);
     cw_read_u8(&in);

@@ -3,6 +3,7 @@
 #ifndef CW_TEST_FAKE_PROFILER_H
 #define CW_TEST_FAKE_PROFILER_H
 
+#include "agent/common/effort.h"
 #include "agent/inject/ranges/mode.h"
 #include "tests/support/fake_driver.h"
 
@@ -44,6 +45,9 @@ struct fake_profiler {
     size_t other_size;
     struct cw_launch sent[FAKE_MOST];
     char why[200];
+    uint32_t batches; /* and what ended the last, and what it took */
+    char ended[80];
+    uint64_t spent_ns[CW_EFFORT__COUNT];
 };
 extern struct fake_profiler fake_profiler;
 

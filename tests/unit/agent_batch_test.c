@@ -283,6 +283,74 @@ Test(batch, ends_where_the_program_has_read_what_it_computed)
     fake_profiler_end();
 }
 
+static void expect_end(uint32_t batches, const char *by)
+{
+    cr_expect_eq(fake_profiler.batches, batches);
+    cr_expect_str_eq(fake_profiler.ended, by);
+}
+
+Test(batch, says_what_ended_it)
+{
+    static struct fake_graph one;
+    begin();
+    fake_kernel(&one, NULL, 0);
+    instantiate(&exec, &one);
+    kernel();
+    read_back();
+    expect_end(1, "cuMemcpyDtoH_v2");
+    for (int i = 0; i < 5; i++)
+        kernel();
+    expect_end(2, "no more room");
+    graph(exec);
+    expect_end(4, "a CUDA graph");
+    kernel();
+    fake_profiler.now_ns += 6000000000;
+    kernel();
+    expect_end(5, "its time");
+    cw_range_settings->filter.options.launch_count = 0;
+    kernel();
+    expect_end(6, "an unwanted launch");
+    cw_range_settings->filter.options.launch_count = UINT64_MAX;
+    kernel();
+    fake_capture(mode, context, (CUstream)0x7, true);
+    expect_end(7, "a stream's capture, or memory that others reach");
+    kernel();
+    read_back();
+    cr_expect_eq(fake_profiler.batches, 7, "what was left out is no batch");
+    fake_capture(mode, context, (CUstream)0x7, false);
+    kernel();
+    mode->finish();
+    expect_end(8, "the end of the program");
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* Each look at the clock takes a millisecond. */
+Test(batch, says_what_it_took)
+{
+    begin();
+    fake_profiler.slow = true;
+    kernel();
+    kernel();
+    read_back();
+    const uint64_t *spent = fake_profiler.spent_ns, passes = FAKE_PARTS * FAKE_PASSES;
+    static const enum cw_effort_phase once[] = {CW_EFFORT_SAVE, CW_EFFORT_SETUP, CW_EFFORT_OWN};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        cr_expect_geq(spent[once[i]], 1000000, "phase %d", (int)once[i]);
+    cr_expect_eq(spent[CW_EFFORT_LAUNCH], (passes - 1) * 1000000);
+    cr_expect_eq(spent[CW_EFFORT_RESTORE], (passes - 1) * 1000000);
+    cr_expect_geq(spent[CW_EFFORT_STOP], passes * 1000000);
+    cr_expect_geq(spent[CW_EFFORT_DECODE], FAKE_PARTS * 1000000);
+    kernel();
+    read_back();
+    cr_expect_lt(fake_profiler.spent_ns[CW_EFFORT_OWN], spent[CW_EFFORT_OWN] + 10000000, "each batch has its own");
+    cr_expect_eq(fake_profiler.spent_ns[CW_EFFORT_LAUNCH], (passes - 1) * 1000000);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
 /* Counting for the device is cheap, and right while nothing else uses it. */
 Test(batch, counts_for_the_device_until_something_else_uses_it)
 {

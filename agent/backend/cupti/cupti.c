@@ -3,6 +3,7 @@
 #include "agent/backend/cupti/check.h"
 
 const struct cw_backend cw_backend_cupti = {.name = "cupti",
+                                            .has_batches = true,
                                             .keeps_native = true,
                                             .range = cw_cupti_range,
                                             .pc = cw_cupti_pc,

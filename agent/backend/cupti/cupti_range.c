@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/backend/batch_report.h"
 #include "agent/backend/cupti/check.h"
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/cupti/range_decode.h"
@@ -37,6 +38,7 @@ struct capture {
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
+    struct cw_batch_report batches;
 };
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
@@ -258,9 +260,11 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
+    struct cw_effort effort;
     struct batch b = {.device = cw_process_device(p, cw_read_u32(in))};
     b.dropped = cw_read_u32(in);
     b.why = cw_read_string(in, arena);
+    cw_effort_read(in, &effort, arena);
     b.count = cw_read_count(in, 4, "launches");
     b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
     for (uint32_t i = 0; b.launches && i < b.count; i++)
@@ -283,6 +287,8 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     const struct cw_range_source source = {p->pid, p->program, b.device};
     if (status == CW_OK)
         status = cw_range_output_drop(&c->base.out, &source, b.dropped, b.why, err);
+    if (status == CW_OK)
+        cw_batch_report_add(&c->batches, &effort, b.count);
     if (status == CW_OK && images.count) /* else there are only launches that were not collected */
         status = write_ranges(c, p, &b, &images, err);
     cw_range_images_close(&images);
@@ -369,6 +375,8 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     if (status == CW_OK)
         status = cw_range_capture_run(&c->base, &c->session.program, &c->session.trouble, run_once, c, err);
     tell(c);
+    if (c->base.options->verbose)
+        cw_batch_report_print(&c->batches, stderr);
     return cw_range_capture_verdict(&c->base, &c->session.program, status, exit_status, err);
 }
 

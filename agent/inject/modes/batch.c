@@ -21,6 +21,8 @@ static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000
 static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
 #define self cw_batches
 
+static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph";
+
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
 static bool setup(struct cw_reader *in)
 {
@@ -52,7 +54,7 @@ static bool take_device(const struct cw_collection *c)
 {
     struct cw_collection *other = cw_collection_beside(c);
     if (other)
-        cw_batch_end(other);
+        cw_batch_end(other, ended_by_neighbour);
     if (other && !other->running)
         cw_collection_release(other);
     return !other || !other->running;
@@ -65,7 +67,9 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
     if (why)
         return why;
     c->met_graph = false;
+    cw_batch_turn(c, CW_EFFORT_SETUP);
     b->open = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
+    cw_batch_turn(c, b->open ? CW_EFFORT_OWN : CW_EFFORT_NONE);
     if (!b->open)
         cw_batch_forget(b);
     return b->open ? NULL : "a launch that could not be counted";
@@ -75,7 +79,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
 static void end_batch(struct cw_collection *c)
 {
     if (c->running && !c->once)
-        cw_batch_end(c);
+        cw_batch_end(c, "a launch that is counted once");
 }
 
 /* ---- what happens ----------------------------------------------------------------------------------------------- */
@@ -93,7 +97,7 @@ static void context_destroyed(CUcontext context)
     if (!c)
         return;
     struct cw_batch *b = cw_batch_of(c);
-    cw_batch_end(c);
+    cw_batch_end(c, "the end of its context");
     cw_collection_report_skipped(c);
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
@@ -124,9 +128,11 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
         } else if (c->pending)
             cw_inject_wait();
         else if (due || (c->running && b->spoilt))
-            cw_batch_end(c);
+            cw_batch_end(c, !due                                  ? "unrecorded work beside it"
+                            : c->count == cw_collections->at_once ? "no more room"
+                                                                  : "its time");
         else if (c->running && c->once) {
-            cw_batch_end(c);
+            cw_batch_end(c, NULL);
             if (c->running && c->once)
                 return CW_WHY_WAITS;
         } else if (cw_collection_beside(c)) {
@@ -158,7 +164,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
         added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
         tries = !why && !added && b->open && !cw_inject->over; /* perhaps behind nothing else */
         if (tries)
-            cw_batch_end(c);
+            cw_batch_end(c, "a launch that is repeated by itself");
     }
     if (!why && !added)
         why = "a launch that cannot be done again";
@@ -169,7 +175,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     if (!why && (self->trial == b || cw_collection_launch(c, id, call, call->symbolName)))
         return NULL;
     if (why && !b->spoilt) /* the launch goes ahead, and not among those that are done again */
-        cw_batch_end(c);
+        cw_batch_end(c, "a launch that cannot be repeated");
     if (!b->open && !b->saved)
         cw_record_clear(&b->record);
     return why ? why : "a launch beside more than there is room for";
@@ -180,7 +186,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
     uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
     do {
         cw_batch_wait_for_others(c);
-        cw_batch_end(c);
+        cw_batch_end(c, ended_by_graph);
         if (!cw_stream_capture_is_under_way())
             take_device(c);
     } while (!cw_inject->over && !cw_stream_capture_is_under_way() && (c->running || cw_collection_beside(c)) &&
@@ -204,7 +210,7 @@ static void end_neighbours(const struct cw_collection *c)
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
         struct cw_collection *other = &cw_collections->slots[i];
         if (self->items[i].open && other != c && other->device == c->device)
-            cw_batch_end(other);
+            cw_batch_end(other, ended_by_neighbour);
     }
 }
 
@@ -261,7 +267,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         collect_launch(c, id, call);
     else if (!wanted) {
         end_neighbours(c);
-        cw_batch_end(c);
+        cw_batch_end(c, "an unwanted launch");
     } else
         collect_graph(c, id, call);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
@@ -284,9 +290,14 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
 }
 
+static void end_for_others(struct cw_collection *c)
+{
+    cw_batch_end(c, "a stream's capture, or memory that others reach");
+}
+
 static bool rest(void)
 {
-    cw_collection_each(cw_batch_end);
+    cw_collection_each(end_for_others);
     return !cw_collection_any_runs();
 }
 
@@ -310,7 +321,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool recorded =
         b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect != CW_EFFECT_READ && !recorded)
-        cw_batch_end(c);
+        cw_batch_end(c, cw_inject_call_name(id));
     if (changes)
         goes_ahead(c && c->context && !recorded ? c : NULL);
     *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
@@ -327,12 +338,17 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         self->in_flight[*kind]--;
     bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
     if (c && c->running && read && cw_batch_at_rest() && !c->pending && cw_range_affords_end())
-        cw_batch_end(c);
+        cw_batch_end(c, cw_inject_call_name(id));
+}
+
+static void end_with_program(struct cw_collection *c)
+{
+    cw_batch_end(c, "the end of the program");
 }
 
 static void finish(void)
 {
-    cw_collection_finish(cw_batch_end);
+    cw_collection_finish(end_with_program);
 }
 
 static void abandon(void)

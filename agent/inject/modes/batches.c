@@ -41,6 +41,11 @@ void cw_batch_wait_for_others(const struct cw_collection *c)
     cw_in_flight_release();
 }
 
+void cw_batch_turn(struct cw_collection *c, enum cw_effort_phase to)
+{
+    cw_effort_turn(&c->effort, to, cw_inject_now_ns());
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 void cw_batch_forget(struct cw_batch *b)
@@ -51,13 +56,15 @@ void cw_batch_forget(struct cw_batch *b)
     cw_record_clear(&b->record);
 }
 
-const char *cw_batch_save(const struct cw_collection *c, struct cw_batch *b)
+const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b)
 {
     if (!cw_checkpoint_has_room(0)) {
         b->short_ns = cw_inject_now_ns();
         return cw_batch_no_room;
     }
+    cw_batch_turn(c, CW_EFFORT_SAVE);
     b->saved = cw_checkpoint_save(&b->checkpoint, c->context);
+    cw_batch_turn(c, CW_EFFORT_NONE);
     return b->saved ? NULL : "a launch for which memory could not be saved";
 }
 
@@ -93,14 +100,29 @@ static bool play(struct cw_collection *c, struct cw_batch *b, bool *late)
     return played;
 }
 
+static bool stop_pass(struct cw_collection *c, bool *more)
+{
+    cw_batch_turn(c, CW_EFFORT_STOP);
+    return cw_collection_stop_pass(c, more);
+}
+
+static bool next_part(struct cw_collection *c, bool *more)
+{
+    cw_batch_turn(c, CW_EFFORT_DECODE);
+    return cw_collection_next_part(c, more);
+}
+
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 {
-    bool more = tried, started = tried, late = false, done = tried || cw_collection_stop_pass(c, &more);
-    while (done && !late && (more || (cw_collection_next_part(c, &more) && more))) {
+    bool more = tried, started = tried, late = false, done = tried || stop_pass(c, &more);
+    while (done && !late && (more || (next_part(c, &more) && more))) {
+        cw_batch_turn(c, CW_EFFORT_RESTORE);
         bool restored = cw_checkpoint_restore(&b->checkpoint);
+        cw_batch_turn(c, CW_EFFORT_START);
         started = restored && (started || cw_collection_start_pass(c));
+        cw_batch_turn(c, CW_EFFORT_LAUNCH);
         bool played = restored && play(c, b, &late);
-        done = started && played && cw_collection_stop_pass(c, &more);
+        done = started && played && stop_pass(c, &more);
         started = false;
         if (!played)
             cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
@@ -128,6 +150,12 @@ static void drop_batch(struct cw_collection *c, const char *why)
     cw_collection_release(c);
 }
 
+static void deliver(struct cw_collection *c)
+{
+    cw_batch_turn(c, CW_EFFORT_NONE);
+    cw_collection_deliver(c);
+}
+
 /* In its own context, whoever's call it is that ends it. */
 static void replay_batch(struct cw_collection *c, struct cw_batch *b)
 {
@@ -139,12 +167,12 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b)
     else if (current != c->context && !pushed)
         drop_batch(c, "what a context launched that could not be made current again");
     else if (cw_batch_replay(c, b, false))
-        cw_collection_deliver(c);
+        deliver(c);
     if (pushed)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
 
-void cw_batch_end(struct cw_collection *c)
+void cw_batch_end(struct cw_collection *c, const char *by)
 {
     if (c->running && c->once)
         cw_once_end(c);
@@ -163,10 +191,14 @@ void cw_batch_end(struct cw_collection *c)
     }
     uint64_t begin = cw_inject_now_ns();
     c->running = b->open = false;
+    c->effort.ended = by;
     replay_batch(c, b);
+    c->effort.ended = NULL; /* also of one that is not sent */
     b->spoilt = false;
     cw_range_spend(begin);
+    cw_batch_turn(c, CW_EFFORT_RESTORE);
     cw_batch_forget(b);
+    cw_batch_turn(c, CW_EFFORT_NONE);
 }
 
 /* ---- a trial ---------------------------------------------------------------------------------------------------- */
@@ -202,6 +234,7 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
     self->disturbed = false;
     b->began_ns = cw_inject_now_ns();
     b->correlation = call->correlationId;
+    cw_batch_turn(c, CW_EFFORT_OWN);
     cw_in_flight_hold();
     return NULL;
 }
@@ -215,18 +248,21 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         cw_collection_skip(c, CW_WHY_TOO_MUCH_SHARED);
         return;
     }
+    cw_batch_turn(c, CW_EFFORT_SETUP);
     bool armed = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     c->running = false; /* nobody else is to end it */
     if (armed && cw_collection_note(c, id, call, call->symbolName)) {
         c->launches[0].data.start_ns = b->began_ns;
         c->launches[0].data.end_ns = end_ns;
         c->launches[0].data.replay = CW_REPLAY_BATCH;
+        c->effort.ended = "a launch that is given memory of the host's";
         if (cw_batch_replay(c, b, true))
-            cw_collection_deliver(c);
+            deliver(c);
         else if (!cw_inject->over)
             cw_kernel_note(cw_inject_kernel(id, call), CW_KERNEL_WAITS);
         cw_shared_put_after(&b->record.shared);
     }
+    c->effort.ended = NULL;
     cw_range_spend(end_ns);
 }
 
@@ -248,6 +284,7 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
         replay_trial(c, b, id, call);
     else if (!refused && why)
         cw_collection_skip(c, why);
+    cw_batch_turn(c, CW_EFFORT_NONE);
     if (rests)
         cw_batch_forget(b);
     self->trial = NULL;
@@ -290,10 +327,11 @@ static void release_graph(struct graph_memory *m)
 /* One pass, which has been started. */
 static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more)
 {
+    cw_batch_turn(c, CW_EFFORT_LAUNCH);
     bool pushed = cw_collection_push(c, c->count);
     bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_idle_synchronize(c->context);
     uint64_t end_ns = cw_inject_now_ns();
-    bool popped = pushed && cw_collection_pop(c), stopped = cw_collection_stop_pass(c, more);
+    bool popped = pushed && cw_collection_pop(c), stopped = stop_pass(c, more);
     if (pushed && !ran)
         cw_inject_fail(CW_ERR_DEVICE, "a CUDA graph could not be launched for its passes");
     if (c->count && !c->launches[c->count - 1].data.end_ns)
@@ -305,14 +343,17 @@ static void collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream st
 {
     bool more = true, good = true;
     while (good && more) {
+        cw_batch_turn(c, CW_EFFORT_START);
         good = (c->running || cw_collection_start_pass(c)) && run_graph(c, exec, stream, &more);
         c->running = false;
+        cw_batch_turn(c, CW_EFFORT_RESTORE);
         if (!restore_graph(m))
             cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of a CUDA graph");
-        good = good && !cw_inject->over && (more || cw_collection_next_part(c, &more));
+        good = good && !cw_inject->over && (more || next_part(c, &more));
     }
+    c->effort.ended = "a CUDA graph";
     if (good)
-        cw_collection_deliver(c);
+        deliver(c);
     else
         cw_collection_forget(c);
 }
@@ -323,7 +364,9 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     const struct cw_graph *g = cw_graph_find(p->hGraph);
     struct graph_memory memory;
     char name[CW_GRAPH_NAME];
+    cw_batch_turn(c, CW_EFFORT_SAVE);
     const char *obstacle = g->obstacle ? g->obstacle : save_graph(&memory, c, g);
+    cw_batch_turn(c, obstacle ? CW_EFFORT_NONE : CW_EFFORT_SETUP);
     if (obstacle)
         return obstacle;
     if (cw_collection_arm(c, CW_COLLECT_USER) &&
@@ -332,5 +375,7 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
         collect_graph(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);
     }
     release_graph(&memory);
+    c->effort.ended = NULL;
+    cw_batch_turn(c, CW_EFFORT_NONE);
     return NULL;
 }

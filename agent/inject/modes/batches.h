@@ -46,14 +46,17 @@ bool cw_batch_at_rest(void);
 void cw_batch_wait_for_others(const struct cw_collection *c);
 
 /* Saves what the context holds; why not, or NULL. */
-const char *cw_batch_save(const struct cw_collection *c, struct cw_batch *b);
+const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b);
 /* While a kernel still runs, memory cannot be given back without waiting for it. */
 void cw_batch_forget(struct cw_batch *b);
 /* The passes after the program's own, or after its start where that was a trial: of the first part, then of the others.
  * Memory is as the program expects it behind each of them, also after a failure. False where there are no ranges. */
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
-/* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. */
-void cw_batch_end(struct cw_collection *c);
+/* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. `by`: which call of the driver, or
+ * what else (range --verbose). */
+void cw_batch_end(struct cw_collection *c, const char *by);
+/* Counts what comes from here on as this part of a batch's time. */
+void cw_batch_turn(struct cw_collection *c, enum cw_effort_phase to);
 
 /* A launch that is given memory of the host's: its kernel may wait there for what the host does next, so it runs by
  * itself first, and all passes come behind it. One that is recorded is about to run so; why not, or NULL. */

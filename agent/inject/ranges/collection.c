@@ -191,7 +191,12 @@ static bool make_memory(struct cw_collection_memory *m, size_t size)
 static bool take_turns(struct cw_collection *c)
 {
     struct cw_collection_memory *m = &c->memories[c->turn = !c->turn];
-    return m->bytes ? cw_inject_wait_taken(m->handed_over) : make_memory(m, c->memory_size);
+    if (!m->bytes)
+        return make_memory(m, c->memory_size);
+    enum cw_effort_phase before = cw_effort_turn(&c->effort, CW_EFFORT_WAIT, cw_inject_now_ns());
+    bool taken = cw_inject_wait_taken(m->handed_over);
+    cw_effort_turn(&c->effort, before, cw_inject_now_ns());
+    return taken;
 }
 
 struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
@@ -430,6 +435,7 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     cw_write_u32(&out, c->device);
     cw_write_u32(&out, (uint32_t)dropped + c->skipped);
     cw_write_string(&out, c->why ? c->why : "");
+    cw_effort_write(&out, &c->effort);
     cw_write_u32(&out, c->count);
     enum cw_scope scope = parts ? scope_of_launches(c) : CW_SCOPE_CONTEXT;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -447,6 +453,7 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
         cw_inject_send(CW_MESSAGE_RANGES, &out);
     c->skipped = 0;
     c->why = NULL;
+    cw_effort_clear(&c->effort);
 }
 
 void cw_collection_report_skipped(struct cw_collection *c)

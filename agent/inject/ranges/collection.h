@@ -2,6 +2,7 @@
 #ifndef CW_INJECT_COLLECTION_H
 #define CW_INJECT_COLLECTION_H
 
+#include "agent/common/effort.h"
 #include "agent/common/nesting.h"
 #include "agent/inject/driver/alone.h"
 #include "agent/inject/driver/descriptor.h"
@@ -59,6 +60,7 @@ struct cw_collection {
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
     uint32_t skipped;                /* launches that could not be collected, not yet reported */
     const char *why;                 /* the first of them was skipped */
+    struct cw_effort effort;         /* of the batch */
     struct cw_seen_launch *launches; /* room for `at_once` */
 };
 

@@ -16,6 +16,7 @@ capture-agent sample; echo "status $?"
 echo == options that do not go together, or name nothing
 capture --ranges user --kernel gemm -- true
 capture --keep-native native -- true
+capture --verbose -- true
 capture-agent range -c plan.cwc -o run.cwd -- true
 for native in ./run.cwd plan.cwc; do capture --backend cupti --keep-native $native -- true 2>&1 | grep -E 'found|status'; done
 capture-agent range --backend cupti -c plan.cwc -o none.cwd --keep-native none.cwd -- true 2>&1 | grep found; ls none.cwd

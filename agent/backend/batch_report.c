@@ -1,0 +1,67 @@
+#include "agent/backend/batch_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static void count_end(struct cw_batch_report *r, const char *name)
+{
+    struct cw_batch_end *end = r->ends;
+    while (end < r->ends + r->end_count && strncmp(end->name, name, sizeof end->name - 1) != 0)
+        end++;
+    if (end == r->ends + r->end_count) {
+        r->end_count += r->end_count <= CW_BATCH_REPORT_ENDS;
+        end = &r->ends[r->end_count - 1];
+        snprintf(end->name, sizeof end->name, "%s", end < r->ends + CW_BATCH_REPORT_ENDS ? name : "others");
+    }
+    end->count++;
+}
+
+void cw_batch_report_add(struct cw_batch_report *r, const struct cw_effort *e, uint32_t launches)
+{
+    if (!e->ended || !*e->ended)
+        return;
+    r->batches++;
+    r->launches += launches;
+    for (int i = 0; i < CW_EFFORT__COUNT; i++)
+        r->ns[i] += e->ns[i];
+    count_end(r, e->ended);
+}
+
+/* The most frequent first. */
+static int by_count(const void *one, const void *other)
+{
+    const struct cw_batch_end *a = one, *b = other;
+    return a->count != b->count ? (a->count < b->count ? 1 : -1) : strcmp(a->name, b->name);
+}
+
+void cw_batch_report_print(struct cw_batch_report *r, FILE *out)
+{
+    static const char *const phases[CW_EFFORT__COUNT] = {[CW_EFFORT_WAIT] = "waiting for the agent",
+                                                         [CW_EFFORT_SAVE] = "saving memory",
+                                                         [CW_EFFORT_SETUP] = "setting up",
+                                                         [CW_EFFORT_OWN] = "the program's own run",
+                                                         [CW_EFFORT_START] = "starting passes",
+                                                         [CW_EFFORT_LAUNCH] = "launching again",
+                                                         [CW_EFFORT_STOP] = "stopping passes",
+                                                         [CW_EFFORT_RESTORE] = "restoring memory",
+                                                         [CW_EFFORT_DECODE] = "decoding"};
+    if (!r->batches) {
+        fprintf(out, "capture-agent: no batches\n");
+        return;
+    }
+    qsort(r->ends, r->end_count, sizeof *r->ends, by_count);
+    fprintf(out, "capture-agent: %" PRIu64 " batch%s of %.1f launches on average; what ended them:", r->batches,
+            r->batches == 1 ? "" : "es", (double)r->launches / (double)r->batches);
+    for (uint32_t i = 0; i < r->end_count; i++)
+        cw_text_print(out, "%s %s %" PRIu64, i ? "," : "", r->ends[i].name, r->ends[i].count);
+    uint64_t all = 0;
+    for (int i = 0; i < CW_EFFORT__COUNT; i++)
+        all += r->ns[i];
+    fprintf(out, "\ncapture-agent: batches took %.3f s:", 1e-9 * (double)all);
+    for (int i = CW_EFFORT_NONE + 1; i < CW_EFFORT__COUNT; i++)
+        fprintf(out, "%s %s %.3f", i > 1 ? "," : "", phases[i], 1e-9 * (double)r->ns[i]);
+    fputc('\n', out);
+}

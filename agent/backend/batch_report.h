@@ -1,0 +1,26 @@
+/* What batches took and what ended them, over all processes: range --verbose. */
+#ifndef CW_AGENT_BATCH_REPORT_H
+#define CW_AGENT_BATCH_REPORT_H
+
+#include <stdio.h>
+
+#include "agent/common/effort.h"
+
+enum { CW_BATCH_REPORT_ENDS = 32 }; /* that are told apart; the rest are others */
+
+/* All zeros: nothing yet. */
+struct cw_batch_report {
+    uint64_t batches, launches, ns[CW_EFFORT__COUNT];
+    uint32_t end_count;
+    struct cw_batch_end {
+        char name[80];
+        uint64_t count;
+    } ends[CW_BATCH_REPORT_ENDS + 1]; /* the last: others */
+};
+
+/* Counts one, if it was a batch. */
+void cw_batch_report_add(struct cw_batch_report *report, const struct cw_effort *effort, uint32_t launches);
+/* Two lines, or that there were none. */
+void cw_batch_report_print(struct cw_batch_report *report, FILE *out);
+
+#endif
