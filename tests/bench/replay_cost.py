@@ -121,7 +121,8 @@ def main():
             print(f"{way}: {name}: {len(ours)} launches, {differ + abs(len(ours) - len(theirs))} differ")
 
 
-if sys.argv[1:] == ["loop"]:
-    loop()
-else:
-    main()
+if __name__ == "__main__":
+    if sys.argv[1:] == ["loop"]:
+        loop()
+    else:
+        main()
