@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
 from replay_cost import METRICS
 
 WORKS = ["small", "mix"]

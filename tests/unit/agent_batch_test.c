@@ -58,10 +58,75 @@ static CUresult set_memory(CUdeviceptr to, unsigned value, size_t count, CUstrea
     return CUDA_SUCCESS;
 }
 
+/* Calls beside launches, and whether a batch ends at them. */
+static const struct named_call {
+    CUpti_CallbackId id;
+    const char *name;
+    bool ends;
+} named_calls[] = {
+#define CALL_THAT(ends, call)                                                                                          \
+    {                                                                                                                  \
+        CUPTI_DRIVER_TRACE_CBID_##call, #call, ends                                                                    \
+    }
+    /* as a step of training makes them */
+    CALL_THAT(false, cuMemcpyDtoH_v2), /* while that is not too dear */
+    CALL_THAT(false, cuMemcpyDtoHAsync_v2),
+    CALL_THAT(false, cuEventRecord),
+    CALL_THAT(false, cuEventQuery),
+    CALL_THAT(false, cuEventSynchronize),
+    CALL_THAT(false, cuStreamWaitEvent),
+    CALL_THAT(false, cuStreamSynchronize),
+    CALL_THAT(false, cuStreamIsCapturing),
+    CALL_THAT(false, cuMemAlloc_v2),
+    CALL_THAT(false, cuMemAllocAsync),
+    CALL_THAT(true, cuMemFree_v2),
+    CALL_THAT(true, cuMemFreeAsync),
+    CALL_THAT(false, cuMemGetInfo_v2),
+    CALL_THAT(false, cuCtxGetCurrent),
+    CALL_THAT(false, cuPointerGetAttribute),
+    CALL_THAT(false, cuGetProcAddress_v2),
+    CALL_THAT(false, cuFuncGetAttribute),
+    CALL_THAT(false, cuFuncSetAttribute),
+    CALL_THAT(false, cuOccupancyMaxActiveBlocksPerMultiprocessor),
+    CALL_THAT(false, cuModuleLoadData),
+    CALL_THAT(false, cuLibraryLoadData),
+    CALL_THAT(true, cuModuleUnload),
+    CALL_THAT(true, cuMemPoolTrimTo),
+    CALL_THAT(true, cuStreamDestroy_v2),
+    CALL_THAT(true, cuLaunchHostFunc),
+    CALL_THAT(true, cuMemcpyPeerAsync),
+    /* what only asks, compiles, or moves memory about */
+    CALL_THAT(false, cuDeviceTotalMem_v2),
+    CALL_THAT(false, cuDeviceComputeCapability),
+    CALL_THAT(false, cuDevicePrimaryCtxRetain),
+    CALL_THAT(false, cuLibraryEnumerateKernels),
+    CALL_THAT(false, cuModuleEnumerateFunctions),
+    CALL_THAT(false, cuLinkCreate_v2),
+    CALL_THAT(false, cuLinkAddData_v2),
+    CALL_THAT(false, cuLinkComplete),
+    CALL_THAT(false, cuLinkDestroy),
+    CALL_THAT(false, cuMemGetAccess),
+    CALL_THAT(false, cuMemGetAllocationGranularity),
+    CALL_THAT(false, cuMemGetAllocationPropertiesFromHandle),
+    CALL_THAT(false, cuMemPoolGetAttribute),
+    CALL_THAT(false, cuMemPoolSetAttribute),
+    CALL_THAT(false, cuMemPoolCreate),
+    CALL_THAT(false, cuDeviceSetMemPool),
+    CALL_THAT(false, cuMemAdvise),
+    CALL_THAT(false, cuMemPrefetchAsync),
+    CALL_THAT(false, cuMemRangeGetAttribute),
+    CALL_THAT(false, cuProfilerStart),
+    CALL_THAT(false, cuProfilerStop),
+    CALL_THAT(false, cuTexObjectGetResourceDesc),
+};
+enum { NAMED_CALLS = sizeof named_calls / sizeof *named_calls };
+
 static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
     (void)domain;
-    *name = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 ? "cuMemcpyDtoH_v2" : NULL;
+    *name = id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize ? "cuCtxSynchronize" : NULL;
+    for (int i = 0; i < NAMED_CALLS && !*name; i++)
+        *name = named_calls[i].id == id ? named_calls[i].name : NULL;
     return CUPTI_SUCCESS;
 }
 
@@ -346,6 +411,54 @@ Test(batch, says_what_it_took)
     read_back();
     cr_expect_lt(fake_profiler.spent_ns[CW_EFFORT_OWN], spent[CW_EFFORT_OWN] + 10000000, "each batch has its own");
     cr_expect_eq(fake_profiler.spent_ns[CW_EFFORT_LAUNCH], (passes - 1) * 1000000);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, ends_only_at_calls_that_cannot_be_done_again)
+{
+    begin();
+    cw_range_settings->spent_ns = UINT64_MAX / 2; /* so that it does not end at a read */
+    for (int i = 0; i < NAMED_CALLS; i++) {
+        const struct named_call *call = &named_calls[i];
+        static const uint64_t params[64];
+        if (!fake_profiler.running)
+            kernel();
+        uint32_t before = fake_profiler.batches;
+        if (mode->wants(call->id)) {
+            call_begins(call->id, params, context);
+            call_ends(call->id, context);
+        }
+        cr_expect_eq(fake_profiler.batches, before + call->ends, "%s", call->name);
+        if (call->ends)
+            cr_expect_str_eq(fake_profiler.ended, call->name);
+    }
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, expected);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* As at reads: what follows may be the end of the program, without its exit handlers. */
+Test(batch, ends_where_the_program_waits_for_all_while_that_is_cheap)
+{
+    begin();
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, context);
+    expect_end(1, "cuCtxSynchronize");
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, context);
+    cw_range_settings->spent_ns = UINT64_MAX / 2;
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, context);
+    kernel();
+    cr_expect_eq(fake_profiler.batches, 1);
+    read_back();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 3);
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();

@@ -11,7 +11,7 @@ enum cw_effect {
     CW_EFFECT_NONE,   /* changes nothing that later kernels read */
     CW_EFFECT_READ,   /* nor does this, but it reads what they wrote */
     CW_EFFECT_RECORD, /* can be recorded and done again */
-    CW_EFFECT_WAIT,   /* for the whole context: as the next, but it changes nothing either */
+    CW_EFFECT_WAIT,   /* for the whole context; nor does this, but it may be the last call of the program */
     CW_EFFECT_END,    /* anything else: what was recorded cannot be done again behind it */
 };
 

@@ -316,11 +316,12 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         rest();
     bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
     self->disturbed = self->disturbed || changes;
-    if (c && effect != CW_EFFECT_READ)
+    bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
+    if (c && (changes || last))
         end_neighbours(c);
     bool recorded =
         b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && cw_record_add(&b->record, id, call, false);
-    if (b && b->open && effect != CW_EFFECT_READ && !recorded)
+    if (b && b->open && (last || (changes && !recorded)))
         cw_batch_end(c, cw_inject_call_name(id));
     if (changes)
         goes_ahead(c && c->context && !recorded ? c : NULL);
@@ -328,7 +329,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     self->in_flight[*call->correlationData]++;
 }
 
-/* A program that has read what it computed may be about to be killed, or to leave without its exit handlers. */
+/* A program that has read what it computed, or waited for it, may be about to be killed, or to leave without its exit
+ * handlers. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
