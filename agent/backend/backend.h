@@ -15,7 +15,8 @@ struct cw_capture_options {
     const char *output;                 /* "-": standard output */
     char *const *argv; /* the program and its arguments; NULL, where samples are taken: the device alone */
     uint64_t sim_seed;
-    bool force; /* replace a file that is no capture, too */
+    const char *sim_lack; /* the unit whose counters a simulated GPU lacks; NULL: none */
+    bool force;           /* replace a file that is no capture, too */
 };
 
 /* Counters of each kernel launch, or of the program's own ranges. */

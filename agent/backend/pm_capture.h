@@ -8,6 +8,14 @@
  */
 bool cw_pm_needs_rollups(const struct cw_config_image *plan, uint32_t counter);
 
+/* Whether GPUs of a chip sample by time; Turing's and GA100 do so by cycles of the system clock alone. */
+bool cw_pm_has_time_trigger(const char *chip);
+/* Tells the person which cycles were chosen for an interval in ns. */
+void cw_pm_tell_cycles(uint32_t gpu, uint64_t interval_ns, uint64_t cycles);
+/* What the file says of the interval: `count` attributes, 1 or 2, whose texts are in `texts`. */
+uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t interval, bool cycles, char texts[2][32],
+                                 struct cw_pair attributes[2]);
+
 /* Tells the person what is not in the file: samples that were lost, launches on GPUs that are not sampled. */
 void cw_pm_tell(uint64_t lost, uint64_t elsewhere);
 

@@ -74,6 +74,8 @@ static const struct cw_option pm_options[] = {
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_samples, 0, 10000000)},
     {"sim-drop", 0, "N", "sim: how many samples to lose (default: 0)",
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_drop, 0, 1000000)},
+    {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx",
+     CW_OPTION_TEXT(struct pm_arguments, capture.options.sim_lack)},
     {"sim-overflow", 0, NULL, "sim: pretend that the hardware's buffer was full once",
      CW_OPTION_FLAG(struct pm_arguments, options.sim_overflow)},
     {CW_OPTION_GROUP(struct pm_arguments, capture, cw_command_file_options)},

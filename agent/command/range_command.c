@@ -114,6 +114,8 @@ static const struct cw_option range_options[] = {
      CW_OPTION_FLAG(struct range_arguments, options.verbose)},
     {"sim-kernels", 0, "N", "sim: how many launches to pretend (default: 3)",
      CW_OPTION_NUMBER(struct range_arguments, options.sim_kernels, 0, 1000000)},
+    {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx",
+     CW_OPTION_TEXT(struct range_arguments, capture.options.sim_lack)},
     {"sim-drop", 0, "N", "sim: how many launches to lose (default: 0)",
      CW_OPTION_NUMBER(struct range_arguments, options.sim_drop, 0, 1000000)},
     {CW_OPTION_GROUP(struct range_arguments, capture, cw_command_capture_options)},

@@ -1,6 +1,7 @@
 /* The process that samples over time, with a GPU of the test's that loses what CUPTI's would. Its time goes on by some
  * samples at each call that decodes. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +52,12 @@ static struct {
     int patience;         /* so many seconds, where nothing is decoded any more */
     uint64_t next, taken; /* sample; samples that came into images */
     bool was_slow;
+    const char *missing; /* a counter with which no sample is complete, for its unit is not there */
+    bool tells;          /* availability tells of it */
+    bool asks_missing;   /* by the last question for an image's size */
+    uint32_t asked_names, lowered, trials;
+    uint64_t interval; /* as it was configured */
+    bool cycles;
 } gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* ---- what the sampling process asks of the rest ------------------------------------------------------------------ */
@@ -59,6 +66,11 @@ void cw_pm_give_up(enum cw_status status, const char *format, ...)
 {
     cr_assert_fail("gave up with status %d: %s", status, format);
     _exit(1);
+}
+
+void cw_pm_lower(void)
+{
+    gpu.lowered++;
 }
 
 void cw_pm_need(bool condition)
@@ -111,14 +123,20 @@ static CUptiResult disable(CUpti_PmSampling_Disable_Params *p)
 
 static CUptiResult set_config(CUpti_PmSampling_SetConfig_Params *p)
 {
-    cr_expect(gpu.enabled && p->samplingInterval == INTERVAL);
+    cr_expect(gpu.enabled);
+    gpu.interval = p->samplingInterval;
+    gpu.cycles = p->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
     gpu.configured = true;
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult data_size(CUpti_PmSampling_GetCounterDataSize_Params *p)
 {
-    cr_expect(gpu.configured && p->numMetrics == COUNTERS);
+    cr_expect(gpu.configured && p->numMetrics >= 1 && p->numMetrics <= COUNTERS);
+    gpu.asked_names = (uint32_t)p->numMetrics;
+    gpu.asks_missing = false;
+    for (size_t m = 0; m < p->numMetrics; m++)
+        gpu.asks_missing |= gpu.missing && strncmp(p->pMetricNames[m], gpu.missing, strlen(gpu.missing)) == 0;
     size_t least = sizeof(struct image) + p->maxSamples * sizeof(uint64_t);
     gpu.room = p->maxSamples;
     gpu.asked = true;
@@ -138,6 +156,7 @@ static CUptiResult start(CUpti_PmSampling_Start_Params *p)
     (void)p;
     cr_expect(gpu.asked && !gpu.running);
     gpu.running = true;
+    gpu.trials++;
     return CUPTI_SUCCESS;
 }
 
@@ -179,7 +198,8 @@ static CUptiResult decode(CUpti_PmSampling_DecodeData_Params *p)
 
 static CUptiResult data_info(CUpti_PmSampling_GetCounterDataInfo_Params *p)
 {
-    p->numCompletedSamples = p->numPopulatedSamples = ((const struct image *)(const void *)p->pCounterDataImage)->count;
+    p->numPopulatedSamples = ((const struct image *)(const void *)p->pCounterDataImage)->count;
+    p->numCompletedSamples = gpu.asks_missing ? 0 : p->numPopulatedSamples;
     return CUPTI_SUCCESS;
 }
 
@@ -192,10 +212,40 @@ static CUptiResult sample_info(CUpti_PmSampling_CounterData_GetSampleInfo_Params
     return CUPTI_SUCCESS;
 }
 
+static char host_of_gpu, host_of_chip;
+
 static CUptiResult host_initialize(CUpti_Profiler_Host_Initialize_Params *p)
 {
     cr_expect(p->profilerType == CUPTI_PROFILER_TYPE_PM_SAMPLING);
+    p->pHostObject =
+        (CUpti_Profiler_Host_Object *)(void *)(p->pCounterAvailabilityImage ? &host_of_gpu : &host_of_chip);
     return CUPTI_SUCCESS;
+}
+
+static CUptiResult host_deinitialize(CUpti_Profiler_Host_Deinitialize_Params *p)
+{
+    (void)p;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult availability(CUpti_PmSampling_GetCounterAvailability_Params *p)
+{
+    cr_expect(p->deviceIndex == 3);
+    p->counterAvailabilityImageSize = 4;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult add_metrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *p)
+{
+    bool refused = gpu.tells && gpu.missing && (void *)p->pHostObject == &host_of_gpu &&
+                   strncmp(p->ppMetricNames[0], gpu.missing, strlen(gpu.missing)) == 0;
+    return refused ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
+
+static CUptiResult base_metrics(CUpti_Profiler_Host_GetBaseMetrics_Params *p)
+{
+    (void)p;
+    return CUPTI_ERROR_UNKNOWN;
 }
 
 /* The first evaluation takes until so much was decoded, or, where nothing is decoded any more, some time. */
@@ -248,6 +298,12 @@ static void begin(void)
     cw_pm_process.schema = &schema;
     cw_pm_process.native = &native;
     cw_pm_process.fd = ends[1];
+    cw_pm_process.interval = INTERVAL;
+    cw_pm_process.availability.cuptiPmSamplingGetCounterAvailability = availability;
+    cw_pm_process.availability.cuptiProfilerHostInitialize = host_initialize;
+    cw_pm_process.availability.cuptiProfilerHostDeinitialize = host_deinitialize;
+    cw_pm_process.availability.cuptiProfilerHostConfigAddMetrics = add_metrics;
+    cw_pm_process.availability.cuptiProfilerHostGetBaseMetrics = base_metrics;
     cw_pm_process.cuptiPmSamplingEnable = enable;
     cw_pm_process.cuptiPmSamplingDisable = disable;
     cw_pm_process.cuptiPmSamplingSetConfig = set_config;
@@ -271,12 +327,11 @@ static void end(void)
 TestSuite(agent_pm, .init = begin, .fini = end);
 
 /* The process's way (pm_sampler.c), and the file that came out. */
-static struct cw_counter_data sample(uint32_t decodes)
+static struct cw_counter_data take_samples(uint32_t decodes)
 {
     struct cw_counter_data data;
     struct cw_error err = CW_ERROR_INIT;
-    gpu.last_decode = decodes;
-    cw_pm_arm();
+    gpu.last_decode = gpu.decodes + decodes;
     cw_pm_begin_images();
     cw_pm_start();
     cw_pm_collect();
@@ -285,6 +340,12 @@ static struct cw_counter_data sample(uint32_t decodes)
     cr_assert(cw_counter_data_read(&data, file.data, file.size, "sampled", arena, &err) == CW_OK, "%s", err.message);
     cr_assert(data.device_count == 1 && data.devices[0].index == 3);
     return data;
+}
+
+static struct cw_counter_data sample(uint32_t decodes)
+{
+    cw_pm_arm();
+    return take_samples(decodes);
 }
 
 /* Samples of the file against those that the GPU took; all but `artificial` of these are there, with their values. */
@@ -364,6 +425,79 @@ Test(agent_pm, a_capture_without_a_sample_says_of_which_device)
     struct cw_counter_data data = sample(3);
     cr_expect(data.pm.sample_count == 0 && gpu.taken == 0);
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "name"), "the test's GPU");
+}
+
+/* Which columns of the file are unavailable; the other counter's samples are all there. */
+static void check_missing(const struct cw_counter_data *data, uint32_t missing)
+{
+    struct cw_pm_view view;
+    cr_assert(cw_pm_view_init(&view, data, arena, NULL) == CW_OK);
+    cr_assert(data->pm.block_count && data->pm.sample_count == 5 * SAMPLES_A_DECODE - 1, "%u", data->pm.sample_count);
+    cw_pm_view_load(&view, data, 0, 0);
+    for (uint32_t c = 0; c < COUNTERS; c++)
+        cr_expect((view.columns[c] == CW_COLUMN_UNAVAILABLE) == (c == missing), "counter %u: %d", c, view.columns[c]);
+    uint32_t there = !missing;
+    uint64_t number = data->pm.start_ns[0] / INTERVAL;
+    double value = view.data.rollups[CW_AVG][there * view.data.range_count];
+    cr_expect(value == (double)(number * 10 + there), "%g", value);
+}
+
+Test(agent_pm, a_counter_that_availability_refuses_costs_itself_alone)
+{
+    gpu.missing = "second";
+    gpu.tells = true;
+    cr_redirect_stderr();
+    cw_pm_choose();
+    cr_expect(gpu.lowered == 1 && gpu.trials == 1 && gpu.asked_names == 1);
+    struct cw_counter_data data = take_samples(5);
+    check_missing(&data, 1);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: GPU 3 lacks second, or it is not up; unavailable and left out: second\n");
+}
+
+Test(agent_pm, a_unit_of_which_nobody_tells_is_found_by_trials)
+{
+    gpu.missing = "first";
+    cr_redirect_stderr();
+    cw_pm_choose();
+    cr_expect(gpu.asked_names == 1);
+    struct cw_counter_data data = take_samples(5);
+    check_missing(&data, 0);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: GPU 3 lacks first, or it is not up; unavailable and left out: first\n");
+}
+
+Test(agent_pm, one_short_trial_where_nothing_is_missing)
+{
+    cw_pm_choose();
+    cr_expect(gpu.lowered == 0 && gpu.trials == 1 && gpu.asked_names == COUNTERS);
+    cr_expect(gpu.interval == INTERVAL && !gpu.cycles);
+    gpu.trials = 0;
+    struct cw_counter_data data = take_samples(5);
+    cr_expect(data.pm.sample_count == 5 * SAMPLES_A_DECODE - 1);
+}
+
+Test(agent_pm, a_long_interval_is_tried_at_a_short_one)
+{
+    options.interval = 5000000000;
+    cw_pm_choose();
+    cr_expect(gpu.trials == 1 && gpu.interval == 5000000000);
+}
+
+/* Samples of this GPU take 1000 ns, which are 100000 cycles here. */
+Test(agent_pm, turing_samples_by_cycles_that_take_as_long)
+{
+    options.interval = 20000;
+    schema.chip = "TU102";
+    cr_redirect_stderr();
+    cw_pm_choose();
+    cr_expect(gpu.cycles && gpu.interval == 2000000, "%lu", gpu.interval);
+    struct cw_counter_data data = take_samples(5);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampling_interval"), "2000000 cycles");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "wanted_interval"), "20000 ns");
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: GPU 3 samples by its system clock alone: every 2000000 cycles, which at "
+                            "100000 MHz are the 20000 ns of --interval\n");
 }
 
 Test(agent_pm, keeps_the_rollups_that_the_plan_says_or_all)

@@ -38,9 +38,9 @@ static void configure(void)
     config.configSize = cw_pm_process.native->size;
     config.pConfig = cw_pm_process.native->data;
     config.hardwareBufferSize = o->buffer_bytes;
-    config.samplingInterval = o->interval;
-    config.triggerMode = o->cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
-                                   : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    config.samplingInterval = cw_pm_process.interval;
+    config.triggerMode = cw_pm_process.cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
+                                              : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     /* what follows in newer headers is how a full buffer is treated: 0 keeps what it holds, as the first CUPTI with
      * this call did, whose structure ended here */
     CUptiResult result = cw_pm_process.cuptiPmSamplingSetConfig(&config);
@@ -53,7 +53,7 @@ static void configure(void)
 
 static uint32_t room(uint32_t counters)
 {
-    uint64_t wanted = room_ns / cw_pm_process.options->interval, most = MOST_SAMPLES;
+    uint64_t wanted = room_ns / cw_pm_process.interval, most = MOST_SAMPLES;
     if (counters && CW_BLOCK_VALUES_MAX / counters < most)
         most = CW_BLOCK_VALUES_MAX / counters;
     wanted = wanted < LEAST_SAMPLES ? LEAST_SAMPLES : wanted;
@@ -62,14 +62,15 @@ static uint32_t room(uint32_t counters)
 
 /* The names decide which raw counters an image has room for: exactly those of the config image, or no sample is ever
  * complete. */
-static void ask_image_size(void)
+static void ask_image_size(uint32_t samples)
 {
-    uint32_t n = cw_pm_process.schema->counter_count;
-    char **names = calloc((size_t)n + 1, sizeof *names);
+    uint32_t n = 0;
+    char **names = calloc((size_t)cw_pm_process.schema->counter_count + 1, sizeof *names);
     cw_pm_need(names);
-    for (uint32_t c = 0; c < n; c++)
-        cw_pm_need(asprintf(&names[c], "%s.sum", cw_pm_process.schema->counters[c].name) > 0);
-    cw_pm_process.image_samples = room(n);
+    for (uint32_t c = 0; c < cw_pm_process.schema->counter_count; c++)
+        if (!cw_pm_process.lacks || !cw_pm_process.lacks[c])
+            cw_pm_need(asprintf(&names[n++], "%s.sum", cw_pm_process.schema->counters[c].name) > 0);
+    cw_pm_process.image_samples = samples;
     PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
     size.pPmSamplingObject = object;
     size.pMetricNames = (const char **)names;
@@ -85,7 +86,7 @@ static void ask_image_size(void)
 void cw_pm_arm(void)
 {
     configure();
-    ask_image_size();
+    ask_image_size(room(cw_pm_process.schema->counter_count));
     cw_pm_process.filled_last = &cw_pm_process.filled;
 }
 
@@ -165,15 +166,21 @@ static struct cw_pm_image *next_image(void)
     return s;
 }
 
+static CUpti_PmSampling_CounterData_GetSampleInfo_Params sample_info(const struct cw_pm_image *s, uint32_t sample)
+{
+    PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, info);
+    info.pPmSamplingObject = object;
+    info.pCounterDataImage = s->bytes;
+    info.counterDataImageSize = cw_pm_process.image_size;
+    info.sampleIndex = sample;
+    CALL(cuptiPmSamplingCounterDataGetSampleInfo, info);
+    return info;
+}
+
 static void hand_over(struct cw_pm_image *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
-        PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, info);
-        info.pPmSamplingObject = object;
-        info.pCounterDataImage = s->bytes;
-        info.counterDataImageSize = cw_pm_process.image_size;
-        info.sampleIndex = i;
-        CALL(cuptiPmSamplingCounterDataGetSampleInfo, info);
+        CUpti_PmSampling_CounterData_GetSampleInfo_Params info = sample_info(s, i);
         s->start[i] = info.startTimestamp;
         s->end[i] = info.endTimestamp;
     }
@@ -200,6 +207,7 @@ static void stop(void)
 
 /* The state of one image after decoding into it once more. */
 struct decoded {
+    size_t begun;  /* samples, complete or not */
     bool full;     /* no room left */
     bool settled;  /* every sample that was begun is complete */
     bool overflow; /* the hardware's buffer has been full */
@@ -224,7 +232,8 @@ static struct decoded decode(struct cw_pm_image *s)
     bool more = info.numCompletedSamples > s->count;
     s->count = (uint32_t)info.numCompletedSamples;
     s->overflow = s->overflow || overflow;
-    return (struct decoded){.full = full,
+    return (struct decoded){.begun = info.numPopulatedSamples,
+                            .full = full,
                             .settled = info.numPopulatedSamples == info.numCompletedSamples,
                             .overflow = overflow,
                             .drained = !more && !full};
@@ -233,7 +242,7 @@ static struct decoded decode(struct cw_pm_image *s)
 /* Waits a little, less when samples come fast. */
 static void wait_a_little(void)
 {
-    uint64_t ms = cw_pm_process.options->interval / 4000;
+    uint64_t ms = cw_pm_process.interval / 4000;
     struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
     poll(&fd, 1, ms < 2 ? 2 : ms > 50 ? 50 : (int)ms);
 }
@@ -255,8 +264,38 @@ static void start_anew(void)
 {
     cw_pm_disarm();
     configure();
-    ask_image_size(); /* the same as before; without the question no image can be initialised */
+    /* the same as before; without the question no image can be initialised */
+    ask_image_size(cw_pm_process.image_samples);
     cw_pm_start();
+}
+
+/* Whatever it took is drained, so that it does not come into the first image later. */
+struct cw_pm_trial cw_pm_try(void)
+{
+    enum { ROOM = 256, ENOUGH = 10, PATIENT_INTERVALS = 20 };
+    static const uint64_t least_patience_ns = 100000000;
+    uint64_t patience_ns = PATIENT_INTERVALS * cw_pm_process.interval, began = now_ns();
+    struct cw_pm_trial trial = {0};
+    ask_image_size(ROOM);
+    struct cw_pm_image *s = next_image();
+    cw_pm_start();
+    patience_ns = patience_ns > least_patience_ns ? patience_ns : least_patience_ns;
+    while (s->count < ENOUGH && now_ns() - began < patience_ns && !is_time(0)) {
+        wait_a_little();
+        trial.begun = decode(s).begun;
+    }
+    stop();
+    for (int i = 0; i < ROOM && !decode(s).drained; i++)
+        ;
+    trial.complete = s->count;
+    if (s->count) {
+        trial.first_ns = sample_info(s, 0).endTimestamp;
+        trial.last_ns = sample_info(s, s->count - 1).endTimestamp;
+    }
+    free_image(s);
+    cw_pm_process.image_count--;
+    ask_image_size(room(cw_pm_process.schema->counter_count));
+    return trial;
 }
 
 void cw_pm_collect(void)

@@ -39,7 +39,13 @@ static void evaluate_sample(const struct cw_pm_image *s, uint32_t sample, const 
     CALL(cuptiProfilerHostEvaluateToGpuValues, params);
 }
 
-/* The counters' names with each suffix, counter by counter; only the first suffix where `all` is false of a counter. */
+static bool lacks(uint32_t counter)
+{
+    return cw_pm_process.lacks && cw_pm_process.lacks[counter];
+}
+
+/* The names with each suffix of the counters that the device has, counter by counter; only the first suffix where
+ * `all` is false of a counter. */
 static const char **make_names(const char *const suffix[CW_ROLLUP_COUNT], const uint8_t *all, size_t *count)
 {
     uint32_t n = cw_pm_process.schema->counter_count;
@@ -47,7 +53,7 @@ static const char **make_names(const char *const suffix[CW_ROLLUP_COUNT], const 
     cw_pm_need(names);
     *count = 0;
     for (uint32_t c = 0; c < n; c++)
-        for (int r = 0; r < (!all || all[c] ? CW_ROLLUP_COUNT : 1); r++)
+        for (int r = 0; !lacks(c) && r < (!all || all[c] ? CW_ROLLUP_COUNT : 1); r++)
             cw_pm_need(asprintf(&names[(*count)++], "%s%s", cw_pm_process.schema->counters[c].name, suffix[r]) > 0);
     return (const char **)names;
 }
@@ -64,8 +70,12 @@ static struct cw_device_facts *make_facts(const struct cw_pm_image *s)
     struct cw_device_facts *facts = calloc((size_t)n + 1, sizeof *facts);
     cw_pm_need(peaks && facts);
     evaluate_sample(s, 0, names, count, peaks);
+    const double *from = peaks;
     for (uint32_t c = 0; c < n; c++) {
-        memcpy(facts[c].peak, peaks + (size_t)c * CW_ROLLUP_COUNT, sizeof facts[c].peak);
+        if (lacks(c))
+            continue;
+        memcpy(facts[c].peak, from, sizeof facts[c].peak);
+        from += CW_ROLLUP_COUNT;
         double instances = facts[c].peak[CW_SUM] / facts[c].peak[CW_AVG];
         facts[c].instances = instances >= 1 && instances < 1e6 ? (uint32_t)(instances + 0.5) : 0;
     }
@@ -81,9 +91,9 @@ static void send_device(const struct cw_device_facts *facts)
     struct cw_writer out;
     struct cw_arena *arena = cw_arena_create();
     uint32_t count = self.about_count;
-    char interval[32];
+    char texts[2][32];
     cw_writer_init(&out);
-    struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 1, sizeof *list) : NULL;
+    struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 2, sizeof *list) : NULL;
     cw_pm_need(list && self.about.status == CW_OK);
     struct cw_reader in;
     cw_reader_init(&in, self.about.data, self.about.size, "device", 0, NULL);
@@ -91,11 +101,10 @@ static void send_device(const struct cw_device_facts *facts)
         list[i].key = cw_read_string(&in, arena);
         list[i].value = cw_read_string(&in, arena);
     }
-    snprintf(interval, sizeof interval, "%llu %s", (unsigned long long)cw_pm_process.options->interval,
-             cw_pm_process.options->cycles ? "cycles" : "ns");
-    list[count] = (struct cw_pair){"sampling_interval", interval};
+    count += cw_pm_describe_interval(cw_pm_process.options, cw_pm_process.interval, cw_pm_process.cycles, texts,
+                                     list + count);
     struct cw_device device = {
-        .index = cw_pm_process.device, .attribute_count = count + 1, .attributes = list, .facts = facts};
+        .index = cw_pm_process.device, .attribute_count = count, .attributes = list, .facts = facts};
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);
     cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);
@@ -129,13 +138,13 @@ static void evaluate(const struct cw_pm_image *s, uint32_t first)
         evaluate_sample(s, first + i, self.names, self.name_count, self.values);
         const double *from = self.values;
         for (uint32_t c = 0; c < n; c++)
-            for (int r = 0; r < (self.all[c] ? CW_ROLLUP_COUNT : 1); r++)
+            for (int r = 0; !lacks(c) && r < (self.all[c] ? CW_ROLLUP_COUNT : 1); r++)
                 self.rollups[r][(size_t)c * count + i] = *from++;
     }
     for (uint32_t c = 0; c < n; c++)
-        self.forms[c] = isnan(self.rollups[CW_SUM][(size_t)c * count]) ? CW_COLUMN_UNAVAILABLE
-                        : self.all[c]                                  ? CW_COLUMN_ROLLUPS
-                                                                       : CW_COLUMN_SUMS;
+        self.forms[c] = lacks(c) || isnan(self.rollups[CW_SUM][(size_t)c * count]) ? CW_COLUMN_UNAVAILABLE
+                        : self.all[c]                                              ? CW_COLUMN_ROLLUPS
+                                                                                   : CW_COLUMN_SUMS;
 }
 
 /* Samples follow one another without a gap unless some are missing. */
@@ -144,7 +153,7 @@ static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first)
     uint64_t lost = 0;
     for (uint32_t i = first; i < s->count; i++) {
         uint64_t gap = self.previous_end && s->start[i] > self.previous_end ? s->start[i] - self.previous_end : 0;
-        uint64_t period = cw_pm_process.options->cycles ? s->end[i] - s->start[i] : cw_pm_process.options->interval;
+        uint64_t period = cw_pm_process.cycles ? s->end[i] - s->start[i] : cw_pm_process.interval;
         if (period)
             lost += (gap + period / 2) / period;
         self.previous_end = s->end[i];

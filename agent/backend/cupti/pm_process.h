@@ -10,6 +10,7 @@
 #include <cupti_profiler_host.h>
 
 #include "agent/backend/backend.h"
+#include "agent/backend/cupti/availability.h"
 #include "agent/common/cupti_api.h"
 #include "image/pm_data.h"
 
@@ -40,12 +41,16 @@ struct cw_pm_process {
     const struct cw_pm_options *options;
     uint32_t device; /* the one that this process samples */
     const struct cw_schema *schema;
-    const struct cw_writer *native;
+    const struct cw_writer *native; /* NVIDIA's config image: of the whole plan, then of what the GPU does not lack */
     int fd;
     struct cw_cupti api;
+    struct cw_availability availability;
 #define X(name) __typeof__(&name) name;
     CW_PM_FUNCTIONS(X)
 #undef X
+    uint64_t interval; /* between samples, as it is chosen: */
+    bool cycles;       /* of the system clock; else ns */
+    uint8_t *lacks;    /* for each counter: this GPU does not count it; NULL: it counts all */
     size_t image_size;
     uint32_t image_samples; /* room in an image */
     pthread_mutex_t lock;   /* for what follows, which the two threads share */
@@ -74,11 +79,23 @@ void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *
 /* Sends the pair of the device's clock and the wall's that waits for the device to be sent. */
 void cw_pm_send_clock(void);
 
-/* Hardware to images: configures the device; starts sampling; fills images until the agent or the duration ends it. */
+/* Makes the config image of what the GPU does not lack. */
+void cw_pm_lower(void);
+
+/* Hardware to images: finds out what this GPU counts, and at which interval, and configures it; starts sampling; fills
+ * images until the agent or the duration ends it. */
+void cw_pm_choose(void);
 void cw_pm_arm(void);
 void cw_pm_start(void);
 void cw_pm_collect(void);
 void cw_pm_disarm(void);
+
+/* A few samples of a device that is armed, and stays it. */
+struct cw_pm_trial {
+    size_t begun, complete;
+    uint64_t first_ns, last_ns; /* when the first and the last complete one ended, on the device's clock */
+};
+struct cw_pm_trial cw_pm_try(void);
 
 /* Images to columns: to begin once armed, a thread that sends every image that is filled; and to end once no more is
  * filled, which sends the device where no image had a sample. False where that is because the hardware's buffer was

@@ -15,10 +15,12 @@
 
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/cupti/pm_sampler.h"
+#include "agent/backend/lacking.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
 #include "agent/session/signals.h"
 #include "base/text.h"
+#include "host/nvperf/lower.h"
 
 struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */
@@ -92,6 +94,7 @@ static void load(void)
         cw_pm_give_up(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name "; CUDA 12.6 or newer is expected");
     CW_PM_FUNCTIONS(X)
 #undef X
+    cw_availability_load(&cw_pm_process.availability, cw_pm_process.api.cupti_library);
     PARAMS(CUpti_Profiler_Initialize_Params, init_params);
     CUptiResult result = cw_pm_process.api.cuptiProfilerInitialize(&init_params);
     cw_pm_good(result, "cuptiProfilerInitialize");
@@ -105,6 +108,29 @@ static void check_chip(void)
     if (strcmp(chip.pChipName, cw_pm_process.schema->chip) != 0)
         cw_pm_give_up(CW_ERR_DEVICE, "found the chip %s, expected %s, which the plan is for", chip.pChipName,
                       cw_pm_process.schema->chip);
+}
+
+void cw_pm_lower(void)
+{
+    static struct cw_writer lowered;
+    struct cw_config_image rest;
+    const struct cw_nvperf *library;
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_arena *arena = cw_arena_create();
+    cw_pm_need(arena);
+    cw_writer_free(&lowered);
+    cw_writer_init(&lowered);
+    enum cw_status status =
+        cw_lacking_rest(&rest, cw_pm_process.options->capture.plan, cw_pm_process.lacks, arena, &err);
+    if (status == CW_OK)
+        status = cw_nvperf_open(&library, NULL, &err);
+    if (status == CW_OK)
+        status = cw_nvperf_lower(library, &rest, 0, &lowered, &err);
+    if (status != CW_OK)
+        cw_pm_give_up(status, "%s", err.message);
+    cw_pm_need(lowered.status == CW_OK);
+    cw_pm_process.native = &lowered;
+    cw_arena_destroy(arena);
 }
 
 static void send_ready(void)
@@ -263,7 +289,7 @@ __attribute__((noreturn)) static void sample(void)
     check_chip();
     load_clock();
     correlate();
-    cw_pm_arm();
+    cw_pm_choose();
     cw_pm_begin_images();
     cw_pm_start();
     send_ready();

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/backend/lacking.h"
+
 enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
 
 /* splitmix64 */
@@ -267,6 +269,8 @@ void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range)
         for (uint32_t i = 0; i < n; i++)
             s->instances[c][i] = cw_sim_model_count(&s->model, &at, number, i);
         s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
+        if (s->lacks && cw_lacking_is_of(s->plan->counters[number].name, s->lacks))
+            s->values[c] = (struct cw_value){.form = CW_FORM_UNAVAILABLE};
     }
 }
 

@@ -31,6 +31,7 @@ double cw_sim_model_count(const struct cw_sim_model *model, const struct cw_sim_
 struct cw_sim_gpu {
     struct cw_sim_model model;
     uint64_t seed;
+    const char *lacks; /* the unit whose counters it lacks; NULL: none */
     const struct cw_config_image *plan;
     const struct cw_schema *schema;
     double **instances; /* for each column */

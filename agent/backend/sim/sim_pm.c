@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/backend/lacking.h"
 #include "agent/backend/pm_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
@@ -34,6 +35,8 @@ struct simulation {
     uint64_t untimed;               /* launches in the file without times */
     uint64_t taken;                 /* samples of each so far, with those that were lost */
     uint64_t period;                /* ns */
+    bool cycles;                    /* of the system clock, that many */
+    uint8_t *lacks;                 /* for each counter: the GPUs lack it */
     struct cw_sim_model model;
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
@@ -59,20 +62,20 @@ static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint
 
 static enum cw_status write_device(struct simulation *s, uint32_t number, struct cw_error *err)
 {
-    char seed[32], interval[32];
+    char seed[32], interval[2][32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
-    snprintf(interval, sizeof interval, "%llu %s", (unsigned long long)s->options->interval,
-             s->options->cycles ? "cycles" : "ns");
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 2];
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 3];
     uint32_t count = cw_sim_describe(attributes, s->plan->chip);
     attributes[count++] = (struct cw_pair){"seed", seed};
-    attributes[count++] = (struct cw_pair){"sampling_interval", interval};
+    count += cw_pm_describe_interval(s->options, s->period, s->cycles, interval, attributes + count);
     struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
     if (!facts)
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < s->plan->counter_count; c++) {
         facts[c] = cw_sim_facts(&s->plan->counters[c]);
-        s->forms[c] = cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS : CW_COLUMN_SUMS;
+        s->forms[c] = s->lacks[c]                       ? CW_COLUMN_UNAVAILABLE
+                      : cw_pm_needs_rollups(s->plan, c) ? CW_COLUMN_ROLLUPS
+                                                        : CW_COLUMN_SUMS;
     }
     struct cw_device device = {.index = number, .attribute_count = count, .attributes = attributes, .facts = facts};
     return cw_collector_device(&s->out, &device, err);
@@ -244,6 +247,30 @@ static void take_line(void *user, const char *line)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+static enum cw_status find_lacking(struct simulation *s, struct cw_error *err)
+{
+    const char *unit = s->options->capture.sim_lack;
+    s->lacks = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
+    if (!s->lacks)
+        return cw_error_nomem(err);
+    for (uint32_t c = 0; unit && c < s->plan->counter_count; c++)
+        s->lacks[c] = cw_lacking_is_of(s->plan->counters[c].name, unit);
+    if (!cw_lacking_all(s->lacks, s->plan->counter_count))
+        return CW_OK;
+    struct cw_error none = CW_ERROR_INIT;
+    cw_lacking_everything(&s->schema, s->lacks, &none);
+    return cw_error_set(err, none.code, "GPU %u: %s", s->gpus[0], none.message);
+}
+
+static void tell_choices(const struct simulation *s)
+{
+    for (uint32_t g = 0; g < s->gpu_count; g++) {
+        if (s->cycles && !s->options->cycles)
+            cw_pm_tell_cycles(s->gpus[g], s->options->interval, s->period);
+        cw_lacking_tell(s->gpus[g], &s->schema, s->lacks);
+    }
+}
+
 static enum cw_status prepare(struct simulation *s, struct cw_error *err)
 {
     enum cw_status status = cw_sim_check_limits(s->plan, err);
@@ -251,6 +278,8 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
         status = cw_sim_model_make(&s->model, s->plan, s->arena, err);
     if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
         status = cw_error_nomem(err);
+    if (status == CW_OK)
+        status = find_lacking(s, err);
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
     bool room = s->forms;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
@@ -287,6 +316,8 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     const struct cw_pm_options *o = s->options;
     enum cw_status status = prepare(s, err);
     s->program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
+    if (status == CW_OK)
+        tell_choices(s);
     for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
         status = write_device(s, s->gpus[g], err);
     if (status == CW_OK)
@@ -307,7 +338,8 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
                            .plan = options->capture.plan,
                            .arena = cw_arena_create(),
                            .out = {.fd = -1},
-                           .period = options->interval}; /* a system clock of 1 GHz */
+                           .period = options->interval, /* a system clock of 1 GHz */
+                           .cycles = options->cycles || !cw_pm_has_time_trigger(options->capture.plan->chip)};
     if (!s.arena)
         return cw_error_nomem(err);
     uint64_t devices = options->devices ? options->devices : (UINT64_C(1) << GPUS) - 1;

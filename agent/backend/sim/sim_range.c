@@ -324,6 +324,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     if (status == CW_OK)
         status =
             cw_sim_gpu_open(&s->gpu, &b->parts.plan, &b->parts.schema, b->options->capture.sim_seed, b->arena, err);
+    s->gpu.lacks = b->options->capture.sim_lack;
     if (status == CW_OK)
         status = cw_range_capture_run(b, &s->program, &s->trouble, run_once, s, err);
     return cw_range_capture_verdict(b, &s->program, status, exit_status, err);

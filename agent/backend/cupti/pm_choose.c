@@ -1,0 +1,166 @@
+/* What of the plan this GPU counts, and at which interval, found out before the program begins. A counter of a unit
+ * that is not there or not up makes CUPTI begin samples of which none, of any counter, is ever complete (13.0). CUPTI's
+ * availability tells of such counters; where it does not, trials of some units at a time do. */
+#include <stdlib.h>
+
+#include "agent/backend/cupti/pm_process.h"
+#include "agent/backend/lacking.h"
+#include "agent/backend/pm_capture.h"
+
+static uint32_t count_counters(void)
+{
+    return cw_pm_process.schema->counter_count;
+}
+
+static const char *name_of(uint32_t counter)
+{
+    return cw_pm_process.schema->counters[counter].name;
+}
+
+/* The config image is of what is not lacking. */
+static void lower(void)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    if (!cw_lacking_any(cw_pm_process.lacks, count_counters()))
+        return;
+    if (cw_lacking_all(cw_pm_process.lacks, count_counters()))
+        cw_pm_give_up(cw_lacking_everything(cw_pm_process.schema, cw_pm_process.lacks, &err), "%s", err.message);
+    cw_pm_lower();
+}
+
+static void ask_availability(void)
+{
+    struct cw_availability *a = &cw_pm_process.availability;
+    cw_availability_ask(a, cw_pm_process.device, cw_pm_process.schema->chip);
+    for (uint32_t c = 0; c < count_counters(); c++)
+        cw_pm_process.lacks[c] = cw_availability_lacks(a, CUPTI_PROFILER_TYPE_PM_SAMPLING, name_of(c));
+    cw_availability_free(a);
+    lower();
+}
+
+/* ---- trials ----------------------------------------------------------------------------------------------------- */
+
+struct search {
+    uint32_t *unit;   /* of each counter: a number, ascending from 0 */
+    uint8_t *known;   /* of each counter: what availability says */
+    uint8_t *missing; /* of each unit: no sample with it is complete */
+};
+
+static size_t unit_length(const char *name)
+{
+    const char *end = strstr(name, "__");
+    return end ? (size_t)(end - name) : strlen(name);
+}
+
+/* Returns how many units there are. */
+static uint32_t number_units(struct search *s)
+{
+    uint32_t units = 0;
+    for (uint32_t c = 0; c < count_counters(); c++) {
+        size_t length = unit_length(name_of(c));
+        uint32_t i = 0;
+        while (i < c && (unit_length(name_of(i)) != length || memcmp(name_of(i), name_of(c), length) != 0))
+            i++;
+        s->unit[c] = i < c ? s->unit[i] : units++;
+    }
+    return units;
+}
+
+/* Whether samples of these units alone are complete. */
+static bool try_units(const struct search *s, uint32_t first, uint32_t end)
+{
+    for (uint32_t c = 0; c < count_counters(); c++)
+        cw_pm_process.lacks[c] = s->known[c] || s->unit[c] < first || s->unit[c] >= end;
+    if (cw_lacking_all(cw_pm_process.lacks, count_counters()))
+        return true;
+    lower();
+    cw_pm_arm();
+    bool complete = cw_pm_try().complete > 0;
+    cw_pm_disarm();
+    return complete;
+}
+
+static void find_missing(const struct search *s, uint32_t first, uint32_t end)
+{
+    if (try_units(s, first, end))
+        return;
+    uint32_t middle = first + (end - first) / 2;
+    if (middle == first) {
+        s->missing[first] = 1;
+        return;
+    }
+    find_missing(s, first, middle);
+    find_missing(s, middle, end);
+}
+
+/* The device is not armed, before and after. */
+static void search_units(void)
+{
+    size_t n = count_counters();
+    struct search s = {calloc(n + 1, sizeof *s.unit), calloc(n + 1, 1), calloc(n + 1, 1)};
+    cw_pm_need(s.unit && s.known && s.missing);
+    memcpy(s.known, cw_pm_process.lacks, n);
+    find_missing(&s, 0, number_units(&s));
+    for (uint32_t c = 0; c < n; c++)
+        cw_pm_process.lacks[c] = s.known[c] || s.missing[s.unit[c]];
+    free(s.unit);
+    free(s.known);
+    free(s.missing);
+    lower();
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+/* A trial at a long interval would take long, and one by the system clock measures it. */
+static const uint64_t longest_trial = 10000000, short_trial = 1000000, trial_cycles = 100000;
+
+/* Cycles of the system clock that take as long as the interval that was asked for. */
+static uint64_t to_cycles(const struct cw_pm_trial *trial)
+{
+    if (trial->complete < 2 || trial->last_ns <= trial->first_ns)
+        cw_pm_give_up(CW_ERR_DEVICE,
+                      "its system clock cannot be measured, for no sample came: --interval takes cycles, "
+                      "too, such as 170000sys");
+    double cycles_a_ns =
+        (double)trial_cycles * (double)(trial->complete - 1) / (double)(trial->last_ns - trial->first_ns);
+    double cycles = (double)cw_pm_process.options->interval * cycles_a_ns;
+    return cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
+}
+
+/* Arms the device for a trial, which may be at an interval of its own, and again where what is tried is not what is
+ * sampled. */
+static void try_all(bool by_clock)
+{
+    const struct cw_pm_options *o = cw_pm_process.options;
+    bool own = by_clock || o->interval > longest_trial;
+    cw_pm_process.cycles = by_clock || o->cycles;
+    cw_pm_process.interval = by_clock ? trial_cycles : own ? short_trial : o->interval;
+    cw_pm_arm();
+    struct cw_pm_trial trial = cw_pm_try();
+    bool missing = trial.begun && !trial.complete;
+    if (!own && !missing)
+        return;
+    cw_pm_disarm();
+    if (missing)
+        search_units();
+    if (missing && by_clock) {
+        cw_pm_arm();
+        trial = cw_pm_try();
+        cw_pm_disarm();
+    }
+    cw_pm_process.interval = by_clock ? to_cycles(&trial) : o->interval;
+    cw_pm_arm();
+}
+
+void cw_pm_choose(void)
+{
+    const struct cw_pm_options *o = cw_pm_process.options;
+    bool by_clock = !o->cycles && !cw_pm_has_time_trigger(cw_pm_process.schema->chip);
+    cw_pm_process.lacks = calloc((size_t)count_counters() + 1, 1);
+    cw_pm_need(cw_pm_process.lacks);
+    ask_availability();
+    try_all(by_clock);
+    if (by_clock)
+        cw_pm_tell_cycles(cw_pm_process.device, o->interval, cw_pm_process.interval);
+    cw_lacking_tell(cw_pm_process.device, cw_pm_process.schema, cw_pm_process.lacks);
+}
