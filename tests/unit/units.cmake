@@ -147,6 +147,9 @@ if(CUPTI_INCLUDE_DIR)
   target_sources(agent_pm_test PRIVATE ${cupti}/pm_hardware.c ${cupti}/pm_images.c ${cupti}/pm_choose.c
                  ${cupti}/availability.c)
   target_include_directories(agent_pm_test SYSTEM PRIVATE ${cupti}/c_headers)
+  cw_unit(agent_availability_test cw_test_inject cw_agent_backend)
+  target_sources(agent_availability_test PRIVATE ${cupti}/availability.c)
+  target_include_directories(agent_availability_test SYSTEM PRIVATE ${cupti}/c_headers)
   cw_unit(agent_pm_capture_test cw_test_inject cw_agent_backend cw_nvperf)
   target_sources(agent_pm_capture_test PRIVATE ${cupti}/cupti_pm.c)
   # The whole of it, with a CUPTI that has no GPU: also objects that nothing refers to, for they have constructors.

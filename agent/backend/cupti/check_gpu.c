@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/backend/cupti/availability.h"
 #include "agent/backend/cupti/check.h"
 #include "agent/common/cupti_api.h"
 #include "agent/common/message.h"
@@ -264,6 +265,41 @@ static bool check_permission(const struct node *n, CUdevice device, CUcontext co
     return profiler_answer(n, result, device);
 }
 
+/* ---- units ------------------------------------------------------------------------------------------------------ */
+
+struct list {
+    char text[400];
+    int count;
+};
+
+static void add_unit(void *user, const char *unit, int length)
+{
+    struct list *l = user;
+    size_t used = strlen(l->text);
+    snprintf(l->text + used, sizeof l->text - used, "%s%.*s", used ? ", " : "", length, unit);
+    l->count++;
+}
+
+/* What GPUs of this chip may have and this one has not: NVLink without a link. */
+static void check_units(const struct node *n, CUdevice device)
+{
+    struct cw_availability availability;
+    struct list missing = {"", 0};
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    chip.deviceIndex = (size_t)device;
+    if (n->api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
+        return;
+    cw_availability_load(&availability, n->api.cupti_library);
+    cw_availability_ask(&availability, (uint32_t)device, chip.pChipName);
+    cw_availability_units(&availability, add_unit, &missing);
+    if (missing.count)
+        cw_answer(n->to, CW_ANSWER_NOTE, "GPU %d lacks %s, or %s not up: their metrics are unavailable", device,
+                  missing.text, missing.count == 1 ? "it is" : "they are");
+    else if (availability.image)
+        cw_answer(n->to, CW_ANSWER_OK, "GPU %d has every unit that its chip can have", device);
+    cw_availability_free(&availability);
+}
+
 /* ---- stall reasons ---------------------------------------------------------------------------------------------- */
 
 static void use_reasons(const struct node *n, char *const *names, size_t count)
@@ -377,7 +413,10 @@ static void check_device(const struct node *n, CUdevice device, bool first)
     if (first)
         check_metrics(n, device);
     CUcontext context = supported && !(needs->list && needs->need == CW_NEED_SASS) ? make_context(n, device) : NULL;
-    if (context && check_permission(n, device, context) && first && (needs->list || needs->reason_count))
+    bool permitted = context && check_permission(n, device, context);
+    if (permitted && needs->report && needs->need == CW_NEED_ALL)
+        check_units(n, device);
+    if (permitted && first && (needs->list || needs->reason_count))
         check_reasons(n, context);
 }
 
