@@ -1,0 +1,212 @@
+#include "agent/inject/ranges/turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TRIES = 16,       /* earlier occurrences of the kind that are looked at */
+    MOST_ALIKE = 16,  /* kinds before it that are compared */
+    MOST_AHEAD = 512, /* occurrences that are foreseen */
+    FREE_ROUNDS = 2,  /* of changes, before what they take is limited */
+    SHARE = 2,        /* changes take at most one part in so many of the time */
+    PATIENCE = 2,     /* changes that counting in vain may cost, before there is one */
+};
+
+bool cw_turns_begin(struct cw_turns *t, uint32_t passes)
+{
+    *t = (struct cw_turns){.passes = passes,
+                           .kinds = calloc(CW_TURNS_KINDS, sizeof *t->kinds),
+                           .counts = calloc((size_t)CW_TURNS_KINDS * passes, sizeof *t->counts),
+                           .history = calloc(CW_TURNS_HISTORY, sizeof *t->history),
+                           .fresh = calloc(passes, sizeof *t->fresh),
+                           .gain = calloc(passes, sizeof *t->gain)};
+    if (t->kinds && t->counts && t->history && t->fresh && t->gain)
+        return true;
+    cw_turns_end(t);
+    return false;
+}
+
+void cw_turns_end(struct cw_turns *t)
+{
+    free(t->kinds);
+    free(t->counts);
+    free(t->history);
+    free(t->fresh);
+    free(t->gain);
+    *t = (struct cw_turns){0};
+}
+
+/* ---- what was met ----------------------------------------------------------------------------------------------- */
+
+static uint16_t *counts_of(const struct cw_turns *t, uint32_t kind)
+{
+    return &t->counts[(size_t)kind * t->passes];
+}
+
+static struct cw_turns_met *occurrence(const struct cw_turns *t, uint64_t number)
+{
+    return &t->history[number % CW_TURNS_HISTORY];
+}
+
+static bool is_remembered(const struct cw_turns *t, uint64_t number)
+{
+    return number && number + CW_TURNS_HISTORY > t->met;
+}
+
+/* The place of a kind; where its set is full, that of the kind which was not met for longest. */
+static uint32_t find_kind(struct cw_turns *t, uint64_t key)
+{
+    uint32_t first =
+        (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52) % CW_TURNS_KINDS / CW_TURNS_SET * CW_TURNS_SET;
+    uint32_t oldest = first;
+    for (uint32_t i = first; i < first + CW_TURNS_SET; i++) {
+        if (t->kinds[i].met && t->kinds[i].key == key)
+            return i;
+        if (t->kinds[i].last < t->kinds[oldest].last)
+            oldest = i;
+    }
+    t->kinds[oldest] = (struct cw_turns_kind){.key = key};
+    memset(counts_of(t, oldest), 0, t->passes * sizeof *t->counts);
+    return oldest;
+}
+
+uint32_t cw_turns_meet(struct cw_turns *t, uint64_t key)
+{
+    uint32_t number = find_kind(t, key);
+    struct cw_turns_kind *kind = &t->kinds[number];
+    *occurrence(t, ++t->met) = (struct cw_turns_met){number, kind->last};
+    kind->last = t->met;
+    kind->met++;
+    return number;
+}
+
+static uint32_t least(const struct cw_turns *t, const uint16_t *counts)
+{
+    uint32_t found = counts[0];
+    for (uint32_t p = 1; p < t->passes; p++)
+        found = counts[p] < found ? counts[p] : found;
+    return found;
+}
+
+void cw_turns_count(struct cw_turns *t)
+{
+    uint16_t *counts = counts_of(t, occurrence(t, t->met)->kind);
+    t->wasted += counts[t->pass] > least(t, counts);
+    if (++counts[t->pass] == UINT16_MAX)
+        for (uint32_t p = 0; p < t->passes; p++)
+            counts[p] = (uint16_t)((counts[p] + 1) / 2);
+}
+
+void cw_turns_go_on(struct cw_turns *t, uint32_t passes)
+{
+    t->pass = (t->pass + passes) % t->passes;
+    t->wasted = 0;
+}
+
+/* ---- what comes ------------------------------------------------------------------------------------------------- */
+
+/* How many of the last occurrences were of the same kinds as those up to an earlier one. */
+static uint32_t alike(const struct cw_turns *t, uint64_t earlier)
+{
+    uint32_t n = 0;
+    while (n < MOST_ALIKE && is_remembered(t, earlier - n) && earlier > n &&
+           occurrence(t, earlier - n)->kind == occurrence(t, t->met - n)->kind)
+        n++;
+    return n;
+}
+
+/* The earlier occurrence that the last one is most like, or the last one itself. */
+static uint64_t find_model(const struct cw_turns *t)
+{
+    uint64_t model = t->met, at = t->met;
+    uint32_t most = 0;
+    for (int i = 0; i < TRIES; i++) {
+        at = occurrence(t, at)->before;
+        uint32_t n = is_remembered(t, at) ? alike(t, at) : 0;
+        if (!n)
+            break;
+        if (n > most) {
+            most = n;
+            model = at;
+        }
+    }
+    return model;
+}
+
+/* What one more count adds: the error of a mean of n falls with n, and one of none is no mean. */
+static double worth(uint32_t counted)
+{
+    static const double first = 4;
+    return counted ? 1 / ((double)counted * (counted + 1)) : first;
+}
+
+/* Fills in `fresh` and `gain`, with the occurrence that was met last and those foreseen behind it. */
+static void look_ahead(struct cw_turns *t)
+{
+    uint64_t model = find_model(t), end = model < t->met ? t->met : model + 1;
+    memset(t->fresh, 0, t->passes * sizeof *t->fresh);
+    memset(t->gain, 0, t->passes * sizeof *t->gain);
+    t->looks++;
+    for (uint64_t at = model; at < end && at < model + MOST_AHEAD; at++) {
+        uint32_t kind = occurrence(t, at)->kind;
+        if (t->kinds[kind].looked == t->looks)
+            continue;
+        t->kinds[kind].looked = t->looks;
+        const uint16_t *counts = counts_of(t, kind);
+        for (uint32_t p = 0; p < t->passes; p++) {
+            t->fresh[p] += counts[p] == 0;
+            t->gain[p] += worth(counts[p]);
+        }
+    }
+}
+
+/* The nearest pass that adds most for what it takes to come to it; 0: this one. */
+static uint32_t best_by_gain(const struct cw_turns *t)
+{
+    uint32_t best = 0;
+    double most = 0;
+    for (uint32_t d = 1; d < t->passes; d++) {
+        double more = (t->gain[(t->pass + d) % t->passes] - t->gain[t->pass]) / d;
+        if (more > most * (1 + 1e-9)) {
+            most = more;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* The same by kinds that it has not counted yet. */
+static uint32_t best_by_fresh(const struct cw_turns *t)
+{
+    uint32_t best = 0;
+    for (uint32_t d = 1; d < t->passes; d++) {
+        uint64_t found = t->fresh[(t->pass + d) % t->passes];
+        if (best ? found * best > (uint64_t)t->fresh[(t->pass + best) % t->passes] * d : found > 0)
+            best = d;
+    }
+    return best;
+}
+
+static bool affords(const struct cw_turns *t, const struct cw_turns_costs *c, uint32_t changes)
+{
+    return c->changes_ns + changes * c->change_ns <= FREE_ROUNDS * t->passes * c->change_ns + c->all_ns / SHARE;
+}
+
+uint32_t cw_turns_advance(struct cw_turns *t, const struct cw_turns_costs *c)
+{
+    const uint16_t *counts = counts_of(t, occurrence(t, t->met)->kind);
+    uint32_t fewest = least(t, counts);
+    if (counts[t->pass] == fewest)
+        return 0;
+    bool enough = t->wasted * c->count_ns >= PATIENCE * c->change_ns || !c->count_ns;
+    if (fewest && !enough)
+        return 0;
+    look_ahead(t);
+    uint32_t fresh = fewest || t->fresh[t->pass] ? 0 : best_by_fresh(t);
+    if (fresh && (!c->count_ns || affords(t, c, fresh)))
+        return fresh;
+    uint32_t best = enough ? best_by_gain(t) : 0;
+    if (enough && !best)
+        t->wasted = 0;
+    return best;
+}

@@ -1,0 +1,64 @@
+/* Which pass is to count what comes, where each occurrence is counted in one pass and passes take turns.
+ *
+ * CUPTI goes through the passes in their order, round and round; to go on costs as much as to count some twenty
+ * launches, whether or not anything was counted in between. So all that is decided here is when to go on, and by how
+ * many passes. Occurrences that are alike (of one kernel, grid and block, or of one user range) are of one kind. What
+ * comes is foreseen: what followed where the last kinds were last met in the same order.
+ *
+ * Only numbers are kept here: nothing of CUPTI, and no clock. */
+#ifndef CW_INJECT_TURNS_H
+#define CW_INJECT_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    CW_TURNS_KINDS = 4096, /* that are remembered, in sets: the place of a kind is one of a set's; powers of two */
+    CW_TURNS_SET = 4,
+    CW_TURNS_HISTORY = 4096, /* occurrences that are remembered; a power of two */
+};
+
+struct cw_turns_kind {
+    uint64_t key, met; /* met: occurrences so far; 0: the place is free */
+    uint64_t last;     /* the last one's number, from 1 */
+    uint64_t looked;   /* the look ahead that saw it */
+};
+
+struct cw_turns_met { /* an occurrence */
+    uint32_t kind;
+    uint64_t before; /* the number of the one before it of its kind, 0: none */
+};
+
+struct cw_turns {
+    uint32_t passes;
+    uint32_t pass;               /* that counts what comes */
+    uint64_t met;                /* occurrences so far, counted or not */
+    uint32_t wasted;             /* those since the last change that others of the passes needed more */
+    struct cw_turns_kind *kinds; /* NULL: not begun */
+    uint16_t *counts;            /* of each kind, how often each pass has counted it */
+    struct cw_turns_met *history;
+    uint64_t looks;
+    uint32_t *fresh; /* by pass: of the kinds that are foreseen, how many it has not counted yet */
+    double *gain;    /* and what it would add to what is known of all of them */
+};
+
+/* What it costs, as measured. */
+struct cw_turns_costs {
+    uint64_t change_ns;          /* to go on by one pass */
+    uint64_t count_ns;           /* to count one occurrence; 0: nothing beside the change, so none is to be wasted */
+    uint64_t changes_ns, all_ns; /* so far: what changes took, and how long it goes on in all */
+};
+
+/* False without memory. */
+bool cw_turns_begin(struct cw_turns *turns, uint32_t passes);
+void cw_turns_end(struct cw_turns *turns);
+/* Notes an occurrence, whether or not it will be counted, and gives its kind. */
+uint32_t cw_turns_meet(struct cw_turns *turns, uint64_t key);
+/* By how many passes to go on before the occurrence that was met last is counted. */
+uint32_t cw_turns_advance(struct cw_turns *turns, const struct cw_turns_costs *costs);
+/* It was counted. */
+void cw_turns_count(struct cw_turns *turns);
+/* The profiler has gone on by so many passes. */
+void cw_turns_go_on(struct cw_turns *turns, uint32_t passes);
+
+#endif
