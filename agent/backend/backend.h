@@ -29,7 +29,9 @@ struct cw_range_options {
     bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;              /* of nested user ranges */
     bool verbose;                 /* say what batches took, and what ended them */
+    uint32_t every;               /* multiplexing counts every so many of what is alike; 0 or 1: all */
     uint32_t sim_kernels, sim_drop;
+    uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */
 };
 
 /* Single instructions: PC samples or SASS metrics. */

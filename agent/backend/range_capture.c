@@ -29,7 +29,8 @@ enum cw_status cw_range_capture_open(struct cw_range_capture *c, const struct cw
     *c = (struct cw_range_capture){.options = options,
                                    .arena = cw_arena_create(),
                                    .plan = *options->capture.plan,
-                                   .one_pass = options->replay == CW_REPLAY_APPLICATION};
+                                   .one_pass = options->replay == CW_REPLAY_APPLICATION ||
+                                               options->replay == CW_REPLAY_MULTIPLEX};
     enum cw_status status = c->arena ? find_beside(c, err) : cw_error_nomem(err);
     return status == CW_OK ? cw_filter_open(&c->filter, &options->filter, err) : status;
 }
@@ -81,7 +82,7 @@ enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits
     return c->patched ? CW_OK : cw_error_nomem(err);
 }
 
-/* How many passes were added, and which counters application replay leaves out. */
+/* How many passes were added, and which counters are left out where each part is one pass. */
 static void tell_parts(const struct cw_range_capture *c)
 {
     const struct cw_schema *schema = &c->parts.schema;
@@ -95,11 +96,12 @@ static void tell_parts(const struct cw_range_capture *c)
             count++;
         }
     if (count)
-        cw_text_print(
-            stderr,
-            "capture-agent: no single pass holds %s%s; application replay leaves such counters out (%u of %u), "
-            "kernel replay does not\n",
-            schema->counters[first].name, count > 1 ? " and others" : "", count, schema->counter_count);
+        cw_text_print(stderr,
+                      "capture-agent: no single pass holds %s%s; %s leaves such counters out (%u of %u), kernel replay "
+                      "does not\n",
+                      schema->counters[first].name, count > 1 ? " and others" : "",
+                      c->options->replay == CW_REPLAY_MULTIPLEX ? "multiplexing" : "application replay", count,
+                      schema->counter_count);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
@@ -108,7 +110,8 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
                                     struct cw_error *trouble, enum cw_status (*run)(void *user, struct cw_error *err),
                                     void *user, struct cw_error *err)
 {
-    uint32_t levels = c->options->levels, count = c->one_pass ? c->parts.count * levels : 1;
+    uint32_t levels = c->options->levels;
+    uint32_t count = c->options->replay == CW_REPLAY_APPLICATION ? c->parts.count * levels : 1;
     tell_parts(c);
     enum cw_status status = cw_range_output_open(&c->out, c->options->capture.output, c->options->capture.force,
                                                  &c->parts.schema, count, levels, err);

@@ -12,7 +12,8 @@ struct cw_range_capture {
     struct cw_filter filter;
     uint64_t beside; /* the raw counter that every pass is to collect so that it counts for the device; 0 where that is
                         not wanted or, if the context's work may count too, not known */
-    bool one_pass;   /* application replay: a run collects one part, which is one pass */
+    bool one_pass;   /* parts are one pass each: a run of application replay collects one of them, and multiplexing one
+                        of each launch or user range */
     struct cw_config_image plan; /* that of the options, until it is changed or divided */
     struct cw_parts parts;
     uint32_t added;        /* passes */

@@ -26,9 +26,14 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "no program: give one after --");
     if (o->replay == not_given)
         o->replay = o->user ? CW_REPLAY_APPLICATION : CW_REPLAY_BATCH;
-    if (o->user && o->replay != CW_REPLAY_APPLICATION && o->replay != CW_REPLAY_USER)
-        cw_usage_error(state, "found --ranges user with --replay %s, expected application or user",
+    if (o->user && (o->replay == CW_REPLAY_BATCH || o->replay == CW_REPLAY_KERNEL))
+        cw_usage_error(state, "found --ranges user with --replay %s, expected application, user or multiplex",
                        cw_replay_names[o->replay]);
+    if (o->every && o->replay != CW_REPLAY_MULTIPLEX)
+        cw_usage_error(state, "found --every with --replay %s, expected multiplex", cw_replay_names[o->replay]);
+    if (o->keep_native && o->replay == CW_REPLAY_MULTIPLEX)
+        cw_usage_error(state, "found --keep-native with --replay multiplex, expected a replay that keeps all passes of "
+                              "a range");
     if (o->keep_native && backend && !backend->keeps_native)
         cw_usage_error(state, "found --keep-native with the simulated GPU, expected a real one's data to keep");
     if (o->verbose && backend && !backend->has_batches)
@@ -73,11 +78,12 @@ static const struct cw_option range_options[] = {
      "where to write the counter data; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an "
      "environment variable",
      CW_OPTION_TEXT(struct range_arguments, capture.options.output)},
-    {"replay", 0, "batch|kernel|application|user",
+    {"replay", 0, "batch|kernel|application|user|multiplex",
      "how all passes come about. batch: launches are repeated together. kernel: each launch is repeated by itself, "
      "which is slower, assumes nothing of the program, and ends at its first CUDA graph. application: the program runs "
-     "once for each pass. user: the program repeats a piece of its work (counterworks/annotate.h). Default: batch for "
-     "launches, application for user ranges",
+     "once for each pass. user: the program repeats a piece of its work (counterworks/annotate.h). multiplex: "
+     "nothing is repeated; each launch, or user range, is counted in one pass, and passes take turns over those of one "
+     "kernel, grid and block, or of one path. Default: batch for launches, application for user ranges",
      CW_OPTION_CHOICE(struct range_arguments, options.replay)},
     {"ranges", 0, "auto|user",
      "auto (default): one range for each launch; user: the program's own ranges (NVTX, counterworks/annotate.h)",
@@ -89,6 +95,10 @@ static const struct cw_option range_options[] = {
      CW_OPTION_CHOICE(struct range_arguments, scope)},
     {"levels", 0, "N", "how many levels of nested user ranges, each in passes of its own (default: 1)",
      CW_OPTION_NUMBER(struct range_arguments, options.levels, 1, 16)},
+    {"every", 0, "N",
+     "multiplex: count every N-th launch of a kernel, grid and block, or every N-th user range of a path (default: "
+     "all)",
+     CW_OPTION_NUMBER(struct range_arguments, options.every, 1, UINT32_MAX)},
     {"kernel", 0, "REGEX",
      "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'; may be "
      "repeated",
@@ -116,6 +126,10 @@ static const struct cw_option range_options[] = {
      CW_OPTION_NUMBER(struct range_arguments, options.sim_kernels, 0, 1000000)},
     {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx",
      CW_OPTION_TEXT(struct range_arguments, capture.options.sim_lack)},
+    {"sim-loop", 0, "N",
+     "sim: how many kernels take turns; launches of one name are nearly alike then (default: no two are; with "
+     "multiplex 3)",
+     CW_OPTION_NUMBER(struct range_arguments, options.sim_loop, 1, 1000000)},
     {"sim-drop", 0, "N", "sim: how many launches to lose (default: 0)",
      CW_OPTION_NUMBER(struct range_arguments, options.sim_drop, 0, 1000000)},
     {CW_OPTION_GROUP(struct range_arguments, capture, cw_command_capture_options)},

@@ -215,7 +215,7 @@ enum cw_status cw_message_failure(struct cw_reader *in, struct cw_arena *arena, 
     return cw_error_set(err, known ? (enum cw_status)number : CW_ERR_DEVICE, "%s%s", of, text);
 }
 
-const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user", "once"};
+const char *const cw_replay_names[CW_REPLAY__COUNT] = {"batch", "kernel", "application", "user", "multiplex", "once"};
 const char *const cw_scope_names[CW_SCOPE__COUNT] = {"context", "device", "shared device"};
 
 void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)

@@ -63,6 +63,7 @@ enum cw_replay_kind {
     CW_REPLAY_KERNEL,      /* each launch for itself */
     CW_REPLAY_APPLICATION, /* the program runs once for each */
     CW_REPLAY_USER,        /* the program repeats a piece of its work */
+    CW_REPLAY_MULTIPLEX,   /* there is one pass of each launch or user range: passes take turns over those alike */
     CW_REPLAY_ONCE,        /* there is one pass, because nothing may be repeated: not to be asked for */
     CW_REPLAY__COUNT
 };

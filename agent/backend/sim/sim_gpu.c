@@ -216,10 +216,12 @@ double cw_sim_model_count(const struct cw_sim_model *m, const struct cw_sim_mome
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Of a range in a pass: the kernel decides the size, the pass adds up to 1 % of noise. */
+/* Of a range in a pass: what it is of decides the size, pass and launch add up to 1 % of noise. */
 struct run {
     const struct cw_sim_gpu *gpu;
-    uint32_t counter, range, pass; /* pass: MIXED: that of each raw counter */
+    uint64_t of, launch;    /* launch: mixed, 0 where none is alike */
+    uint32_t counter, pass; /* pass: MIXED: that of each raw counter */
+    bool steady;            /* without noise */
 };
 
 static uint32_t mixed_pass(const struct cw_sim_gpu *s, uint32_t counter, uint32_t raw);
@@ -229,10 +231,10 @@ static double share_of_run(const void *of, uint32_t raw, uint32_t instance)
     const struct run *run = of;
     const struct cw_sim_gpu *s = run->gpu;
     uint32_t pass = run->pass == MIXED ? mixed_pass(s, run->counter, raw) : run->pass;
-    uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(run->range)));
+    uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(run->of)));
     double spread = 1 + (double)(cw_sim_mix(key ^ instance) % 1000) / 10000;
-    double noise = 1 + (double)(cw_sim_mix(key ^ cw_sim_mix(pass + 77u) ^ instance) % 100) / 10000;
-    return (double)(key % 100000) / 100000 * spread * noise / 1.12;
+    double noise = (double)(cw_sim_mix(key ^ cw_sim_mix(pass + 77u) ^ instance ^ run->launch) % 100) / 10000;
+    return (double)(key % 100000) / 100000 * spread * (1 + (run->steady ? 0 : noise)) / 1.12;
 }
 
 /* The first of a mixed counter's passes that has the raw counter. */
@@ -255,17 +257,19 @@ static uint32_t column_pass(const struct cw_schema *schema, uint32_t column)
                                                                                  : MIXED;
 }
 
-void cw_sim_gpu_range(struct cw_sim_gpu *s, uint32_t range)
+void cw_sim_gpu_range(struct cw_sim_gpu *s, uint64_t of, uint32_t launch)
 {
-    const uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(range));
+    const uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(of)), own = launch ? cw_sim_mix(launch) : 0;
     double ns = (double)(1000 + cw_sim_mix(key) % 50000);
     for (uint32_t p = 0; p < s->plan->pass_count; p++)
-        s->durations[p] = floor(ns * (1 + (double)(cw_sim_mix(key ^ p) % 100) / 10000));
+        s->durations[p] = floor(ns * (1 + (double)(cw_sim_mix(key ^ p ^ own) % 100) / 10000));
     for (uint32_t c = 0; c < cw_schema_columns(s->schema); c++) {
         uint32_t number = cw_schema_column_counter(s->schema, c), pass = column_pass(s->schema, c);
         uint32_t n = cw_sim_facts(&s->plan->counters[number]).instances;
-        const struct run run = {s, number, range, pass};
-        const struct cw_sim_moment at = {pass == MIXED ? s->durations[0] : s->durations[pass], key, share_of_run, &run};
+        const bool steady = launch && strstr(s->plan->counters[number].name, "inst_executed");
+        const struct run run = {s, of, own, number, pass, steady};
+        const double taken = steady ? ns : s->durations[pass == MIXED ? 0 : pass];
+        const struct cw_sim_moment at = {taken, key, share_of_run, &run};
         for (uint32_t i = 0; i < n; i++)
             s->instances[c][i] = cw_sim_model_count(&s->model, &at, number, i);
         s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};

@@ -44,8 +44,9 @@ struct cw_sim_gpu {
 enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_image *plan,
                                const struct cw_schema *schema, uint64_t seed, struct cw_arena *arena,
                                struct cw_error *err);
-/* Fills in values and durations of the range with this number. */
-void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint32_t number);
+/* Fills in values and durations of a range. They follow from what it is of. Of things that are alike, `launch` is a
+ * number above 0: they differ by up to 1 %, but for instructions, which are the same in each. */
+void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint64_t of, uint32_t launch);
 /* Refuses a plan whose passes break the limits, as hardware would. */
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* How many instances a counter has, and its peaks. */

@@ -7,11 +7,12 @@
  *     device NUMBER [PCI]         later launches are on this device, at an address of its own
  *     process NUMBER NAME [RANK]  later lines are of this process
  *
- * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay and
- * files are the real ones. Every file it makes says that it is simulated. */
+ * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay,
+ * multiplexing's parts and files are the real ones. Every file it makes says that it is simulated. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct simulation {
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     /* of this run */
-    uint32_t numbers;
+    uint32_t numbers, loop; /* loop: of how many kernels; 0: no two launches are alike */
     uint64_t clock;
     struct cw_nesting nesting;
     uint64_t
@@ -38,11 +39,12 @@ struct simulation {
     bool spoken, met_graph;
     uint32_t process, device;
     char process_name[256], rank[64], pci[32];
+    void *turns; /* of multiplexing: a tree of struct turns */
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-/* What this run collects, under application replay: a part, which is one pass. */
+/* What is collected of a range where each part is one pass: one of them. */
 static void keep_own_part(struct simulation *s)
 {
     const struct cw_part *part = &s->base.parts.items[s->base.first];
@@ -77,13 +79,57 @@ static const struct cw_range_source *find_origin(const struct simulation *s, str
     return &o->source;
 }
 
+/* ---- multiplexing ----------------------------------------------------------------------------------------------- */
+
+/* How many of one kind were met: launches of a kernel, grid and block, or user ranges of a path; of one process and
+ * device. */
+struct turns {
+    uint64_t kind;
+    uint32_t met;
+};
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct turns *x = a, *y = b;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* How many of the kind were met before; UINT32_MAX without memory, which is trouble. */
+static uint32_t meet(struct simulation *s, uint64_t kind)
+{
+    struct turns *made = malloc(sizeof *made), **found;
+    if (made)
+        *made = (struct turns){.kind = kind};
+    found = made ? tsearch(made, &s->turns, by_kind) : NULL;
+    if (!found || *found != made)
+        free(made);
+    if (!found)
+        cw_error_nomem(&s->trouble);
+    return found ? (*found)->met++ : UINT32_MAX;
+}
+
+/* Whether a range is counted, and in which pass: base.first is its part then. */
+static bool take_turn(struct simulation *s, const char *name)
+{
+    const uint32_t every = s->base.options->every ? s->base.options->every : 1;
+    if (s->base.options->replay != CW_REPLAY_MULTIPLEX)
+        return true;
+    const uint32_t before = meet(s, cw_sim_text_key(name) ^ cw_sim_mix(s->process) ^ cw_sim_mix(~(uint64_t)s->device));
+    s->base.first = before / every % s->base.parts.count;
+    return before != UINT32_MAX && before % every == 0;
+}
+
+/* ---- ranges, as they end ---------------------------------------------------------------------------------------- */
+
 /* A range of the current process that ends now, having begun at `begin` (0: it begins now). Facts: NULL for none. */
 static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin,
                  uint32_t graphs, const double *facts)
 {
-    uint32_t number = s->numbers++;
+    const uint32_t number = s->numbers++;
+    const uint64_t of = s->loop ? cw_sim_text_key(name) : number;
     uint64_t key =
-        cw_sim_mix(s->base.options->capture.sim_seed ^ cw_sim_text_key(s->base.options->capture.argv[0]) ^ number);
+        cw_sim_mix(s->base.options->capture.sim_seed ^ cw_sim_text_key(s->base.options->capture.argv[0]) ^ of);
+    const bool counted = take_turn(s, name);
     struct cw_range_attributes about;
     cw_range_attributes_make(
         &about, &(struct cw_launch){.replay = s->base.options->replay,
@@ -104,17 +150,19 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         range.block[0] = 128;
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
-    cw_sim_gpu_range(&s->gpu, number);
+    cw_sim_gpu_range(&s->gpu, of, s->loop ? number + 1 : 0);
+    if (s->base.options->replay == CW_REPLAY_MULTIPLEX)
+        keep_own_part(s);
     for (uint32_t p = 0; p < s->base.parts.schema.pass_count; p++)
-        s->clock += (uint64_t)s->gpu.durations[p];
+        s->clock += isnan(s->gpu.durations[p]) ? 0 : (uint64_t)s->gpu.durations[p];
     range.end_ns = s->clock;
-    if (s->base.one_pass)
+    if (s->base.options->replay == CW_REPLAY_APPLICATION)
         keep_own_part(s);
     if (graphs)
         cw_range_capture_leave_out(&s->base, s->gpu.values);
     struct origin origin;
     /* after the first failure the program only runs to its end */
-    if (s->trouble.code == CW_OK)
+    if (s->trouble.code == CW_OK && counted)
         cw_range_output_add(&s->base.out, find_origin(s, &origin), &range, s->gpu.values, &s->trouble);
 }
 
@@ -185,7 +233,8 @@ static void launch_graph(struct simulation *s, const char *text)
 
 static bool is_level_wanted(const struct simulation *s, uint32_t level)
 {
-    return s->base.one_pass ? level == s->base.level : level >= 1 && level <= s->base.options->levels;
+    return s->base.options->replay == CW_REPLAY_APPLICATION ? level == s->base.level
+                                                            : level >= 1 && level <= s->base.options->levels;
 }
 
 static void open_range(struct simulation *s, const char *name, bool process_wide)
@@ -288,7 +337,7 @@ static void pretend_launches(struct simulation *s)
 {
     for (uint32_t i = 0; i < s->base.options->sim_kernels; i++) {
         char name[32];
-        snprintf(name, sizeof name, "sim_kernel_%u", i);
+        snprintf(name, sizeof name, "sim_kernel_%u", s->loop ? i % s->loop : i);
         if (s->base.options->sim_kernels - i > s->base.options->sim_drop)
             launch(s, name, 0, NULL);
         else
@@ -320,6 +369,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
 static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
 {
     struct cw_range_capture *b = &s->base;
+    s->loop = b->options->sim_loop || b->options->replay != CW_REPLAY_MULTIPLEX ? b->options->sim_loop : 3;
     enum cw_status status = cw_range_capture_divide(b, cw_parts_fit_limits, NULL, err);
     if (status == CW_OK)
         status =
@@ -339,6 +389,7 @@ enum cw_status cw_sim_range(const struct cw_range_options *options, int *exit_st
     if (status == CW_OK)
         status = simulate(s, exit_status, err);
     cw_range_capture_close(&s->base);
+    tdestroy(s->turns, free);
     free(s);
     return status;
 }
