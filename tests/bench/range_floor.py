@@ -78,7 +78,7 @@ class Bench:
                     "--replay", "batch", "--scope", scope, *options, "--", self.program, *command], allowed)
 
     def floor(self, work, scope):
-        return fields(self.agent(scope, "floor", [work, scope], allowed=(0, 6)).stdout)  # 6: the agent got no ranges
+        return fields(self.agent(scope, "floor", [work, scope], allowed=(0, 7)).stdout)  # 7: the agent got no ranges
 
     def batch(self, work, scope):
         done = self.agent(scope, "batch", [work], options=["--verbose"])
