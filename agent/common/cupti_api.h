@@ -19,6 +19,8 @@
     X(cuptiSubscribe)                                                                                                  \
     X(cuptiEnableCallback)                                                                                             \
     X(cuptiGetCallbackName)                                                                                            \
+    X(cuptiGetContextId)                                                                                               \
+    X(cuptiGetStreamIdEx)                                                                                              \
     X(cuptiGetVersion)                                                                                                 \
     X(cuptiGetResultString)                                                                                            \
     X(cuptiProfilerInitialize)                                                                                         \

@@ -81,6 +81,7 @@ CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struc
     put_pair(out, count, "chip", chip.pChipName);
     put_pair(out, count, "backend", "cupti");
     put_pair(out, count, "simulated", "no");
+    put_pair(out, count, "ids", "cupti");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int value;
         if (api->cuDeviceGetAttribute(&value, numbers[i].attribute, device) == CUDA_SUCCESS)

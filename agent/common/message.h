@@ -94,9 +94,10 @@ struct cw_launch {
                            driver in a range that had been pushed */
     enum cw_replay_kind replay;
     enum cw_scope scope;
-    const char *once; /* why it was counted in one pass only; "" or NULL: it was not */
-    uint32_t graphs;  /* how many CUDA graphs were launched in it */
-    uint64_t context, stream, start_ns, end_ns;
+    const char *once;          /* why it was counted in one pass only; "" or NULL: it was not */
+    uint32_t graphs;           /* how many CUDA graphs were launched in it */
+    uint64_t context, stream;  /* CUPTI's numbers, as the trace has them; 0 unknown or none */
+    uint64_t start_ns, end_ns; /* host time around the call, wall-clock ns */
     uint32_t grid[3], block[3];
     double facts[CW_FACT__COUNT]; /* NaN unknown; of a user range what all its launches agree in */
 };

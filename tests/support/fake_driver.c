@@ -121,6 +121,19 @@ static CUptiResult no_name(CUpti_CallbackDomain domain, uint32_t id, const char 
     return domain == CUPTI_CB_DOMAIN_DRIVER_API && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
+static CUptiResult context_id(CUcontext context, uint32_t *id)
+{
+    *id = FAKE_CONTEXTS + (uint32_t)(uintptr_t)context;
+    return context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_CONTEXT;
+}
+
+static CUptiResult stream_id(CUcontext context, CUstream stream, uint8_t of_thread, uint32_t *id)
+{
+    *id = stream ? FAKE_STREAMS + (uint32_t)(uintptr_t)stream : of_thread ? FAKE_THREAD_STREAM : FAKE_OWN_STREAM;
+    return context && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD ? CUPTI_SUCCESS
+                                                                                   : CUPTI_ERROR_INVALID_STREAM;
+}
+
 void fake_driver(void)
 {
     fake_captured = NULL;
@@ -140,6 +153,8 @@ void fake_driver(void)
                                        .cuCtxSynchronize = synchronize,
                                        .cuMemGetInfo_v2 = memory_info,
                                        .cuStreamIsCapturing = is_capturing,
+                                       .cuptiGetContextId = context_id,
+                                       .cuptiGetStreamIdEx = stream_id,
                                        .cuptiGetCallbackName = no_name};
 }
 

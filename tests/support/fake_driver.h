@@ -35,6 +35,10 @@ extern struct fake_memory fake_memory[FAKE_MOST];
 /* Bytes of the device: in all, and not in use. */
 extern size_t fake_total, fake_unused;
 
+/* CUPTI's numbers of the context's own stream and of a thread's own; others have their handle and this. Contexts have
+ * their handle and 1000. */
+enum { FAKE_OWN_STREAM = 7, FAKE_THREAD_STREAM = 8, FAKE_STREAMS = 100, FAKE_CONTEXTS = 1000 };
+
 /* A stream that is being captured, or NULL. */
 extern CUstream fake_captured;
 

@@ -69,7 +69,7 @@ Test(graph_range, goes_through_all_passes_of_all_parts_and_leaves_memory_as_it_w
     cr_expect_eq(fake_profiler.sent_parts, FAKE_PARTS);
     cr_expect_str_eq(fake_profiler.sent[0].kernel, "graph (1 kernel)");
     cr_expect_eq(fake_profiler.sent[0].graphs, 1);
-    cr_expect_eq(fake_profiler.sent[0].stream, 0x20);
+    cr_expect_eq(fake_profiler.sent[0].stream, FAKE_STREAMS + 0x20);
     cr_expect(!collection->running && !collection->count && !cw_inject->over);
 }
 

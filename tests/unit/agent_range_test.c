@@ -97,6 +97,34 @@ Test(range, nothing_is_collected_while_a_stream_is_captured)
     end();
 }
 
+static CUptiResult name_of_call(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    (void)domain;
+    *name = id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz ? "cuLaunchKernel_ptsz" : "cuLaunchKernel";
+    return CUPTI_SUCCESS;
+}
+
+/* Those of the trace, and not handles, which the driver gives again. */
+Test(range, contexts_and_streams_are_cuptis_numbers)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    cw_inject->api.cuptiGetCallbackName = name_of_call;
+    kernel(NULL);
+    kernel(other);
+    kernel(CU_STREAM_LEGACY);
+    kernel(CU_STREAM_PER_THREAD);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 4);
+    static const uint64_t streams[] = {FAKE_OWN_STREAM, FAKE_STREAMS + 8, FAKE_OWN_STREAM, FAKE_THREAD_STREAM};
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(fake_profiler.sent[i].context, FAKE_CONTEXTS + 0x10);
+        cr_expect_eq(fake_profiler.sent[i].stream, streams[i], "launch %d", i);
+    }
+    cr_expect_eq(cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, context, NULL), FAKE_THREAD_STREAM);
+    cr_expect_eq(cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, NULL, other), 0, "CUPTI does not know");
+    end();
+}
+
 static uint32_t under_way;
 
 static void launch_again(void)

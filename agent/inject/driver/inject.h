@@ -115,5 +115,9 @@ bool cw_inject_launches_graph(CUpti_CallbackId id);
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
 /* The stream that a call means: some mean the calling thread's own by 0. */
 CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream);
+/* CUPTI's numbers of a context, and of the stream that a call in it means, as activity records have them: no later one
+ * has the same, as handles do. 0 where CUPTI does not tell. */
+uint64_t cw_inject_context_id(CUcontext context);
+uint64_t cw_inject_stream_id(CUpti_CallbackId id, CUcontext context, CUstream stream);
 
 #endif

@@ -91,6 +91,21 @@ CUstream cw_inject_stream(CUpti_CallbackId id, CUstream stream)
     return of_thread ? CU_STREAM_PER_THREAD : stream;
 }
 
+uint64_t cw_inject_context_id(CUcontext context)
+{
+    uint32_t number = 0;
+    return cw_inject->api.cuptiGetContextId(context, &number) == CUPTI_SUCCESS ? number : 0;
+}
+
+uint64_t cw_inject_stream_id(CUpti_CallbackId id, CUcontext context, CUstream stream)
+{
+    uint32_t number = 0;
+    stream = cw_inject_stream(id, stream);
+    const bool of_thread = stream == CU_STREAM_PER_THREAD, standard = of_thread || stream == CU_STREAM_LEGACY;
+    CUptiResult result = cw_inject->api.cuptiGetStreamIdEx(context, standard ? NULL : stream, of_thread, &number);
+    return result == CUPTI_SUCCESS ? number : 0;
+}
+
 bool cw_inject_launches(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId launches[] = {

@@ -27,7 +27,7 @@ static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *
     l->nvtx = cw_user_ranges_path(range);
     l->data.kernel = l->kernel ? l->kernel : "";
     l->data.nvtx = l->nvtx ? l->nvtx : "";
-    l->data.context = (uint64_t)(uintptr_t)c->context;
+    l->data.context = cw_inject_context_id(c->context);
     l->data.start_ns = cw_inject_now_ns();
     c->launches[c->count++] = *l;
 }
@@ -51,7 +51,7 @@ bool cw_collection_note(struct cw_collection *c, CUpti_CallbackId id, const CUpt
     struct cw_seen_launch l = {.correlation = call->correlationId,
                                .data = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
                                         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                        .stream = (uint64_t)(uintptr_t)config->hStream,
+                                        .stream = cw_inject_stream_id(id, c->context, config->hStream),
                                         .graphs = launch.graph}};
     cw_kernel_facts_get(&launch, l.data.facts);
     note(c, &l, name ? name : "", 0);
