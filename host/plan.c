@@ -290,6 +290,7 @@ static enum cw_status make_draft(struct planner *p, const struct cw_schedule_tas
         passes[i] = (struct cw_config_pass){from->count, placements};
     }
     p->plan->bound = schedule.bound;
+    p->plan->steps += schedule.steps;
     return status;
 }
 

@@ -18,6 +18,7 @@ struct cw_plan_metric {
 struct cw_plan {
     struct cw_config_image image;
     uint32_t bound; /* no plan for these metrics has fewer passes */
+    uint64_t steps; /* placements tried, about: what it cost to make */
     uint32_t metric_count;
     struct cw_plan_metric *metrics;
 };
@@ -42,13 +43,26 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
                             const struct cw_plan_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* How many passes some metrics need; only the options' metrics that are among them are kept together. Leaves nothing
- * behind. */
-enum cw_status cw_plan_passes(uint32_t *passes, const struct cw_chip *chip, const char *const *metrics, size_t count,
-                              const struct cw_plan_options *options, struct cw_error *err);
+ * behind. `steps`, which may be NULL: what it cost. */
+enum cw_status cw_plan_passes(uint32_t *passes, uint64_t *steps, const struct cw_chip *chip, const char *const *metrics,
+                              size_t count, const struct cw_plan_options *options, struct cw_error *err);
 
 /* Which of the metrics fit `most` passes: kept[i]. They are taken in their order, each that needs no pass too many. */
 enum cw_status cw_plan_choose(bool *kept, const struct cw_chip *chip, const char *const *metrics, size_t count,
                               uint32_t most, const struct cw_plan_options *options, struct cw_error *err);
+
+struct cw_plan_savings {
+    uint32_t count, weighed; /* metrics that save passes; those of which it is known whether they do */
+    uint64_t steps;          /* what that cost */
+    struct cw_plan_saving {
+        uint32_t metric, passes; /* how many the plan has without it, at most */
+    } * items; /* by passes */
+};
+
+/* What it saves to leave out one metric. That costs some milliseconds, or as much as the plan did, so that of a large
+ * plan it is known for some of the metrics only. */
+enum cw_status cw_plan_weigh(struct cw_plan_savings *savings, const struct cw_plan *plan, const struct cw_chip *chip,
+                             const struct cw_plan_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* For each domain of the plan's image, how many passes its counters alone need. */
 enum cw_status cw_plan_loads(uint32_t *loads, const struct cw_plan *plan, const struct cw_chip *chip,

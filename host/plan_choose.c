@@ -3,14 +3,16 @@
 #include "host/plan.h"
 #include "host/schedule.h"
 
-enum cw_status cw_plan_passes(uint32_t *passes, const struct cw_chip *chip, const char *const *metrics, size_t count,
-                              const struct cw_plan_options *options, struct cw_error *err)
+enum cw_status cw_plan_passes(uint32_t *passes, uint64_t *steps, const struct cw_chip *chip, const char *const *metrics,
+                              size_t count, const struct cw_plan_options *options, struct cw_error *err)
 {
     struct cw_plan plan;
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status =
         arena ? cw_plan_make(&plan, chip, metrics, count, options, arena, err) : cw_error_nomem(err);
     *passes = status == CW_OK ? plan.image.pass_count : 0;
+    if (steps)
+        *steps = status == CW_OK ? plan.steps : 0;
     cw_arena_destroy(arena);
     return status;
 }
@@ -31,7 +33,7 @@ static enum cw_status take(struct choosing *c, size_t first, size_t count, size_
     uint32_t passes;
     for (size_t i = 0; i < count; i++)
         c->names[*kept_count + i] = c->metrics[first + i];
-    enum cw_status status = cw_plan_passes(&passes, c->chip, c->names, *kept_count + count, c->options, c->err);
+    enum cw_status status = cw_plan_passes(&passes, NULL, c->chip, c->names, *kept_count + count, c->options, c->err);
     if (status != CW_OK)
         return status;
     if (passes <= c->most) {

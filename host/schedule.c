@@ -9,7 +9,10 @@
 #include "host/schedule_packing.h"
 #include "host/schedule_search.h"
 
-enum { LARGE_GROUP = 64 }; /* raw counters of a group that cannot be one value's */
+enum {
+    LARGE_GROUP = 64, /* raw counters of a group that cannot be one value's */
+    STEPS_OF_RAW = 8, /* what it costs to set up the problem of a raw counter, in placements tried */
+};
 
 struct making {
     const struct cw_schedule_task *task;
@@ -213,6 +216,7 @@ static enum cw_status make(struct making *m, struct cw_schedule *schedule, struc
         status = search(m, found, pass_counts);
     if (status == CW_OK)
         status = improve(m, found, pass_counts);
+    schedule->steps = m->packings.steps + (uint64_t)STEPS_OF_RAW * raws.count;
     return status == CW_OK ? combine(m, schedule, arena) : status;
 }
 

@@ -17,6 +17,7 @@ struct cw_schedule {
     uint32_t bound; /* no schedule of these raw counters has fewer passes */
     uint32_t pass_count;
     const struct cw_pass *passes;
+    uint64_t steps; /* placements tried, about: what it cost to make */
 };
 
 /* Without flags (--prefer passes) a schedule has the fewest passes, and raw counters stand in several of them where

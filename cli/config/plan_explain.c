@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cli/common/cli.h"
@@ -11,13 +11,22 @@
 #include "lib/handles.h"
 #include "passes/parts.h"
 
-enum {
-    MOST_WEIGHED = 200, /* metrics; planning without each takes a while */
-    MOST_SHOWN = 5,
+enum { MOST_SHOWN = 5 };
+
+/* How much of the narrowest limit on a domain a pass uses up. */
+struct slots {
+    uint32_t counters, used, max; /* `max` 0: no limit speaks of the domain */
+    uint32_t limit;
 };
 
-struct saving { /* what the plan would be without a metric */
-    uint32_t metric, passes;
+/* By raw counter, what stands of it in limits that allow several groups: a run of `items`. */
+struct slots_index {
+    uint32_t *first; /* [raw counter, and one more] */
+    struct membership {
+        uint32_t domain, limit, group; /* groups are numbered through all limits */
+    } * items;
+    uint32_t *seen; /* by group: 1 + the last pass that took one of it */
+    uint32_t *used; /* by limit: groups that the pass takes */
 };
 
 struct explained {
@@ -26,91 +35,120 @@ struct explained {
     const struct cw_plan *plan;
     uint32_t *loads; /* by domain: the passes that its counters alone need */
     uint32_t most;   /* the largest of them */
-    struct saving *savings;
-    uint32_t saving_count;
-    bool weighed;
+    struct cw_plan_savings savings;
+    struct slots_index index;
+    struct slots *slots;   /* by domain, of the pass in question */
+    const char **reasons;  /* by metric: why it mixes passes, as far as it was asked */
     struct cw_parts parts; /* as replay collects it; none for sampling over time */
 };
 
 /* ---- finding out ------------------------------------------------------------------------------------------------ */
 
-static int by_saving(const void *a, const void *b)
+static bool slots_index_make(struct slots_index *s, const struct cw_config_image *image, struct cw_arena *arena)
 {
-    const struct saving *x = a, *y = b;
-    if (x->passes != y->passes)
-        return x->passes < y->passes ? -1 : 1;
-    return (x->metric > y->metric) - (x->metric < y->metric);
-}
-
-static enum cw_status weigh(struct explained *e, struct cw_arena *arena, struct cw_error *err)
-{
-    const struct cw_config_image *image = &e->plan->image;
-    const char **names = cw_arena_alloc(arena, image->metric_count, sizeof *names);
-    e->savings = cw_arena_alloc(arena, image->metric_count, sizeof *e->savings);
-    if (!names || !e->savings)
-        return cw_error_nomem(err);
-    enum cw_status status = CW_OK;
-    e->weighed = image->metric_count > 1 && image->metric_count <= MOST_WEIGHED;
-    for (uint32_t i = 0; e->weighed && status == CW_OK && i < image->metric_count; i++) {
-        uint32_t passes, n = 0;
-        for (uint32_t k = 0; k < image->metric_count; k++)
-            if (k != i)
-                names[n++] = image->metrics[k];
-        status = cw_plan_passes(&passes, e->chip->chip, names, n, e->options, err);
-        if (passes < image->pass_count)
-            e->savings[e->saving_count++] = (struct saving){i, passes};
-    }
-    if (e->saving_count)
-        qsort(e->savings, e->saving_count, sizeof *e->savings, by_saving);
-    return status;
-}
-
-/* How much of the narrowest limit on a domain a pass uses up. */
-struct slots {
-    uint32_t counters, used, max; /* `max` 0: no limit speaks of the domain */
-};
-
-static uint32_t used_of(const struct cw_config_limit *limit, const struct cw_config_pass *pass, uint32_t domain)
-{
-    bool speaks = false;
-    for (uint32_t k = 0; k < pass->count && !speaks; k++)
-        for (uint32_t m = 0; m < limit->count && pass->placements[k].domain == domain && !speaks; m++)
-            speaks = limit->members[m].raw == pass->placements[k].raw && limit->members[m].domain == domain;
-    return speaks ? cw_config_limit_taken(limit, pass) : 0;
-}
-
-static struct slots slots_of(const struct cw_config_image *image, uint32_t pass, uint32_t domain)
-{
-    struct slots s = {0};
-    for (uint32_t k = 0; k < image->passes[pass].count; k++)
-        s.counters += image->passes[pass].placements[k].domain == domain;
-    for (uint32_t l = 0; s.counters && l < image->limit_count; l++) {
+    uint32_t groups = 0;
+    s->first = cw_arena_alloc(arena, (size_t)image->raw_count + 2, sizeof *s->first);
+    s->used = cw_arena_alloc(arena, image->limit_count, sizeof *s->used);
+    uint32_t *base = cw_arena_alloc(arena, image->limit_count, sizeof *base);
+    if (!s->first || !s->used || !base)
+        return false;
+    for (uint32_t l = 0; l < image->limit_count; l++) {
         const struct cw_config_limit *limit = &image->limits[l];
-        uint32_t used = limit->max > 1 ? used_of(limit, &image->passes[pass], domain) : 0;
-        if (used && (!s.max || (uint64_t)used * s.max > (uint64_t)s.used * limit->max)) {
-            s.used = used;
-            s.max = limit->max;
+        uint32_t most = 0;
+        base[l] = groups;
+        for (uint32_t m = 0; limit->max > 1 && m < limit->count; m++) {
+            s->first[limit->members[m].raw + 2]++;
+            most = limit->groups[m] + 1 > most ? limit->groups[m] + 1 : most;
         }
+        groups += most;
     }
-    return s;
+    for (uint32_t r = 2; r < image->raw_count + 2; r++)
+        s->first[r] += s->first[r - 1];
+    s->items = cw_arena_alloc(arena, s->first[image->raw_count + 1], sizeof *s->items);
+    s->seen = cw_arena_alloc(arena, groups, sizeof *s->seen);
+    for (uint32_t l = 0; s->items && l < image->limit_count; l++)
+        for (uint32_t m = 0; image->limits[l].max > 1 && m < image->limits[l].count; m++) {
+            struct cw_placement at = image->limits[l].members[m];
+            s->items[s->first[at.raw + 1]++] = (struct membership){at.domain, l, base[l] + image->limits[l].groups[m]};
+        }
+    return s->items && s->seen;
 }
 
-/* Why a metric that mixes passes is not whole: whether it would be, planned alone. */
-static enum cw_status find_reason(const char **reason, const struct explained *e, const struct cw_plan_metric *m,
-                                  struct cw_error *err)
+/* Of equally full limits the first counts. */
+static void narrow(struct slots *slots, const struct cw_config_image *image, uint32_t limit, uint32_t used)
+{
+    uint32_t max = image->limits[limit].max;
+    uint64_t here = (uint64_t)used * slots->max, before = (uint64_t)slots->used * max;
+    if (!slots->max || here > before || (here == before && limit < slots->limit))
+        *slots = (struct slots){slots->counters, used, max, limit};
+}
+
+/* Fills in what a pass uses of each domain: slots[domain]. */
+static void find_slots(struct slots_index *s, const struct cw_config_image *image, uint32_t pass, struct slots *slots)
+{
+    const struct cw_config_pass *of = &image->passes[pass];
+    memset(slots, 0, image->domain_count * sizeof *slots);
+    memset(s->used, 0, image->limit_count * sizeof *s->used);
+    for (uint32_t k = 0; k < of->count; k++) {
+        struct cw_placement at = of->placements[k];
+        slots[at.domain].counters++;
+        for (uint32_t i = s->first[at.raw]; i < s->first[at.raw + 1]; i++)
+            if (s->items[i].domain == at.domain && s->seen[s->items[i].group] != pass + 1) {
+                s->seen[s->items[i].group] = pass + 1;
+                s->used[s->items[i].limit]++;
+            }
+    }
+    for (uint32_t k = 0; k < of->count; k++) {
+        struct cw_placement at = of->placements[k];
+        for (uint32_t i = s->first[at.raw]; i < s->first[at.raw + 1]; i++)
+            if (s->items[i].domain == at.domain)
+                narrow(&slots[at.domain], image, s->items[i].limit, s->used[s->items[i].limit]);
+    }
+}
+
+static bool same_values(const struct cw_plan_metric *a, const struct cw_plan_metric *b)
+{
+    bool same = a->value_count == b->value_count;
+    for (uint32_t v = 0; same && v < a->value_count; v++)
+        same = a->values[v].count == b->values[v].count &&
+               memcmp(a->values[v].items, b->values[v].items, a->values[v].count * sizeof *a->values[v].items) == 0;
+    return same;
+}
+
+/* Whether a metric would be whole, planned alone. */
+static enum cw_status plan_alone(bool *whole, const struct explained *e, const struct cw_plan_metric *m,
+                                 struct cw_error *err)
 {
     struct counterworks_plan *alone;
     struct counterworks_error error;
     struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
-    bool whole = false;
     options.profiler = (enum counterworks_profiler)e->options->profiler;
+    *whole = false;
     if (counterworks_plan_make(&alone, e->chip, &m->name, 1, &options, &error) == COUNTERWORKS_OK)
-        counterworks_plan_metric(alone, 0, NULL, NULL, &whole);
-    *reason = !whole              ? "no pass can hold all counters of one of its values"
-              : e->options->whole ? "no pass of this plan holds all counters of one of its values"
-                                  : "other metrics need its counters in other passes";
+        counterworks_plan_metric(alone, 0, NULL, NULL, whole);
     counterworks_plan_free(alone);
     return cw_cli_take(&error, err);
+}
+
+/* Why a metric that mixes passes is not whole. Many are other values of the same counters. */
+static enum cw_status find_reason(const char **reason, const struct explained *e, uint32_t metric, struct cw_error *err)
+{
+    const struct cw_plan_metric *m = &e->plan->metrics[metric];
+    enum cw_status status = CW_OK;
+    uint32_t like = 0;
+    while (like < metric && !(e->reasons[like] && same_values(&e->plan->metrics[like], m)))
+        like++;
+    if (like < metric) {
+        e->reasons[metric] = e->reasons[like];
+    } else {
+        bool whole;
+        status = plan_alone(&whole, e, m, err);
+        e->reasons[metric] = !whole              ? "no pass can hold all counters of one of its values"
+                             : e->options->whole ? "no pass of this plan holds all counters of one of its values"
+                                                 : "other metrics need its counters in other passes";
+    }
+    *reason = e->reasons[metric];
+    return status;
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -126,7 +164,7 @@ static const char *es(uint32_t n)
     return n == 1 ? "" : "es";
 }
 
-static void print_passes(const struct explained *e)
+static void print_passes(struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
     cw_text_print(stdout,
@@ -138,8 +176,9 @@ static void print_passes(const struct explained *e)
     for (uint32_t i = 0; i < image->pass_count; i++) {
         cw_text_print(stdout, "pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count,
                       s(image->passes[i].count));
+        find_slots(&e->index, image, i, e->slots);
         for (uint32_t d = 0; d < image->domain_count; d++) {
-            struct slots slots = slots_of(image, i, d);
+            const struct slots slots = e->slots[d];
             if (slots.max)
                 cw_text_print(stdout, " %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, slots.used, slots.max,
                               e->loads[d] == e->most && slots.used >= slots.max ? "*" : "");
@@ -173,10 +212,11 @@ static void print_added(const struct explained *e)
 static void print_savings(const struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
-    for (uint32_t i = 0; i < e->saving_count && i < MOST_SHOWN; i++)
-        cw_text_print(stdout, "without %s: %" PRIu32 " pass%s\n", image->metrics[e->savings[i].metric],
-                      e->savings[i].passes, es(e->savings[i].passes));
-    if (e->weighed && !e->saving_count && image->pass_count > 1)
+    const struct cw_plan_savings *s = &e->savings;
+    for (uint32_t i = 0; i < s->count && i < MOST_SHOWN; i++)
+        cw_text_print(stdout, "without %s: %" PRIu32 " pass%s\n", image->metrics[s->items[i].metric],
+                      s->items[i].passes, es(s->items[i].passes));
+    if (s->weighed == image->metric_count && !s->count && image->pass_count > 1)
         cw_text_print(stdout, "leaving out any one metric saves no pass\n");
 }
 
@@ -187,7 +227,7 @@ static enum cw_status print_metrics(const struct explained *e, struct cw_error *
         const struct cw_plan_metric *m = &e->plan->metrics[i];
         const char *reason = "";
         if (m->pass_count && !m->whole)
-            status = find_reason(&reason, e, m, err);
+            status = find_reason(&reason, e, i, err);
         cw_text_print(stdout, "%-70s %s", m->name,
                       !m->pass_count ? "no pass, a fact of the device"
                       : m->whole     ? "pass "
@@ -203,19 +243,20 @@ static enum cw_status print_metrics(const struct explained *e, struct cw_error *
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-static json_t *json_of_slots(const struct explained *e, uint32_t pass)
+static json_t *json_of_slots(struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
     json_t *slots = json_object();
+    find_slots(&e->index, image, pass, e->slots);
     for (uint32_t d = 0; d < image->domain_count; d++) {
-        struct slots s = slots_of(image, pass, d);
+        const struct slots s = e->slots[d];
         if (s.max)
             cw_json_set(&slots, image->domains[d].name, json_pack("{s:i, s:i}", "used", (int)s.used, "of", (int)s.max));
     }
     return slots;
 }
 
-static json_t *json_of_pass(const struct explained *e, uint32_t pass)
+static json_t *json_of_pass(struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
     json_t *raws = json_array(), *domains = json_array();
@@ -229,7 +270,7 @@ static json_t *json_of_pass(const struct explained *e, uint32_t pass)
     return json_pack("{s:o, s:o, s:o}", "raw", raws, "domains", domains, "slots", json_of_slots(e, pass));
 }
 
-static json_t *json_of_passes(const struct explained *e)
+static json_t *json_of_passes(struct explained *e)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < e->plan->image.pass_count; i++)
@@ -248,9 +289,9 @@ static json_t *json_of_loads(const struct explained *e)
 static json_t *json_of_savings(const struct explained *e)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < e->saving_count; i++)
-        cw_json_append(&list, json_pack("{s:s, s:i}", "without", e->plan->image.metrics[e->savings[i].metric], "passes",
-                                        (int)e->savings[i].passes));
+    for (uint32_t i = 0; i < e->savings.count; i++)
+        cw_json_append(&list, json_pack("{s:s, s:i}", "without", e->plan->image.metrics[e->savings.items[i].metric],
+                                        "passes", (int)e->savings.items[i].passes));
     return list;
 }
 
@@ -270,21 +311,22 @@ static json_t *json_of_metrics(const struct explained *e, enum cw_status *status
         const struct cw_plan_metric *m = &e->plan->metrics[i];
         const char *reason = NULL;
         if (m->pass_count && !m->whole)
-            *status = find_reason(&reason, e, m, err);
+            *status = find_reason(&reason, e, i, err);
         cw_json_append(&list, *status == CW_OK ? json_of_metric(m, reason) : NULL);
     }
     return list;
 }
 
-static enum cw_status print_json(const struct explained *e, struct cw_error *err)
+static enum cw_status print_json(struct explained *e, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
     json_t *metrics = json_of_metrics(e, &status, err);
     if (status != CW_OK)
         return status;
-    json_t *root = json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "chip", e->plan->image.chip, "fewest",
+    json_t *root = json_pack("{s:s, s:i, s:i, s:o, s:o, s:i, s:o, s:o}", "chip", e->plan->image.chip, "fewest",
                              (int)e->plan->bound, "added", (int)e->parts.added, "passes", json_of_passes(e), "alone",
-                             json_of_loads(e), "savings", json_of_savings(e), "metrics", metrics);
+                             json_of_loads(e), "weighed", (int)e->savings.weighed, "savings", json_of_savings(e),
+                             "metrics", metrics);
     status = cw_json_print(root, JSON_INDENT(1), stdout, err);
     cw_text_print(stdout, "\n");
     return status;
@@ -299,8 +341,12 @@ enum cw_status cw_plan_print(const struct counterworks_plan *of, const struct co
     enum cw_status status = e.loads ? cw_plan_loads(e.loads, plan, chip->chip, arena, err) : cw_error_nomem(err);
     for (uint32_t d = 0; status == CW_OK && d < plan->image.domain_count; d++)
         e.most = e.loads[d] > e.most ? e.loads[d] : e.most;
+    e.slots = cw_arena_alloc(arena, plan->image.domain_count, sizeof *e.slots);
+    e.reasons = cw_arena_alloc(arena, plan->metric_count, sizeof *e.reasons);
+    if (status == CW_OK && (!e.slots || !e.reasons || !slots_index_make(&e.index, &plan->image, arena)))
+        status = cw_error_nomem(err);
     if (status == CW_OK)
-        status = weigh(&e, arena, err);
+        status = cw_plan_weigh(&e.savings, plan, chip->chip, e.options, arena, err);
     const struct cw_parts_rules rules = {.how = CW_PARTS_FEW, .fits = cw_parts_fit_limits};
     if (status == CW_OK && e.options->profiler == CW_PROFILER_RANGE)
         status = cw_parts_make(&e.parts, &plan->image, &rules, arena, err);

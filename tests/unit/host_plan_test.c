@@ -60,3 +60,59 @@ Test(plan, limits_are_those_of_the_profiler)
     cr_assert_eq(cw_plan_loads(loads, &pm, chip, arena, &err), CW_OK);
     cr_expect_eq(loads[0], 1);
 }
+
+/* ---- what metrics cost ------------------------------------------------------------------------------------------ */
+
+static struct cw_plan_savings weighed(const struct cw_plan *plan, const struct cw_chip *chip, bool whole)
+{
+    struct cw_plan_savings savings;
+    const struct cw_plan_options options = {.whole = whole};
+    cr_assert_eq(cw_plan_weigh(&savings, plan, chip, &options, arena, &err), CW_OK, "%s", err.message);
+    return savings;
+}
+
+Test(plan, a_pass_goes_with_the_metric_that_alone_relies_on_it)
+{
+    static const char *const names[] = {"sm__inst_executed.sum", "sm__cycles_active.sum", "sm__cycles_active.avg"};
+    const struct cw_chip *chip = chip_with("limits: [{max: 1, each: [gpu_sm_a, trace]}]\nratios:\n");
+    struct cw_plan plan = made(chip, CW_PROFILER_RANGE, names, 3);
+    struct cw_plan_savings savings = weighed(&plan, chip, false);
+    cr_expect_eq(savings.weighed, 3);
+    cr_assert_eq(savings.count, 1);
+    cr_expect_eq(savings.items[0].metric, 0);
+    cr_expect_eq(savings.items[0].passes, 1);
+    plan = made(chip, CW_PROFILER_RANGE, names, 1);
+    cr_expect_eq(weighed(&plan, chip, false).count, 0);
+}
+
+enum { MOST_RATIOS = 1024 };
+
+/* All ratios of which the formula is known, in whole values. */
+static struct cw_plan plan_of_ratios(const struct cw_chip *chip)
+{
+    static const char *names[MOST_RATIOS];
+    struct cw_plan plan;
+    const struct cw_plan_options options = {.whole = true};
+    size_t count = 0;
+    cr_assert_leq(chip->ratio_count, MOST_RATIOS);
+    for (uint32_t i = 0; i < chip->ratio_count; i++)
+        if (chip->ratios[i].numerator != CW_NONE)
+            names[count++] = cw_arena_printf(arena, "%s.ratio", chip->ratios[i].name);
+    cr_assert_eq(cw_plan_make(&plan, chip, names, count, &options, arena, &err), CW_OK, "%s", err.message);
+    return plan;
+}
+
+/* Planning anew for each of these metrics took eighty times as long as planning did. */
+Test(plan, to_weigh_a_large_plan_costs_about_as_much_as_to_make_it)
+{
+    const struct cw_chip *chip;
+    cr_assert_eq(cw_chip_load_file(&chip, CW_SOURCE_DIR "/data/chips/ga100.yaml", arena, &err), CW_OK, "%s",
+                 err.message);
+    struct cw_plan plan = plan_of_ratios(chip);
+    struct cw_plan_savings savings = weighed(&plan, chip, true);
+    cr_expect_gt(plan.metric_count, 100);
+    cr_expect_gt(savings.weighed, 0);
+    cr_expect_leq(savings.steps, 3 * plan.steps);
+    for (uint32_t i = 0; i < savings.count; i++)
+        cr_expect_lt(savings.items[i].passes, plan.image.pass_count);
+}
