@@ -33,35 +33,65 @@ uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t i
     return cycles && !options->cycles ? 2 : 1;
 }
 
-void cw_pm_tell(uint64_t lost, uint64_t elsewhere)
+/* An interval at which none is lost, with a fourth to spare: a number of two digits. */
+static uint64_t lossless_us(uint64_t sample_ns)
 {
-    if (lost)
+    uint64_t us = (sample_ns + sample_ns / 4 + 999) / 1000, digit = 1;
+    while (us / digit >= 100)
+        digit *= 10;
+    return (us + digit - 1) / digit * digit;
+}
+
+static void tell_lost(const struct cw_pm_options *o, const struct cw_pm_outcome *out)
+{
+    uint64_t us = lossless_us(out->sample_ns);
+    fprintf(stderr, "capture-agent: %" PRIu64 " sample%s lost: ", out->lost, out->lost == 1 ? " was" : "s were");
+    if (!o->cycles && us * 1000 > o->interval)
         fprintf(stderr,
-                "capture-agent: %" PRIu64 " sample%s lost: a longer --interval, fewer counters or a larger --buffer "
-                "helps\n",
-                lost, lost == 1 ? " was" : "s were");
-    if (elsewhere)
+                "taking one over takes %.1f us, so none is lost at --interval %" PRIu64
+                "us; fewer counters take less\n",
+                (double)out->sample_ns / 1000, us);
+    else
+        fprintf(stderr, "a longer --interval, fewer counters or a larger --buffer helps\n");
+}
+
+void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome *out)
+{
+    if (out->lost)
+        tell_lost(options, out);
+    if (out->elsewhere)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " launch%s on a GPU that is not sampled: --device says which are, or all\n",
-                elsewhere, elsewhere == 1 ? " was" : "es were");
-}
-
-void cw_pm_tell_untimed(uint64_t untimed)
-{
-    if (untimed)
+                out->elsewhere, out->elsewhere == 1 ? " was" : "es were");
+    if (out->untimed)
         fprintf(stderr,
                 "capture-agent: the times of %" PRIu64 " kernel launch%s were not collected: counted without a time\n",
-                untimed, untimed == 1 ? "" : "es");
+                out->untimed, out->untimed == 1 ? "" : "es");
 }
 
-enum cw_status cw_pm_verdict(const struct cw_pm_options *o, const struct cw_program *program, bool any,
-                             enum cw_status status, int *exit_status, struct cw_error *err)
+static enum cw_status no_sample(const struct cw_pm_options *o, const struct cw_pm_outcome *out, struct cw_error *err)
+{
+    const char *unit = o->cycles ? "cycles" : "ns";
+    double ms = (double)out->sampled_ns / 1e6;
+    if (out->lost)
+        return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken: all %" PRIu64 " were lost", out->lost);
+    if (!o->cycles && out->sampled_ns < 2 * o->interval)
+        return cw_error_set(
+            err, CW_ERR_DEVICE,
+            "no sample was taken: sampling lasted %.3g ms, and the first is complete after two intervals "
+            "of %" PRIu64 " ns",
+            ms, o->interval);
+    return cw_error_set(err, CW_ERR_DEVICE,
+                        "no sample was taken in %.3g ms at an interval of %" PRIu64 " %s: the GPU gave none", ms,
+                        o->interval, unit);
+}
+
+enum cw_status cw_pm_verdict(const struct cw_pm_options *o, const struct cw_program *program,
+                             const struct cw_pm_outcome *out, enum cw_status status, int *exit_status,
+                             struct cw_error *err)
 {
     *exit_status = 0;
     if (o->capture.argv)
         status = cw_program_verdict(program, o->capture.argv[0], o->capture.output, status, exit_status, err);
-    if (status != CW_OK || any || *exit_status)
-        return status;
-    return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken%s",
-                        o->capture.argv ? ": the program ended before the first interval was over" : "");
+    return status != CW_OK || out->any || *exit_status ? status : no_sample(o, out, err);
 }

@@ -16,15 +16,24 @@ void cw_pm_tell_cycles(uint32_t gpu, uint64_t interval_ns, uint64_t cycles);
 uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t interval, bool cycles, char texts[2][32],
                                  struct cw_pair attributes[2]);
 
-/* Tells the person what is not in the file: samples that were lost, launches on GPUs that are not sampled. */
-void cw_pm_tell(uint64_t lost, uint64_t elsewhere);
+/* What came of a capture. */
+struct cw_pm_outcome {
+    bool any;            /* a sample */
+    uint64_t lost;       /* samples */
+    uint64_t elsewhere;  /* launches on GPUs that are not sampled */
+    uint64_t untimed;    /* launches in the file whose times were not collected */
+    uint64_t sample_ns;  /* what the slowest step from the hardware to the file takes for a sample; 0: not known */
+    uint64_t sampled_ns; /* how long was sampled */
+};
 
-/* Tells how many of the launches in the file have no times. */
-void cw_pm_tell_untimed(uint64_t untimed);
+/* Tells the person what is not in the file: samples that were lost, launches on GPUs that are not sampled, times
+ * of launches. */
+void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome *outcome);
 
-/* cw_program_verdict where there is a program (else *exit_status is 0), and a capture without `any` sample is an error.
- */
-enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct cw_program *program, bool any,
-                             enum cw_status status, int *exit_status, struct cw_error *err);
+/* cw_program_verdict where there is a program (else *exit_status is 0), and a capture without a sample is an error,
+ * which says why. */
+enum cw_status cw_pm_verdict(const struct cw_pm_options *options, const struct cw_program *program,
+                             const struct cw_pm_outcome *outcome, enum cw_status status, int *exit_status,
+                             struct cw_error *err);
 
 #endif

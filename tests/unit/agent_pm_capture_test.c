@@ -1,9 +1,11 @@
 /* PM sampling of several GPUs, each by a process, some of which do not live long. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,10 +19,11 @@
 #include "image/pm_data.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
-enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON, HANGS };
+enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON, HANGS, SILENT };
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
+static uint64_t lost; /* before each block */
 static struct cw_error err;
 static struct cw_arena *arena;
 
@@ -49,10 +52,11 @@ static void send_message(int fd, enum cw_message_type type, struct cw_writer *ou
     cw_writer_init(out);
 }
 
-static void begin_chunks(struct cw_writer *out, uint32_t samples)
+static void begin_chunks(struct cw_writer *out, uint32_t samples, uint64_t missing)
 {
     cw_write_u32(out, samples);
-    cw_write_u64(out, 0);
+    cw_write_u64(out, missing);
+    cw_write_u64(out, 18000);
 }
 
 static void send_block(int fd, uint32_t device, const struct cw_schema *schema, uint64_t number)
@@ -70,7 +74,7 @@ static void send_block(int fd, uint32_t device, const struct cw_schema *schema, 
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
         block.rollups[r] = values;
     cw_writer_init(&out);
-    begin_chunks(&out, BLOCK);
+    begin_chunks(&out, BLOCK, lost);
     cw_pm_write_block(schema, &block, &out);
     send_message(fd, CW_MESSAGE_CHUNKS, &out);
 }
@@ -96,16 +100,18 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
     }
     cw_write_string(&out, "");
     send_message(fd, CW_MESSAGE_READY, &out);
-    begin_chunks(&out, 0);
+    begin_chunks(&out, 0, 0);
     cw_counter_data_write_device(schema, &device, &out);
     send_message(fd, CW_MESSAGE_CHUNKS, &out);
-    for (uint64_t i = 0; i < BLOCKS; i++) {
+    for (uint64_t i = 0; i < BLOCKS && fates[number] != SILENT; i++) {
         send_block(fd, number, schema, i);
         if (fates[number] == CRASHES_LATER)
             raise(SIGKILL);
         if (fates[number] == EXITS_LATER)
             _exit(3);
     }
+    if (fates[number] == SILENT)
+        usleep(5000);
     if (fates[number] == GOES_ON) { /* for as long as it is wanted, which is not long */
         char none;
         kill(getppid(), SIGTERM);
@@ -214,6 +220,25 @@ Test(agent_pm_capture, a_gpu_that_is_sampled_no_longer_leaves_the_others)
     cr_expect(capture(0) == CW_ERR_DEVICE);
     cr_expect_str_eq(err.message, "GPU 1 was killed");
     cr_expect(!read_file((const uint32_t[]){BLOCKS, 1, BLOCKS}).complete);
+}
+
+Test(agent_pm_capture, lost_samples_come_with_an_interval_that_loses_none)
+{
+    lost = 7;
+    cr_redirect_stderr();
+    cr_assert(capture(1 << 0) == CW_OK, "%s", err.message);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: 35 samples were lost: taking one over takes 18.0 us, so none is lost at "
+                            "--interval 23us; fewer counters take less\n");
+    unlink(path);
+}
+
+Test(agent_pm_capture, a_capture_without_a_sample_says_how_long_it_sampled)
+{
+    fates[0] = SILENT;
+    cr_expect(capture(1 << 0) == CW_ERR_DEVICE);
+    cr_expect(strstr(err.message, " ms at an interval of 1000 ns: the GPU gave none"), "%s", err.message);
+    unlink(path);
 }
 
 Test(agent_pm_capture, a_signal_ends_it_and_keeps_all_samples)

@@ -372,6 +372,7 @@ Test(agent_pm, every_sample_but_the_artificial_one_is_there)
     check_samples(&data, 1);
     cr_expect(data.pm.sample_count == 50 * SAMPLES_A_DECODE - 1);
     cr_expect(data.pm.lost == 0 && data.pm.overflow_count == 0);
+    cr_expect(cw_pm_process.sample_ns > 0);
     cr_expect(data.devices[0].facts[0].instances == INSTANCES);
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "name"), "the test's GPU");
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampling_interval"), "1000 ns");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/backend/cupti/check.h"
 #include "agent/backend/cupti/cupti.h"
@@ -43,9 +44,8 @@ struct capture {
     pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
     pthread_cond_t changed;
     struct cw_collector out;
-    bool any, stopping; /* any sample; they are to end */
-    uint64_t elsewhere; /* launches on GPUs that are not sampled; the session's side alone has it */
-    uint64_t untimed;   /* launches in the file whose times were not collected; the same */
+    bool stopping;                /* they are to end */
+    struct cw_pm_outcome outcome; /* launches: the session's side alone has them */
 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -60,8 +60,9 @@ static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t
         snprintf(g->pci, sizeof g->pci, "%s", cw_read_string(&in, c->arena));
         g->ready = true;
     } else if (type == CW_MESSAGE_CHUNKS) {
-        c->any = cw_read_u32(&in) > 0 || c->any;
-        uint64_t lost = cw_read_u64(&in);
+        c->outcome.any = cw_read_u32(&in) > 0 || c->outcome.any;
+        uint64_t lost = cw_read_u64(&in), sample_ns = cw_read_u64(&in);
+        c->outcome.sample_ns = sample_ns > c->outcome.sample_ns ? sample_ns : c->outcome.sample_ns;
         if (in.status == CW_OK)
             cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &g->trouble);
     } else if (type == CW_MESSAGE_FAIL) {
@@ -207,8 +208,8 @@ static enum cw_status take_launches(struct capture *c, const struct cw_process *
             return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
         l->device = gpu ? gpu->number : 0;
         count += gpu != NULL;
-        c->elsewhere += gpu == NULL;
-        c->untimed += gpu && !l->start_ns && !l->end_ns;
+        c->outcome.elsewhere += gpu == NULL;
+        c->outcome.untimed += gpu && !l->start_ns && !l->end_ns;
     }
     if (!names || !launches)
         return cw_error_nomem(err);
@@ -301,6 +302,13 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     return status;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
 {
     struct cw_program *program = &c->session.program;
@@ -311,20 +319,22 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     }
     if (status == CW_OK)
         status = start_sampling(c, err);
+    uint64_t began_ns = now_ns();
     if (status == CW_OK && c->options->capture.argv)
         status = run_program(c, err);
     else if (status == CW_OK)
         wait_alone(c);
+    c->outcome.sampled_ns = now_ns() - began_ns;
     const struct cw_error *trouble = end_sampling(c);
     if (trouble->code != CW_OK) { /* tells more than that nothing came */
         *err = *trouble;
         status = err->code;
     }
-    cw_pm_tell(c->out.dropped, c->elsewhere);
-    cw_pm_tell_untimed(c->untimed);
+    c->outcome.lost = c->out.dropped;
+    cw_pm_tell(c->options, &c->outcome);
     if (status == CW_OK)
         status = cw_collector_end(&c->out, program->how, program->code, err);
-    return program->over ? cw_pm_verdict(c->options, program, c->any, status, exit_status, err) : status;
+    return program->over ? cw_pm_verdict(c->options, program, &c->outcome, status, exit_status, err) : status;
 }
 
 enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)

@@ -17,7 +17,7 @@ static const uint64_t room_ns = 400000000, hand_over_ns = 1000000000;
 
 static CUpti_PmSampling_Object *object;
 
-static uint64_t now_ns(void)
+uint64_t cw_pm_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -154,6 +154,7 @@ static struct cw_pm_image *take_image(void)
 static struct cw_pm_image *next_image(void)
 {
     struct cw_pm_image *s = take_image();
+    uint64_t began_ns = cw_pm_now_ns();
     PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, init);
     init.pPmSamplingObject = object;
     init.counterDataSize = cw_pm_process.image_size;
@@ -163,6 +164,7 @@ static struct cw_pm_image *next_image(void)
     s->count = 0;
     s->overflow = false;
     s->artificial = false;
+    s->taking_ns = cw_pm_now_ns() - began_ns;
     return s;
 }
 
@@ -179,11 +181,13 @@ static CUpti_PmSampling_CounterData_GetSampleInfo_Params sample_info(const struc
 
 static void hand_over(struct cw_pm_image *s)
 {
+    uint64_t began_ns = cw_pm_now_ns();
     for (uint32_t i = 0; i < s->count; i++) {
         CUpti_PmSampling_CounterData_GetSampleInfo_Params info = sample_info(s, i);
         s->start[i] = info.startTimestamp;
         s->end[i] = info.endTimestamp;
     }
+    s->taking_ns += cw_pm_now_ns() - began_ns;
     pthread_mutex_lock(&cw_pm_process.lock);
     *cw_pm_process.filled_last = s;
     cw_pm_process.filled_last = &s->next;
@@ -216,6 +220,7 @@ struct decoded {
 
 static struct decoded decode(struct cw_pm_image *s)
 {
+    uint64_t began_ns = cw_pm_now_ns();
     PARAMS(CUpti_PmSampling_DecodeData_Params, params);
     params.pPmSamplingObject = object;
     params.pCounterDataImage = s->bytes;
@@ -230,6 +235,7 @@ static struct decoded decode(struct cw_pm_image *s)
     CALL(cuptiPmSamplingGetCounterDataInfo, info);
     bool full = params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
     bool more = info.numCompletedSamples > s->count;
+    s->taking_ns += cw_pm_now_ns() - began_ns;
     s->count = (uint32_t)info.numCompletedSamples;
     s->overflow = s->overflow || overflow;
     return (struct decoded){.begun = info.numPopulatedSamples,
@@ -250,13 +256,13 @@ static void wait_a_little(void)
 static bool is_time(uint64_t end_ns)
 {
     struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
-    return poll(&fd, 1, 0) != 0 || (end_ns && now_ns() >= end_ns);
+    return poll(&fd, 1, 0) != 0 || (end_ns && cw_pm_now_ns() >= end_ns);
 }
 
 static bool is_enough(const struct cw_pm_image *s, const struct decoded *d, uint64_t began)
 {
     return d->full || s->count >= cw_pm_process.image_samples / 2 ||
-           (d->settled && s->count && now_ns() - began > hand_over_ns);
+           (d->settled && s->count && cw_pm_now_ns() - began > hand_over_ns);
 }
 
 /* What comes after a full buffer would be out of step, and starting again where it was stopped fails. */
@@ -274,13 +280,13 @@ struct cw_pm_trial cw_pm_try(void)
 {
     enum { ROOM = 256, ENOUGH = 10, PATIENT_INTERVALS = 20 };
     static const uint64_t least_patience_ns = 100000000;
-    uint64_t patience_ns = PATIENT_INTERVALS * cw_pm_process.interval, began = now_ns();
+    uint64_t patience_ns = PATIENT_INTERVALS * cw_pm_process.interval, began = cw_pm_now_ns();
     struct cw_pm_trial trial = {0};
     ask_image_size(ROOM);
     struct cw_pm_image *s = next_image();
     cw_pm_start();
     patience_ns = patience_ns > least_patience_ns ? patience_ns : least_patience_ns;
-    while (s->count < ENOUGH && now_ns() - began < patience_ns && !is_time(0)) {
+    while (s->count < ENOUGH && cw_pm_now_ns() - began < patience_ns && !is_time(0)) {
         wait_a_little();
         trial.begun = decode(s).begun;
     }
@@ -301,13 +307,13 @@ struct cw_pm_trial cw_pm_try(void)
 void cw_pm_collect(void)
 {
     double duration = cw_pm_process.options->duration_s;
-    uint64_t end_ns = duration > 0 ? now_ns() + (uint64_t)(duration * 1e9) : 0;
+    uint64_t end_ns = duration > 0 ? cw_pm_now_ns() + (uint64_t)(duration * 1e9) : 0;
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
     bool artificial = true;
     while (state != DRAINED) {
         struct cw_pm_image *s = next_image();
         struct decoded d;
-        uint64_t began = now_ns();
+        uint64_t began = cw_pm_now_ns();
         s->artificial = artificial;
         do {
             if (state == SAMPLING)

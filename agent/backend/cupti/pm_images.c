@@ -18,8 +18,9 @@ static struct {
     double *values; /* of one sample, in the order of the names */
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
-    uint64_t previous_end;  /* of the last sample that was sent */
-    struct cw_writer about; /* the device's attributes */
+    uint64_t previous_end;                /* of the last sample that was sent */
+    uint64_t sent, taking_ns, sending_ns; /* samples, and what they took both threads */
+    struct cw_writer about;               /* the device's attributes */
     uint32_t about_count;
 } self;
 
@@ -161,14 +162,26 @@ static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first)
     return lost;
 }
 
+/* The slower of the two threads says how fast samples may come. */
+static void note_cost(const struct cw_pm_image *s, uint64_t began_ns)
+{
+    self.sent += s->count;
+    self.taking_ns += s->taking_ns;
+    self.sending_ns += cw_pm_now_ns() - began_ns;
+    cw_pm_process.sample_ns = (self.taking_ns > self.sending_ns ? self.taking_ns : self.sending_ns) / self.sent;
+}
+
 static void send_samples(const struct cw_pm_image *s)
 {
+    uint64_t began_ns = cw_pm_now_ns();
     uint32_t first = s->artificial ? 1 : 0;
     self.overflow = self.overflow || s->overflow;
     if (s->count <= first)
         return;
-    if (!cw_pm_process.device_sent)
+    if (!cw_pm_process.device_sent) {
         know_device(s);
+        began_ns = cw_pm_now_ns(); /* the first evaluation takes long, and once */
+    }
     evaluate(s, first);
     struct cw_writer out;
     struct cw_block block = {.device = cw_pm_process.device,
@@ -182,6 +195,7 @@ static void send_samples(const struct cw_pm_image *s)
         block.rollups[r] = self.rollups[r];
     cw_writer_init(&out);
     cw_pm_write_block(cw_pm_process.schema, &block, &out);
+    note_cost(s, began_ns);
     cw_pm_send_chunks(block.count, block.lost, &out);
     self.overflow = false;
     cw_writer_free(&out);

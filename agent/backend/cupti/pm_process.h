@@ -34,6 +34,7 @@ struct cw_pm_image {          /* a counter data image of CUPTI's with what is kn
     bool overflow;   /* the hardware's buffer had been full */
     bool artificial; /* its first sample spans from the start of the sampling to the first trigger */
     uint32_t count;
+    uint64_t taking_ns;    /* what it took to fill it with these */
     uint64_t *start, *end; /* of its samples */
 };
 
@@ -60,6 +61,7 @@ struct cw_pm_process {
     uint32_t image_count;                      /* all of them */
     bool last_filled;
     bool device_sent;
+    uint64_t sample_ns; /* what a sample takes the slower of the two threads; the sender's */
 };
 extern struct cw_pm_process cw_pm_process;
 
@@ -74,6 +76,7 @@ __attribute__((noreturn, format(printf, 2, 3))) void cw_pm_give_up(enum cw_statu
 /* Gives up where memory is not there, or a call has failed. */
 void cw_pm_need(bool condition);
 void cw_pm_good(CUptiResult result, const char *call);
+uint64_t cw_pm_now_ns(void);
 /* Sends whole chunks: how many samples are in them, and how many were lost before them. */
 void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks);
 /* Sends the pair of the device's clock and the wall's that waits for the device to be sent. */

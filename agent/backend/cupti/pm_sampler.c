@@ -69,6 +69,7 @@ void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *
     cw_writer_init(&out);
     cw_write_u32(&out, samples);
     cw_write_u64(&out, lost);
+    cw_write_u64(&out, cw_pm_process.sample_ns);
     cw_write_bytes(&out, chunks->data, chunks->size);
     cw_pm_need(chunks->status == CW_OK && out.status == CW_OK);
     send_message(CW_MESSAGE_CHUNKS, out.data, out.size);

@@ -15,7 +15,7 @@
 #include "image/pm_data.h"
 #include "agent/session/session.h"
 
-enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */ };
+enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */, SAMPLE_NS = 18400 };
 
 static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* one in so many */
 
@@ -327,9 +327,14 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     if (status != CW_OK)
         return status;
     status = take_all(s, err);
-    cw_pm_tell(s->out.dropped, s->elsewhere);
-    cw_pm_tell_untimed(s->untimed);
-    return cw_pm_verdict(o, &s->program, s->any, status, exit_status, err);
+    const struct cw_pm_outcome outcome = {.any = s->any,
+                                          .lost = s->out.dropped,
+                                          .elsewhere = s->elsewhere,
+                                          .untimed = s->untimed,
+                                          .sample_ns = SAMPLE_NS,
+                                          .sampled_ns = s->taken * s->period};
+    cw_pm_tell(o, &outcome);
+    return cw_pm_verdict(o, &s->program, &outcome, status, exit_status, err);
 }
 
 enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err)

@@ -27,7 +27,10 @@ cmp alone.cwd same.cwd && echo the same bytes for the same seed
 echo a capture that was cut keeps its whole blocks:
 head -c 3400 run.cwd >cut.cwd
 metric-eval cut.cwd --csv - | tail -1
+echo an interval at which the simulated GPU would lose none:
+capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
 echo errors:
+capture-agent pm -c plan.cwc -o no.cwd --sim-samples 0 -- true
 capture-agent pm -c plan.cwc -o no.cwd --interval 0us -- true
 capture-agent pm -c plan.cwc -o no.cwd
 capture-agent pm -c plan.cwc -o no.cwd --duration -1
