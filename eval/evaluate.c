@@ -142,16 +142,15 @@ static void divide(const double *x, const double *by, bool zero_over, uint32_t c
 
 static void form_statuses(const struct block *b, uint32_t column, int8_t *statuses)
 {
-    static const uint8_t meaning[CW_FORM__COUNT] = {
-        [CW_FORM_NOT_COLLECTED] = CW_VALUE_NOT_COLLECTED,
-        [CW_FORM_UNAVAILABLE] = CW_VALUE_UNAVAILABLE,
-        [CW_FORM_OVERFLOW] = CW_VALUE_OVERFLOW,
-        [CW_FORM_INCOMPLETE] = CW_VALUE_INCOMPLETE,
+    static const uint8_t meaning[CW_FORM__ALL] = {
+        [CW_FORM_NOT_COLLECTED] = CW_VALUE_NOT_COLLECTED, [CW_FORM_UNAVAILABLE] = CW_VALUE_UNAVAILABLE,
+        [CW_FORM_OVERFLOW] = CW_VALUE_OVERFLOW,           [CW_FORM_INCOMPLETE] = CW_VALUE_INCOMPLETE,
+        [CW_FORM_MULTIPLEXED] = CW_VALUE_MULTIPLEXED,
     };
     const uint8_t *forms = b->data->forms + (size_t)column * b->data->range_count + b->start;
     uint8_t any = 0;
     for (uint32_t i = 0; i < b->count; i++)
-        any |= (uint8_t)((forms[i] < CW_FORM_ZERO) | (forms[i] == CW_FORM_OVERFLOW) | (forms[i] == CW_FORM_INCOMPLETE));
+        any |= (uint8_t)((forms[i] < CW_FORM_ZERO) | (forms[i] == CW_FORM_OVERFLOW) | (forms[i] >= CW_FORM_INCOMPLETE));
     for (uint32_t i = 0; any && i < b->count; i++)
         raise_status(&statuses[i], (enum cw_value_status)meaning[forms[i]]);
 }

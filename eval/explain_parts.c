@@ -261,7 +261,7 @@ enum cw_status cw_explain_needed(const struct cw_explanation *e, bool **needed)
 
 const char *cw_explain_form(const struct cw_explanation *e, uint32_t column)
 {
-    static const char *const forms[CW_FORM__COUNT] = {[CW_FORM_NOT_COLLECTED] = "not collected",
+    static const char *const forms[CW_FORM__ALL] = {[CW_FORM_NOT_COLLECTED] = "not collected",
                                                       [CW_FORM_UNAVAILABLE] = "unavailable",
                                                       [CW_FORM_OVERFLOW] = "overflow",
                                                       [CW_FORM_INCOMPLETE] = "incomplete"};

@@ -7,7 +7,7 @@
 
 #include "base/shorten.h"
 
-const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank"};
+const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank", "fold"};
 
 struct grouping {
     struct cw_groups *groups;
@@ -15,8 +15,9 @@ struct grouping {
     uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
     uint32_t *model;        /* of each device: the first device that is alike */
     const char **family;    /* of each range that is kept; NULL unless by family */
-    const uint32_t *full;   /* of each range: how many columns it has */
+    uint32_t *full;         /* of each range: how many columns it has; of multiplexed ones, their kind in the group */
     uint32_t *most;         /* of each group: the range that has most of them, the first of these */
+    const uint32_t *sorted; /* `order` with those of a kind one after another in each group, whole ones first */
     struct cw_group *items;
     struct cw_arena *arena;
 };
@@ -44,7 +45,7 @@ static double uncounted_duration(const struct cw_range *range, uint32_t pass_cou
                                                                        : least;
 }
 
-static const double *measure(const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena)
+static double *measure(const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena)
 {
     const uint32_t column = time_column(&data->schema, chip);
     double *durations = cw_arena_alloc(arena, data->range_count, sizeof *durations);
@@ -55,6 +56,20 @@ static const double *measure(const struct cw_counter_data *data, const struct cw
             counted ? data->rollups[CW_SUM][at] : uncounted_duration(&data->ranges[i], data->schema.pass_count);
     }
     return durations;
+}
+
+static bool find_durations(struct grouping *g, const struct cw_chip *chip)
+{
+    const uint32_t count = g->data->range_count;
+    double *known = measure(g->data, chip, g->arena), *all = known;
+    if (known && g->groups->folds.kinds && (all = cw_arena_alloc(g->arena, count, sizeof *all))) {
+        memcpy(all, known, count * sizeof *all);
+        if (!cw_folds_estimate(&g->groups->folds, all, count))
+            return false;
+    }
+    g->groups->measured = known;
+    g->groups->durations = all;
+    return known && all;
 }
 
 /* ---- which range is in which group ------------------------------------------------------------------------------ */
@@ -98,21 +113,6 @@ static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_are
     return model;
 }
 
-static const char *subject(const struct cw_range *range)
-{
-    return range->kernel[0] ? range->kernel : range->name;
-}
-
-int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b, bool shape)
-{
-    int order = strcmp(subject(a), subject(b));
-    for (int i = 0; i < 3 && !order && shape; i++) {
-        order = by_number(a->grid[i], b->grid[i]);
-        order = order ? order : by_number(a->block[i], b->block[i]);
-    }
-    return order;
-}
-
 static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
     const int order = cw_range_compare_kernels(a, b, true);
@@ -151,6 +151,17 @@ static int by_attribute(const char *a, const char *b, bool number)
     return number ? by_number(strtoul(a, NULL, 10), strtoul(b, NULL, 10)) : strcmp(a, b);
 }
 
+static int by_fold(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    const uint32_t *kinds = g->groups->folds.kinds;
+    const uint32_t x = kinds ? kinds[a - g->data->ranges] : CW_WHOLE, y = kinds ? kinds[b - g->data->ranges] : CW_WHOLE;
+    int order = by_number(x, y);
+    if (order || x == CW_WHOLE)
+        return order ? order : by_number((uint64_t)(a - g->data->ranges), (uint64_t)(b - g->data->ranges));
+    order = by_number(a->device, b->device);
+    return order ? order : by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
+}
+
 static int compare(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
     switch (g->groups->by) {
@@ -164,6 +175,8 @@ static int compare(const struct grouping *g, const struct cw_range *a, const str
         return by_number(a->device, b->device);
     case CW_BY_RANK:
         return by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
+    case CW_BY_FOLD:
+        return by_fold(g, a, b);
     case CW_BY_RANGE:
     case CW_BY__COUNT:
         break;
@@ -202,9 +215,10 @@ static const char *name_group(const struct grouping *g, const struct cw_range *f
     }
 }
 
-static void sum_up(struct cw_group *group, const double *durations)
+static void sum_up(struct cw_group *group, const double *durations, const double *measured)
 {
     double squares = 0;
+    uint32_t known = 0;
     group->total = 0;
     group->least = group->greatest = NAN;
     for (uint32_t i = 0; i < group->count; i++) {
@@ -213,15 +227,16 @@ static void sum_up(struct cw_group *group, const double *durations)
             continue;
         group->timed++;
         group->total += ns;
-        group->least = fmin(group->least, ns);
-        group->greatest = fmax(group->greatest, ns);
+        group->least = fmin(group->least, measured[group->ranges[i]]);
+        group->greatest = fmax(group->greatest, measured[group->ranges[i]]);
     }
     group->mean = group->total / group->timed;
     for (uint32_t i = 0; i < group->count; i++) {
-        const double off = durations[group->ranges[i]] - group->mean;
+        const double off = measured[group->ranges[i]] - group->mean;
         squares += isnan(off) ? 0 : off * off;
+        known += !isnan(off);
     }
-    group->deviation = sqrt(squares / group->timed);
+    group->deviation = sqrt(squares / known);
     if (!group->timed)
         group->total = NAN;
 }
@@ -261,6 +276,12 @@ static int longest_first(const void *a, const void *b)
     return by_time(a, b);
 }
 
+static int earliest_first(const void *a, const void *b)
+{
+    const struct cw_group *x = a, *y = b;
+    return by_number(x->ranges[0], y->ranges[0]);
+}
+
 static int longest_index_first(const void *a, const void *b, void *items)
 {
     const struct cw_group *list = items;
@@ -295,7 +316,7 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
             items[k].ranges = &g->order[i];
     }
     for (uint32_t k = 0; k < count; k++) {
-        sum_up(&items[k], g->groups->durations);
+        sum_up(&items[k], g->groups->durations, g->groups->measured);
         if (!(items[k].name = name_group(g, &ranges[items[k].ranges[0]])))
             return cw_error_nomem(err);
         g->groups->total += items[k].timed ? items[k].total : 0;
@@ -304,7 +325,7 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
     if (count && !timed)
         g->groups->total = NAN;
     if (g->groups->by != CW_BY_RANGE)
-        qsort(items, count, sizeof *items, longest_first);
+        qsort(items, count, sizeof *items, g->groups->by == CW_BY_FOLD ? earliest_first : longest_first);
     return CW_OK;
 }
 
@@ -314,6 +335,80 @@ static bool has(uint8_t form)
 {
     return form > CW_FORM_UNAVAILABLE;
 }
+
+/* ---- those of a group that were multiplexed and are alike ------------------------------------------------------- */
+
+static uint32_t kind_of(const struct grouping *g, uint32_t range)
+{
+    return g->groups->folds.kinds ? g->groups->folds.kinds[range] : CW_WHOLE;
+}
+
+static int in_kind_order(const void *a, const void *b, void *grouping)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = by_number(kind_of(grouping, i) + 1, kind_of(grouping, k) + 1); /* CW_WHOLE is 0 then */
+    return order ? order : by_number(i, k);
+}
+
+static const uint32_t *sorted_ranges(const struct grouping *g, const struct cw_group *group)
+{
+    return g->sorted + (group->ranges - g->order);
+}
+
+static bool sort_kinds(struct grouping *g)
+{
+    uint32_t *sorted = g->groups->folds.kinds ? cw_arena_alloc(g->arena, g->count, sizeof *sorted) : g->order;
+    g->sorted = sorted;
+    if (!sorted || sorted == g->order)
+        return sorted;
+    memcpy(sorted, g->order, g->count * sizeof *sorted);
+    for (uint32_t k = 0; k < g->groups->count; k++) {
+        struct cw_group *group = &g->items[k];
+        uint32_t *own = sorted + (group->ranges - g->order);
+        if (g->groups->by != CW_BY_FOLD)
+            qsort_r(own, group->count, sizeof *own, in_kind_order, g);
+        group->multiplexed = kind_of(g, own[group->count - 1]) != CW_WHOLE;
+    }
+    return true;
+}
+
+/* Where those end that are one part of a group's mean with the one at `i`: it alone, or with it all of its kind. */
+static uint32_t end_of_part(const struct grouping *g, const uint32_t *sorted, uint32_t i, uint32_t count)
+{
+    const uint32_t kind = kind_of(g, sorted[i++]);
+    while (kind != CW_WHOLE && i < count && kind_of(g, sorted[i]) == kind)
+        i++;
+    return i;
+}
+
+/* What ranges of one kind have together. */
+static void count_together(const struct grouping *g, const uint32_t *ranges, uint32_t count)
+{
+    const uint32_t columns = cw_schema_columns(&g->data->schema);
+    uint32_t full = 0;
+    for (uint32_t c = 0; c < columns; c++) {
+        const uint8_t *forms = g->data->forms + (size_t)c * g->data->range_count;
+        uint32_t i = 0;
+        while (i < count && !has(forms[ranges[i]]))
+            i++;
+        full += i < count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        g->full[ranges[i]] = full;
+}
+
+static void count_kinds_columns(const struct grouping *g, uint32_t k)
+{
+    const struct cw_group *group = &g->items[k];
+    const uint32_t *sorted = sorted_ranges(g, group);
+    for (uint32_t i = 0, end; group->multiplexed && i < group->count; i = end) {
+        end = end_of_part(g, sorted, i, group->count);
+        if (kind_of(g, sorted[i]) != CW_WHOLE)
+            count_together(g, sorted + i, end - i);
+    }
+}
+
+/* ---- the mean of a group's counters: of single ranges ----------------------------------------------------------- */
 
 /* How many columns each range has. */
 static uint32_t *count_columns(const struct grouping *g)
@@ -328,8 +423,11 @@ static uint32_t *count_columns(const struct grouping *g)
 
 static uint8_t graver(uint8_t a, uint8_t b)
 {
-    static const uint8_t gravity[CW_FORM__COUNT] = {
-        [CW_FORM_UNAVAILABLE] = 1, [CW_FORM_ROLLUPS] = 2, [CW_FORM_OVERFLOW] = 3, [CW_FORM_INCOMPLETE] = 4};
+    static const uint8_t gravity[CW_FORM__ALL] = {[CW_FORM_UNAVAILABLE] = 1,
+                                                  [CW_FORM_ROLLUPS] = 2,
+                                                  [CW_FORM_MULTIPLEXED] = 3,
+                                                  [CW_FORM_OVERFLOW] = 4,
+                                                  [CW_FORM_INCOMPLETE] = 5};
     b = b == CW_FORM_ZERO || b == CW_FORM_ONE || b == CW_FORM_INSTANCES ? CW_FORM_ROLLUPS : b;
     return gravity[b] > gravity[a] ? b : a;
 }
@@ -340,27 +438,50 @@ static bool is_used(const struct grouping *g, uint32_t k, uint32_t range)
     return g->full[range] == g->full[g->most[k]];
 }
 
-static void mean_column(const struct grouping *g, uint32_t k, uint32_t column)
+struct mean {
+    double sums[CW_ROLLUP_COUNT], taken;
+    uint8_t form;
+};
+
+/* Adds ranges that are one part of a group's mean: those that have the column stand for all of the part, which is of
+ * `whole` ranges. */
+static void add_part(const struct grouping *g, struct mean *mean, uint32_t column, const uint32_t *ranges,
+                     uint32_t count, uint32_t whole)
 {
-    const struct cw_group *group = &g->items[k];
-    const size_t to = (size_t)column * g->groups->count + k, from = (size_t)column * g->data->range_count;
+    const size_t from = (size_t)column * g->data->range_count;
+    const bool multiplexed = kind_of(g, ranges[0]) != CW_WHOLE;
     double sums[CW_ROLLUP_COUNT] = {0};
-    uint8_t form = CW_FORM_NOT_COLLECTED;
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < group->count; i++) {
-        const uint32_t range = group->ranges[i];
-        if (!is_used(g, k, range))
-            continue;
-        form = graver(form, g->data->forms[from + range]);
-        if (!has(g->data->forms[from + range]))
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t form = g->data->forms[from + ranges[i]];
+        mean->form = graver(mean->form, form);
+        if (!has(form))
             continue;
         taken++;
         for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-            sums[r] += g->data->rollups[r][from + range];
+            sums[r] += g->data->rollups[r][from + ranges[i]];
     }
-    g->groups->data.forms[to] = form;
+    const double weight = taken && count < whole ? (double)count / taken : 1; /* 1: as it is, to the last digit */
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-        g->groups->data.rollups[r][to] = taken ? sums[r] / taken : NAN;
+        mean->sums[r] += sums[r] * weight;
+    mean->taken += taken * weight;
+    mean->form = taken && multiplexed ? graver(mean->form, CW_FORM_MULTIPLEXED) : mean->form;
+}
+
+static void mean_column(const struct grouping *g, uint32_t k, uint32_t column)
+{
+    const struct cw_group *group = &g->items[k];
+    const uint32_t *sorted = sorted_ranges(g, group);
+    const size_t to = (size_t)column * g->groups->count + k;
+    struct mean mean = {.form = CW_FORM_NOT_COLLECTED};
+    for (uint32_t i = 0, end; i < group->count; i = end) {
+        end = end_of_part(g, sorted, i, group->count);
+        if (is_used(g, k, sorted[i]))
+            add_part(g, &mean, column, sorted + i, end - i, group->count);
+    }
+    g->groups->data.forms[to] = mean.form;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        g->groups->data.rollups[r][to] = mean.taken > 0 ? mean.sums[r] / mean.taken : NAN;
 }
 
 static void find_most(const struct grouping *g, uint32_t k)
@@ -377,9 +498,10 @@ static bool merge_range(const struct grouping *g, uint32_t k, struct cw_range *m
     struct cw_group *group = &g->items[k];
     const uint32_t passes = g->data->schema.pass_count;
     double *durations = cw_arena_alloc(g->arena, passes, sizeof *durations);
+    uint32_t *timed = cw_arena_alloc(g->arena, passes, sizeof *timed);
     *merged = g->data->ranges[g->most[k]];
     merged->durations = durations;
-    for (uint32_t i = 0; durations && i < group->count; i++) {
+    for (uint32_t i = 0; durations && timed && i < group->count; i++) {
         const struct cw_range *range = &g->data->ranges[group->ranges[i]];
         if (memcmp(range->grid, merged->grid, sizeof range->grid) ||
             memcmp(range->block, merged->block, sizeof range->block)) {
@@ -389,12 +511,16 @@ static bool merge_range(const struct grouping *g, uint32_t k, struct cw_range *m
         if (!is_used(g, k, group->ranges[i]))
             continue;
         group->used++;
+        const bool one_pass = kind_of(g, group->ranges[i]) != CW_WHOLE;
         for (uint32_t p = 0; p < passes; p++)
-            durations[p] += range->durations[p];
+            if (!one_pass || !isnan(range->durations[p])) {
+                durations[p] += range->durations[p];
+                timed[p]++;
+            }
     }
-    for (uint32_t p = 0; durations && p < passes; p++)
-        durations[p] /= group->used;
-    return durations != NULL;
+    for (uint32_t p = 0; durations && timed && p < passes; p++)
+        durations[p] = timed[p] ? durations[p] / timed[p] : NAN;
+    return durations && timed;
 }
 
 /* A fact of a group is one that its ranges agree on, or the mean. */
@@ -439,7 +565,9 @@ static enum cw_status merge(struct grouping *g, struct cw_error *err)
         to->rollups[r] = cw_arena_alloc(g->arena, (size_t)columns * count, sizeof *to->rollups[r]);
         enough = enough && to->rollups[r];
     }
+    enough = enough && sort_kinds(g);
     for (uint32_t k = 0; enough && k < count; k++) {
+        count_kinds_columns(g, k);
         find_most(g, k);
         enough = merge_range(g, k, &ranges[k]);
     }
@@ -456,10 +584,11 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
                               struct cw_error *err)
 {
     struct grouping g = {.groups = groups, .data = data, .arena = arena};
-    *groups = (struct cw_groups){.by = by, .range_count = data->range_count, .durations = measure(data, chip, arena)};
+    *groups = (struct cw_groups){.by = by, .range_count = data->range_count};
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     g.model = model_devices(data, arena);
-    if (!groups->durations || !g.order || !g.model)
+    if (!g.order || !g.model || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK ||
+        !find_durations(&g, chip))
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < data->range_count; i++) {
         groups->whole += isnan(groups->durations[i]) ? 0 : groups->durations[i];

@@ -1,11 +1,14 @@
 /* Ranges that belong together, such as the launches of one kernel, as rows.
  *
  * Of each group there is one range: the mean of its ranges, counter by counter. Metrics evaluated on the groups are so
- * those of a mean launch: a hit rate is hits over lookups of all launches, and not the mean of their hit rates. */
+ * those of a mean launch: a hit rate is hits over lookups of all launches, and not the mean of their hit rates.
+ *
+ * Ranges that were multiplexed (eval/fold.h) have the counters of one pass each. Of those that are alike, each counter
+ * has the mean of the ranges that hold it, and stands for all of them. */
 #ifndef CW_EVAL_GROUPS_H
 #define CW_EVAL_GROUPS_H
 
-#include "image/counter_data.h"
+#include "eval/fold.h"
 #include "metricdb/chip.h"
 
 enum cw_group_by {
@@ -15,6 +18,8 @@ enum cw_group_by {
     CW_BY_NVTX,   /* the user ranges around a launch, or the path of a user range */
     CW_BY_DEVICE,
     CW_BY_RANK,
+    CW_BY_FOLD, /* each range by itself, but those that were multiplexed and are alike, of one device and rank, together
+                 */
     CW_BY__COUNT
 };
 /* "kernel", "range", ... */
@@ -26,7 +31,9 @@ struct cw_group {
     uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
     uint32_t used;          /* ranges whose counters the mean has: those that have the most counters */
-    /* ns; of the ranges whose duration is known (`timed`), NaN where there is none */
+    bool multiplexed;       /* some of its ranges were */
+    /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
+       deviation of those that were measured */
     uint32_t timed;
     double total, mean, least, greatest, deviation; /* standard deviation, of a population */
 };
@@ -38,15 +45,16 @@ struct cw_groups {
     double total;                 /* ns, of all groups */
     double whole;                 /* ns, of all ranges of the data, also those that are not kept */
     uint32_t range_count;         /* of the data */
-    const double *durations;      /* ns, [range] of the data; NaN unknown */
+    const double *durations; /* ns, [range] of the data; NaN unknown, and of what was multiplexed without time the mean
+                                of what is alike */
+    const double *measured;  /* the same without these means */
+    struct cw_folds folds;
     /* The capture with a range for each group: rollups are means (also least and greatest), a value that overflowed or
-     * is incomplete in one range is so in the group. Name, kernel, device, grid and so on are those of its first range
-     * that is used; grid and block are zero where ranges differ in them. */
+     * is incomplete in one range is so in the group, and one of ranges that were multiplexed is CW_FORM_MULTIPLEXED.
+     * Name, kernel, device, grid and so on are those of its first range that is used; grid and block are zero where
+     * ranges differ in them. */
     struct cw_counter_data data;
 };
-
-/* Orders ranges by the kernel that they launch, or the name of a user range, then, with `shape`, by grid and block. */
-int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b, bool shape);
 
 /* Groups the ranges of a capture of ranges of the chip; with `keep`, only those for which it is true. Time is the
  * chip's counter of it, else the shortest pass, else start to end where there was one pass. All lives in `arena` and in

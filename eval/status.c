@@ -3,6 +3,7 @@
 static const char *const texts[CW_VALUE_STATUS_COUNT] = {
     [CW_VALUE_OK] = "ok",
     [CW_VALUE_MIXED_PASSES] = "mixed passes",
+    [CW_VALUE_MULTIPLEXED] = "multiplexed",
     [CW_VALUE_ZERO_DENOMINATOR] = "zero denominator",
     [CW_VALUE_OVERFLOW] = "overflow",
     [CW_VALUE_INCOMPLETE] = "incomplete",

@@ -6,6 +6,7 @@
 enum cw_value_status {
     CW_VALUE_OK,
     CW_VALUE_MIXED_PASSES,     /* its counters come from different passes */
+    CW_VALUE_MULTIPLEXED,      /* the mean of launches that were counted in one pass each, of several or the same */
     CW_VALUE_ZERO_DENOMINATOR, /* a denominator, or the user's frame or region, is zero */
     CW_VALUE_OVERFLOW,         /* a counter overflowed in at least one instance */
     CW_VALUE_INCOMPLETE,       /* a pass is missing */

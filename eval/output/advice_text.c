@@ -87,6 +87,7 @@ struct printing {
     const struct cw_advice_view *view;
     int width;
     bool mixed;                /* a value that mixes passes was shown */
+    bool multiplexed;          /* one that was multiplexed was shown */
     const char *value;         /* the first that was shown and is no metric, or NULL */
     const struct cw_group *of; /* whose it is */
     enum cw_status status;
@@ -185,6 +186,14 @@ static void put_limiter(struct printing *p, const struct cw_advice_kernel *k)
     put_line(p, INDENT, &line);
 }
 
+/* What " (zero denominator)" takes behind a value; a mark takes nothing, and what is said of all at the
+ * end. */
+static int status_columns(const struct cw_advice_value *v)
+{
+    const bool told = v->status > CW_VALUE_MULTIPLEXED;
+    return told ? (int)strlen(cw_value_status_text((enum cw_value_status)v->status)) + 3 : 0;
+}
+
 /* A value with its unit where that fits into so many columns, and the mark of a status that is not "ok". */
 static void put_value(struct printing *p, const struct cw_advice_value *v, int room)
 {
@@ -206,17 +215,11 @@ static void put_value(struct printing *p, const struct cw_advice_value *v, int r
         if (fits)
             break;
     }
-    if (v->status && !mixed)
+    if (status_columns(v))
         cw_text_print(p->out, " (%s)", cw_value_status_text((enum cw_value_status)v->status));
     putc('\n', p->out);
     p->mixed = p->mixed || mixed;
-}
-
-/* What " (zero denominator)" takes behind a value; a mark takes nothing. */
-static int status_columns(const struct cw_advice_value *v)
-{
-    const bool told = v->status && v->status != CW_VALUE_MIXED_PASSES;
-    return told ? (int)strlen(cw_value_status_text((enum cw_value_status)v->status)) + 3 : 0;
+    p->multiplexed = p->multiplexed || v->status == CW_VALUE_MULTIPLEXED;
 }
 
 /* Whether a value stands beside its name, or below it. */
@@ -619,6 +622,8 @@ static void put_end(struct printing *p, size_t shown, size_t count)
     }
     if (p->mixed)
         fputs("~ mixed passes: its counters come from different passes\n", p->out);
+    if (p->multiplexed)
+        fputs("Values are multiplexed: means of launches that were counted in one pass each.\n", p->out);
     if (p->view->samples)
         cw_text_print(p->out, "%s has samples of %zu of the %zu kernels.\n", p->view->samples, a->sampled,
                       a->kernel_count);

@@ -253,6 +253,7 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
 enum counterworks_value_status { /* in the order of gravity */
                                  COUNTERWORKS_VALUE_OK,
                                  COUNTERWORKS_VALUE_MIXED_PASSES,     /* its counters come from different passes */
+                                 COUNTERWORKS_VALUE_MULTIPLEXED, /* the mean of launches counted in one pass each */
                                  COUNTERWORKS_VALUE_ZERO_DENOMINATOR, /* a denominator, or the user's frame or region,
                                                                          is zero */
                                  COUNTERWORKS_VALUE_OVERFLOW,     /* a counter overflowed in at least one instance */

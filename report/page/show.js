@@ -119,7 +119,7 @@ const launches = n => `${count(n)} ${launchWords[n === 1 ? 0 : 1]}`;
 // Grid and block; user ranges have none.
 const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title: "grid × block"}, ` ${size(k.grid)} × ${size(k.block)}`) : null;
 
-const statusMarks = ["", "~", "÷0", "!", "!", "–", "–"];
+const statusMarks = ["", "~", "×", "÷0", "!", "!", "–", "–"];
 
 // A value that opens how it came about.
 function valueButton(kernel, metric, text) {
@@ -240,7 +240,7 @@ function explain(kernel, metric, back) {
 }
 
 const statusTexts = ["", "its counters come from different passes, between which the program may have behaved otherwise",
-  "a denominator is zero", "a counter overflowed", "a pass is missing", "the device does not have it",
+  "the mean of launches or ranges that were counted in one pass each", "a denominator is zero", "a counter overflowed", "a pass is missing", "the device does not have it",
   "the capture does not hold a counter that it needs"];
 
 // ---- tables -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,154 @@
+#define _GNU_SOURCE
+#include "eval/fold.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cw_fold_is_of(const struct cw_range *range)
+{
+    const char *replay = cw_range_attribute(range, "replay");
+    return replay && strcmp(replay, "multiplex") == 0;
+}
+
+bool cw_fold_has(const struct cw_counter_data *data)
+{
+    for (uint32_t i = 0; i < data->range_count; i++)
+        if (cw_fold_is_of(&data->ranges[i]))
+            return true;
+    return false;
+}
+
+/* ---- kernels and shapes ----------------------------------------------------------------------------------------- */
+
+static int by_number(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static const char *subject(const struct cw_range *range)
+{
+    return range->kernel[0] ? range->kernel : range->name;
+}
+
+int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b, bool shape)
+{
+    int order = strcmp(subject(a), subject(b));
+    for (int i = 0; i < 3 && !order && shape; i++) {
+        order = by_number(a->grid[i], b->grid[i]);
+        order = order ? order : by_number(a->block[i], b->block[i]);
+    }
+    return order;
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------ */
+
+struct sorting {
+    const struct cw_counter_data *data;
+    const uint32_t *model;
+};
+
+struct entry {
+    uint64_t hash;
+    uint32_t range;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_kind(const struct sorting *s, const struct cw_range *range)
+{
+    uint64_t hash = s->model[range->device];
+    for (const char *text = subject(range); *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    for (int i = 0; i < 3; i++)
+        hash = mix(mix(hash, range->grid[i]), range->block[i]);
+    return hash;
+}
+
+static int compare(const struct sorting *s, uint32_t i, uint32_t k)
+{
+    const struct cw_range *a = &s->data->ranges[i], *b = &s->data->ranges[k];
+    const uint32_t x = s->model[a->device], y = s->model[b->device];
+    return x != y ? by_number(x, y) : cw_range_compare_kernels(a, b, true);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    return x->hash != y->hash ? by_number(x->hash, y->hash) : by_number(x->range, y->range);
+}
+
+static int by_kind(const void *a, const void *b, void *sorting)
+{
+    const struct entry *x = a, *y = b;
+    const int order = compare(sorting, x->range, y->range);
+    return order ? order : by_number(x->range, y->range);
+}
+
+/* Numbers entries of one hash, which are nearly always of one kind. */
+static void number(struct cw_folds *folds, uint32_t *kinds, struct sorting *s, struct entry *entries, uint32_t count)
+{
+    bool alike = true;
+    for (uint32_t i = 1; i < count && alike; i++)
+        alike = compare(s, entries[0].range, entries[i].range) == 0;
+    if (!alike)
+        qsort_r(entries, count, sizeof *entries, by_kind, s);
+    for (uint32_t i = 0; i < count; i++) {
+        folds->count += i == 0 || (!alike && compare(s, entries[i - 1].range, entries[i].range) != 0);
+        kinds[entries[i].range] = folds->count - 1;
+    }
+}
+
+enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *model,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    struct sorting s = {data, model};
+    uint32_t count = 0;
+    *folds = (struct cw_folds){0};
+    if (!cw_fold_has(data))
+        return CW_OK;
+    struct entry *entries = malloc(data->range_count * sizeof *entries);
+    uint32_t *kinds = cw_arena_alloc(arena, data->range_count, sizeof *kinds);
+    folds->kinds = kinds;
+    for (uint32_t i = 0; entries && kinds && i < data->range_count; i++) {
+        kinds[i] = CW_WHOLE;
+        if (cw_fold_is_of(&data->ranges[i]))
+            entries[count++] = (struct entry){hash_kind(&s, &data->ranges[i]), i};
+    }
+    if (count)
+        qsort(entries, count, sizeof *entries, by_hash);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && entries[end].hash == entries[i].hash;)
+            end++;
+        number(folds, kinds, &s, entries + i, end - i);
+    }
+    const bool enough = entries && kinds;
+    free(entries);
+    return enough ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------- */
+
+bool cw_folds_estimate(const struct cw_folds *folds, double *durations, uint32_t count)
+{
+    struct {
+        double sum;
+        uint32_t timed;
+    } *kinds = calloc((size_t)folds->count + 1, sizeof *kinds);
+    for (uint32_t i = 0; kinds && i < count; i++)
+        if (folds->kinds[i] != CW_WHOLE && !isnan(durations[i])) {
+            kinds[folds->kinds[i]].sum += durations[i];
+            kinds[folds->kinds[i]].timed++;
+        }
+    for (uint32_t i = 0; kinds && i < count; i++)
+        if (folds->kinds[i] != CW_WHOLE && isnan(durations[i]))
+            durations[i] =
+                kinds[folds->kinds[i]].timed ? kinds[folds->kinds[i]].sum / kinds[folds->kinds[i]].timed : NAN;
+    const bool enough = kinds;
+    free(kinds);
+    return enough;
+}

@@ -1,0 +1,219 @@
+/* Ranges that were multiplexed, as groups of them have their counters. */
+#include "tests/unit/eval_sample.h"
+
+#include "eval/groups.h"
+
+TestSuite(eval_fold, .init = set_up, .fini = tear_down);
+
+enum { MOST = 40000 };
+static struct cw_groups groups;
+static struct cw_range ranges[MOST];
+static double rollups[CW_ROLLUP_COUNT][SAMPLE_COUNTERS * MOST], durations[MOST][SAMPLE_PASSES];
+static uint8_t forms[SAMPLE_COUNTERS * MOST];
+static const struct cw_pair multiplexed[] = {{"replay", "multiplex"}, {"rank", "1"}};
+
+static double value_at(int counter, uint32_t i)
+{
+    return 1000 * (counter + 1) + i % 7;
+}
+
+/* So many launches, which are those of `kinds` kernels in turn; all of their columns. */
+static void make_launches(uint32_t count, uint32_t kinds)
+{
+    static char names[64][16];
+    data.range_count = count;
+    data.ranges = ranges;
+    data.forms = forms;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        data.rollups[r] = rollups[r];
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(names[i % kinds], sizeof names[0], "kernel_%u", i % kinds);
+        ranges[i] = sample_ranges[0];
+        ranges[i].name = ranges[i].kernel = names[i % kinds];
+        ranges[i].start_ns = i;
+        durations[i][0] = durations[i][1] = 500 + i % 3;
+        ranges[i].durations = durations[i];
+        for (int c = 0; c < SAMPLE_COUNTERS; c++) {
+            forms[(size_t)c * count + i] = CW_FORM_ROLLUPS;
+            for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+                rollups[r][(size_t)c * count + i] = value_at(c, i) / (r + 1);
+        }
+    }
+}
+
+static void forget(int counter, uint32_t range)
+{
+    forms[(size_t)counter * data.range_count + range] = CW_FORM_NOT_COLLECTED;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        rollups[r][(size_t)counter * data.range_count + range] = NAN;
+}
+
+/* Passes take turns over the launches of each kernel: the first has all but the bytes, the second the bytes alone. */
+static void multiplex(uint32_t kinds)
+{
+    for (uint32_t i = 0; i < data.range_count; i++) {
+        const bool second = i / kinds % SAMPLE_PASSES;
+        ranges[i].attributes = multiplexed;
+        ranges[i].attribute_count = 2;
+        durations[i][!second] = NAN;
+        for (int c = 0; c < SAMPLE_COUNTERS; c++)
+            if ((c == BYTES) != second)
+                forget(c, i);
+    }
+}
+
+static void group(enum cw_group_by by, const bool *keep)
+{
+    cr_assert(cw_groups_make(&groups, by, &data, chip, keep, arena, &err) == CW_OK, "%s", err.message);
+}
+
+static double value_of(const char *name, uint32_t row, enum cw_value_status wanted)
+{
+    struct cw_metric metric;
+    struct cw_result result = {.chip = chip, .data = &groups.data, .metrics = &metric, .metric_count = 1};
+    const struct cw_eval_options options = {0};
+    cr_assert(cw_metric_parse(&metric, chip, name, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_result_make(&result, &options, arena, &err) == CW_OK, "%s", err.message);
+    cr_expect(result.statuses[row] == (int8_t)wanted, "%s is %s", name,
+              cw_value_status_text((enum cw_value_status)result.statuses[row]));
+    return result.values[row];
+}
+
+/* The mean of a counter over the launches of a kernel in one pass. */
+static double expected(int counter, uint32_t kernel, uint32_t kinds, uint32_t pass)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t i = kernel; i < data.range_count; i += kinds)
+        if (i / kinds % SAMPLE_PASSES == pass) {
+            sum += value_at(counter, i);
+            count++;
+        }
+    return sum / count;
+}
+
+Test(eval_fold, each_counter_has_the_mean_of_the_launches_that_hold_it)
+{
+    make_launches(20, 2);
+    multiplex(2);
+    group(CW_BY_KERNEL, NULL);
+    cr_assert(groups.count == 2 && groups.items[0].count == 10 && groups.items[0].multiplexed);
+    cr_expect(groups.items[0].used == 10, "all stand for one another");
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t kernel = groups.items[k].ranges[0];
+        cr_expect(value_of("sm__inst.sum", k, CW_VALUE_MULTIPLEXED) == expected(INST, kernel, 2, 0));
+        cr_expect(value_of("sm__bytes.sum", k, CW_VALUE_MULTIPLEXED) == expected(BYTES, kernel, 2, 1));
+        /* of one pass: hits over lookups of the same launches */
+        cr_expect(value_of("sm__hit_rate.ratio", k, CW_VALUE_MULTIPLEXED) ==
+                  expected(HITS, kernel, 2, 0) / expected(LOOKUPS, kernel, 2, 0));
+        /* of two passes */
+        cr_expect(value_of("sm__bytes.sum.per_cycle_active", k, CW_VALUE_MULTIPLEXED) > 0);
+        cr_expect(groups.data.ranges[k].durations[0] > 0 && groups.data.ranges[k].durations[1] > 0);
+    }
+}
+
+Test(eval_fold, a_pass_that_no_launch_was_counted_in_is_not_collected)
+{
+    make_launches(2, 2);
+    multiplex(2);
+    group(CW_BY_KERNEL, NULL);
+    value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED);
+    cr_expect(isnan(value_of("sm__bytes.sum", 0, CW_VALUE_NOT_COLLECTED)));
+    cr_expect(isnan(value_of("sm__bytes.sum.per_cycle_active", 0, CW_VALUE_NOT_COLLECTED)));
+}
+
+/* That of whole launches is the plain mean, whichever way they are put together. */
+Test(eval_fold, whole_launches_have_the_plain_mean)
+{
+    make_launches(30, 3);
+    group(CW_BY_KERNEL, NULL);
+    static double plain[SAMPLE_COUNTERS * 3];
+    cr_assert(groups.count == 3);
+    for (size_t i = 0; i < SAMPLE_COUNTERS * 3; i++) {
+        plain[i] = groups.data.rollups[CW_AVG][i];
+        cr_expect(groups.data.forms[i] == CW_FORM_ROLLUPS);
+    }
+    for (uint32_t i = 0; i < 30; i++) {
+        ranges[i].attributes = multiplexed;
+        ranges[i].attribute_count = 2;
+    }
+    group(CW_BY_KERNEL, NULL);
+    for (size_t i = 0; i < SAMPLE_COUNTERS * 3; i++)
+        cr_expect(groups.data.rollups[CW_AVG][i] == plain[i] && groups.data.forms[i] == CW_FORM_MULTIPLEXED);
+    group(CW_BY_FOLD, NULL);
+    cr_assert(groups.count == 3 && groups.items[0].ranges[0] == 0 && groups.items[2].ranges[0] == 2, "as they began");
+}
+
+/* Of several kernels each stands for as many launches as it has, whichever pass these were counted in. */
+Test(eval_fold, kernels_weigh_as_much_as_they_have_launches)
+{
+    make_launches(21, 2); /* 11 of one, 10 of the other */
+    multiplex(2);
+    group(CW_BY_DEVICE, NULL);
+    cr_assert(groups.count == 1);
+    const double wanted = (11 * expected(INST, 0, 2, 0) + 10 * expected(INST, 1, 2, 0)) / 21;
+    cr_expect(fabs(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED) / wanted - 1) < 1e-14);
+}
+
+Test(eval_fold, whole_launches_beside_them_stay_by_themselves)
+{
+    static const struct cw_pair other[] = {{"replay", "multiplex"}, {"rank", "2"}};
+    make_launches(12, 2);
+    multiplex(2);
+    ranges[0].attribute_count = 0;
+    ranges[7].attribute_count = 0;
+    ranges[11].attributes = other;
+    group(CW_BY_FOLD, NULL);
+    cr_assert(groups.count == 5, "two whole ones, two kernels of rank 1 and one of rank 2");
+    cr_expect(groups.items[0].ranges[0] == 0 && groups.items[0].count == 1 && !groups.items[0].multiplexed);
+    cr_expect(groups.items[1].ranges[0] == 1 && groups.items[1].count == 4 && groups.items[1].multiplexed);
+    cr_expect(groups.items[3].ranges[0] == 7 && groups.items[4].ranges[0] == 11);
+    value_of("sm__inst.sum", 0, CW_VALUE_OK);
+    value_of("sm__inst.sum", 1, CW_VALUE_MULTIPLEXED);
+}
+
+/* Where the pass of a launch does not count time, it took what others of its kind took. */
+Test(eval_fold, time_that_some_passes_count)
+{
+    make_launches(12, 2);
+    multiplex(2);
+    for (uint32_t i = 0; i < 12; i++)
+        durations[i][1] = NAN;
+    group(CW_BY_KERNEL, NULL);
+    double sum = 0;
+    for (uint32_t i = 0; i < 12; i += 4)
+        sum += value_at(TIME, i);
+    const struct cw_group *g = groups.items[0].ranges[0] == 0 ? &groups.items[0] : &groups.items[1];
+    cr_expect(g->count == 6 && g->timed == 6);
+    cr_expect(fabs(g->total - 2 * sum) < 1e-9, "%g and not %g", g->total, 2 * sum);
+    cr_expect(isnan(groups.measured[2]) && groups.durations[2] == sum / 3);
+    double squares = 0;
+    for (uint32_t i = 0; i < 12; i += 4)
+        squares += pow(value_at(TIME, i) - sum / 3, 2);
+    cr_expect(fabs(g->deviation - sqrt(squares / 3)) < 1e-9, "estimates do not make it smaller");
+}
+
+Test(eval_fold, what_is_gravest_is_told)
+{
+    make_launches(4, 1);
+    multiplex(1);
+    forms[(size_t)INST * 4] = CW_FORM_OVERFLOW;
+    group(CW_BY_KERNEL, NULL);
+    value_of("sm__inst.sum", 0, CW_VALUE_OVERFLOW);
+    value_of("sm__hits.sum", 0, CW_VALUE_MULTIPLEXED);
+}
+
+/* Comparing each with each would take minutes. */
+Test(eval_fold, many_launches, .timeout = 20)
+{
+    make_launches(MOST, 64);
+    multiplex(64);
+    for (uint32_t i = 0; i < MOST; i++)
+        ranges[i].grid[0] = i / 4; /* ten thousand shapes */
+    group(CW_BY_FOLD, NULL);
+    cr_expect(groups.count == MOST);
+    for (uint32_t i = 0; i < MOST; i++)
+        ranges[i].grid[0] = 1;
+    group(CW_BY_FOLD, NULL);
+    cr_expect(groups.count == 64 && groups.items[5].count == MOST / 64);
+}
