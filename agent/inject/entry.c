@@ -133,6 +133,21 @@ static void load(const struct answer *answer)
         mode->load();
 }
 
+/* The program's environment may be another than the agent's, which has looked before. */
+static bool may_collect(uint32_t device)
+{
+    int shared = 0;
+    if (cw_inject->mode->under_mps ||
+        cw_inject->api.cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MPS_ENABLED, (CUdevice)device) !=
+            CUDA_SUCCESS ||
+        !shared)
+        return true;
+    cw_inject_fail(CW_ERR_UNSUPPORTED,
+                   "found a context that is made through CUDA's multi-process service (MPS), expected one of the "
+                   "program's own: under MPS only pm can be captured");
+    return false;
+}
+
 /* The first context has CUPTI load libraries whose destructors run at exit. Handlers that came last run first, and ours
  * still needs those libraries: it is installed behind them. */
 static void take_answer(CUcontext context, const struct answer *answer)
@@ -143,6 +158,8 @@ static void take_answer(CUcontext context, const struct answer *answer)
         cw_inject->over = true;
         return;
     }
+    if (!may_collect(answer->device))
+        return;
     cw_inject->mode->context_created(context, answer->device);
     self->installed = self->installed || atexit(at_exit) == 0;
 }

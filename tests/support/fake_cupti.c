@@ -164,10 +164,11 @@ static CUresult device_name(char *text, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-static CUresult no_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+static CUresult no_other_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    *value = (int)attribute + device;
-    return CUDA_ERROR_INVALID_VALUE;
+    const bool mps = attribute == CU_DEVICE_ATTRIBUTE_MPS_ENABLED;
+    *value = mps ? fake_cupti.mps : (int)attribute + device;
+    return mps ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult driver_version(int *number)
@@ -224,7 +225,7 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuCtxPopCurrent_v2 = pop_current,
                              .cuCtxGetDevice = device_of,
                              .cuDeviceGetName = device_name,
-                             .cuDeviceGetAttribute = no_attribute,
+                             .cuDeviceGetAttribute = no_other_attribute,
                              .cuDeviceGetPCIBusId = device_name,
                              .cuDriverGetVersion = driver_version,
                              .cuStreamIsCapturing = is_capturing,

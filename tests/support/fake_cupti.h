@@ -16,6 +16,7 @@ struct fake_cupti {
     CUcontext current;                /* none, as where contexts are made with the driver's calls */
     void (*called)(const char *call); /* of CUPTI, or HELLO: what is done meanwhile; NULL: nothing */
     enum cw_mode mode;                /* of SETUP */
+    bool mps;                         /* contexts are made through it */
 };
 extern struct fake_cupti fake_cupti;
 

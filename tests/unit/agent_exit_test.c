@@ -47,6 +47,13 @@ Test(exit, sends_what_is_open_before_the_profiler_is_taken_down, .timeout = 60)
     run(RLIM_INFINITY, CW_MESSAGE_RANGES);
 }
 
+/* Which the agent may not have seen: the program has an environment of its own. */
+Test(exit, a_context_through_mps_is_not_collected, .timeout = 60)
+{
+    fake_cupti.mps = true;
+    run(RLIM_INFINITY, CW_MESSAGE_FAIL);
+}
+
 /* Memory that is handed over is a file, and one that is too large would end the program by a signal. */
 Test(exit, a_limit_on_files_ends_the_capture_and_not_the_program, .timeout = 60)
 {

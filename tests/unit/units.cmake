@@ -155,6 +155,8 @@ if(CUPTI_INCLUDE_DIR)
   target_include_directories(agent_availability_test SYSTEM PRIVATE ${cupti}/c_headers)
   cw_unit(agent_pm_capture_test cw_test_inject cw_agent_backend cw_nvperf)
   target_sources(agent_pm_capture_test PRIVATE ${cupti}/cupti_pm.c)
+  cw_unit(agent_check_sharing_test cw_agent_backend)
+  target_sources(agent_check_sharing_test PRIVATE ${cupti}/check_sharing.c)
   # The whole of it, with a CUPTI that has no GPU: also objects that nothing refers to, for they have constructors.
   add_library(cw_test_fake_cupti OBJECT support/fake_cupti.c)
   target_link_libraries(cw_test_fake_cupti PUBLIC cw_inject PkgConfig::CRITERION)

@@ -108,25 +108,13 @@ static void check_tools(FILE *to)
         cw_answer(to, CW_ANSWER_OK, "no other tool is set to be loaded into programs");
 }
 
-static void check_mps(FILE *to)
-{
-    char path[512];
-    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
-    snprintf(path, sizeof path, "%s/control", folder ? folder : "/tmp/nvidia-mps");
-    if (access(path, F_OK) == 0)
-        cw_answer(to, CW_ANSWER_NOTE,
-                  "CUDA's multi-process service runs (%s): counters then hold the work of all its clients; stop it by "
-                  "'echo quit | nvidia-cuda-mps-control'",
-                  path);
-}
-
 static void check_environment(FILE *to)
 {
     if (in_container())
         cw_answer(to, CW_ANSWER_OK, "in a container%s", has_capability() ? " with the right to administer" : "");
     check_restriction(to);
     check_tools(to);
-    check_mps(to);
+    cw_check_mps_daemon(to, "/proc");
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

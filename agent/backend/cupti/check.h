@@ -25,6 +25,12 @@ bool cw_answer(FILE *to, int kind, const char *format, ...) __attribute__((forma
 
 /* Whether the driver lets this process read counters, in a few words of advice where it does not; "" where it does. */
 const char *cw_check_permission_advice(void);
+/* What does not work on a GPU that contexts are made on through MPS. False where that is what is needed. */
+bool cw_check_mps(FILE *to, enum cw_need need, int device);
+/* Notes a service that other programs may use; `proc`: where processes are listed, /proc. */
+void cw_check_mps_daemon(FILE *to, const char *proc);
+/* Whether a GPU, whose PCI address this is, is split into parts. */
+void cw_check_mig(FILE *to, int device, const char *pci, bool split);
 /* What driver and CUPTI say. Leaves contexts behind: for a process that ends. */
 void cw_check_gpu(FILE *to, const struct cw_node_needs *needs);
 

@@ -180,30 +180,33 @@ static bool check_support(const struct node *n, enum cw_need need, CUdevice devi
     return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d does no %s: %s", device, kinds[need].what, refusal(&p));
 }
 
-/* The management library knows of MIG; without it nothing is said. */
+/* The management library knows of MIG; without it nothing is said. Its numbers of GPUs may not be the program's. */
 static void check_mig(const struct node *n, CUdevice device)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     int (*init)(void) = NULL;
-    int (*get)(unsigned, void **) = NULL;
+    int (*get)(const char *, void **) = NULL;
     int (*mode)(void *, unsigned *, unsigned *) = NULL;
+    char pci[32] = "";
     if (library) {
         *(void **)&init = dlsym(library, "nvmlInit_v2");
-        *(void **)&get = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+        *(void **)&get = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
         *(void **)&mode = dlsym(library, "nvmlDeviceGetMigMode");
     }
     void *handle;
     unsigned now = 0, pending;
-    if (!init || !get || !mode || init() != 0 || get((unsigned)device, &handle) != 0 ||
-        mode(handle, &now, &pending) != 0)
-        return;
-    if (now)
-        cw_answer(n->to, CW_ANSWER_NOTE,
-                  "GPU %d is split by MIG: units that its parts share cannot be counted; 'nvidia-smi -i %d -mig 0' "
-                  "makes it whole again",
-                  device, device);
-    else
-        cw_answer(n->to, CW_ANSWER_OK, "GPU %d is not split by MIG", device);
+    if (init && get && mode && init() == 0 && n->api.cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS &&
+        get(pci, &handle) == 0 && mode(handle, &now, &pending) == 0)
+        cw_check_mig(n->to, device, pci, now);
+}
+
+/* Of the environment of this process, which is the program's. A driver that does not know the attribute says nothing.
+ */
+static bool check_mps(const struct node *n, CUdevice device)
+{
+    int shared = 0;
+    return n->api.cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MPS_ENABLED, device) != CUDA_SUCCESS || !shared ||
+           cw_check_mps(n->to, n->needs->need, device);
 }
 
 /* ---- permission ------------------------------------------------------------------------------------------------- */
@@ -404,7 +407,7 @@ static void check_metrics(const struct node *n, CUdevice device)
 static void check_device(const struct node *n, CUdevice device, bool first)
 {
     const struct cw_node_needs *needs = n->needs;
-    bool supported = true;
+    bool supported = check_mps(n, device);
     if (needs->report)
         check_mig(n, device);
     for (int need = CW_NEED_RANGE; need < CW_NEED_ALL; need++)

@@ -151,5 +151,8 @@ static void finish(void)
         cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-const struct cw_inject_mode cw_inject_trace = {
-    .setup = setup, .context_created = context_created, .context_destroyed = context_destroyed, .finish = finish};
+const struct cw_inject_mode cw_inject_trace = {.under_mps = true,
+                                               .setup = setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .finish = finish};
