@@ -26,13 +26,6 @@ static int by_line(const void *a, const void *b)
     return order ? order : (x->at.line > y->at.line) - (x->at.line < y->at.line);
 }
 
-static bool is_twin(const char *reason)
-{
-    static const char end[] = "_not_issued";
-    size_t length = strlen(reason);
-    return length >= sizeof end - 1 && strcmp(reason + length - (sizeof end - 1), end) == 0;
-}
-
 static bool is_meant(const struct cw_rule *rule, const char *reason)
 {
     bool meant = !rule->stall_count;
@@ -128,7 +121,7 @@ enum cw_status cw_advice_add_lines(struct cw_advice *advice, const struct cw_ins
     s.of_rules = cw_arena_alloc(arena, rules, sizeof *s.of_rules);
     bool enough = order && s.rows && s.of_rules;
     for (size_t i = 0; enough && i < samples->pc_count; i++)
-        if (!is_twin(samples->pc[i].reason))
+        if (!cw_stall_reason_is_twin(samples->pc[i].reason))
             s.rows[s.row_count++] = &samples->pc[i];
     for (size_t i = 0; enough && i < count; i++)
         order[i] = &advice->kernels[i];

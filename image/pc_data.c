@@ -129,9 +129,17 @@ void cw_pc_batch_read(struct cw_pc_batch *b, struct cw_reader *in, struct cw_are
     b->records = records;
 }
 
+static const char twin[] = "_not_issued";
+
+bool cw_stall_reason_is_twin(const char *name)
+{
+    const size_t length = strlen(name), end = sizeof twin - 1;
+    return length >= end && strcmp(name + length - end, twin) == 0;
+}
+
 bool cw_stall_reason_is(const char *name, const char *wanted)
 {
-    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", twin[] = "_not_issued";
+    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_";
     if (strcmp(name, wanted) == 0)
         return true;
     size_t length = strlen(wanted);

@@ -94,6 +94,8 @@ void cw_sass_batch_read(struct cw_sass_batch *batch, struct cw_reader *in, struc
 /* Whether `wanted` stands for the stall reason `name`: its full name, or short: "long_scoreboard" stands for
  * "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and for its twin "..._not_issued". */
 bool cw_stall_reason_is(const char *name, const char *wanted);
+/* Whether it is such a twin, which counts some of another reason's samples again. */
+bool cw_stall_reason_is_twin(const char *name);
 
 /* "gpu", "sm", "smsp". */
 extern const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT];

@@ -37,12 +37,13 @@ struct cw_range_options {
 /* Single instructions: PC samples or SASS metrics. */
 struct cw_pc_options {
     struct cw_capture_options capture;
-    bool sass;        /* SASS metrics; else PC samples */
-    bool no_code;     /* leave the modules' code out of the file */
-    uint64_t devices; /* a bit for each device number; 0: all */
+    bool sass;    /* SASS metrics; else PC samples */
+    bool no_code; /* leave the modules' code out of the file */
+    /* Kernels and devices. PC sampling also: only while a user range is open whose name matches, and where the mode is
+     * serialized, some of the launches. */
+    struct cw_filter_options filter;
     /* PC sampling */
     uint64_t flush_ns;
-    const char *range; /* sample only while a user range is open whose name matches; NULL: all the time */
     enum cw_pc_mode mode;
     uint8_t period;        /* 0: CUPTI's own */
     uint64_t buffer_bytes; /* the hardware's buffer, 0: CUPTI's own size */

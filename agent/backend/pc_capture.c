@@ -26,8 +26,8 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, con
         return false;
     for (uint32_t i = 0; i < n; i++)
         pairs[i] = device->attributes[i];
-    if (o->range)
-        pairs[n++] = (struct cw_pair){"sampled_ranges", o->range};
+    if (o->filter.range)
+        pairs[n++] = (struct cw_pair){"sampled_ranges", o->filter.range};
     if (uncounted && uncounted->until_graph)
         pairs[n++] = (struct cw_pair){"counted_until", "the first CUDA graph"};
     if (uncounted && uncounted->count) {
@@ -71,7 +71,10 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
     status = cw_program_verdict(program, name, o->capture.output, status, exit_status, err);
     if (status != CW_OK || samples || *exit_status)
         return status;
-    if (o->sass && o->devices)
+    const bool chosen = o->filter.kernel_count || o->filter.excluded_count || cw_filter_counts(&o->filter);
+    if (o->sass && chosen)
+        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel that was asked for, so nothing was captured", name);
+    if (o->sass && o->filter.devices)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a GPU that was asked for", name);
     if (o->sass)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
@@ -81,9 +84,13 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
             "no sample of %s was kept: the hardware's buffer was full each time it was read; expected a "
             "larger --period or --buffer",
             name);
-    if (o->range)
+    if (chosen)
+        return cw_error_set(err, CW_ERR_APP,
+                            "%s launched nothing of what was asked for, or no kernel of it long enough for a sample",
+                            name);
+    if (o->filter.range)
         return cw_error_set(err, CW_ERR_APP, "%s ran no kernel long enough for a sample in a range that matches '%s'",
-                            name, o->range);
+                            name, o->filter.range);
     return cw_error_set(
         err, CW_ERR_APP,
         "%s launched no kernel, or none long enough for a sample: a smaller --period samples more often", name);

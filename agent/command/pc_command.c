@@ -59,11 +59,20 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "%s", sass ? "-m METRIC and -o RUN.cwd are required" : "-o RUN.cwd is required");
     if (!a->capture.options.argv)
         cw_usage_error(state, "no program: give one after --");
+    if (cw_filter_counts(&a->options.filter) && a->options.mode != CW_PC_SERIALIZED)
+        cw_usage_error(state,
+                       "found --launch-%s with --mode continuous, expected serialized: only then does a sample "
+                       "know its launch",
+                       a->options.filter.launch_skip ? "skip" : "count");
 }
 
 static const struct cw_option common_options[] = {
     {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
-     CW_OPTION_READ(struct pc_arguments, options.devices, cw_command_devices)},
+     CW_OPTION_READ(struct pc_arguments, options.filter.devices, cw_command_devices)},
+    {"kernel", 0, "REGEX", "only kernels whose name matches, mangled or readable; may be repeated",
+     CW_OPTION_LIST(struct pc_arguments, options.filter.kernels, options.filter.kernel_count)},
+    {"exclude", 0, "REGEX", "no kernels whose name matches; may be repeated",
+     CW_OPTION_LIST(struct pc_arguments, options.filter.excluded, options.filter.excluded_count)},
     {"code", 0, "all|none",
      "all (default): keep the code that runs, so that the file alone gives source lines; none: leave it out",
      CW_OPTION_CHOICE(struct pc_arguments, options.no_code)},
@@ -83,7 +92,11 @@ static const struct cw_option pc_options[] = {
     {"range", 0, "REGEX",
      "sample only while a user range (NVTX, counterworks/annotate.h) is open whose name matches (default: all the "
      "time)",
-     CW_OPTION_TEXT(struct pc_arguments, options.range)},
+     CW_OPTION_TEXT(struct pc_arguments, options.filter.range)},
+    {"launch-skip", 0, "N", "serialized: leave out the first N launches that match everything else",
+     CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
+    {"launch-count", 0, "N", "serialized: sample at most N of the launches that match",
+     CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {"list", 0, NULL, "print the stall reasons that this node's GPU knows", CW_OPTION_FLAG(struct pc_arguments, list)},
     {"flush", 0, "SECONDS", "write what was sampled at least this often (default: 1)",
      CW_OPTION_UNITS(struct pc_arguments, options.flush_ns, 0, 1000000, 1000000000)},
@@ -119,8 +132,9 @@ static int run(const struct cw_usage *usage, int argc, char **argv, bool sass)
     static struct pc_arguments a;
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    a = (struct pc_arguments){.capture = {.backend = cw_command_default_backend()},
-                              .options = {.sass = sass, .flush_ns = UINT64_C(1000000000)}};
+    a = (struct pc_arguments){
+        .capture = {.backend = cw_command_default_backend()},
+        .options = {.sass = sass, .flush_ns = UINT64_C(1000000000), .filter = {.launch_count = UINT64_MAX}}};
     cw_usage_read(usage, argc, argv, &a);
     if (a.list) /* neither is used */
         a.capture.options.output = NULL, a.capture.options.argv = NULL;
@@ -140,7 +154,7 @@ int cw_pc_command(int argc, char **argv)
         "The code that samples point into is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
         "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
-        "  capture-agent pc -o run.cwd --range '^step' -- python train.py\n"
+        "  capture-agent pc -o run.cwd --range '^step' --exclude nccl -- python train.py\n"
         "  capture-agent pc -o run.cwd --backend sim -- true"};
     return run(&usage, argc, argv, false);
 }

@@ -101,6 +101,11 @@ bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
     return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
 }
 
+bool cw_filter_counts(const struct cw_filter_options *o)
+{
+    return o->launch_skip || o->launch_count != UINT64_MAX;
+}
+
 static void write_text(struct cw_writer *out, const char *text)
 {
     cw_write_u8(out, text != NULL);

@@ -45,6 +45,9 @@ bool cw_filter_kernel(struct cw_filter *filter, const char *kernel);
 /* Whether a launch is wanted; `in_range` says whether it lies in a range that is. Counts the launch. */
 bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
 
+/* Whether it takes some launches and not others of one kernel. */
+bool cw_filter_counts(const struct cw_filter_options *options);
+
 void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *options);
 void cw_filter_read(struct cw_reader *in, struct cw_filter_options *options, struct cw_arena *arena);
 

@@ -52,8 +52,8 @@ enum cw_mode {
                       ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
-                     u8 (0: no modules), stall reasons: list<string> (empty: all), filter (of ranges) */
-    CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}> */
+                     u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
+    CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}>, filter */
     CW_MODE_TRACE, /* nothing */
 };
 

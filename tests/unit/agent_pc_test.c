@@ -1,5 +1,6 @@
 /* PC sampling within ranges: when CUPTI may be asked to start, to stop and to hand out samples. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "agent/common/filter.h"
 #include "agent/inject/driver/in_flight.h"
@@ -12,6 +13,13 @@
 static const struct cw_inject_mode *const mode = &cw_inject_pc;
 static const CUcontext context = (CUcontext)0x10;
 static int launching, starts, stops, fetches, enabled;
+static struct cw_filter_options filter = {.launch_count = UINT64_MAX};
+/* What CUPTI has sampled since it was last asked: five samples and two of them again of each. */
+static struct sampled {
+    const char *function;
+    uint32_t correlation;
+} waiting[8];
+static uint32_t waiting_count, reason_count;
 
 /* CUPTI and the driver wait for each other beside a launch, and a capture is spoilt. */
 static CUptiResult quiet(int *calls)
@@ -35,7 +43,20 @@ static CUptiResult stop(CUpti_PCSamplingStopParams *p)
 
 static CUptiResult get_data(CUpti_PCSamplingGetDataParams *p)
 {
+    CUpti_PCSamplingData *data = p->pcSamplingData;
     cr_expect_eq(p->ctx, context);
+    for (uint32_t i = 0; i < waiting_count; i++) {
+        CUpti_PCSamplingPCData *pc = &data->pPcData[i];
+        pc->functionName = (char *)waiting[i].function;
+        pc->correlationId = waiting[i].correlation;
+        pc->stallReasonCount = 2;
+        pc->stallReason[0] = (CUpti_PCSamplingStallReason){.pcSamplingStallReasonIndex = 0, .samples = 5};
+        pc->stallReason[1] = (CUpti_PCSamplingStallReason){.pcSamplingStallReasonIndex = 1, .samples = 2};
+    }
+    data->totalNumPcs = waiting_count;
+    data->totalSamples = 5 * waiting_count + 1; /* one of another program */
+    data->nonUsrKernelsTotalSamples = 1;
+    waiting_count = 0;
     return quiet(&fetches);
 }
 
@@ -53,13 +74,20 @@ static CUptiResult disable(CUpti_PCSamplingDisableParams *p)
 
 static CUptiResult count_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
 {
-    *p->numStallReasons = 0;
+    *p->numStallReasons = reason_count;
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult list_reasons(CUpti_PCSamplingGetStallReasonsParams *p)
 {
-    return p->numStallReasons ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+    static const char *const names[] = {"smsp__pcsamp_warps_issue_stalled_wait",
+                                        "smsp__pcsamp_warps_issue_stalled_wait_not_issued"};
+    cr_assert_leq(p->numStallReasons, 2);
+    for (uint32_t i = 0; i < p->numStallReasons; i++) {
+        p->stallReasonIndex[i] = i;
+        snprintf(p->stallReasons[i], CUPTI_STALL_REASON_STRING_SIZE, "%s", names[i]);
+    }
+    return CUPTI_SUCCESS;
 }
 
 static CUptiResult attributes(CUpti_PCSamplingConfigurationInfoParams *p)
@@ -110,7 +138,8 @@ static void begin(const char *range)
     cw_write_u64(&setup, 0);
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 0);
-    cw_filter_write(&setup, &(struct cw_filter_options){.range = range});
+    filter.range = range;
+    cw_filter_write(&setup, &filter);
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
@@ -247,4 +276,91 @@ Test(pc, a_program_ends_with_a_kernel_that_waits)
     cr_expect(enabled, "sampling was not ended, which would have waited");
     mode->context_destroyed(context);
     fake_profiler_end();
+}
+
+/* ---- some kernels and launches ---------------------------------------------------------------------------------- */
+
+static void run_kernel(const char *function, uint32_t correlation)
+{
+    const CUpti_CallbackData call = {
+        .context = context, .functionParams = &plain, .symbolName = function, .correlationId = correlation};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    cw_in_flight_launch_entered();
+    launching++;
+    waiting[waiting_count++] = (struct sampled){function, correlation};
+    launch_ends_of(&call);
+}
+
+/* The last batch that the agent was sent: the function of its only record, "" for none. */
+static const char *sent(uint64_t *total, uint64_t *other)
+{
+    static char function[64];
+    struct cw_reader in;
+    struct cw_pc_batch batch;
+    struct cw_arena *arena = cw_arena_create();
+    cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
+    cw_pc_batch_read(&batch, &in, arena);
+    cr_assert_eq(in.status, CW_OK);
+    cr_assert_leq(batch.record_count, 1);
+    snprintf(function, sizeof function, "%s", batch.record_count ? batch.records[0].at.function : "");
+    *total = batch.total;
+    *other = batch.other;
+    cw_arena_destroy(arena);
+    return function;
+}
+
+static void expect_sent(const char *function, uint64_t other)
+{
+    uint64_t total, others;
+    cr_expect_str_eq(sent(&total, &others), function);
+    cr_expect_eq(total, 6);
+    cr_expect_eq(others, other);
+}
+
+Test(pc, samples_of_kernels_that_were_not_asked_for_are_other_code)
+{
+    reason_count = 2;
+    filter.kernels[filter.kernel_count++] = "^add\\(";
+    filter.excluded[filter.excluded_count++] = "double";
+    begin(NULL);
+    run_kernel("_Z3addPfi", 1);
+    expect_sent("_Z3addPfi", 1);
+    run_kernel("_Z3subPfi", 2);
+    expect_sent("", 6);
+    run_kernel("_Z3addPdi", 3);
+    expect_sent("", 6);
+    end();
+}
+
+Test(pc, launches_are_chosen_by_their_number_among_those_that_match)
+{
+    reason_count = 2;
+    filter.kernels[filter.kernel_count++] = "^add\\(";
+    filter.launch_skip = filter.launch_count = 1;
+    begin(NULL);
+    run_kernel("_Z3addPfi", 7);
+    expect_sent("", 6);
+    run_kernel("_Z3subPfi", 8);
+    expect_sent("", 6);
+    run_kernel("_Z3addPfi", 9);
+    expect_sent("_Z3addPfi", 1);
+    run_kernel("_Z3addPfi", 10);
+    expect_sent("", 6);
+    end();
+}
+
+/* Threads overtake each other between the number and the callback. */
+Test(pc, chosen_launches_are_known_in_any_order)
+{
+    static const uint32_t numbers[] = {50, 20, 30, 10, 40};
+    reason_count = 2;
+    filter.launch_count = 5;
+    begin(NULL);
+    for (size_t i = 0; i < 5; i++) {
+        run_kernel("_Z3addPfi", numbers[i]);
+        expect_sent("_Z3addPfi", 1);
+    }
+    run_kernel("_Z3addPfi", 60);
+    expect_sent("", 6);
+    end();
 }

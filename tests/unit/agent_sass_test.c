@@ -9,6 +9,7 @@ static const struct cw_inject_mode *const mode = &cw_inject_sass;
 static const CUcontext context = (CUcontext)0x10;
 static const CUcontext second = (CUcontext)0x20;
 static int enabled, disabled, configured;
+static struct cw_filter_options filter;
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
 {
@@ -51,9 +52,22 @@ static CUptiResult disable(CUpti_SassMetricsDisable_Params *p)
     return CUPTI_SUCCESS;
 }
 
+static const char *const functions[] = {"_Z3addPfi", "_Z3addPfi", "_Z3subPfi"}; /* of each record */
+static uint32_t records;
+
 static CUptiResult data_properties(CUpti_SassMetricsGetDataProperties_Params *p)
 {
-    p->numOfPatchedInstructionRecords = p->numOfInstances = 0;
+    p->numOfPatchedInstructionRecords = records;
+    p->numOfInstances = records ? 1 : 0;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult flush_data(CUpti_SassMetricsFlushData_Params *p)
+{
+    for (size_t i = 0; i < p->numOfPatchedInstructionRecords; i++) {
+        p->pMetricsData[i].functionName = (char *)functions[i];
+        p->pMetricsData[i].pInstanceValues[0] = (CUpti_SassMetrics_InstanceValue){.metricId = 1, .value = 10 + i};
+    }
     return CUPTI_SUCCESS;
 }
 
@@ -87,11 +101,13 @@ static void begin(void)
     api->cuptiSassMetricsEnable = enable;
     api->cuptiSassMetricsDisable = disable;
     api->cuptiSassMetricsGetDataProperties = data_properties;
+    api->cuptiSassMetricsFlushData = flush_data;
     cw_writer_init(&setup);
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 1);
     cw_write_string(&setup, "smsp__sass_inst_executed");
     cw_write_u8(&setup, 0);
+    cw_filter_write(&setup, &filter);
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
@@ -148,4 +164,47 @@ Test(sass, does_not_begin_behind_a_graph)
     end();
     cr_expect_eq(enabled, 0);
     cr_expect_gt(fake_profiler.others, 0, "that nothing was counted is told");
+}
+
+/* What the agent is sent: how many kernels were not counted, and the values of the records. */
+static void expect_sent(uint32_t uncounted, const uint64_t *values, uint32_t count)
+{
+    struct cw_reader in;
+    struct cw_sass_batch batch;
+    struct cw_arena *arena = cw_arena_create();
+    cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
+    cr_expect_eq(cw_read_u32(&in), uncounted);
+    cw_read_string(&in, arena);
+    cw_read_u8(&in);
+    cw_sass_batch_read(&batch, &in, arena);
+    cr_assert_eq(in.status, CW_OK);
+    cr_assert_eq(batch.record_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        cr_expect_eq(batch.records[i].values[0][0], values[i]);
+    cw_arena_destroy(arena);
+}
+
+Test(sass, only_kernels_that_are_asked_for_are_kept)
+{
+    records = 3;
+    filter.kernels[filter.kernel_count++] = "^sub\\(";
+    begin();
+    kernel("_Z3addPfi");
+    kernel("_Z3subPfi");
+    mode->finish();
+    expect_sent(0, (const uint64_t[]){12}, 1);
+    end();
+}
+
+Test(sass, a_kernel_that_is_left_out_is_not_one_that_could_not_be_counted)
+{
+    records = 2;
+    filter.excluded[filter.excluded_count++] = "mul";
+    begin();
+    kernel("_Z3mulPfi");
+    kernel("_Z3addPfi");
+    kernel("_Z3subPfi");
+    mode->finish();
+    expect_sent(1, (const uint64_t[]){10, 11}, 2);
+    end();
 }

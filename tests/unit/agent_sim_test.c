@@ -96,7 +96,7 @@ static enum cw_status instructions(bool sass, struct cw_error *err)
     program("push outer\\nlaunch a\\nstart x\\nlaunch b\\nend x\\npop\\nlaunch c\\n");
     return cw_backend_sim.pc(
         &(struct cw_pc_options){
-            .capture = {NULL, path, argv, 0}, .sass = sass, .range = "outer", .metric_count = sass, .metrics = metrics},
+            .capture = {NULL, path, argv, 0}, .sass = sass, .filter = {.range = "outer", .launch_count = UINT64_MAX}, .metric_count = sass, .metrics = metrics},
         &exit_status, err);
 }
 

@@ -27,7 +27,7 @@ struct capture {
     struct cw_schema schema;
     struct cw_collector out;
     struct cw_session session;
-    struct cw_filter filter; /* of devices here, of ranges in the program */
+    struct cw_filter filter; /* of devices here, of the rest in the program */
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
@@ -141,7 +141,7 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     struct cw_writer payload;
     cw_writer_init(&payload);
     cw_pc_batch_write(&b, &payload);
-    c->samples += b.total;
+    c->samples += b.record_count || !b.other ? b.total : 0; /* samples of other kernels alone are no capture */
     c->out.dropped += b.dropped;
     c->full_buffers += b.buffer_full;
     return cw_pc_append(&c->out, &payload, cw_pc_chunk_write, err);
@@ -210,8 +210,8 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
         cw_write_u32(setup, o->reason_count);
         for (uint32_t i = 0; i < o->reason_count; i++)
             cw_write_string(setup, o->reasons[i]);
-        cw_filter_write(setup, &c->filter.options);
     }
+    cw_filter_write(setup, &o->filter);
     return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
@@ -245,8 +245,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
-    enum cw_status status = cw_filter_open(
-        &c->filter, &(struct cw_filter_options){.range = c->options->range, .devices = c->options->devices}, err);
+    enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
     if (status == CW_OK)
         status = cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
                                                        .metric_count = c->options->metric_count,

@@ -89,7 +89,7 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
                                            .stalls = own};
         for (uint32_t r = 0, samples = 0; r < REASONS; r++) {
             uint64_t key = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
-            bool twin = strstr(reasons[r], "_not_issued") != NULL; /* it counts part of the reason's again */
+            bool twin = cw_stall_reason_is_twin(reasons[r]); /* it counts part of the reason's again */
             samples = twin ? samples / 2 : key % 3 ? 0 : (uint32_t)(cw_sim_mix(key) % 1000);
             if (!is_wanted(s->options, reasons[r]))
                 continue;
@@ -176,13 +176,14 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 
 static bool is_sampled(const struct simulation *s)
 {
-    bool device = !s->options->devices || s->options->devices & 1; /* all is on device 0 */
-    return device && (!s->options->range || cw_nesting_wanted(&s->nesting, 0));
+    return cw_filter_device(&s->filter, 0) && /* where all is */
+           (!s->options->filter.range || cw_nesting_wanted(&s->nesting, 0));
 }
 
 static void launch(struct simulation *s, const char *kernel)
 {
-    if (!is_sampled(s) || s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+    if (!is_sampled(s) || !cw_filter_launch(&s->filter, kernel, true) ||
+        s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
         return;
     s->function_count = 1;
     s->names[0] = kernel;
@@ -236,9 +237,10 @@ static enum cw_status pretend(struct simulation *s, struct cw_error *err)
 {
     static const char *const names[FUNCTIONS] = {"_Z12sim_kernel_0Pf", "_Z12sim_kernel_1Pf", "_Z12sim_kernel_2Pf"};
     enum cw_status status = CW_OK;
-    memcpy(s->names, names, sizeof names);
-    s->function_count = FUNCTIONS;
-    while (status == CW_OK && is_sampled(s) && s->batches < (s->options->sass ? 1 : 2))
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (is_sampled(s) && cw_filter_launch(&s->filter, names[i], true))
+            s->names[s->function_count++] = names[i];
+    while (status == CW_OK && s->function_count && s->batches < (s->options->sass ? 1 : 2))
         status = write_batch(s, err);
     return status;
 }
@@ -246,8 +248,7 @@ static enum cw_status pretend(struct simulation *s, struct cw_error *err)
 static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
 {
     struct cw_schema schema;
-    enum cw_status status = cw_filter_open(
-        &s->filter, &(struct cw_filter_options){.range = s->options->range, .launch_count = UINT64_MAX}, err);
+    enum cw_status status = cw_filter_open(&s->filter, &s->options->filter, err);
     if (status == CW_OK)
         status = check_reasons(s->options, err);
     if (status == CW_OK)

@@ -219,6 +219,57 @@ static void context_created(CUcontext context, uint32_t device)
     enable(s);
 }
 
+/* ---- launches that are chosen ----------------------------------------------------------------------------------- */
+
+/* How many of them come before one. */
+static size_t find_chosen(uint32_t correlation)
+{
+    size_t low = 0, high = self->chosen_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (self->chosen[middle] < correlation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_chosen(uint32_t correlation)
+{
+    const size_t at = find_chosen(correlation);
+    return at < self->chosen_count && self->chosen[at] == correlation;
+}
+
+static void choose(uint32_t correlation)
+{
+    if (self->chosen_count == self->chosen_capacity) {
+        const size_t capacity = self->chosen_capacity ? 2 * self->chosen_capacity : 256;
+        uint32_t *grown = realloc(self->chosen, capacity * sizeof *grown);
+        if (!grown) {
+            cw_inject_fail_memory();
+            return;
+        }
+        self->chosen = grown;
+        self->chosen_capacity = capacity;
+    }
+    const size_t at = find_chosen(correlation); /* near the end: only threads overtake each other */
+    memmove(self->chosen + at + 1, self->chosen + at, (self->chosen_count - at) * sizeof *self->chosen);
+    self->chosen[at] = correlation;
+    self->chosen_count++;
+}
+
+/* A CUDA graph has no name of its own: it is a launch where all kernels are wanted. */
+static void count_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const bool graph = cw_inject_launches_graph(id);
+    if (!cw_filter_counts(&self->options) || (!graph && !cw_stream_runs_launch(id, call)))
+        return;
+    const char *name = graph || !call->symbolName ? "" : call->symbolName;
+    if (cw_filter_launch(&self->filter, name, cw_user_ranges_wanted_count() > 0))
+        choose(call->correlationId);
+}
+
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* The index of CUPTI's number for a reason. */
@@ -232,15 +283,38 @@ static uint32_t find_reason(const struct cw_sampled *s, uint32_t number)
     return UINT32_MAX;
 }
 
-/* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. */
+static bool is_wanted(const CUpti_PCSamplingPCData *pc)
+{
+    return cw_filter_kernel(&self->filter, pc->functionName ? pc->functionName : "") &&
+           (!cw_filter_counts(&self->options) || is_chosen(pc->correlationId));
+}
+
+/* Some reasons count part of another's samples again. */
+static uint64_t samples_of(const struct cw_sampled *s, const CUpti_PCSamplingPCData *pc)
+{
+    uint64_t samples = 0;
+    for (size_t k = 0; k < pc->stallReasonCount && k < s->reason_count; k++) {
+        uint32_t reason = find_reason(s, pc->stallReason[k].pcSamplingStallReasonIndex);
+        if (reason != UINT32_MAX && !cw_stall_reason_is_twin(s->reasons[reason]))
+            samples += pc->stallReason[k].samples;
+    }
+    return samples;
+}
+
+/* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. *left is how
+ * many samples are of kernels that are not wanted. */
 static uint32_t take_records(const struct cw_sampled *s, const CUpti_PCSamplingData *b, struct cw_pc_record *records,
-                             struct cw_stall *stalls)
+                             struct cw_stall *stalls, uint64_t *left)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < b->totalNumPcs && i < b->collectNumPcs; i++) {
         const CUpti_PCSamplingPCData *pc = &b->pPcData[i];
         struct cw_stall *own = stalls + i * s->reason_count;
         uint32_t count = 0;
+        if (!is_wanted(pc)) {
+            *left += samples_of(s, pc);
+            continue;
+        }
         for (size_t k = 0; k < pc->stallReasonCount && k < s->reason_count; k++) {
             uint32_t reason = find_reason(s, pc->stallReason[k].pcSamplingStallReasonIndex);
             if (reason != UINT32_MAX && pc->stallReason[k].samples)
@@ -265,6 +339,8 @@ static void send_samples(struct cw_sampled *s, CUpti_PCSamplingData *b)
     struct cw_pc_record *records = calloc(b->totalNumPcs + 1, sizeof *records);
     struct cw_stall *stalls = calloc((b->totalNumPcs + 1) * (s->reason_count + 1), sizeof *stalls);
     if (records && stalls) {
+        uint64_t left = 0;
+        const uint32_t count = take_records(s, b, records, stalls, &left);
         struct cw_pc_batch batch = {.device = s->device,
                                     .process = (uint32_t)cw_inject->process,
                                     .start_ns = s->since_ns,
@@ -274,10 +350,10 @@ static void send_samples(struct cw_sampled *s, CUpti_PCSamplingData *b)
                                     .buffer_full = b->hardwareBufferFull,
                                     .total = b->totalSamples,
                                     .dropped = b->droppedSamples,
-                                    .other = b->nonUsrKernelsTotalSamples,
+                                    .other = b->nonUsrKernelsTotalSamples + left,
                                     .reason_count = (uint32_t)s->reason_count,
                                     .reasons = (const char *const *)s->reasons,
-                                    .record_count = take_records(s, b, records, stalls),
+                                    .record_count = count,
                                     .records = records};
         struct cw_writer out;
         cw_writer_init(&out);
@@ -477,6 +553,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         step_back(call->context, short_patience_ns);
     if (self->late)
         settle(cw_user_ranges_wanted_count());
+    count_launch(id, call);
     if (self->mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
         step_aside(call->context, call->correlationId, cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS);
 }

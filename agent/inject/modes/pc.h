@@ -32,7 +32,9 @@ struct cw_pc {
     uint32_t wanted_count;
     const char **wanted;
     struct cw_filter_options options;
-    struct cw_filter filter; /* of ranges */
+    struct cw_filter filter;
+    size_t chosen_count, chosen_capacity;
+    uint32_t *chosen; /* correlations of launches, in ascending order, where only some are wanted */
     uint32_t context_count;
     struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
     bool late;                                     /* sampling is to start or to stop, and could not yet */

@@ -30,10 +30,11 @@ static bool setup(struct cw_reader *in)
         self->metrics[i].name = cw_read_string(in, cw_inject->arena);
         self->metrics[i].level = (enum cw_sass_level)cw_read_u8(in);
     }
+    cw_filter_read(in, &self->options, cw_inject->arena);
     uint32_t version = 0;
     cw_inject->api.cuptiGetVersion(&version);
     self->one_context = version / 100 == 1300;
-    return self->metrics && in->status == CW_OK;
+    return self->metrics && in->status == CW_OK && cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -119,7 +120,8 @@ static void note_launch(CUcontext context, const char *name)
             return;
     char *copy = name && (self->launched_count < self->launched_capacity || grow()) ? strdup(name) : NULL;
     if (copy)
-        self->launched[self->launched_count++] = (struct cw_sass_kernel){.context = context, .key = name, .name = copy};
+        self->launched[self->launched_count++] = (struct cw_sass_kernel){
+            .context = context, .key = name, .name = copy, .counted = !cw_filter_kernel(&self->filter, name)};
 }
 
 static void mark_counted(CUcontext context, const char *function)
@@ -229,11 +231,14 @@ static bool fetch(const struct cw_patched *p, struct harvest *h)
 static void send_records(const struct cw_patched *p, struct harvest *h, size_t dropped)
 {
     const char *function = "";
+    uint32_t kept = 0; /* of kernels that are wanted */
     for (size_t i = 0; i < h->records; i++) {
         take_record(h, i);
         if (strcmp(function, h->own[i].at.function) != 0)
             mark_counted(p->context, h->own[i].at.function);
         function = h->own[i].at.function;
+        if (cw_filter_kernel(&self->filter, function))
+            h->own[kept++] = h->own[i];
     }
     char *first;
     uint32_t uncounted = take_uncounted(p->context, &first);
@@ -244,7 +249,7 @@ static void send_records(const struct cw_patched *p, struct harvest *h, size_t d
                                   .dropped = dropped,
                                   .metric_count = self->metric_count,
                                   .metrics = self->metrics,
-                                  .record_count = (uint32_t)h->records,
+                                  .record_count = kept,
                                   .records = h->own};
     struct cw_writer out;
     cw_writer_init(&out);

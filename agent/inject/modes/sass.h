@@ -2,6 +2,7 @@
 #ifndef CW_INJECT_SASS_H
 #define CW_INJECT_SASS_H
 
+#include "agent/common/filter.h"
 #include "agent/inject/ranges/mode.h"
 #include "image/pc_data.h"
 
@@ -18,13 +19,15 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
     const char *key; /* the driver's own text, which is the same at every launch */
     char *name;
-    bool counted;
+    bool counted; /* or not wanted */
 };
 
 struct cw_sass {
     /* from SETUP */
     uint32_t metric_count;
     struct cw_sass_metric *metrics;
+    struct cw_filter_options options;
+    struct cw_filter filter;            /* of kernels */
     uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's, of the metrics */
     uint64_t configured;                /* bit for each device number */
     uint32_t context_count;

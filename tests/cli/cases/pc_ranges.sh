@@ -1,4 +1,4 @@
-# PC sampling only while certain user ranges are open, on the simulated GPU; the file says which.
+# PC sampling of certain kernels, launches and user ranges, on the simulated GPU; the file says which.
 cat >program <<'EOP'
 exec >$COUNTERWORKS_SIM
 echo launch before; echo push epoch; echo launch warm_up; echo push step 1; echo launch gemm; echo pop
@@ -20,6 +20,16 @@ echo devices
 capture-agent pc -o run.cwd --device 0,2 -- true && metric-eval show run.cwd | grep batches
 capture-agent sass -m smsp__sass_inst_executed -o run.cwd --device 1 -- true; echo "status $?"
 capture-agent pc -o run.cwd --device x -- true 2>&1 | head -1
+echo kernels
+functions --kernel gemm --kernel add; functions --exclude 'gemm|be'
+functions --kernel nothing
+functions --kernel '^(?!gemm)'
+echo kernels of ranges; functions --range step --kernel gemm
+echo launches; functions --mode serialized --launch-skip 2 --launch-count 3
+functions --launch-skip 2
+echo pretended kernels; capture-agent pc -o run.cwd --exclude '^sim_kernel_1\(' -- true && metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel kernel_2 -- true && metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel nothing -- true; echo "status $?"
 echo names of files
 capture-agent pc -o 'run.%p.cwd' -- true; echo "status $?"
 SLURM_PROCID=3 JOB=night capture-agent sass -m smsp__sass_inst_executed -o 'run.%q{JOB}.%r.cwd' -- true && ls run.night.*
