@@ -451,3 +451,32 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
     free(c.terms);
     return status;
 }
+
+/* ---- what a plan reads ------------------------------------------------------------------------------------------ */
+
+static void take_operand(const struct cw_eval_operand *o, void (*take)(void *user, uint32_t column), void *user)
+{
+    if (is_scaled_to_user(o))
+        take(user, o->time);
+    if (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_USER_CYCLES)
+        take(user, o->column);
+    for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
+        take(user, o->linear->columns[i]);
+}
+
+void cw_eval_plan_columns(const struct cw_eval_plan *plan, uint32_t metric, void (*take)(void *user, uint32_t column),
+                          void *user)
+{
+    const struct cw_eval_metric *m = &plan->metrics[metric];
+    for (uint32_t i = 0; m->formula && i < m->formula->metric_count; i++)
+        cw_eval_plan_columns(plan, m->operand + i, take, user);
+    for (uint32_t t = m->term; !m->formula && t < m->term + m->term_count; t++) {
+        const struct cw_eval_term *term = &plan->terms[t];
+        if (term->status == CW_VALUE_NOT_COLLECTED)
+            continue;
+        take_operand(&term->x, take, user);
+        take_operand(&term->factor, take, user);
+        for (int d = 0; d < CW_TERM_DIVISORS; d++)
+            take_operand(&term->divisors[d], take, user);
+    }
+}

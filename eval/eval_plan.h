@@ -74,4 +74,8 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
                                  const struct cw_metric *metrics, size_t count, const struct cw_eval_options *options,
                                  struct cw_arena *arena, struct cw_error *err);
 
+/* Calls `take` with the columns that a metric of the plan reads; with one that it reads twice, twice. */
+void cw_eval_plan_columns(const struct cw_eval_plan *plan, uint32_t metric, void (*take)(void *user, uint32_t column),
+                          void *user);
+
 #endif

@@ -283,14 +283,20 @@ static void run_formula(struct block *b, const struct cw_eval_metric *metric, do
 
 void cw_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values, int8_t *statuses)
 {
+    cw_evaluate_some(plan, 0, plan->metric_count, data, values, statuses);
+}
+
+void cw_evaluate_some(const struct cw_eval_plan *plan, uint32_t first, uint32_t count,
+                      const struct cw_counter_data *data, double *values, int8_t *statuses)
+{
     struct block b;
     b.plan = plan;
     b.data = data;
     for (b.start = 0; b.start < data->range_count; b.start += b.count) {
         b.count = data->range_count - b.start < BLOCK ? data->range_count - b.start : BLOCK;
-        for (uint32_t m = 0; m < plan->metric_count; m++) {
+        for (uint32_t m = 0; m < count; m++) {
             size_t at = (size_t)m * data->range_count + b.start;
-            const struct cw_eval_metric *metric = &plan->metrics[m];
+            const struct cw_eval_metric *metric = &plan->metrics[first + m];
             if (metric->formula)
                 run_formula(&b, metric, values + at, statuses + at);
             else

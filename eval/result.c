@@ -60,31 +60,34 @@ enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options 
     return status;
 }
 
+/* Leaves some cells of each metric's row. */
+static void select_cells(void *cells, size_t size, const struct cw_result *r, const uint32_t *rows, uint32_t count,
+                         char *scratch)
+{
+    char *to = cells;
+    const char *from = cells;
+    for (uint32_t m = 0; cells && m < r->metric_count; m++, from += r->row_count * size) {
+        memcpy(scratch, from, r->row_count * size);
+        for (uint32_t i = 0; i < count; i++, to += size)
+            memcpy(to, scratch + rows[i] * size, size);
+    }
+}
+
 enum cw_status cw_result_select(struct cw_result *r, const uint32_t *rows, uint32_t count, struct cw_error *err)
 {
-    const size_t all = r->row_count;
-    double *values = calloc(all + 1, sizeof *values);
-    int8_t *statuses = calloc(all + 1, sizeof *statuses);
-    uint32_t *ranges = calloc(all + 1, sizeof *ranges);
-    enum cw_status status = values && statuses && ranges ? CW_OK : cw_error_nomem(err);
-    for (uint32_t m = 0; status == CW_OK && m < r->metric_count; m++) {
-        memcpy(values, r->values + m * all, all * sizeof *values);
-        memcpy(statuses, r->statuses + m * all, all);
-        for (uint32_t i = 0; i < count; i++) {
-            r->values[(size_t)m * count + i] = values[rows[i]];
-            r->statuses[(size_t)m * count + i] = statuses[rows[i]];
-        }
-    }
-    for (uint32_t i = 0; status == CW_OK && i < count; i++)
-        ranges[i] = r->ranges[rows[i]];
-    if (status == CW_OK) {
-        memcpy(r->ranges, ranges, count * sizeof *ranges);
-        r->row_count = count;
-    }
-    free(values);
-    free(statuses);
-    free(ranges);
-    return status;
+    char *scratch = calloc((size_t)r->row_count + 1, sizeof *r->values);
+    if (!scratch)
+        return cw_error_nomem(err);
+    select_cells(r->values, sizeof *r->values, r, rows, count, scratch);
+    select_cells(r->statuses, sizeof *r->statuses, r, rows, count, scratch);
+    select_cells(r->occurrences, sizeof *r->occurrences, r, rows, count, scratch);
+    select_cells(r->spread, sizeof *r->spread, r, rows, count, scratch);
+    memcpy(scratch, r->ranges, r->row_count * sizeof *r->ranges);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(&r->ranges[i], scratch + rows[i] * sizeof *r->ranges, sizeof *r->ranges);
+    r->row_count = count;
+    free(scratch);
+    return CW_OK;
 }
 
 const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)

@@ -15,6 +15,10 @@ struct cw_result {
     uint32_t metric_count;
     double *values;   /* [metric][row]; NULL: in the arena */
     int8_t *statuses; /* the same; enum cw_value_status */
+    /* where the rows are groups of ranges, as cw_spread_find has them; else NULL */
+    uint32_t *occurrences;   /* [metric][row]: in how many ranges what the value needs was counted */
+    double *spread;          /* the same: the standard deviation of the metric over these */
+    const uint32_t *numbers; /* [range of the data]: which range of the capture it begins with; NULL: it is one */
     /* what is made of it */
     uint32_t row_count; /* ranges or samples */
     uint32_t *ranges;   /* of each row: index into data->ranges; all of them at first. NULL for samples */

@@ -32,7 +32,8 @@ static const struct cw_option option_list[] = {
      CW_OPTION_TEXT(struct advise, samples)},
     {"by", 0, CW_EVAL_BY,
      "add up what is found for each family of kernels, whose names differ in template arguments and sizes, NVTX range, "
-     "device or rank; or tell of each launch by itself (range)",
+     "device or rank; or tell of each launch by itself (range), but of those that were multiplexed and are alike "
+     "together (fold)",
      CW_OPTION_TAKE(cw_eval_take_by)},
     {"top", 0, "N", "show the N longest of them (default: 10 as text, all as JSON)",
      CW_OPTION_NUMBER(struct advise, request.top, 1, MOST_KERNELS)},
@@ -48,12 +49,18 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
+/* Whether groups of kernels are asked for, and not kernels or ranges. */
+static bool is_grouped(const struct cw_eval_request *o)
+{
+    return o->by != CW_BY_KERNEL && o->by != CW_BY_RANGE && o->by != CW_BY_FOLD;
+}
+
 /* The kernels, or ranges, the longest MOST_KERNELS of those that are kept. */
 static enum cw_status make_kernels(struct cw_eval_run *r, struct cw_groups *kernels, const struct cw_chip *chip,
                                    const bool *keep)
 {
     const struct cw_counter_data *data = &r->capture->data;
-    const enum cw_group_by by = r->o->by == CW_BY_RANGE ? CW_BY_RANGE : CW_BY_KERNEL;
+    const enum cw_group_by by = is_grouped(r->o) ? CW_BY_KERNEL : cw_eval_by(r, CW_BY_KERNEL);
     enum cw_status status = cw_groups_make(kernels, by, data, chip, keep, r->arena, r->err);
     if (status != CW_OK || kernels->count <= MOST_KERNELS)
         return status;
@@ -70,12 +77,6 @@ static enum cw_status make_kernels(struct cw_eval_run *r, struct cw_groups *kern
     status = cw_groups_make(kernels, by, data, chip, some, r->arena, r->err);
     kernels->total = total;
     return status;
-}
-
-/* Whether groups of kernels are asked for, and not kernels or ranges. */
-static bool is_grouped(const struct cw_eval_request *o)
-{
-    return o->by != CW_BY_KERNEL && o->by != CW_BY_RANGE;
 }
 
 /* Advice on kernels, and what it adds up to: for families, unless other groups are asked for. */

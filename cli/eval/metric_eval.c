@@ -57,8 +57,8 @@ static const struct cw_option option_list[] = {
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
     {"by", 0, CW_EVAL_BY,
      "a row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
-     "template arguments and sizes, for each range (the default of CSV, JSON and HDF5), or for all ranges of an NVTX "
-     "range, a device or a rank",
+     "template arguments and sizes, for each range, for each range but one for all that were multiplexed and are alike "
+     "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device or a rank",
      CW_OPTION_TAKE(cw_eval_take_by)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "

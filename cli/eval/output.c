@@ -11,6 +11,7 @@
 #include "base/usage.h"
 #include "cli/eval/run.h"
 #include "eval/advice.h"
+#include "eval/spread.h"
 #include "metricdb/glossary.h"
 
 enum { INSTRUCTIONS_TOP = 10 };
@@ -99,12 +100,15 @@ enum { LIST_TOP = 30 }; /* lines of a list for people */
 static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows,
                                     enum cw_status (*evaluate)(struct cw_eval_run *r))
 {
-    r->groups = &rows->groups;
+    const struct cw_groups *groups = r->groups = &rows->groups;
     /* those that files were written of may have less room */
-    r->result.values = NULL;
+    r->result.values = r->result.spread = NULL;
     r->result.statuses = NULL;
+    r->result.occurrences = NULL;
     enum cw_status status = evaluate(r);
     r->groups = NULL;
+    if (status == CW_OK && groups->folds.kinds)
+        status = cw_spread_find(&r->result, groups, &r->capture->data, r->arena, r->err);
     return status == CW_OK ? cw_result_select(&r->result, rows->rows, rows->count, r->err) : status;
 }
 
@@ -128,18 +132,40 @@ static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_ro
     return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
 }
 
+enum cw_group_by cw_eval_by(const struct cw_eval_run *r, enum cw_group_by otherwise)
+{
+    const enum cw_group_by by = r->o->grouped ? r->o->by : otherwise;
+    return by == CW_BY_FOLD && !cw_fold_has(&r->capture->data) ? CW_BY_RANGE : by;
+}
+
+enum cw_status cw_eval_output_ranges(struct cw_output *output, struct cw_eval_run *r, const struct cw_groups *groups,
+                                     const struct counterworks_chip *described)
+{
+    uint32_t *numbers = cw_arena_alloc(r->arena, groups->count, sizeof *numbers);
+    if (!numbers)
+        return cw_error_nomem(r->err);
+    for (uint32_t k = 0; k < groups->count; k++)
+        numbers[k] = groups->items[k].ranges[0];
+    r->result.numbers = numbers;
+    const enum cw_status status = cw_lib_output(output, &r->result, described, r->arena, r->err);
+    output->data = &r->capture->data;
+    return status;
+}
+
 static enum cw_status write_files(struct cw_eval_run *r)
 {
-    const enum cw_group_by by = r->o->grouped ? r->o->by : CW_BY_RANGE;
     struct cw_eval_rows *rows = cw_arena_alloc(r->arena, 1, sizeof *rows);
     struct cw_output_rows shown = {0};
     struct cw_output output;
-    enum cw_status status = rows ? cw_eval_make_rows(r, rows, by, r->o->top) : cw_error_nomem(r->err);
+    enum cw_status status =
+        rows ? cw_eval_make_rows(r, rows, cw_eval_by(r, CW_BY_FOLD), r->o->top) : cw_error_nomem(r->err);
+    const bool ranges = status == CW_OK && (rows->groups.by == CW_BY_RANGE || rows->groups.by == CW_BY_FOLD);
     if (status == CW_OK)
         status = evaluate_rows(r, rows, cw_eval_wanted);
-    if (status == CW_OK)
-        status = by == CW_BY_RANGE ? cw_lib_output(&output, &r->result, r->o->hdf5 ? r->chip : NULL, r->arena, r->err)
-                                   : make_output(r, rows, &shown, &output);
+    if (status == CW_OK && ranges)
+        status = cw_eval_output_ranges(&output, r, &rows->groups, r->o->hdf5 ? r->chip : NULL);
+    else if (status == CW_OK)
+        status = make_output(r, rows, &shown, &output);
     return status == CW_OK ? cw_eval_write_files(r, &output) : status;
 }
 
@@ -171,7 +197,7 @@ static enum cw_status advise(struct cw_eval_run *r, const struct cw_groups *grou
 static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *rows, struct cw_output_rows *shown)
 {
     const struct cw_counter_data *data = &r->capture->data;
-    if (rows->by == CW_BY_KERNEL || rows->by == CW_BY_RANGE)
+    if (rows->by == CW_BY_KERNEL || rows->by == CW_BY_RANGE || rows->by == CW_BY_FOLD)
         return advise(r, rows, &shown->advice);
     const struct cw_advice *advice = NULL;
     bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
@@ -219,7 +245,7 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     struct cw_output output;
     const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : LIST_TOP;
     enum cw_status status =
-        rows ? cw_eval_make_rows(r, rows, r->o->grouped ? r->o->by : CW_BY_KERNEL, top) : cw_error_nomem(r->err);
+        rows ? cw_eval_make_rows(r, rows, cw_eval_by(r, CW_BY_KERNEL), top) : cw_error_nomem(r->err);
     const bool named = r->o->all || r->o->sources.count, one = status == CW_OK && rows->count == 1 && !rows->left;
     if (status == CW_OK)
         status = cw_sections_load(&sections, r->chip->folder, "sections", r->arena, r->err);

@@ -191,7 +191,7 @@ void cw_eval_take_by(void *request, char *text, struct argp_state *state)
         o->by++;
     o->grouped = true;
     if (o->by == CW_BY__COUNT)
-        cw_usage_error(state, "found --by '%s', expected kernel, family, range, nvtx, device or rank", text);
+        cw_usage_error(state, "found --by '%s', expected kernel, family, range, fold, nvtx, device or rank", text);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *row
     if (!keep)
         return cw_error_nomem(r->err);
     enum cw_status status = group(r, rows, by, keep);
-    const bool untimed = status == CW_OK && by != CW_BY_RANGE && !(rows->groups.total > 0);
+    const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
     const char *order = r->o->sort ? r->o->sort : untimed ? column_names[LAUNCHES] : NULL;
     for (size_t i = 0; status == CW_OK && i < r->o->filter_count; i++)
         status = filter(r, rows, r->o->filters[i]);

@@ -131,9 +131,14 @@ struct cw_eval_rows {
     uint32_t dropped, unknown; /* see struct cw_output_rows */
 };
 /* Takes the word of --by into a request. */
-#define CW_EVAL_BY "kernel|family|range|nvtx|device|rank"
+#define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank"
 void cw_eval_take_by(void *request, char *text, struct argp_state *state);
 enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top);
+/* What rows are grouped by: CW_BY_RANGE for CW_BY_FOLD where nothing was multiplexed. */
+enum cw_group_by cw_eval_by(const struct cw_eval_run *r, enum cw_group_by otherwise);
+/* The result of groups by range or fold as ranges, which keep their numbers in the capture. */
+enum cw_status cw_eval_output_ranges(struct cw_output *output, struct cw_eval_run *r, const struct cw_groups *groups,
+                                     const struct counterworks_chip *described);
 /* Evaluates what was asked for and writes it in all forms: of groups, or of ranges by themselves. */
 enum cw_status cw_eval_ranges(struct cw_eval_run *r);
 /* --all, -m and --set, or the plan: fills in `result`. */

@@ -571,9 +571,9 @@ static void put_rules(struct printing *p, const char *before, const struct cw_ru
 /* What is shown: "kernel", "families". */
 static const char *shown_name(const struct cw_advice_view *view, bool many)
 {
-    static const char *const names[CW_BY__COUNT][2] = {{"kernel", "kernels"}, {"family", "families"},
-                                                       {"range", "ranges"},   {"NVTX range", "NVTX ranges"},
-                                                       {"device", "devices"}, {"rank", "ranks"}};
+    static const char *const names[CW_BY__COUNT][2] = {
+        {"kernel", "kernels"}, {"family", "families"}, {"range", "ranges"}, {"NVTX range", "NVTX ranges"},
+        {"device", "devices"}, {"rank", "ranks"},      {"range", "ranges"}};
     return names[view->by_groups ? view->groups->groups->by : view->advice->groups->by][many];
 }
 

@@ -53,7 +53,7 @@ static void put_line(const struct cw_output_table *t, unsigned format, const cha
     fputs(start, out);
     if (t->metrics) {
         put_cells(t->metrics->columns, t->metrics->column_count, format, metric, &begun, out);
-        put_cells(cw_value_columns, CW_VALUE_COLUMNS, format, value, &begun, out);
+        put_cells(cw_value_columns, cw_output_value_columns(t), format, value, &begun, out);
     }
     fputs("\r\n", out);
 }

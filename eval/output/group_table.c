@@ -29,7 +29,7 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
                              .share = cw_group_share(groups, &groups->items[group]),
                              .grid = first->grid,
                              .block = first->block};
-    return (struct cw_output_row){&c->one, r->values + i, r->statuses + i, r->row_count};
+    return cw_output_row(r, &c->one, i);
 }
 
 static const char *const letters[] = {"x", "y", "z"};
@@ -87,6 +87,7 @@ enum cw_status cw_output_groups(struct cw_output *o, const struct cw_output_rows
         .row = row,
         .content = c,
         .metrics = &o->metrics,
+        .spread = rows->result->spread,
         .short_escapes = true,
         .coordinates = "kernel device ranges total_ns share mean_ns least_ns greatest_ns deviation_ns unit type "
                        "description",

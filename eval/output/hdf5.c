@@ -175,7 +175,7 @@ static void gather(char *to, const struct cw_output_row *row, const struct cw_ou
         memcpy(to, c ? cw_cell_at(c, row->record, 0) : row->record, width * size);
         return;
     }
-    const char *from = c->type == CW_CELL_STATUS ? (const char *)row->statuses : (const char *)row->values;
+    const char *from = cw_output_cells(row, c);
     for (uint64_t m = 0; m < width; m++)
         memcpy(to + m * size, from + m * row->stride * size, size);
 }
@@ -268,15 +268,16 @@ static void put_columns(struct file *f, hid_t group, const struct cw_output_tabl
 
 static void put_values(struct file *f, hid_t group, const struct cw_output_table *t, const hid_t axes[2])
 {
-    hid_t both[CW_VALUE_COLUMNS];
-    for (int k = 0; k < CW_VALUE_COLUMNS; k++)
-        both[k] = put_cells(f, group, t, &cw_value_columns[k], t->metrics);
-    put_flags(f, both[1]);
-    for (int k = 0; k < CW_VALUE_COLUMNS; k++) {
-        attach(f, both[k], axes[0], 0);
-        attach(f, both[k], axes[1], 1);
-        put_text(f, both[k], "coordinates", t->coordinates);
-        close_object(both[k]);
+    hid_t all[CW_VALUE_COLUMNS];
+    const size_t count = cw_output_value_columns(t);
+    for (size_t k = 0; k < count; k++)
+        all[k] = put_cells(f, group, t, &cw_value_columns[k], t->metrics);
+    put_flags(f, all[1]);
+    for (size_t k = 0; k < count; k++) {
+        attach(f, all[k], axes[0], 0);
+        attach(f, all[k], axes[1], 1);
+        put_text(f, all[k], "coordinates", t->coordinates);
+        close_object(all[k]);
     }
 }
 

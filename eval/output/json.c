@@ -96,7 +96,7 @@ static void put_members(struct writing *w, const struct cw_output_table *t, cons
 /* Each metric of a row with its value. */
 static void put_metrics(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
 {
-    static const struct cw_output_table values = {.columns = cw_value_columns, .column_count = CW_VALUE_COLUMNS};
+    const struct cw_output_table values = {.columns = cw_value_columns, .column_count = cw_output_value_columns(t)};
     fputs(", \"metrics\": [", w->out);
     for (size_t m = 0; m < t->metrics->row_count; m++) {
         const struct cw_value_record value = cw_output_value(row, m);
@@ -112,8 +112,8 @@ static void put_metrics(struct writing *w, const struct cw_output_table *t, cons
 /* The values of a row, whose metrics the reader knows. */
 static void put_values(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
 {
-    static const char *const names[CW_VALUE_COLUMNS] = {"values", "statuses"};
-    for (size_t k = 0; k < CW_VALUE_COLUMNS; k++) {
+    static const char *const names[CW_VALUE_COLUMNS] = {"values", "statuses", "occurrences", "spreads"};
+    for (size_t k = 0; k < cw_output_value_columns(t); k++) {
         cw_text_print(w->out, ", \"%s\": [", names[k]);
         for (size_t m = 0; m < t->metrics->row_count; m++) {
             const struct cw_value_record value = cw_output_value(row, m);
@@ -156,7 +156,7 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
 static void put_line(struct writing *w, const struct cw_output_table *t, const void *record, const void *metric,
                      const struct cw_value_record *value)
 {
-    static const struct cw_output_table values = {.columns = cw_value_columns, .column_count = CW_VALUE_COLUMNS};
+    const struct cw_output_table values = {.columns = cw_value_columns, .column_count = cw_output_value_columns(t)};
     putc_unlocked('{', w->out);
     put_members(w, t, record);
     if (metric) {

@@ -42,7 +42,7 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
     const struct cw_result *r = c->result;
     const struct cw_range *g = cw_result_range(r, (uint32_t)i);
     c->one = (struct record){.of = *g,
-                             .range = r->ranges[i],
+                             .range = r->numbers ? r->numbers[r->ranges[i]] : r->ranges[i],
                              .device = r->data->devices[g->device].index,
                              .passes = timed_passes(r, g),
                              .nvtx = attribute(g, "nvtx", ""),
@@ -52,7 +52,7 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
                              .grid = g->grid,
                              .block = g->block,
                              .attributes = {g->attributes, g->attribute_count}};
-    return (struct cw_output_row){&c->one, r->values + i, r->statuses + i, r->row_count};
+    return cw_output_row(r, &c->one, i);
 }
 
 static struct cw_output_row pass_row(const struct cw_output_table *t, uint64_t i)
@@ -123,6 +123,7 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .row = row,
         .content = c,
         .metrics = &o->metrics,
+        .spread = r->spread,
         .short_escapes = true,
         /* the other facts as coordinates of the values, by the convention that xarray follows */
         .coordinates =

@@ -15,13 +15,25 @@ struct line {
     char unit[CW_UNIT_SIZE];
     double value; /* of the unit with its prefix */
     int8_t status;
-    char note[NOTE_SIZE]; /* a bar, or a share and its bar */
+    uint32_t occurrences;
+    char spread[CW_NUMBER_SIZE]; /* "1.2 %" of the value */
+    char note[NOTE_SIZE];        /* a bar, or a share and its bar */
 };
 
 static const struct cw_output_column line_columns[] = {
     {"metric", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, metric)},
     {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
     {"value", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, value), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
+    {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, note), .width = 1},
+};
+/* The same of what was multiplexed. */
+static const struct cw_output_column spread_columns[] = {
+    {"metric", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
+    {"value", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, value), .right = true},
+    {"occurrences", CW_CELL_U32, CW_TO_TERMINAL, offsetof(struct line, occurrences), .right = true},
+    {"spread", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, spread), .right = true},
     {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
     {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, note), .width = 1},
 };
@@ -55,6 +67,17 @@ static void put_name(struct full *f, const char *name)
         cw_text_format(f->one.metric, sizeof f->one.metric, "%s", name);
 }
 
+/* In how many launches it was counted, and how much these differ, of the value. */
+static void put_spread(struct full *f, uint32_t metric)
+{
+    const size_t at = (size_t)metric * f->result->row_count + f->range;
+    const double spread = f->result->spread[at] / fabs(value_of(f, metric));
+    f->one.occurrences = f->result->occurrences[at];
+    f->one.spread[0] = 0;
+    if (isfinite(spread))
+        snprintf(f->one.spread, sizeof f->one.spread, "%.*f %%", spread < 0.1 ? 2 : 1, 100 * spread);
+}
+
 /* Numbers such as 3,000,000 bytes have a prefix; what is a part of something, a bar. */
 static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i)
 {
@@ -68,6 +91,8 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i
     f->one.value = value / cw_terminal_factor(value, r->units[metric], f->one.unit);
     f->one.status = r->statuses[(size_t)metric * r->row_count + f->range];
     f->one.note[0] = 0;
+    if (f->result->spread)
+        put_spread(f, metric);
     if (shares && f->sum > 0 && !isnan(value)) {
         cw_terminal_bar(value / f->sum, f->style, bar);
         snprintf(f->one.note, NOTE_SIZE, "%5.1f%%%s%s", 100 * value / f->sum, *bar ? " " : "", bar);
@@ -142,6 +167,10 @@ static struct cw_output_table take_section(struct full *f, uint32_t section)
         qsort_r(f->order + first, count, sizeof *f->order, by_value, f);
     struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof(struct line), .row_count = count,
                                 .row = line_row, .content = f};
+    if (f->result->spread) {
+        t.columns = spread_columns;
+        t.column_count = sizeof spread_columns / sizeof *spread_columns;
+    }
     t.column_count -= !f->style->bars && !f->section_count;
     return t;
 }
@@ -295,7 +324,7 @@ static void measure(const struct full *f, struct cw_terminal_layout *layout, con
     if (!f->style->width)
         return;
     layout->widths[1] = layout->widths[1] > UNIT_MOST ? UNIT_MOST : layout->widths[1];
-    layout->widths[4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
+    layout->widths[f->result->spread ? 6 : 4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
     cw_terminal_fit(layout, t, 0, f->style->width);
 }
 

@@ -48,14 +48,15 @@ static void put_devices(const struct cw_counter_data *data, FILE *out)
 /* What a row is: ranges of users have no kernel, but a name. */
 static const char *subject(const struct cw_output_rows *rows)
 {
-    static const char *const subjects[CW_BY__COUNT] = {"kernel", "family", "range", "NVTX range", "device", "rank"};
+    static const char *const subjects[CW_BY__COUNT] = {"kernel", "family", "range", "NVTX range",
+                                                       "device", "rank",   "range"};
     return rows->groups->by == CW_BY_KERNEL && !is_launch(rows) ? "name" : subjects[rows->groups->by];
 }
 
 /* "1,429 launches of 38 kernels", "... in 12 families" */
 static void put_counts(const struct cw_output_rows *rows, FILE *out)
 {
-    static const char *const between[CW_BY__COUNT] = {"of", "in", "", "in", "on", "of"};
+    static const char *const between[CW_BY__COUNT] = {"of", "in", "", "in", "on", "of", "in"};
     const struct cw_groups *groups = rows->groups;
     const bool families = groups->by == CW_BY_FAMILY, many = groups->count != 1;
     char number[CW_NUMBER_SIZE];

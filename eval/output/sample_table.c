@@ -37,7 +37,7 @@ static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t
         c->block++;
     c->sample = (struct sample){(uint32_t)i, r->data->devices[blocks[c->block].device].index, r->data->pm.start_ns[i],
                                 r->data->pm.end_ns[i]};
-    return (struct cw_output_row){&c->sample, r->values + i, r->statuses + i, r->row_count};
+    return cw_output_row(r, &c->sample, i);
 }
 
 static const struct cw_output_column sample_columns[] = {

@@ -37,11 +37,36 @@ bool cw_output_metrics(struct cw_output_table *t, const struct cw_result *r, con
 const struct cw_output_column cw_value_columns[CW_VALUE_COLUMNS] = {
     {"value", CW_CELL_F64, CW_TO_FILES, offsetof(struct cw_value_record, value)},
     {"status", CW_CELL_STATUS, CW_TO_FILES, offsetof(struct cw_value_record, status)},
+    {"occurrences", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_value_record, occurrences)},
+    {"spread", CW_CELL_F64, CW_TO_FILES, offsetof(struct cw_value_record, spread)},
 };
+
+size_t cw_output_value_columns(const struct cw_output_table *t)
+{
+    return t->spread ? CW_VALUE_COLUMNS : 2;
+}
+
+const void *cw_output_cells(const struct cw_output_row *row, const struct cw_output_column *c)
+{
+    const void *const cells[CW_VALUE_COLUMNS] = {row->values, row->statuses, row->occurrences, row->spread};
+    return cells[c - cw_value_columns];
+}
+
+struct cw_output_row cw_output_row(const struct cw_result *r, const void *record, uint64_t i)
+{
+    return (struct cw_output_row){record,
+                                  r->values + i,
+                                  r->statuses + i,
+                                  r->occurrences ? r->occurrences + i : NULL,
+                                  r->spread ? r->spread + i : NULL,
+                                  r->row_count};
+}
 
 struct cw_value_record cw_output_value(const struct cw_output_row *row, size_t metric)
 {
-    return (struct cw_value_record){row->values[metric * row->stride], row->statuses[metric * row->stride]};
+    const size_t at = metric * row->stride;
+    return (struct cw_value_record){row->values[at], row->statuses[at], row->occurrences ? row->occurrences[at] : 0,
+                                    row->spread ? row->spread[at] : 0};
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */

@@ -39,8 +39,10 @@ struct cw_output_column {
 
 struct cw_output_row {
     const void *record;
-    const double *values;   /* values[m * stride] of row m of the table of metrics, where the table has one */
-    const int8_t *statuses; /* the same; enum cw_value_status */
+    const double *values;        /* values[m * stride] of row m of the table of metrics, where the table has one */
+    const int8_t *statuses;      /* the same; enum cw_value_status */
+    const uint32_t *occurrences; /* the same, of a table with `spread` */
+    const double *spread;
     size_t stride;
 };
 
@@ -56,6 +58,7 @@ struct cw_output_table {
     void *content;                         /* where `row` finds them */
     const struct cw_output_table *metrics; /* a row has a value and a status for each row of this; or NULL */
 
+    bool spread;             /* beside each value stand its occurrences and its spread */
     bool once;               /* JSON: a list of the metrics stands before the rows, and not in each */
     bool short_escapes;      /* JSON: an end of line is \n, not \u000a */
     bool records;            /* HDF5: one dataset of compounds, not one for each column along the first */
@@ -80,14 +83,22 @@ struct cw_output_row cw_output_array(const struct cw_output_table *table, uint64
 bool cw_output_metrics(struct cw_output_table *table, const struct cw_result *result, const char *const *descriptions,
                        bool typed, struct cw_arena *arena);
 
-/* What a row has of one metric, as a record of the columns value and status. */
+/* What a row has of one metric, as a record of the columns value and status, and occurrences and spread where the table
+ * has them. */
 struct cw_value_record {
     double value;
     int8_t status;
+    uint32_t occurrences;
+    double spread;
 };
-enum { CW_VALUE_COLUMNS = 2 };
+enum { CW_VALUE_COLUMNS = 4 };
 extern const struct cw_output_column cw_value_columns[CW_VALUE_COLUMNS];
+size_t cw_output_value_columns(const struct cw_output_table *table);
 struct cw_value_record cw_output_value(const struct cw_output_row *row, size_t metric);
+/* The first of the cells of a row that are a column's of the values: cell m * stride is that of metric m. */
+const void *cw_output_cells(const struct cw_output_row *row, const struct cw_output_column *column);
+/* Row `i` of a result. */
+struct cw_output_row cw_output_row(const struct cw_result *result, const void *record, uint64_t i);
 
 /* A cell of a record; with `across` the one of its row `i`. */
 const void *cw_cell_at(const struct cw_output_column *column, const void *record, size_t i);

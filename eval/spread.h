@@ -1,0 +1,19 @@
+/* How many ranges each value of a group is of, and how much they differ. */
+#ifndef CW_EVAL_SPREAD_H
+#define CW_EVAL_SPREAD_H
+
+#include "eval/groups.h"
+#include "eval/result.h"
+
+/* Fills in `occurrences` and `spread` of a result that was made of groups->data; `data` is the capture that the groups
+ * were made of. Where a value needs several counters that were counted in different ranges, its occurrences are those
+ * of the rarest. The spread is the sample standard deviation of the metric over ranges that have it by themselves; NaN
+ * of less than two. CW_ERR_NOMEM alone. */
+enum cw_status cw_spread_find(struct cw_result *result, const struct cw_groups *groups,
+                              const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
+
+/* Of a column, in how many ranges of a group it was collected. */
+uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, const struct cw_counter_data *data,
+                         uint32_t column);
+
+#endif
