@@ -30,6 +30,7 @@ struct cw_range_options {
     uint32_t levels;              /* of nested user ranges */
     bool verbose;                 /* say what batches took, and what ended them */
     uint32_t every;               /* multiplexing counts every so many of what is alike; 0 or 1: all */
+    uint32_t slowdown; /* that multiplexing may cost the program, in thousandths of a percent; 0: whatever it does */
     uint32_t sim_kernels, sim_drop;
     uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */
 };

@@ -14,6 +14,18 @@ struct range_arguments {
     struct cw_range_options options;
 };
 
+/* --slowdown 5%, or 0.5 */
+static void read_slowdown(void *thousandths, char *text, struct argp_state *state)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    end += *end == '%';
+    if (end == text || *end || !(percent >= 0.001) || percent > 1000)
+        cw_usage_error(state, "found --slowdown '%s', expected a share of the program's time from 0.001%% to 1000%%",
+                       text);
+    *(uint32_t *)thousandths = (uint32_t)(percent * 1000 + 0.5);
+}
+
 static void check_arguments(void *arguments, struct argp_state *state)
 {
     struct range_arguments *a = arguments;
@@ -29,8 +41,11 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (o->user && (o->replay == CW_REPLAY_BATCH || o->replay == CW_REPLAY_KERNEL))
         cw_usage_error(state, "found --ranges user with --replay %s, expected application, user or multiplex",
                        cw_replay_names[o->replay]);
-    if (o->every && o->replay != CW_REPLAY_MULTIPLEX)
-        cw_usage_error(state, "found --every with --replay %s, expected multiplex", cw_replay_names[o->replay]);
+    if ((o->every || o->slowdown) && o->replay != CW_REPLAY_MULTIPLEX)
+        cw_usage_error(state, "found %s with --replay %s, expected multiplex", o->every ? "--every" : "--slowdown",
+                       cw_replay_names[o->replay]);
+    if (o->levels != 1 && o->replay == CW_REPLAY_MULTIPLEX)
+        cw_usage_error(state, "found --levels with --replay multiplex, expected application or user");
     if (o->keep_native && o->replay == CW_REPLAY_MULTIPLEX)
         cw_usage_error(state, "found --keep-native with --replay multiplex, expected a replay that keeps all passes of "
                               "a range");
@@ -99,6 +114,10 @@ static const struct cw_option range_options[] = {
      "multiplex: count every N-th launch of a kernel, grid and block, or every N-th user range of a path (default: "
      "all)",
      CW_OPTION_NUMBER(struct range_arguments, options.every, 1, UINT32_MAX)},
+    {"slowdown", 0, "P%",
+     "multiplex: let so much go by uncounted that the program takes at most P% longer; what is counted first, at once, "
+     "is made up for afterwards (default: count all)",
+     CW_OPTION_READ(struct range_arguments, options.slowdown, read_slowdown)},
     {"kernel", 0, "REGEX",
      "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'; may be "
      "repeated",

@@ -27,9 +27,9 @@ enum cw_message_type {
     CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
     CW_MESSAGE_TAKEN,     /* empty, to the program: memory that came with a message has been read */
     CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, why: string ("": unknown), what a batch took (cw_effort_write),
-                             launches:    list<launch>, whether they    were counted once: u8, native counter data of each part,
-                             or of that pass: list<size: u32>,    none where there are no ranges. It comes as memory,    each
-                             at the first multiple of    CW_MESSAGE_ALIGNMENT behind the one before */
+                             launches: list<launch>, part of the plan: u32 (or CW_PART_ALL, CW_PART_ONCE), native counter
+                             data of each part, or of the one: list<size: u32>, none where there are no ranges. It comes
+                             as memory, each at the first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
     CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
     CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
@@ -54,8 +54,14 @@ enum cw_mode {
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
     CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}>, filter */
-    CW_MODE_TRACE, /* nothing */
+    CW_MODE_TRACE,     /* nothing */
+    CW_MODE_MULTIPLEX, /* that of ranges, then every: u32 (how many alike to count one of), slowdown: u32 (thousandths
+                          of a percent that counting may cost; 0: whatever it does) */
 };
+
+/* Which parts of the plan counted ranges: the one of this number, or: */
+#define CW_PART_ALL UINT32_MAX
+#define CW_PART_ONCE (UINT32_MAX - 1) /* the pass for what is counted once */
 
 /* How the passes of a range come about. */
 enum cw_replay_kind {
@@ -95,6 +101,7 @@ struct cw_launch {
     enum cw_replay_kind replay;
     enum cw_scope scope;
     const char *once;          /* why it was counted in one pass only; "" or NULL: it was not */
+    bool pushed;               /* its range was pushed around it: it is timed with what surrounds it */
     uint32_t graphs;           /* how many CUDA graphs were launched in it */
     uint64_t context, stream;  /* CUPTI's numbers, as the trace has them; 0 unknown or none */
     uint64_t start_ns, end_ns; /* host time around the call, wall-clock ns */

@@ -15,7 +15,7 @@
 
 static const struct cw_inject_mode *const modes[] = {
     [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
-    [CW_MODE_SASS] = &cw_inject_sass,   [CW_MODE_TRACE] = &cw_inject_trace,
+    [CW_MODE_SASS] = &cw_inject_sass,   [CW_MODE_TRACE] = &cw_inject_trace, [CW_MODE_MULTIPLEX] = &cw_inject_multiplex,
 };
 enum { MODES = sizeof modes / sizeof *modes };
 

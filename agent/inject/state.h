@@ -19,6 +19,7 @@
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/record.h"
 #include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/multiplex.h"
 #include "agent/inject/modes/pc.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/replay.h"
@@ -48,6 +49,7 @@
     X(struct cw_collections, collections)                                                                              \
     X(struct cw_range_settings, range_settings)                                                                        \
     X(struct cw_batches, batches)                                                                                      \
+    X(struct cw_multiplex, multiplex)                                                                                  \
     X(struct cw_user_replay, user_replay)                                                                              \
     X(struct cw_pc, pc)                                                                                                \
     X(struct cw_sass, sass)                                                                                            \

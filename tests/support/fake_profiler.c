@@ -19,13 +19,13 @@ enum { IMAGE = 16 };
 static struct fake_handed { /* by number: memory that the agent reads, NULL when it has */
     ino_t file;
     uint8_t *bytes, copy[(FAKE_PARTS - 1) * CW_MESSAGE_ALIGNMENT + IMAGE];
-} handed[FAKE_MOST];
+} handed[FAKE_MOST_SENT];
 static uint32_t handed_count;
 
 struct fake_profiler fake_profiler;
 static struct object {
     uint32_t device, passes; /* passes: of the plan so far */
-    bool enabled, started, running;
+    bool enabled, started, running, open;
     const void *config, *image;
     uint8_t *data;
     CUpti_ProfilerRange range;
@@ -46,6 +46,8 @@ static uint32_t passes_of_part(void)
 
 static size_t data_bytes(void)
 {
+    if (fake_profiler.in_turn)
+        return IMAGE;
     return (fake_profiler.parts - 1) * CW_MESSAGE_ALIGNMENT + IMAGE;
 }
 
@@ -86,7 +88,7 @@ static CUresult stream_query(CUstream stream)
 static CUresult load_function(CUfunction function)
 {
     (void)function;
-    cr_expect(!fake_profiler.open, "what loading takes is not the launch's");
+    cr_expect_lt(fake_profiler.open, fake_profiler.running, "what loading takes is not the launch's");
     fake_profiler.loaded++;
     return CUDA_SUCCESS;
 }
@@ -126,7 +128,8 @@ static CUptiResult initialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Pa
     return CUPTI_SUCCESS;
 }
 
-/* An object goes on with what it was configured for first, and behind the last pass with the first. */
+/* An object goes on with what it was configured for first, and behind the last pass with the first. It begins with the
+ * pass that it is told. */
 static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 {
     struct object *object = (struct object *)p->pRangeProfilerObject;
@@ -134,9 +137,9 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     fake_profiler.once = p->pConfig[1];
     cr_expect(!object->config || (p->range == object->range && same));
     if (!same || object->passes == all_passes())
-        object->passes = 0;
+        object->passes = same || !fake_profiler.in_turn ? 0 : (uint32_t)p->passIndex;
     cr_expect_eq(p->passIndex, object->passes);
-    cr_expect_neq(p->pCounterDataImage, object->image, "each part has its own");
+    cr_expect(p->pCounterDataImage != object->image || fake_profiler.in_turn, "each part has its own");
     object->image = object->passes + passes_of_part() < all_passes() ? p->pCounterDataImage : NULL;
     object->config = p->pConfig;
     object->range = p->range;
@@ -155,6 +158,8 @@ static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
                   "the counters are busy");
     cr_expect(object->config && !object->running);
     object->started = object->running = true;
+    fake_profiler.now_ns += fake_profiler.start_ns;
+    fake_profiler.starts++;
     fake_profiler.running++;
     return CUPTI_SUCCESS;
 }
@@ -162,17 +167,20 @@ static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
 static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
 {
     struct object *object = (struct object *)p->pRangeProfilerObject;
-    cr_expect(object->running && !fake_profiler.open);
+    cr_expect(object->running && !object->open);
     object->running = false;
     fake_profiler.running--;
+    fake_profiler.now_ns += fake_profiler.stop_ns;
     p->isAllPassSubmitted = ++object->passes + (uint32_t)fake_profiler.missing == all_passes();
     return CUPTI_SUCCESS;
 }
 
 static CUptiResult push(CUpti_RangeProfiler_PushRange_Params *p)
 {
-    cr_expect(fake_profiler.running && !fake_profiler.open && fake_profiler.range == CUPTI_UserRange);
-    fake_profiler.open = true;
+    struct object *object = (struct object *)p->pRangeProfilerObject;
+    cr_expect(object->running && !object->open && object->range == CUPTI_UserRange);
+    object->open = true;
+    fake_profiler.open++;
     fake_profiler.pushed++;
     cr_expect_gt(atoi(p->pRangeName), 0);
     return CUPTI_SUCCESS;
@@ -180,9 +188,10 @@ static CUptiResult push(CUpti_RangeProfiler_PushRange_Params *p)
 
 static CUptiResult pop(CUpti_RangeProfiler_PopRange_Params *p)
 {
-    (void)p;
-    cr_expect(fake_profiler.open);
-    fake_profiler.open = false;
+    struct object *object = (struct object *)p->pRangeProfilerObject;
+    cr_expect(object->open);
+    object->open = false;
+    fake_profiler.open--;
     return CUPTI_SUCCESS;
 }
 
@@ -352,7 +361,7 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     struct stat file;
     struct fake_handed *now = &handed[++handed_count];
     int under_way = 0;
-    cr_assert(handed_count < FAKE_MOST && fstat(memory, &file) == 0);
+    cr_assert(handed_count < FAKE_MOST_SENT && fstat(memory, &file) == 0);
     for (struct fake_handed *h = handed; h < now; h++) {
         cr_expect(!h->bytes || h->file != file.st_ino, "memory that was not waited for");
         under_way += h->bytes != NULL;
@@ -361,10 +370,14 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     now->file = file.st_ino;
     now->bytes = mmap(NULL, data_bytes(), PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);
-    for (uint32_t part = 0; part < (fake_profiler.once ? 1 : fake_profiler.parts); part++)
+    uint32_t several = fake_profiler.once || fake_profiler.in_turn ? 1 : fake_profiler.parts;
+    for (uint32_t part = 0; part < several && !fake_profiler.in_turn; part++)
         cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
     memcpy(now->copy, now->bytes, data_bytes());
+    uint32_t before = fake_profiler.sent_count;
     cw_inject_send(type, out);
+    for (uint32_t i = before; i < fake_profiler.sent_count && fake_profiler.in_turn; i++)
+        cr_expect_eq(*now->copy, fake_profiler.part_of[i] + 1, "counter data of the part that it says");
     return handed_count;
 }
 
@@ -392,9 +405,12 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
         snprintf(f->ended, sizeof f->ended, "%s", effort.ended);
         memcpy(f->spent_ns, effort.ns, sizeof f->spent_ns);
     }
-    for (uint32_t n = cw_read_count(&in, 4, "launches"); n && f->sent_count < FAKE_MOST; n--)
+    uint32_t before = f->sent_count;
+    for (uint32_t n = cw_read_count(&in, 4, "launches"); n && f->sent_count < FAKE_MOST_SENT; n--)
         cw_launch_read(&in, &f->sent[f->sent_count++], arena);
-    cw_read_u8(&in);
+    uint32_t part = cw_read_u32(&in);
+    while (before < f->sent_count)
+        f->part_of[before++] = part;
     f->sent_parts = cw_read_u32(&in);
     cw_writer_free(out);
     return true;

@@ -7,7 +7,7 @@
 #include "agent/inject/ranges/mode.h"
 #include "tests/support/fake_driver.h"
 
-enum { FAKE_PARTS = 2, FAKE_PASSES = 3 }; /* the most */
+enum { FAKE_PARTS = 2, FAKE_PASSES = 3, FAKE_MOST_SENT = 4096 }; /* the most; of parts that take turns, more */
 
 #define FAKE_CONTEXTS_OF_SECOND_DEVICE ((CUcontext)0x100)
 
@@ -16,19 +16,22 @@ struct fake_profiler {
     int objects;            /* enabled so far */
     int missing;            /* passes of the plan that it does not know of */
     int running;            /* objects */
-    bool open;
-    int pushed; /* ranges */
+    int open;               /* ranges, of one object each */
+    int pushed;             /* ranges */
     CUcontext current;
-    uint64_t now_ns;         /* a wait takes a second */
-    void (*meanwhile)(void); /* what another thread does while one waits, once */
-    void (*beside)(void);    /* the same while one waits for a context to come to rest */
-    void (*paused)(void);    /* and while one pauses, once */
-    bool let_go;             /* the lock is */
-    bool slow;               /* a millisecond passes at each look at the clock */
-    bool busy;               /* no context comes to rest */
-    int loaded;              /* functions */
-    int restored;            /* times that memory was put back */
-    void (*late)(void *);    /* what ends a replay that does not; NULL while none is watched */
+    uint64_t now_ns;            /* a wait takes a second */
+    void (*meanwhile)(void);    /* what another thread does while one waits, once */
+    void (*beside)(void);       /* the same while one waits for a context to come to rest */
+    void (*paused)(void);       /* and while one pauses, once */
+    bool let_go;                /* the lock is */
+    bool slow;                  /* a millisecond passes at each look at the clock */
+    uint64_t start_ns, stop_ns; /* what a start and a stop take */
+    uint32_t starts;            /* so far */
+    bool in_turn;               /* parts of one pass take turns */
+    bool busy;                  /* no context comes to rest */
+    int loaded;                 /* functions */
+    int restored;               /* times that memory was put back */
+    void (*late)(void *);       /* what ends a replay that does not; NULL while none is watched */
     void *late_user;
     bool was_late;
     uint32_t version;
@@ -43,7 +46,8 @@ struct fake_profiler {
     uint32_t others;     /* messages that are not of ranges */
     uint8_t other[1024]; /* the last of them, as much as there is room for */
     size_t other_size;
-    struct cw_launch sent[FAKE_MOST];
+    struct cw_launch sent[FAKE_MOST_SENT];
+    uint32_t part_of[FAKE_MOST_SENT]; /* the parts of those */
     char why[200];
     uint32_t batches; /* and what ended the last, and what it took */
     char ended[80];

@@ -8,14 +8,15 @@ enum { CHANGE = 15000000, COUNT = 600000 }; /* ns, as on an H200 */
 
 static struct cw_turns turns;
 static struct cw_turns_costs costs;
-static uint32_t changes, occurrences[8192], covered[8192]; /* covered: occurrences until every pass had counted it */
+static uint32_t changes, held, occurrences[8192],
+    covered[8192]; /* covered: occurrences until every pass had counted it */
 static uint32_t seen[8192][16];
 
 static void begin(uint32_t passes)
 {
     cr_assert(cw_turns_begin(&turns, passes));
-    costs = (struct cw_turns_costs){.change_ns = CHANGE, .count_ns = COUNT};
-    changes = 0;
+    costs = (struct cw_turns_costs){.change_ns = CHANGE, .count_ns = COUNT, .room = 128};
+    changes = held = 0;
     for (int i = 0; i < 8192; i++) {
         occurrences[i] = covered[i] = 0;
         for (int p = 0; p < 16; p++)
@@ -37,16 +38,19 @@ static void note(uint32_t kind)
 /* A launch, which is counted. */
 static void launch(uint32_t kind)
 {
-    cw_turns_meet(&turns, 1 + (uint64_t)kind * 977);
+    uint32_t met = cw_turns_meet(&turns, 1 + (uint64_t)kind * 977);
     uint32_t n = cw_turns_advance(&turns, &costs);
     cr_assert_lt(n, turns.passes);
+    if (!n && held == costs.room)
+        n = 1;
     if (n)
-        cw_turns_go_on(&turns, n);
+        cw_turns_set_pass(&turns, (turns.pass + n) % turns.passes);
+    held = n ? 1 : held + 1;
     changes += n;
     costs.changes_ns += (uint64_t)n * CHANGE;
     costs.all_ns += (uint64_t)n * CHANGE + COUNT;
     note(kind);
-    cw_turns_count(&turns);
+    cw_turns_count(&turns, met);
 }
 
 static uint32_t worst(uint32_t kinds)
@@ -61,17 +65,19 @@ static uint32_t worst(uint32_t kinds)
 
 /* ---- tests ------------------------------------------------------------------------------------------------------ */
 
-/* Whatever the period, and whatever the number of passes: no pass is starved of a kernel, and none costs a change more
- * than it has to. */
+/* Whatever the period, and whatever the number of passes: no pass is starved of a kernel. Where a pass can hold all of
+ * the loop, none costs a change more than it has to. */
 Test(turns, every_pass_counts_every_kernel_of_a_loop)
 {
     for (uint32_t passes = 2; passes <= 13; passes++)
         for (uint32_t period = 1; period <= 200; period++) {
             begin(passes);
-            for (uint32_t i = 0; i < 2 * passes * period; i++)
+            for (uint32_t i = 0; i < 3 * passes * period; i++)
                 launch(i % period);
-            cr_expect_leq(worst(period), passes + 1, "passes %u, period %u: %u", passes, period, worst(period));
-            uint32_t allowed = passes + passes * period * COUNT / CHANGE / 2 + 1;
+            uint32_t allowed = period < costs.room ? passes + 1 : 3 * passes;
+            cr_expect_leq(worst(period), allowed, "passes %u, period %u: %u", passes, period, worst(period));
+            allowed = period < costs.room ? passes + (uint32_t)(2ull * passes * period * COUNT / CHANGE) / 3 + 1
+                                          : 2 * passes + (uint32_t)(3ull * passes * period * COUNT / CHANGE);
             cr_expect_leq(changes, allowed, "passes %u, period %u: %u of %u", passes, period, changes, allowed);
             cw_turns_end(&turns);
         }
@@ -89,7 +95,7 @@ Test(turns, what_comes_once_a_step_is_not_starved_by_what_comes_often)
                 for (uint32_t i = 0; i < 5; i++)
                     launch(10 + i);
             }
-            cr_expect_leq(worst(15), 2 * passes, "layers %u, passes %u: %u", layers, passes, worst(15));
+            cr_expect_leq(worst(15), 2 * passes + 2, "layers %u, passes %u: %u", layers, passes, worst(15));
             cw_turns_end(&turns);
         }
 }
@@ -115,7 +121,7 @@ Test(turns, no_kernel_of_any_loop_is_starved)
     }
 }
 
-/* A kernel that comes seldom, at no regular time, beside a loop. */
+/* A kernel that comes seldom, at no regular time, beside a loop: a change for it alone has to be worth it. */
 Test(turns, a_rare_kernel_needs_few_more_occurrences_than_there_are_passes)
 {
     for (uint32_t passes = 2; passes <= 13; passes++) {
@@ -123,7 +129,7 @@ Test(turns, a_rare_kernel_needs_few_more_occurrences_than_there_are_passes)
         begin(passes);
         for (uint32_t i = 0; i < 60000; i++)
             launch(rand() % 1000 ? i % 17 : 17);
-        cr_expect(covered[17] && covered[17] <= passes + passes / 2 + 1, "passes %u: %u", passes, covered[17]);
+        cr_expect(covered[17] && covered[17] <= 3 * passes, "passes %u: %u", passes, covered[17]);
         cw_turns_end(&turns);
     }
 }

@@ -21,6 +21,8 @@ enum {
     BYTES_A_RAW_COUNTER = 6 << 10,
     MOST_AT_ONCE = 256,
     MOST_BY_KERNEL = 16,
+    MOST_IN_TURN = 128, /* launches; of user ranges: */
+    MOST_RANGES_IN_TURN = 16,
 };
 
 struct capture {
@@ -28,10 +30,10 @@ struct capture {
     const struct cw_nvperf *library;
     struct cw_nvperf_prover *prover;
     struct cw_session session;
-    uint32_t count;      /* the parts that each run collects */
-    struct cw_part once; /* the pass of what is counted once; no passes: nothing is */
-    uint64_t once_ranges;
-    char once_why[200]; /* of the first */
+    uint32_t count;               /* the parts that each run collects */
+    struct cw_part once;          /* the pass of what is counted once; no passes: nothing is */
+    uint64_t once_ranges, pushed; /* pushed: of multiplexing */
+    char once_why[200];           /* of the first */
     uint32_t kept;
     struct cw_bytes memory; /* what a process has handed over */
     bool shared, warned;    /* there are ranges of a shared device; of an older CUPTI */
@@ -43,16 +45,32 @@ struct capture {
 
 /* ---- before the program ----------------------------------------------------------------------------------------- */
 
+static bool is_in_turn(const struct capture *c)
+{
+    return c->base.options->replay == CW_REPLAY_MULTIPLEX;
+}
+
 /* A pass costs CUPTI 10 to 50 ms; the more launches share that, the better. CUPTI's kernel replay shares nothing, and
- * takes longer at each launch the more there is room for: 107 ms on an H100 with room for 16 (or 1), 128 ms for 256. */
+ * takes longer at each launch the more there is room for: 107 ms on an H100 with room for 16 (or 1), 128 ms for 256.
+ * Where parts take turns a pass is changed before it has held many, and room for them makes that change longer. */
+static uint32_t most_at_once(const struct cw_range_options *o)
+{
+    if (o->replay == CW_REPLAY_MULTIPLEX)
+        return o->user ? MOST_RANGES_IN_TURN : MOST_IN_TURN;
+    return o->replay == CW_REPLAY_KERNEL ? MOST_BY_KERNEL : MOST_AT_ONCE;
+}
+
 static uint32_t ranges_at_once(const struct capture *c)
 {
     size_t raws = 0;
-    for (uint32_t i = c->base.first; i < c->base.first + c->count; i++)
+    for (uint32_t i = c->base.first; i < c->base.first + c->count; i++) {
+        size_t own = 0;
         for (uint32_t p = 0; p < c->base.parts.items[i].plan.pass_count; p++)
-            raws += c->base.parts.items[i].plan.passes[p].count;
+            own += c->base.parts.items[i].plan.passes[p].count;
+        raws = !is_in_turn(c) ? raws + own : own > raws ? own : raws; /* in turn, each is alone in the memory */
+    }
     uint32_t n = (uint32_t)((size_t)IMAGE_BUDGET / (raws * BYTES_A_RAW_COUNTER + 1));
-    uint32_t most = c->base.options->replay == CW_REPLAY_KERNEL ? MOST_BY_KERNEL : MOST_AT_ONCE;
+    uint32_t most = most_at_once(c->base.options);
     return n < 1 ? 1 : n > most ? most : n;
 }
 
@@ -116,7 +134,7 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
  */
 static enum cw_status choose_once(struct capture *c, struct cw_error *err)
 {
-    if (c->base.options->user || c->base.options->replay == CW_REPLAY_USER)
+    if (c->base.options->user || c->base.options->replay == CW_REPLAY_USER || is_in_turn(c))
         return CW_OK;
     if (!c->base.one_pass)
         return cw_parts_fullest_pass(&c->once, &c->base.parts, c->base.arena, err);
@@ -130,7 +148,9 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     const struct cw_range_options *o = c->base.options;
     struct cw_writer *setup = &c->session.setup;
     enum cw_status status = choose_once(c, err);
-    cw_write_u32(setup, c->base.options->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH : CW_MODE_RANGE);
+    cw_write_u32(setup, is_in_turn(c)                  ? CW_MODE_MULTIPLEX
+                        : o->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH
+                                                       : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(c));
     cw_write_u32(setup, c->count);
     for (uint32_t i = 0; i < c->count; i++)
@@ -145,6 +165,10 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u32(setup, c->base.level);
     cw_write_u32(setup, o->replay == CW_REPLAY_USER ? o->levels : 1);
     cw_filter_write(setup, &o->filter);
+    if (is_in_turn(c)) {
+        cw_write_u32(setup, o->every ? o->every : 1);
+        cw_write_u32(setup, o->slowdown);
+    }
     return status == CW_OK && setup->status != CW_OK ? cw_error_nomem(err) : status;
 }
 
@@ -178,10 +202,11 @@ static enum cw_status keep_native(struct capture *c, const struct cw_range_image
     return status;
 }
 
-/* The launches of one hand-over. */
+/* The launches of one hand-over, and the parts of the plan that counted them. */
 struct batch {
     const struct cw_device *device;
-    uint32_t count, dropped;
+    const struct cw_part *parts;
+    uint32_t part_count, count, dropped;
     const char *why; /* dropped */
     struct cw_launch *launches;
 };
@@ -193,6 +218,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     struct cw_range_attributes about;
     cw_range_attributes_make(&about, l);
     c->shared |= l->scope == CW_SCOPE_SHARED;
+    c->pushed += l->pushed && l->replay == CW_REPLAY_MULTIPLEX;
     if (l->once && *l->once && !c->once_ranges++)
         snprintf(c->once_why, sizeof c->once_why, "%s", l->once);
     struct cw_range r = {.name = l->user      ? l->nvtx
@@ -254,6 +280,27 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
     return status;
 }
 
+/* Which parts a process says it has collected. */
+static enum cw_status find_parts(const struct capture *c, uint32_t part, struct batch *b, struct cw_error *err)
+{
+    b->parts = &c->base.parts.items[c->base.first];
+    b->part_count = c->count;
+    if (part == CW_PART_ALL && !is_in_turn(c))
+        return CW_OK;
+    b->part_count = 1;
+    if (part == CW_PART_ONCE && c->once.plan.pass_count) {
+        b->parts = &c->once;
+        return CW_OK;
+    }
+    if (part == CW_PART_ONCE || !is_in_turn(c) || part >= c->count)
+        return cw_error_set(err, CW_ERR_INPUT,
+                            part == CW_PART_ONCE ? "a profiled process sent what was counted once, expected no such"
+                                                 : "a profiled process sent ranges of a part of the plan that it was "
+                                                   "not given");
+    b->parts += part;
+    return CW_OK;
+}
+
 static enum cw_status take_ranges(struct capture *c, const struct cw_process *p, struct cw_reader *in,
                                   struct cw_error *err)
 {
@@ -269,17 +316,16 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
     b.launches = cw_arena_alloc(arena, b.count, sizeof *b.launches);
     for (uint32_t i = 0; b.launches && i < b.count; i++)
         cw_launch_read(in, &b.launches[i], arena);
-    bool once = cw_read_u8(in);
+    uint32_t part = cw_read_u32(in);
     struct cw_range_images images = {.memory = &c->memory};
     enum cw_status status = b.launches ? in->status : cw_error_nomem(err);
-    if (status == CW_OK && once && !c->once.plan.pass_count)
-        status = cw_error_set(err, CW_ERR_INPUT, "a profiled process sent what was counted once, expected no such");
+    if (status == CW_OK)
+        status = find_parts(c, part, &b, err);
     if (status == CW_OK && !b.device)
         status =
             cw_error_set(err, CW_ERR_INPUT, "a profiled process sent ranges of a device that it did not introduce");
     if (status == CW_OK)
-        status = cw_range_images_read(&images, &c->base.parts, once ? &c->once : &c->base.parts.items[c->base.first],
-                                      once ? 1 : c->count, in, p->message.memory, err);
+        status = cw_range_images_read(&images, &c->base.parts, b.parts, b.part_count, in, p->message.memory, err);
     if (status == CW_OK)
         status = keep_native(c, &images, err);
     if (status == CW_OK)
@@ -347,7 +393,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     if (status != CW_OK)
         return status;
     const struct cw_schema *schema = &b->parts.schema;
-    c->count = b->one_pass ? 1 : b->parts.count;
+    c->count = b->one_pass && !is_in_turn(c) ? 1 : b->parts.count;
     c->values = cw_arena_alloc(b->arena, cw_schema_columns(schema), sizeof *c->values);
     c->facts = cw_arena_alloc(b->arena, schema->counter_count, sizeof *c->facts);
     c->durations = cw_arena_alloc(b->arena, schema->pass_count, sizeof *c->durations);
@@ -363,6 +409,11 @@ static void tell(const struct capture *c)
                       "count is not collected%s\n",
                       c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
                       c->base.one_pass ? "" : " (--replay application runs the program once for each pass)");
+    if (c->pushed)
+        fprintf(stderr,
+                "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "
+                "CUDA graph or a kernel that waits\n",
+                c->pushed, c->pushed == 1 ? "launch was" : "launches were", c->pushed == 1 ? "it" : "them");
     if (c->shared)
         fprintf(stderr,
                 "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "

@@ -102,8 +102,9 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
         return;
     }
     struct cw_launch *launch = &c->launches[c->count - 1].data;
-    launch->replay = CW_REPLAY_ONCE;
+    launch->replay = cw_collections->in_turn ? CW_REPLAY_MULTIPLEX : CW_REPLAY_ONCE;
     launch->once = why;
+    launch->pushed = true;
     if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
         cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;

@@ -7,7 +7,7 @@
 #include "agent/inject/ranges/collection.h"
 
 /* At a launch: makes it a range if it is wanted and can be one, else sees to it that it counts for none. why: as
- * cw_launch.once has it. Another way to collect must have ended before. */
+ * cw_launch.once has it; NULL where passes take turns. Another way to collect must have ended before. */
 void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                    const char *why);
 /* At its return. */

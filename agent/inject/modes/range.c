@@ -70,7 +70,7 @@ bool cw_range_affords_end(void)
 
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
 
-static void flush(struct cw_collection *c)
+void cw_range_flush(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
     if (c->once)
@@ -81,7 +81,7 @@ static void flush(struct cw_collection *c)
 }
 
 /* User replay starts and stops where the program says. */
-static bool is_ours_to_stop(const struct cw_collection *c)
+bool cw_range_may_stop(const struct cw_collection *c)
 {
     return c->running && !c->pending && !c->open_range && self->replay != CW_REPLAY_USER;
 }
@@ -103,12 +103,14 @@ static bool take_device(struct cw_collection *c)
             c->waited = cw_inject_now_ns() >= until;
             continue;
         }
-        if (other->running && !is_ours_to_stop(other)) {
+        if (other->running && !cw_range_may_stop(other)) {
             cw_collection_skip(c, "what a context did while another of the same GPU was being collected");
             return false;
         }
         if (other->running)
-            flush(other);
+            cw_range_flush(other);
+        if (other->running) /* its kernel does not end */
+            return skip(c, CW_WHY_BESIDE);
         cw_collection_release(other);
     }
     return true;
@@ -136,7 +138,7 @@ bool cw_range_clear_the_way(struct cw_collection *c)
     return !cw_inject->over;
 }
 
-static bool arm(struct cw_collection *c)
+bool cw_range_arm(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
     if (!cw_range_clear_the_way(c))
@@ -154,7 +156,7 @@ static bool arm(struct cw_collection *c)
 }
 
 /* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
-static bool wants(CUpti_CallbackId id)
+bool cw_range_follows(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId waits[] = {
         CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
@@ -177,18 +179,18 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     (void)id;
-    if (c && is_ours_to_stop(c) && c->count && cw_range_affords_end())
-        flush(c);
+    if (c && cw_range_may_stop(c) && c->count && cw_range_affords_end())
+        cw_range_flush(c);
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* Ends what is being collected, unless it is the program that ends it. A launch may be in the middle of its passes. */
-static void come_to_rest(struct cw_collection *c)
+/* A launch may be in the middle of its passes. */
+void cw_range_come_to_rest(struct cw_collection *c)
 {
     cw_collection_wait(c, self->replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
-    if (is_ours_to_stop(c))
-        flush(c);
+    if (cw_range_may_stop(c))
+        cw_range_flush(c);
 }
 
 /* A graph of the program's runs while nothing is collected (batches.c says why). Kernel replay ends there, for what
@@ -197,7 +199,7 @@ static void come_to_rest(struct cw_collection *c)
 static void met_graph(struct cw_collection *c, bool wanted)
 {
     c->met_graph = true;
-    come_to_rest(c);
+    cw_range_come_to_rest(c);
     c->met_graph = true; /* again: another thread may have started and stopped */
     if (wanted && !cw_inject->over)
         cw_collection_skip(c, self->replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : CW_WHY_GRAPH);
@@ -230,10 +232,10 @@ static void rest_before_capture(struct cw_collection *c)
     }
     if (c->open_range)
         cut_range(c);
-    come_to_rest(c);
+    cw_range_come_to_rest(c);
 }
 
-static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)call;
     if (cw_stream_capture_begins(id))
@@ -258,24 +260,22 @@ static bool make_ready(struct cw_collection *c, bool wanted)
     do {
         while (one_by_one && c->pending)
             cw_inject_wait();
-        if (is_ours_to_stop(c) && (!wanted || (c->count && cw_collection_is_due(c))))
-            flush(c);
-        if (cw_inject->over || (!c->running && (!wanted || self->replay == CW_REPLAY_USER || !arm(c))))
+        if (cw_range_may_stop(c) && (!wanted || (c->count && cw_collection_is_due(c))))
+            cw_range_flush(c);
+        if (cw_inject->over || (!c->running && (!wanted || self->replay == CW_REPLAY_USER || !cw_range_arm(c))))
             return false;
     } while (one_by_one && c->pending);
     return true;
 }
 
-/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
- * from. So the first launch of each that is given some runs by itself. */
-static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
+void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call)
 {
-    come_to_rest(c);
+    cw_range_come_to_rest(c);
     c->watched = call->correlationId;
     cw_collection_skip(c, "the first launch of a kernel that is given memory of the host's, where it may wait");
 }
 
-static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
+void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
 {
     bool rests = cw_idle_wait(c->context, patience_ns);
     cw_kernel_seen(cw_inject_kernel(id, call), rests);
@@ -286,7 +286,7 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_c
 static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
 {
     if (c->running && !c->once)
-        come_to_rest(c);
+        cw_range_come_to_rest(c);
     if (c->running && !c->once)
         return false;
     cw_once_enter(c, id, call, wanted, cw_reach_why());
@@ -311,7 +311,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
     }
     if (wanted && !graph && self->replay != CW_REPLAY_USER && cw_kernel_may_wait(id, call)) {
-        watch(c, call);
+        cw_range_watch(c, call);
         return;
     }
     if (graph && self->replay == CW_REPLAY_USER) {
@@ -324,7 +324,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
     const char *why = obstacle(c);
     if (why) {
-        come_to_rest(c); /* so that CUPTI does not see this one */
+        cw_range_come_to_rest(c); /* so that CUPTI does not see this one */
         if (wanted)
             cw_collection_skip(c, why);
         wanted = false;
@@ -346,7 +346,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
     if (c && c->watched && c->watched == call->correlationId)
-        see(id, call, c);
+        cw_range_see(id, call, c);
     else if (c && c->once)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call))
@@ -366,9 +366,9 @@ struct cw_collection *cw_range_current(void)
 
 void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 {
-    if (is_ours_to_stop(c) && c->count && cw_collection_is_due(c))
-        flush(c);
-    if (c->open_range || cw_inject->over || (!c->running && (self->replay == CW_REPLAY_USER || !arm(c))))
+    if (cw_range_may_stop(c) && c->count && cw_collection_is_due(c))
+        cw_range_flush(c);
+    if (c->open_range || cw_inject->over || (!c->running && (self->replay == CW_REPLAY_USER || !cw_range_arm(c))))
         return;
     if (!cw_collection_range(c, range) || !cw_collection_push(c, c->count))
         return;
@@ -397,7 +397,7 @@ static void range_opened(const struct cw_open_range *range)
     cw_range_begin(c, range);
 }
 
-static void range_closing(const struct cw_open_range *range)
+void cw_range_closing(const struct cw_open_range *range)
 {
     struct cw_collection *c = cw_collection_with_range(range->id);
     if (c)
@@ -419,10 +419,10 @@ static void deliver(struct cw_collection *c)
 {
     if (c->open_range)
         cw_range_end(c);
-    flush(c);
+    cw_range_flush(c);
 }
 
-static void context_destroyed(CUcontext context)
+void cw_range_context_destroyed(CUcontext context)
 {
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
@@ -432,17 +432,17 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
-static void finish(void)
+void cw_range_finish(void)
 {
     cw_collection_finish(deliver);
 }
 
 /* User ranges and user replay repeat nothing that the program does not repeat itself. */
-static bool rest(void)
+bool cw_range_rest(void)
 {
     if (self->user || self->replay == CW_REPLAY_USER)
         return true;
-    cw_collection_each(come_to_rest);
+    cw_collection_each(cw_range_come_to_rest);
     return !cw_collection_any_runs();
 }
 
@@ -450,14 +450,14 @@ const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .load = cw_range_load,
                                                .setup = cw_range_setup,
                                                .context_created = context_created,
-                                               .context_destroyed = context_destroyed,
+                                               .context_destroyed = cw_range_context_destroyed,
                                                .launch_entered = launch_entered,
                                                .launch_left = launch_left,
-                                               .finish = finish,
-                                               .wants = wants,
-                                               .call_entered = call_entered,
+                                               .finish = cw_range_finish,
+                                               .wants = cw_range_follows,
+                                               .call_entered = cw_range_call_entered,
                                                .call_left = call_left,
                                                .range_opened = range_opened,
-                                               .range_closing = range_closing,
+                                               .range_closing = cw_range_closing,
                                                .abandoned = cw_collection_stop_all,
-                                               .rest = rest};
+                                               .rest = cw_range_rest};

@@ -1,4 +1,4 @@
-/* Settings of range collection that its parts share. */
+/* Settings of range collection that its parts share, and what kinds of replay do alike. */
 #ifndef CW_INJECT_RANGE_H
 #define CW_INJECT_RANGE_H
 
@@ -27,6 +27,30 @@ bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Before a start: lets go of what collects in another context of the same device, and waits for what the profiler must
  * not see. False where something stays in the way: then this one is skipped. */
 bool cw_range_clear_the_way(struct cw_collection *c);
+
+/* Whether it runs, and neither a launch nor the program stands in the way of its end. */
+bool cw_range_may_stop(const struct cw_collection *c);
+/* Configures and starts it for launches or for user ranges, as the settings say. False where something is in the way,
+ * and then the launch or range is skipped. */
+bool cw_range_arm(struct cw_collection *c);
+/* Ends it and sends its ranges. */
+void cw_range_flush(struct cw_collection *c);
+/* The same, once launches that are under way have returned, for which it waits a while; unless it is the program that
+ * ends it. */
+void cw_range_come_to_rest(struct cw_collection *c);
+
+/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
+ * from. So the first launch of each that is given some runs by itself: at its entry, and at its return. */
+void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call);
+void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c);
+
+/* What a mode of ranges is made of (mode.h). */
+bool cw_range_follows(CUpti_CallbackId id);
+void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call);
+void cw_range_closing(const struct cw_open_range *range);
+void cw_range_context_destroyed(CUcontext context);
+void cw_range_finish(void);
+bool cw_range_rest(void);
 
 /* Counts what starting, stopping or replaying took since `begin_ns`. */
 void cw_range_spend(uint64_t begin_ns);

@@ -52,9 +52,20 @@ bool cw_collection_setup(struct cw_reader *in)
     return good && self->at_once && self->at_once <= MOST_AT_ONCE;
 }
 
-bool cw_collection_can_count_once(void)
+static bool has_part_for_once(void)
 {
     return self->once[CW_SCOPE_CONTEXT].size || self->once[CW_SCOPE_DEVICE].size;
+}
+
+bool cw_collection_can_count_once(void)
+{
+    return self->in_turn || has_part_for_once();
+}
+
+/* Whether what is collected is of one part of the plan. */
+static bool is_of_one_part(const struct cw_collection *c)
+{
+    return c->once || self->in_turn;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
@@ -148,10 +159,11 @@ static bool place_images(struct cw_collection *c)
     bool good = c->images && c->launches;
     if (!good)
         cw_inject_fail_memory();
-    for (uint32_t i = 0; good && i < self->part_count + cw_collection_can_count_once(); i++) {
+    for (uint32_t i = 0; good && i < self->part_count + has_part_for_once(); i++) {
         struct cw_collection_image *image = &c->images[i];
+        bool alone = self->in_turn || i == self->part_count; /* in its memory */
         good = choose_metrics(c, i, &image->size);
-        image->offset = i < self->part_count ? before : 0; /* what is counted once is alone in its memory */
+        image->offset = alone ? 0 : before;
         before = image->offset + (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
         c->memory_size = before > c->memory_size ? before : c->memory_size;
     }
@@ -300,7 +312,7 @@ static void look_around(struct cw_collection *c)
 /* The config images for both scopes. */
 static const struct cw_collection_config *configs_of(const struct cw_collection *c)
 {
-    return c->once ? self->once : self->configs;
+    return c->once && !self->in_turn ? self->once : self->configs;
 }
 
 static void choose_scope(struct cw_collection *c)
@@ -367,6 +379,7 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
     *more = ++c->pass < c->part_end;
+    c->up = (c->part + 1) % self->part_count;
     bool last = !*more && c->part + 1 >= self->part_count, done = params.isAllPassSubmitted;
     if (c->replay == CUPTI_UserReplay && last != done) {
         cw_inject_fail(CW_ERR_DEVICE,
@@ -411,17 +424,36 @@ bool cw_collection_sees_launches(void)
     return cw_inject->api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
 }
 
+/* The part that is up. A new object begins with any part, then it goes through all of them. */
+static bool begin_turn(struct cw_collection *c)
+{
+    c->part = c->pass = c->up;
+    return configure(c) && cw_collection_start_pass(c);
+}
+
+static bool begin_in_turn(struct cw_collection *c)
+{
+    bool more, good = true;
+    if (!c->configured)
+        c->up = (c->up + c->let_by) % self->part_count;
+    for (uint32_t left = c->configured ? c->let_by : 0; left && good; left--)
+        good = begin_turn(c) && cw_collection_stop_pass(c, &more) && cw_collection_next_part(c, &more);
+    c->let_by = 0;
+    return good && begin_turn(c);
+}
+
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
 {
     c->once = kind == CW_COLLECT_ONCE;
     c->pushed = c->once || (kind != CW_COLLECT_USER && !cw_collection_sees_launches());
     c->range = c->pushed || kind == CW_COLLECT_USER ? CUPTI_UserRange : CUPTI_AutoRange;
     c->replay = kind == CW_COLLECT_KERNELS ? CUPTI_KernelReplay : CUPTI_UserReplay;
-    c->part = c->once ? self->part_count : 0;
+    c->part = self->in_turn ? c->up : c->once ? self->part_count : 0;
     c->pass = 0;
     c->dropped = 0;
     choose_scope(c);
-    c->running = !cw_inject->over && prepare_object(c) && take_turns(c) && configure(c) && cw_collection_start_pass(c);
+    c->running = !cw_inject->over && prepare_object(c) && take_turns(c) &&
+                 (self->in_turn ? begin_in_turn(c) : configure(c) && cw_collection_start_pass(c));
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -442,10 +474,10 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
         c->launches[i].data.scope = scope;
         cw_launch_write(&out, &c->launches[i].data);
     }
-    cw_write_u8(&out, c->once);
+    cw_write_u32(&out, self->in_turn ? c->part : c->once ? CW_PART_ONCE : CW_PART_ALL);
     cw_write_u32(&out, parts);
     for (uint32_t i = 0; i < parts; i++)
-        cw_write_u32(&out, (uint32_t)c->images[c->once ? self->part_count : i].size);
+        cw_write_u32(&out, (uint32_t)c->images[is_of_one_part(c) ? c->part : i].size);
     struct cw_collection_memory *m = &c->memories[c->turn];
     if (parts)
         m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, cw_descriptor_number(&m->file));
@@ -469,7 +501,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerDecodeData, decode))
         return false;
     c->dropped = decode.numOfRangeDropped > c->dropped ? decode.numOfRangeDropped : c->dropped;
-    *more = c->part + 1 < self->part_count;
+    *more = !is_of_one_part(c) && c->part + 1 < self->part_count;
     if (!*more)
         return true;
     c->part++;
@@ -479,7 +511,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
 void cw_collection_deliver(struct cw_collection *c)
 {
     if (c->count)
-        send(c, c->dropped, c->once ? 1 : self->part_count);
+        send(c, c->dropped, is_of_one_part(c) ? 1 : self->part_count);
     cw_collection_forget(c);
 }
 
@@ -498,7 +530,7 @@ void cw_collection_flush(struct cw_collection *c)
         return;
     c->running = false;
     bool more, stopped = cw_collection_stop_pass(c, &more);
-    more = c->replay == CUPTI_UserReplay && (more || c->part + 1 < self->part_count);
+    more = c->replay == CUPTI_UserReplay && (more || (!is_of_one_part(c) && c->part + 1 < self->part_count));
     if (stopped && more)
         give_up(c);
     else if (stopped && cw_collection_next_part(c, &more))

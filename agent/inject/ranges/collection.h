@@ -40,6 +40,7 @@ struct cw_collection {
     bool waited;                             /* in vain, for a launch of another context to return */
     enum cw_scope scope;                     /* of the config image, since the start */
     uint32_t part;                           /* the one that is being collected */
+    uint32_t up, let_by;                     /* where parts take turns: the next; how many to let by before it */
     uint32_t pass, part_end;                 /* passes stopped so far; how many there will be with this part's */
     uint32_t chosen;                         /* the part that CUPTI makes counter data for */
     bool configured;                         /* the object is, for this kind of range and with this config image: */
@@ -78,6 +79,7 @@ struct cw_collections {
     /* from SETUP */
     uint32_t at_once, part_count;     /* at_once: ranges of a collection */
     struct cw_collection_part *parts; /* behind them the one that is counted once */
+    bool in_turn;                     /* parts of one pass each take turns: a collection is of the one that is up */
     struct cw_collection_config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
     uint32_t slot_count;                          /* that have ever been used */
     struct cw_collection slots[CW_MOST_CONTEXTS]; /* one that nothing uses has no context */
@@ -118,9 +120,10 @@ enum cw_collection_kind {
     CW_COLLECT_USER,     /* user ranges */
     CW_COLLECT_ONCE,     /* launches that are pushed as ranges and counted in one pass only */
 };
-/* Configures a part of the plan with an empty image and starts it, its first pass with user replay. */
+/* Configures a part of the plan with an empty image and starts it, its first pass with user replay. Where parts take
+ * turns, CUPTI goes through them in their order: `let_by` of them are let by first, each for the price of a pass. */
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind);
-/* Whether the plan has a pass for that. */
+/* Whether there is a pass for launches that are counted once. */
 bool cw_collection_can_count_once(void);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
 bool cw_collection_start_pass(struct cw_collection *c);

@@ -10,6 +10,7 @@ enum {
     FREE_ROUNDS = 2,  /* of changes, before what they take is limited */
     SHARE = 2,        /* changes take at most one part in so many of the time */
     PATIENCE = 2,     /* changes that counting in vain may cost, before there is one */
+    WORTH = 2,        /* a change is worth one part in so many of what comes, or of what the change costs */
 };
 
 bool cw_turns_begin(struct cw_turns *t, uint32_t passes)
@@ -88,19 +89,22 @@ static uint32_t least(const struct cw_turns *t, const uint16_t *counts)
     return found;
 }
 
-void cw_turns_count(struct cw_turns *t)
+void cw_turns_count(struct cw_turns *t, uint32_t kind)
 {
-    uint16_t *counts = counts_of(t, occurrence(t, t->met)->kind);
-    t->wasted += counts[t->pass] > least(t, counts);
+    uint16_t *counts = counts_of(t, kind);
+    uint32_t fewest = least(t, counts);
+    t->wasted += counts[t->pass] > fewest;
+    t->kinds[kind].in_vain = counts[t->pass] && !fewest ? t->kinds[kind].in_vain + 1 : 0;
     if (++counts[t->pass] == UINT16_MAX)
         for (uint32_t p = 0; p < t->passes; p++)
             counts[p] = (uint16_t)((counts[p] + 1) / 2);
 }
 
-void cw_turns_go_on(struct cw_turns *t, uint32_t passes)
+void cw_turns_set_pass(struct cw_turns *t, uint32_t pass)
 {
-    t->pass = (t->pass + passes) % t->passes;
-    t->wasted = 0;
+    if (t->pass != pass)
+        t->wasted = 0;
+    t->pass = pass;
 }
 
 /* ---- what comes ------------------------------------------------------------------------------------------------- */
@@ -140,21 +144,35 @@ static double worth(uint32_t counted)
     return counted ? 1 / ((double)counted * (counted + 1)) : first;
 }
 
-/* Fills in `fresh` and `gain`, with the occurrence that was met last and those foreseen behind it. */
-static void look_ahead(struct cw_turns *t)
+/* The more often a kind is left waiting, the more it counts. */
+static uint64_t weight(const struct cw_turns_kind *kind)
+{
+    enum { MOST = 8 };
+    return UINT64_C(1) << (kind->in_vain < MOST ? kind->in_vain : MOST);
+}
+
+/* Fills in `fresh`, `gain` and `lead`, with the occurrence that was met last and as many of those foreseen behind it as
+ * a pass can hold. */
+static void look_ahead(struct cw_turns *t, uint32_t room)
 {
     uint64_t model = find_model(t), end = model < t->met ? t->met : model + 1;
+    uint32_t most = room < MOST_AHEAD ? room : MOST_AHEAD;
+    bool led = false;
     memset(t->fresh, 0, t->passes * sizeof *t->fresh);
     memset(t->gain, 0, t->passes * sizeof *t->gain);
+    t->lead = t->foreseen = 0;
     t->looks++;
-    for (uint64_t at = model; at < end && at < model + MOST_AHEAD; at++) {
+    for (uint64_t at = model; at < end && at < model + most; at++) {
         uint32_t kind = occurrence(t, at)->kind;
+        const uint16_t *counts = counts_of(t, kind);
+        led = led || !counts[t->pass];
+        t->lead += !led;
         if (t->kinds[kind].looked == t->looks)
             continue;
         t->kinds[kind].looked = t->looks;
-        const uint16_t *counts = counts_of(t, kind);
+        t->foreseen++;
         for (uint32_t p = 0; p < t->passes; p++) {
-            t->fresh[p] += counts[p] == 0;
+            t->fresh[p] += counts[p] ? 0 : weight(&t->kinds[kind]);
             t->gain[p] += worth(counts[p]);
         }
     }
@@ -175,16 +193,24 @@ static uint32_t best_by_gain(const struct cw_turns *t)
     return best;
 }
 
-/* The same by kinds that it has not counted yet. */
-static uint32_t best_by_fresh(const struct cw_turns *t)
+/* The same by kinds that it has not counted yet, of which the occurrence that was met last is one. */
+static uint32_t best_by_fresh(const struct cw_turns *t, const uint16_t *counts)
 {
     uint32_t best = 0;
     for (uint32_t d = 1; d < t->passes; d++) {
-        uint64_t found = t->fresh[(t->pass + d) % t->passes];
-        if (best ? found * best > (uint64_t)t->fresh[(t->pass + best) % t->passes] * d : found > 0)
+        uint32_t pass = (t->pass + d) % t->passes;
+        uint64_t found = counts[pass] ? 0 : t->fresh[pass];
+        if (best ? found * best > t->fresh[(t->pass + best) % t->passes] * d : found > 0)
             best = d;
     }
     return best;
+}
+
+/* Whether it has enough to count there for what it takes: a share of all that comes, or of what a change costs. */
+static bool is_worth_it(const struct cw_turns *t, const struct cw_turns_costs *c, uint32_t changes)
+{
+    uint64_t found = t->fresh[(t->pass + changes) % t->passes] * WORTH;
+    return found >= (uint64_t)t->foreseen * changes || found * c->count_ns >= changes * c->change_ns;
 }
 
 static bool affords(const struct cw_turns *t, const struct cw_turns_costs *c, uint32_t changes)
@@ -201,9 +227,10 @@ uint32_t cw_turns_advance(struct cw_turns *t, const struct cw_turns_costs *c)
     bool enough = t->wasted * c->count_ns >= PATIENCE * c->change_ns || !c->count_ns;
     if (fewest && !enough)
         return 0;
-    look_ahead(t);
-    uint32_t fresh = fewest || t->fresh[t->pass] ? 0 : best_by_fresh(t);
-    if (fresh && (!c->count_ns || affords(t, c, fresh)))
+    look_ahead(t, c->room);
+    bool later = t->fresh[t->pass] && t->lead * c->count_ns < c->change_ns; /* there is use for this pass, soon */
+    uint32_t fresh = fewest || later ? 0 : best_by_fresh(t, counts);
+    if (fresh && (!c->count_ns || (is_worth_it(t, c, fresh) && affords(t, c, fresh))))
         return fresh;
     uint32_t best = enough ? best_by_gain(t) : 0;
     if (enough && !best)

@@ -22,6 +22,7 @@ struct cw_turns_kind {
     uint64_t key, met; /* met: occurrences so far; 0: the place is free */
     uint64_t last;     /* the last one's number, from 1 */
     uint64_t looked;   /* the look ahead that saw it */
+    uint32_t in_vain;  /* how often it was counted by a pass that had counted it, while others had not, since one did */
 };
 
 struct cw_turns_met { /* an occurrence */
@@ -38,8 +39,10 @@ struct cw_turns {
     uint16_t *counts;            /* of each kind, how often each pass has counted it */
     struct cw_turns_met *history;
     uint64_t looks;
-    uint32_t *fresh; /* by pass: of the kinds that are foreseen, how many it has not counted yet */
-    double *gain;    /* and what it would add to what is known of all of them */
+    uint32_t lead;     /* occurrences that are foreseen before one whose kind this pass has not counted */
+    uint32_t foreseen; /* kinds */
+    uint64_t *fresh;   /* by pass: of those, how many it has not counted yet; those counted in vain are more than one */
+    double *gain;      /* and what it would add to what is known of all of them */
 };
 
 /* What it costs, as measured. */
@@ -47,6 +50,7 @@ struct cw_turns_costs {
     uint64_t change_ns;          /* to go on by one pass */
     uint64_t count_ns;           /* to count one occurrence; 0: nothing beside the change, so none is to be wasted */
     uint64_t changes_ns, all_ns; /* so far: what changes took, and how long it goes on in all */
+    uint32_t room;               /* occurrences that a pass can hold: then it is changed */
 };
 
 /* False without memory. */
@@ -56,9 +60,9 @@ void cw_turns_end(struct cw_turns *turns);
 uint32_t cw_turns_meet(struct cw_turns *turns, uint64_t key);
 /* By how many passes to go on before the occurrence that was met last is counted. */
 uint32_t cw_turns_advance(struct cw_turns *turns, const struct cw_turns_costs *costs);
-/* It was counted. */
-void cw_turns_count(struct cw_turns *turns);
-/* The profiler has gone on by so many passes. */
-void cw_turns_go_on(struct cw_turns *turns, uint32_t passes);
+/* One of this kind was counted. */
+void cw_turns_count(struct cw_turns *turns, uint32_t kind);
+/* The pass that counts what comes, wherever the profiler has gone on to. */
+void cw_turns_set_pass(struct cw_turns *turns, uint32_t pass);
 
 #endif

@@ -27,3 +27,7 @@ turns run.cwd
 echo "--- what cannot be"
 capture-agent range -c plan.cwc -o run.cwd --every 2 -- true
 capture-agent range -c plan.cwc -o run.cwd --replay multiplex --every 0 -- true
+capture-agent range -c plan.cwc -o run.cwd --slowdown 5% -- true
+capture-agent range -c plan.cwc -o run.cwd --replay multiplex --slowdown 5x -- true
+capture-agent range -c plan.cwc -o run.cwd --replay multiplex --slowdown 0 -- true
+capture-agent range -c plan.cwc -o run.cwd --replay multiplex --ranges user --levels 2 -- true
