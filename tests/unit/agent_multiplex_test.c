@@ -1,5 +1,6 @@
 /* Launches and user ranges that are counted once each, in passes that take turns, around programs of all kinds. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/reach.h"
@@ -530,6 +531,25 @@ Test(multiplex, user_ranges_are_counted_as_often_as_the_program_can_bear)
     mode->finish();
     for (uint32_t p = 0; p < 3; p++)
         cr_expect_gt(counted_path(p, "step"), 20);
+    end();
+}
+
+/* Where each is numbered, each has a pass all the same. */
+Test(multiplex, numbered_ranges_take_turns)
+{
+    asked.user = true;
+    begin();
+    for (int i = 8; i < 14; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "step %d", i);
+        cw_user_range_push(0, name);
+        cw_user_range_pop(0);
+    }
+    mode->finish();
+    uint32_t found[3] = {0};
+    for (uint32_t i = 0; i < fake_profiler.sent_count; i++)
+        found[fake_profiler.part_of[i]]++;
+    cr_expect(found[0] == 2 && found[1] == 2 && found[2] == 2);
     end();
 }
 

@@ -286,11 +286,26 @@ static uint64_t mix(uint64_t key, uint64_t more)
     return key ^ key >> 29;
 }
 
-static uint64_t key_of_text(const char *text)
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Of a user range. Numbers in names are alike: a program may number its steps. */
+static uint64_t key_of_path(const char *path)
 {
     uint64_t key = 1;
-    while (*text)
-        key = mix(key, (unsigned char)*text++);
+    for (; *path; path++)
+        if (!is_digit(*path) || !is_digit(path[1]))
+            key = mix(key, is_digit(*path) ? '0' : (unsigned char)*path);
+    return key;
+}
+
+static uint64_t key_of_name(const char *name)
+{
+    uint64_t key = 1;
+    while (*name)
+        key = mix(key, (unsigned char)*name++);
     return key;
 }
 
@@ -299,7 +314,7 @@ static uint64_t key_of_launch(CUpti_CallbackId id, const CUpti_CallbackData *cal
     struct cw_driver_launch l;
     char graph[CW_GRAPH_NAME];
     if (!cw_inject_launch(&l, id, call) || l.graph)
-        return key_of_text(cw_graph_launch_name(id, call, graph));
+        return key_of_name(cw_graph_launch_name(id, call, graph));
     const CUlaunchConfig *g = &l.config;
     uint64_t key = mix((uintptr_t)l.function, (uint64_t)g->gridDimX << 32 | g->gridDimY);
     return mix(mix(key, (uint64_t)g->gridDimZ << 32 | g->blockDimX), (uint64_t)g->blockDimY << 32 | g->blockDimZ);
@@ -365,7 +380,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static bool takes_part(const struct cw_open_range *range, struct cw_multiplexed *m, uint32_t *kind)
 {
     char *path = cw_user_ranges_path(range->id);
-    *kind = cw_turns_meet(&m->turns, key_of_text(path ? path : ""));
+    *kind = cw_turns_meet(&m->turns, key_of_path(path ? path : ""));
     free(path);
     return (m->turns.kinds[*kind].met - 1) % self->every == 0 && is_paid_off();
 }
