@@ -3,6 +3,8 @@
 // training step has them). Does a part of the work to warm up, then prints what the rest took, and a sum of the results.
 // With a scope it is the floor: it asks capture-agent, which must have started it, for the plan, and collects it with
 // CUPTI alone: as many launches at once, each a range, repeated in each pass, and nothing of their memory put back.
+// RANGE_FLOOR_LAUNCHES: how many launches the rest is. Of the floor alone, RANGE_FLOOR_BATCH: how many at once, and
+// RANGE_FLOOR_FIT: with counter data that has room for just these.
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -299,6 +301,8 @@ struct profiler {
     const plan *what;
     const std::vector<uint8_t> *config;
     std::vector<std::vector<uint8_t>> images; // of each part
+    int batch;
+    bool fit;
     double seconds[PHASES], since;
 };
 
@@ -309,7 +313,7 @@ static void spend(profiler &p, int phase)
     p.since = then;
 }
 
-static size_t choose(profiler &p, const part &one)
+static size_t choose(profiler &p, const part &one, size_t ranges)
 {
     std::vector<const char *> names;
     for (const std::string &name : one.metrics)
@@ -318,7 +322,7 @@ static size_t choose(profiler &p, const part &one)
     size.pRangeProfilerObject = p.object;
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
-    size.maxNumOfRanges = size.maxNumRangeTreeNodes = p.what->at_once;
+    size.maxNumOfRanges = size.maxNumRangeTreeNodes = ranges;
     NEED_CUPTI(cuptiRangeProfilerGetCounterDataSize(&size));
     return size.counterDataSize;
 }
@@ -332,24 +336,25 @@ static void open(profiler &p)
     NEED_CUPTI(cuptiRangeProfilerEnable(&enable));
     p.object = enable.pRangeProfilerObject;
     for (const part &one : p.what->parts)
-        p.images.emplace_back(choose(p, one));
+        p.images.emplace_back(choose(p, one, p.what->at_once));
 }
 
-static void configure(profiler &p, size_t number, uint32_t pass)
+static void configure(profiler &p, size_t number, uint32_t pass, int launches)
 {
     std::vector<uint8_t> &image = p.images[number];
-    if (p.what->parts.size() > 1)
-        choose(p, p.what->parts[number]);
+    size_t size = image.size();
+    if (p.fit || p.what->parts.size() > 1)
+        size = choose(p, p.what->parts[number], p.fit ? (size_t)launches : p.what->at_once);
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
     init.pRangeProfilerObject = p.object;
-    init.counterDataSize = image.size();
+    init.counterDataSize = size;
     init.pCounterData = image.data();
     NEED_CUPTI(cuptiRangeProfilerCounterDataImageInitialize(&init));
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = p.object;
     config.configSize = p.config->size();
     config.pConfig = p.config->data();
-    config.counterDataImageSize = image.size();
+    config.counterDataImageSize = size;
     config.pCounterDataImage = image.data();
     config.range = CUPTI_AutoRange;
     config.replayMode = CUPTI_UserReplay;
@@ -379,7 +384,7 @@ static void collect(profiler &p, const work &w, int launches)
     uint32_t pass = 0;
     p.since = now();
     for (size_t number = 0; number < p.what->parts.size(); number++) {
-        configure(p, number, pass);
+        configure(p, number, pass, launches);
         spend(p, SETUP);
         for (uint32_t i = 0; i < p.what->parts[number].passes; i++, pass++)
             run_pass(p, w, launches);
@@ -398,7 +403,7 @@ static void collect(profiler &p, const work &w, int launches)
 
 static void collect_all(profiler &p, const work &w, int launches)
 {
-    int most = (int)p.what->at_once / w.launches * w.launches;
+    int most = p.batch / w.launches * w.launches;
     for (int at = 0; at < launches; at += most)
         collect(p, w, launches - at < most ? launches - at : most);
 }
@@ -409,7 +414,11 @@ static int floor_of(const work &w, bool device, int warm, int launches)
     profiler p = {};
     p.what = &what;
     p.config = &what.configs[device];
-    need(!p.config->empty() && (int)what.at_once >= w.launches, "finding a plan for this scope");
+    const char *batch = getenv("RANGE_FLOOR_BATCH");
+    p.batch = batch ? atoi(batch) : (int)what.at_once;
+    p.fit = getenv("RANGE_FLOOR_FIT");
+    need(!p.config->empty(), "finding a plan for this scope");
+    need(p.batch >= w.launches && p.batch <= (int)what.at_once, "fitting a batch in");
     open(p);
     collect_all(p, w, warm);
     memset(p.seconds, 0, sizeof p.seconds);

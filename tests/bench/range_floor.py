@@ -73,12 +73,12 @@ class Bench:
         self.program = build(folder)
         run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "-o", f"{folder}/plan.cwc"])
 
-    def agent(self, scope, name, command, allowed=(0,), options=()):
-        return run([f"{self.binaries}/capture-agent", "range", "-c", f"{self.folder}/plan.cwc", "-o", f"{self.folder}/{name}.cwd",
+    def agent(self, scope, name, command, allowed=(0,), options=(), settings=()):
+        return run(["env", *settings, f"{self.binaries}/capture-agent", "range", "-c", f"{self.folder}/plan.cwc", "-o", f"{self.folder}/{name}.cwd",
                     "--replay", "batch", "--scope", scope, *options, "--", self.program, *command], allowed)
 
-    def floor(self, work, scope):
-        return fields(self.agent(scope, "floor", [work, scope], allowed=(0, 7)).stdout)  # 7: the agent got no ranges
+    def floor(self, work, scope, settings=()):
+        return fields(self.agent(scope, "floor", [work, scope], allowed=(0, 7), settings=settings).stdout)  # 7: the agent got no ranges
 
     def batch(self, work, scope):
         done = self.agent(scope, "batch", [work], options=["--verbose"])
@@ -88,6 +88,10 @@ class Bench:
 def row(work, scope, way, seconds, passes, floor):
     print(ROW.format(work, scope, way, f"{1e3 * seconds:.3f}", f"{1e3 * seconds / passes:.3f}" if passes else "-",
                      f"{seconds / floor:.2f}"), flush=True)
+
+
+def phases(run):
+    return ", ".join(f"{phase} {run[phase]:.3f}" for phase in ("setup", "start", "launch", "stop", "decode"))
 
 
 def measure(bench, work, scope, times):
@@ -108,10 +112,18 @@ def measure(bench, work, scope, times):
     ncu = ncu_seconds(bench.program, work) if shutil.which("ncu") else None
     if ncu is not None:
         row(work, scope, "ncu", ncu, None, floor)
-    spent = ", ".join(f"{phase} {last[phase]:.3f}" for phase in ("setup", "start", "launch", "stop", "decode"))
     print(f"    CUPTI: {launches:.0f} launches, {last['room']:.0f} at once, {passes:.0f} passes in {last['parts']:.0f} parts; "
-          f"{last['loop']:.3f} s: {spent}")
+          f"{last['loop']:.3f} s: {phases(last)}")
     print("    " + told.replace("capture-agent: ", "with what warms up: ").replace("\n", "\n    "), flush=True)
+
+
+def measure_short(bench, scope):
+    """Of batches of 16: counter data with room for as many as ever, or for 16."""
+    short = ["RANGE_FLOOR_BATCH=16", "RANGE_FLOOR_LAUNCHES=160"]
+    for fits in (False, True):
+        run = bench.floor("small", scope, settings=short + ["RANGE_FLOOR_FIT=1"] * fits)
+        print(f"    CUPTI, 10 batches of 16 launches, counter data for {16 if fits else run['room']:.0f}: "
+              f"{run['loop']:.3f} s: {phases(run)}", flush=True)
 
 
 def main():
@@ -123,6 +135,7 @@ def main():
         for scope in sys.argv[3:] or ["device"]:
             for work in WORKS:
                 measure(bench, work, scope, times)
+            measure_short(bench, scope)
 
 
 main()
