@@ -74,11 +74,13 @@ class Bench:
         run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "-o", f"{folder}/plan.cwc"])
 
     def agent(self, scope, name, command, allowed=(0,), options=(), settings=()):
-        return run(["env", *settings, f"{self.binaries}/capture-agent", "range", "-c", f"{self.folder}/plan.cwc", "-o", f"{self.folder}/{name}.cwd",
-                    "--replay", "batch", "--scope", scope, *options, "--", self.program, *command], allowed)
+        return run(["env", *settings, f"{self.binaries}/capture-agent", "range", "-c", f"{self.folder}/plan.cwc",
+                    "-o", f"{self.folder}/{name}.cwd", "--replay", "batch", "--scope", scope, *options, "--", self.program,
+                    *command], allowed)
 
     def floor(self, work, scope, settings=()):
-        return fields(self.agent(scope, "floor", [work, scope], allowed=(0, 7), settings=settings).stdout)  # 7: the agent got no ranges
+        """The agent gets no ranges, and says so by its exit status."""
+        return fields(self.agent(scope, "floor", [work, scope], allowed=(0, 7), settings=settings).stdout)
 
     def batch(self, work, scope):
         done = self.agent(scope, "batch", [work], options=["--verbose"])
