@@ -79,7 +79,12 @@
     X(cuCtxSynchronize)                                                                                                \
     X(cuPointerGetAttribute)                                                                                           \
     X(cuMemsetD8Async)                                                                                                 \
+    X(cuMemsetD16Async)                                                                                                \
     X(cuMemsetD32Async)                                                                                                \
+    X(cuMemsetD2D8Async)                                                                                               \
+    X(cuMemsetD2D16Async)                                                                                              \
+    X(cuMemsetD2D32Async)                                                                                              \
+    X(cuMemcpy3DAsync_v2)                                                                                              \
     X(cuMemcpyHtoDAsync_v2)                                                                                            \
     X(cuMemcpyDtoDAsync_v2)                                                                                            \
     X(cuStreamQuery)                                                                                                   \

@@ -71,6 +71,7 @@ static const struct named_call {
     /* as a step of training makes them */
     CALL_THAT(false, cuMemcpyDtoH_v2), /* while that is not too dear */
     CALL_THAT(false, cuMemcpyDtoHAsync_v2),
+    CALL_THAT(false, cuMemcpyAsync), /* to the host */
     CALL_THAT(false, cuEventRecord),
     CALL_THAT(false, cuEventQuery),
     CALL_THAT(false, cuEventSynchronize),
@@ -211,9 +212,11 @@ static void call_begins(CUpti_CallbackId id, const void *params, CUcontext from)
 
 static void call_ends(CUpti_CallbackId id, CUcontext from)
 {
+    static const uint64_t params[64];
     CUresult result = CUDA_SUCCESS;
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
                                      .correlationData = kept_for(from),
+                                     .functionParams = params,
                                      .functionReturnValue = &result,
                                      .context = from};
     mode->call_left(id, &call);

@@ -1,12 +1,10 @@
 #include "agent/inject/memory/record.h"
 
-#include <stddef.h>
-
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
-    enum { LAUNCH, SET, COPY } kind;
-    bool refused; /* by the driver */
+    bool launches; /* else it is a transfer */
+    bool refused;  /* by the driver */
     struct cw_operation *next;
     CUstream stream;
     CUfunction function;
@@ -14,10 +12,7 @@ struct cw_operation {
     void **parameters; /* of a launch, or its packed arguments */
     void *packed;
     size_t packed_size;
-    CUdeviceptr to, from; /* from: of a copy on the device */
-    const void *bytes;    /* of a copy from the host */
-    unsigned value, width;
-    size_t count; /* of values of `width`, or of bytes */
+    struct cw_transfer transfer;
 };
 
 /* ---- the driver's calls ----------------------------------------------------------------------------------------- */
@@ -93,34 +88,6 @@ static const char *const harmless[] = {"cuArray3DGet",
                                        "cuTexObjectGet",
                                        "cuThreadExchange"};
 
-/* Those beside launches. */
-enum memory_call { SETS_8, SETS_32, COPIES_FROM_HOST, COPIES_ON_DEVICE };
-static const struct recorded {
-    CUpti_CallbackId id;
-    enum memory_call does;
-    size_t stream; /* where its parameters have the stream, behind those that all of the kind begin with; 0: none */
-} recorded[] = {
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, SETS_8, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds, SETS_8, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, SETS_8, offsetof(cuMemsetD8Async_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz, SETS_8, offsetof(cuMemsetD8Async_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2, SETS_32, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2_ptds, SETS_32, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, SETS_32, offsetof(cuMemsetD32Async_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz, SETS_32, offsetof(cuMemsetD32Async_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, COPIES_FROM_HOST, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds, COPIES_FROM_HOST, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, COPIES_FROM_HOST, offsetof(cuMemcpyHtoDAsync_v2_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz, COPIES_FROM_HOST,
-     offsetof(cuMemcpyHtoDAsync_v2_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, COPIES_ON_DEVICE, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2_ptds, COPIES_ON_DEVICE, 0},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, COPIES_ON_DEVICE, offsetof(cuMemcpyDtoDAsync_v2_params, hStream)},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2_ptsz, COPIES_ON_DEVICE,
-     offsetof(cuMemcpyDtoDAsync_v2_params, hStream)},
-};
-enum { RECORDED = sizeof recorded / sizeof *recorded };
-
 static enum cw_effect effect_of(const char *name)
 {
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
@@ -128,23 +95,26 @@ static enum cw_effect effect_of(const char *name)
             return CW_EFFECT_NONE;
     if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
         return CW_EFFECT_NONE;
-    if (strncmp(name, "cuMemcpyDtoH", 12) == 0)
-        return CW_EFFECT_READ;
     return strncmp(name, "cuCtxSynchronize", 16) == 0 ? CW_EFFECT_WAIT : CW_EFFECT_END;
 }
 
 bool cw_record_init(void)
 {
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-        cw_effects->of[id] = cw_inject_launches(id) ? CW_EFFECT_RECORD : effect_of(cw_inject_call_name(id));
-    for (size_t i = 0; i < RECORDED; i++)
-        cw_effects->of[recorded[i].id] = CW_EFFECT_RECORD;
+        cw_effects->of[id] =
+            cw_inject_launches(id) || cw_transfer_is(id) ? CW_EFFECT_RECORD : effect_of(cw_inject_call_name(id));
     return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
 }
 
-enum cw_effect cw_record_effect(CUpti_CallbackId id)
+bool cw_record_wants(CUpti_CallbackId id)
 {
-    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : CW_EFFECT_END;
+    return id >= CUPTI_DRIVER_TRACE_CBID_SIZE || cw_effects->of[id] != CW_EFFECT_NONE;
+}
+
+enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *call, bool *at_once)
+{
+    enum cw_effect effect = id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : CW_EFFECT_END;
+    return cw_transfer_reads(id, call->functionParams, at_once) ? CW_EFFECT_READ : effect;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -205,67 +175,7 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, const stru
         return false;
     if (l->config.numAttrs)
         memcpy(op->config.attrs, l->config.attrs, l->config.numAttrs * sizeof *l->config.attrs);
-    op->stream = l->config.hStream;
     return l->packed ? keep_packed(r, op, l->packed) : keep_parameters(r, op, l->parameters);
-}
-
-/* ---- sets and copies -------------------------------------------------------------------------------------------- */
-
-static bool keep_bytes(struct cw_record *r, struct cw_operation *op, CUdeviceptr to, const void *from, size_t size)
-{
-    op->kind = COPY;
-    op->to = to;
-    op->bytes = cw_shared_with_host(to) ? NULL : cw_shared_copy(&r->shared, from, size);
-    op->count = size;
-    return op->bytes != NULL;
-}
-
-static bool keep_set(struct cw_operation *op, CUdeviceptr to, unsigned value, unsigned width, size_t count)
-{
-    op->kind = SET;
-    op->to = to;
-    op->value = value;
-    op->width = width;
-    op->count = count;
-    return !cw_shared_with_host(to);
-}
-
-static bool keep_copy(struct cw_operation *op, CUdeviceptr to, CUdeviceptr from, size_t size)
-{
-    op->kind = COPY;
-    op->to = to;
-    op->from = from;
-    op->count = size;
-    return !cw_shared_with_host(to) && !cw_shared_with_host(from);
-}
-
-static bool keep_memory(struct cw_record *r, struct cw_operation *op, CUpti_CallbackId id, const void *params)
-{
-    const struct recorded *call = recorded;
-    while (call < recorded + RECORDED && call->id != id)
-        call++;
-    if (call == recorded + RECORDED)
-        return false;
-    if (call->stream)
-        memcpy(&op->stream, (const uint8_t *)params + call->stream, sizeof op->stream);
-    switch (call->does) {
-    case SETS_8: {
-        const cuMemsetD8_v2_params *p = params;
-        return keep_set(op, p->dstDevice, p->uc, 1, p->N);
-    }
-    case SETS_32: {
-        const cuMemsetD32_v2_params *p = params;
-        return keep_set(op, p->dstDevice, p->ui, 4, p->N);
-    }
-    case COPIES_FROM_HOST: {
-        const cuMemcpyHtoD_v2_params *p = params;
-        return keep_bytes(r, op, p->dstDevice, p->srcHost, p->ByteCount);
-    }
-    default: {
-        const cuMemcpyDtoD_v2_params *p = params;
-        return keep_copy(op, p->dstDevice, p->srcDevice, p->ByteCount);
-    }
-    }
 }
 
 /* ---- recording and playing -------------------------------------------------------------------------------------- */
@@ -280,13 +190,14 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     struct cw_operation *op = r->shared.arena ? cw_arena_alloc(r->shared.arena, 1, sizeof *op) : NULL;
     if (!op)
         return false;
-    *op = (struct cw_operation){.kind = LAUNCH};
+    *op = (struct cw_operation){.launches = cw_inject_launch(&launch, id, call)};
     r->rests = rests;
-    if (!(cw_inject_launch(&launch, id, call) ? keep_launch(r, op, &launch)
-                                              : keep_memory(r, op, id, call->functionParams)))
+    if (!(op->launches ? keep_launch(r, op, &launch)
+                       : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams)))
         return false;
-    op->stream = op->config.hStream = cw_inject_stream(id, op->stream);
-    r->launch = op->kind == LAUNCH ? op : r->launch;
+    op->stream = cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream);
+    op->config.hStream = op->transfer.stream = op->stream;
+    r->launch = op->launches ? op : r->launch;
     *r->next = op;
     r->next = &op->next;
     return true;
@@ -306,21 +217,6 @@ static CUresult launch(const struct cw_operation *op)
     return cw_inject->api.cuLaunchKernelEx(&op->config, op->function, op->parameters, op->packed ? extra : NULL);
 }
 
-static CUresult play(const struct cw_operation *op)
-{
-    const struct cw_cupti *api = &cw_inject->api;
-    switch (op->kind) {
-    case LAUNCH:
-        return launch(op);
-    case SET:
-        return op->width == 1 ? api->cuMemsetD8Async(op->to, (unsigned char)op->value, op->count, op->stream)
-                              : api->cuMemsetD32Async(op->to, op->value, op->count, op->stream);
-    default:
-        return op->bytes ? api->cuMemcpyHtoDAsync_v2(op->to, op->bytes, op->count, op->stream)
-                         : api->cuMemcpyDtoDAsync_v2(op->to, op->from, op->count, op->stream);
-    }
-}
-
 bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
 {
     const struct cw_operation *last = NULL;
@@ -329,10 +225,10 @@ bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
     for (const struct cw_operation *op = r->first; op && good; last = op, op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
             good = cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
-        if (op->kind == LAUNCH)
+        if (op->launches)
             around->before(around->user, ++launches);
-        good = good && (op->refused || play(op) == CUDA_SUCCESS);
-        if (op->kind == LAUNCH)
+        good = good && (op->refused || (op->launches ? launch(op) : cw_transfer_do(&op->transfer)) == CUDA_SUCCESS);
+        if (op->launches)
             around->after(around->user);
     }
     return good && cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;

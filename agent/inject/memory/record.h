@@ -4,7 +4,7 @@
 #ifndef CW_INJECT_RECORD_H
 #define CW_INJECT_RECORD_H
 
-#include "agent/inject/memory/shared.h"
+#include "agent/inject/memory/transfer.h"
 
 /* What a call of the driver means for a record. */
 enum cw_effect {
@@ -30,7 +30,10 @@ struct cw_record {
 
 /* Learns the names of the driver's calls; false where the driver cannot tell a kernel's parameters. */
 bool cw_record_init(void);
-enum cw_effect cw_record_effect(CUpti_CallbackId id);
+/* Whether calls of this kind may have an effect. */
+bool cw_record_wants(CUpti_CallbackId id);
+/* Of one call; *at_once: what it reads is there when it returns. */
+enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *call, bool *at_once);
 
 /* Adds a call that is about to be made. False for one that cannot be done again: a graph, an unknown argument layout,
  * a copy to memory that the host shares, or too many bytes. Also false for a kernel that is given shared memory when

@@ -34,6 +34,14 @@ static bool is_pinned(uint64_t address)
     return type_of(address) == CU_MEMORYTYPE_HOST && !is_managed(address);
 }
 
+enum cw_place cw_shared_place(uint64_t address)
+{
+    int type = type_of(address);
+    return type >= 0 && is_managed(address) ? CW_PLACE_MANAGED
+           : type == CU_MEMORYTYPE_DEVICE   ? CW_PLACE_DEVICE
+                                            : CW_PLACE_HOST;
+}
+
 bool cw_shared_with_host(uint64_t address)
 {
     int type = type_of(address);

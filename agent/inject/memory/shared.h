@@ -17,6 +17,9 @@ struct cw_shared {
     size_t bytes; /* of the host's, kept so far */
 };
 
+/* Where memory is. What the driver does not know is the host's. */
+enum cw_place { CW_PLACE_DEVICE, CW_PLACE_HOST, CW_PLACE_MANAGED };
+enum cw_place cw_shared_place(uint64_t address);
 /* True for an address of memory that the host sees too: managed, or pinned. */
 bool cw_shared_with_host(uint64_t address);
 /* True for a launch that is given memory of the host's which does not move to the GPU: a kernel may wait there. */

@@ -303,7 +303,7 @@ static bool rest(void)
 
 static bool wants(CUpti_CallbackId id)
 {
-    return cw_record_effect(id) != CW_EFFECT_NONE;
+    return cw_record_wants(id);
 }
 
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -311,7 +311,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     cw_graph_follow(id, call);
-    enum cw_effect effect = cw_record_effect(id);
+    bool at_once;
+    enum cw_effect effect = cw_record_effect(id, call, &at_once);
     if (cw_stream_capture_begins(id))
         rest();
     bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
@@ -338,7 +339,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     uint64_t *kind = call->correlationData;
     if (*kind <= CW_BATCH_READS && self->in_flight[*kind])
         self->in_flight[*kind]--;
-    bool read = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds;
+    bool at_once, read = cw_record_effect(id, call, &at_once) == CW_EFFECT_READ && at_once;
     if (c && c->running && read && cw_batch_at_rest() && !c->pending && cw_range_affords_end())
         cw_batch_end(c, cw_inject_call_name(id));
 }
