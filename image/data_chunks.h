@@ -14,6 +14,7 @@
 #define CW_CHUNK_RANGE CW_CHUNK_TYPE('R', 'N', 'G', 'E')
 #define CW_CHUNK_SAMPLES CW_CHUNK_TYPE('S', 'M', 'P', 'L')
 #define CW_CHUNK_CLOCK CW_CHUNK_TYPE('C', 'L', 'C', 'K')
+#define CW_CHUNK_WINDOW CW_CHUNK_TYPE('W', 'N', 'D', 'W')
 #define CW_CHUNK_LAUNCHES CW_CHUNK_TYPE('L', 'N', 'C', 'H')
 #define CW_CHUNK_MODULE CW_CHUNK_TYPE('M', 'O', 'D', 'L')
 #define CW_CHUNK_PC CW_CHUNK_TYPE('P', 'C', 'S', 'M')

@@ -175,7 +175,7 @@ static struct places find_numbers(const struct cw_chunk *chunk)
         return (struct places){in.pos + 4, CW_LAUNCH_SIZE, count};
     }
     bool first = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_SAMPLES || chunk->type == CW_CHUNK_CLOCK ||
-                 chunk->type == CW_CHUNK_PC || chunk->type == CW_CHUNK_SASS;
+                 chunk->type == CW_CHUNK_WINDOW || chunk->type == CW_CHUNK_PC || chunk->type == CW_CHUNK_SASS;
     return (struct places){0, 0, first};
 }
 
@@ -391,6 +391,7 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
         return take_range(m, input, chunk);
     case CW_CHUNK_SAMPLES:
     case CW_CHUNK_CLOCK:
+    case CW_CHUNK_WINDOW:
     case CW_CHUNK_LAUNCHES:
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:

@@ -81,6 +81,15 @@ void cw_pm_write_clock(uint32_t device, const struct cw_clock_pair *pair, struct
     cw_chunk_end(out, start);
 }
 
+void cw_pm_write_window(const struct cw_pm_window *window, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, CW_CHUNK_WINDOW, CW_CHUNK_OPTIONAL);
+    cw_write_u32(out, window->device);
+    cw_write_u64(out, window->start_ns);
+    cw_write_u64(out, window->end_ns);
+    cw_chunk_end(out, start);
+}
+
 void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const *names, uint32_t name_count,
                           const struct cw_kernel_launch *launches, uint32_t count, struct cw_writer *out)
 {
@@ -104,7 +113,7 @@ void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const 
 
 bool cw_pm_chunk_is_known(uint32_t type)
 {
-    return type == CW_CHUNK_SAMPLES || type == CW_CHUNK_CLOCK || type == CW_CHUNK_LAUNCHES;
+    return type == CW_CHUNK_SAMPLES || type == CW_CHUNK_CLOCK || type == CW_CHUNK_WINDOW || type == CW_CHUNK_LAUNCHES;
 }
 
 struct parse {
@@ -116,6 +125,7 @@ struct parse {
     struct cw_arena *arena;
     struct cw_pm_block *blocks;
     struct cw_clock_reading *clocks;
+    struct cw_pm_window *windows;
     struct line *lines; /* for each device: its clock and the wall's */
 };
 
@@ -184,6 +194,16 @@ static void read_clock(struct parse *p, struct cw_reader *in, struct cw_clock_re
     to->pair.error_ns = cw_read_u64(in);
 }
 
+static void read_window(struct parse *p, struct cw_reader *in, struct cw_pm_window *to)
+{
+    to->device = read_device(p, in);
+    to->start_ns = cw_read_u64(in);
+    to->end_ns = cw_read_u64(in);
+    if (in->status == CW_OK && to->end_ns < to->start_ns)
+        cw_reader_fail_at(in, in->pos - 8, "found a window that ends %" PRIu64 " ns before it begins, expected none",
+                          to->start_ns - to->end_ns);
+}
+
 static void count_launches(struct parse *p, struct cw_reader *in)
 {
     cw_read_u32(in);
@@ -211,6 +231,8 @@ static enum cw_status survey(struct parse *p, const struct cw_chunk *chunks, siz
             find_block(p, &in, &p->blocks[p->pm->block_count++]);
         else if (chunks[i].type == CW_CHUNK_CLOCK)
             read_clock(p, &in, &p->clocks[p->pm->clock_count++]);
+        else if (chunks[i].type == CW_CHUNK_WINDOW)
+            read_window(p, &in, &p->windows[p->pm->window_count++]);
         else
             count_launches(p, &in);
         status = cw_reader_finish(&in, "a chunk of PM sampling");
@@ -272,6 +294,11 @@ static void read_times(struct parse *p)
             for (uint32_t i = 0; i < block->count; i++)
                 (k ? pm->end_ns : pm->start_ns)[block->first + i] = to_wall(&p->lines[block->device], cw_read_u64(&in));
     }
+    for (uint32_t w = 0; w < pm->window_count; w++) {
+        struct cw_pm_window *window = &p->windows[w];
+        window->start_ns = to_wall(&p->lines[window->device], window->start_ns);
+        window->end_ns = to_wall(&p->lines[window->device], window->end_ns);
+    }
 }
 
 /* ---- reading: launches ------------------------------------------------------------------------------------------ */
@@ -332,9 +359,11 @@ enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_schema *schema,
     *pm = (struct cw_pm_data){0};
     p.blocks = cw_arena_alloc(arena, count, sizeof *p.blocks);
     p.clocks = cw_arena_alloc(arena, count, sizeof *p.clocks);
+    p.windows = cw_arena_alloc(arena, count, sizeof *p.windows);
     pm->blocks = p.blocks;
     pm->clocks = p.clocks;
-    enum cw_status status = p.blocks && p.clocks ? survey(&p, chunks, count) : cw_error_nomem(file->err);
+    pm->windows = p.windows;
+    enum cw_status status = p.blocks && p.clocks && p.windows ? survey(&p, chunks, count) : cw_error_nomem(file->err);
     if (status == CW_OK)
         status = allocate(&p);
     if (status == CW_OK)

@@ -39,6 +39,13 @@ struct cw_clock_pair {
 };
 void cw_pm_write_clock(uint32_t device, const struct cw_clock_pair *pair, struct cw_writer *out);
 
+/* Samples of a device were taken on purpose from `start_ns` to `end_ns` alone, and from others like these. */
+struct cw_pm_window {
+    uint32_t device;           /* its number when written, an index into the devices of the capture once read */
+    uint64_t start_ns, end_ns; /* of the device's clock when written; once read, as the times of samples */
+};
+void cw_pm_write_window(const struct cw_pm_window *window, struct cw_writer *out);
+
 struct cw_kernel_launch {
     uint32_t name; /* index into the names of its chunk when written, of the whole file once read */
     uint32_t device, process;
@@ -68,12 +75,13 @@ struct cw_clock_reading {
 };
 
 struct cw_pm_data {
-    uint32_t block_count, sample_count, clock_count, name_count, launch_count, overflow_count;
+    uint32_t block_count, sample_count, clock_count, name_count, launch_count, overflow_count, window_count;
     uint32_t largest;          /* samples of the largest block */
     uint32_t launches_untimed; /* launches whose times are not known, which are not among `launches` */
     uint64_t lost, launches_dropped;
     const struct cw_pm_block *blocks;
     const struct cw_clock_reading *clocks; /* in the order of the file */
+    const struct cw_pm_window *windows;    /* in the order of the file; none where samples were taken all the time */
     uint64_t *start_ns, *end_ns; /* of each sample; the wall clock's where the device's clock is known, else that */
     bool *correlated;            /* for each device: times are the wall clock's */
     const char **names;

@@ -33,6 +33,18 @@ uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t i
     return cycles && !options->cycles ? 2 : 1;
 }
 
+uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[1])
+{
+    if (o->window_s <= 0)
+        return 0;
+    if (o->every_s > 0)
+        snprintf(text, 96, "%.9g s every %.9g s", o->window_s, o->every_s);
+    else
+        snprintf(text, 96, "%.9g s", o->window_s);
+    attributes[0] = (struct cw_pair){"sampling_window", text};
+    return 1;
+}
+
 /* An interval at which none is lost, with a fourth to spare: a number of two digits. */
 static uint64_t lossless_us(uint64_t sample_ns)
 {
@@ -47,10 +59,9 @@ static void tell_lost(const struct cw_pm_options *o, const struct cw_pm_outcome 
     uint64_t us = lossless_us(out->sample_ns);
     fprintf(stderr, "capture-agent: %" PRIu64 " sample%s lost: ", out->lost, out->lost == 1 ? " was" : "s were");
     if (!o->cycles && us * 1000 > o->interval)
-        fprintf(stderr,
-                "taking one over takes %.1f us, so none is lost at --interval %" PRIu64
-                "us; fewer counters take less\n",
-                (double)out->sample_ns / 1000, us);
+        fprintf(stderr, "taking one over takes %.1f us, so none is lost at --interval %" PRIu64 "us%s\n",
+                (double)out->sample_ns / 1000, us,
+                o->window_s > 0 ? "" : ", or within windows (--window); fewer counters take less");
     else
         fprintf(stderr, "a longer --interval, fewer counters or a larger --buffer helps\n");
 }

@@ -16,6 +16,9 @@ void cw_pm_tell_cycles(uint32_t gpu, uint64_t interval_ns, uint64_t cycles);
 uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t interval, bool cycles, char texts[2][32],
                                  struct cw_pair attributes[2]);
 
+/* Attributes of a device that say of its windows, if there are any: 0 or 1. */
+uint32_t cw_pm_describe_windows(const struct cw_pm_options *options, char text[96], struct cw_pair attributes[1]);
+
 /* What came of a capture. */
 struct cw_pm_outcome {
     bool any;            /* a sample */

@@ -30,12 +30,12 @@ static void read_interval(void *options, char *text, struct argp_state *state)
     cw_usage_error(state, "found the interval '%s', expected up to 10 s such as 100us, 100000ns or 170000sys", text);
 }
 
-static void read_duration(void *seconds, char *text, struct argp_state *state)
+static void read_time(void *seconds, char *text, struct argp_state *state)
 {
     static const struct {
         const char *name;
         double factor;
-    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}};
     char *end;
     double value = strtod(text, &end);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -43,7 +43,7 @@ static void read_duration(void *seconds, char *text, struct argp_state *state)
             *(double *)seconds = value * units[i].factor;
             return;
         }
-    cw_usage_error(state, "found the duration '%s', expected a time above 0 such as 10, 10s, 5m or 2h", text);
+    cw_usage_error(state, "found the time '%s', expected one above 0 such as 10, 10s, 500ms, 5m or 2h", text);
 }
 
 static void check_arguments(void *arguments, struct argp_state *state)
@@ -53,6 +53,13 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
     if (!a->capture.options.argv && a->options.duration_s <= 0)
         cw_usage_error(state, "neither a program nor --duration: give one, or both");
+    if (a->options.every_s > 0 && a->options.window_s <= 0)
+        cw_usage_error(state, "found --every without --window, expected how long to sample at a time");
+    if (a->options.every_s > 0 && a->options.every_s < a->options.window_s)
+        cw_usage_error(state, "found --every %g s, expected no less than the window of %g s", a->options.every_s,
+                       a->options.window_s);
+    if (a->options.window_s > 0 && !a->options.cycles && a->options.window_s * 1e9 < 2.0 * (double)a->options.interval)
+        cw_usage_error(state, "found a window of %g s, expected two intervals at least", a->options.window_s);
     if (a->options.sim_overflow && !a->options.sim_drop)
         cw_usage_error(state, "found --sim-overflow without --sim-drop, expected samples that are lost by it");
 }
@@ -63,10 +70,16 @@ static const struct cw_option pm_options[] = {
     {"interval", 0, "N[ns|us|ms|sys]", "time between samples; with sys, cycles of the system clock (default: 100us)",
      CW_OPTION_READ(struct pm_arguments, options, read_interval)},
     {"duration", 0, "N[s|m|h]", "how long to sample (default: as long as the program runs)",
-     CW_OPTION_READ(struct pm_arguments, options.duration_s, read_duration)},
+     CW_OPTION_READ(struct pm_arguments, options.duration_s, read_time)},
+    {"window", 0, "N[s|ms|us]",
+     "sample for so long at a time into the hardware's buffer, and decode between such windows: at short intervals, at "
+     "which samples would be lost otherwise (default: all the time)",
+     CW_OPTION_READ(struct pm_arguments, options.window_s, read_time)},
+    {"every", 0, "N[s|ms|us]", "from the start of a window to the next (default: as soon as one is decoded)",
+     CW_OPTION_READ(struct pm_arguments, options.every_s, read_time)},
     {"device", 0, "LIST", "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)",
      CW_OPTION_READ(struct pm_arguments, options.devices, cw_command_devices)},
-    {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256)",
+    {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window as much as that needs)",
      CW_OPTION_UNITS(struct pm_arguments, options.buffer_bytes, 0, 4096, 1 << 20)},
     {"no-trace", 0, NULL, "do not record the program's kernel launches",
      CW_OPTION_FLAG(struct pm_arguments, options.no_trace)},
@@ -91,10 +104,10 @@ int cw_pm_command(int argc, char **argv)
         "time. The program's kernel launches are recorded, too. The program's exit status is passed on.\v"
         "Example:\n  capture-agent pm -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
         "  capture-agent pm -c plan.cwc -o run.cwd --device all --duration 10\n"
+        "  capture-agent pm -c plan.cwc -o run.cwd --interval 5us --window 50ms --every 1s -- ./app\n"
         "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true"};
-    struct pm_arguments a = {
-        .capture = {.backend = cw_command_default_backend()},
-        .options = {.devices = 1, .interval = 100000, .buffer_bytes = 256 << 20, .sim_samples = 48}};
+    struct pm_arguments a = {.capture = {.backend = cw_command_default_backend()},
+                             .options = {.devices = 1, .interval = 100000, .sim_samples = 48}};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     cw_usage_read(&usage, argc, argv, &a);

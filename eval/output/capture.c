@@ -78,13 +78,27 @@ static json_t *clocks(const struct cw_counter_data *d)
     return list;
 }
 
+static json_t *windows(const struct cw_counter_data *d)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < d->pm.window_count; i++) {
+        const struct cw_pm_window *w = &d->pm.windows[i];
+        cw_json_append(&list, json_pack("{s:I, s:I, s:I}", "device", (json_int_t)d->devices[w->device].index,
+                                        "start_ns", (json_int_t)w->start_ns, "end_ns", (json_int_t)w->end_ns));
+    }
+    return list;
+}
+
 /* What PM sampling has beside its values. */
 static json_t *sampling(const struct cw_counter_data *d)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",
-                     (json_int_t)d->pm.lost, "overflows", (json_int_t)d->pm.overflow_count, "launches",
-                     (json_int_t)d->pm.launch_count, "launches_dropped", (json_int_t)d->pm.launches_dropped,
-                     "launches_untimed", (json_int_t)d->pm.launches_untimed, "clocks", clocks(d));
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost", (json_int_t)d->pm.lost,
+        "overflows", (json_int_t)d->pm.overflow_count, "launches", (json_int_t)d->pm.launch_count, "launches_dropped",
+        (json_int_t)d->pm.launches_dropped, "launches_untimed", (json_int_t)d->pm.launches_untimed, "clocks", clocks(d));
+    if (d->pm.window_count)
+        cw_json_set(&object, "windows", windows(d));
+    return object;
 }
 
 json_t *cw_capture_manifest(const struct cw_counter_data *d, const char *source)
@@ -139,6 +153,16 @@ static void show_sampling(const struct cw_pm_data *pm, FILE *out)
     fputs("\n", out);
 }
 
+static void show_windows(const struct cw_counter_data *d, FILE *out)
+{
+    double seconds = 0;
+    for (uint32_t i = 0; i < d->pm.window_count; i++)
+        seconds += (double)(d->pm.windows[i].end_ns - d->pm.windows[i].start_ns) / 1e9;
+    if (d->pm.window_count)
+        cw_text_print(out, "windows:   %" PRIu32 ", together %.6g s; nothing was sampled between them\n",
+                      d->pm.window_count, seconds);
+}
+
 void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
 {
     const struct cw_schema *s = &d->schema;
@@ -157,6 +181,7 @@ void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *
     if (repeated)
         cw_text_print(out, ", %" PRIu32 " of them whole in several", repeated);
     cw_text_print(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
+    show_windows(d, out);
     if (s->profiler == CW_PROFILER_PM)
         show_sampling(&d->pm, out);
     else

@@ -108,8 +108,8 @@ static bool sort_blocks(struct by_device *b, const struct cw_result *r)
 
 /* What was taken of one device. */
 struct taken {
-    uint32_t samples, overflows;
-    uint64_t lost, start_ns, end_ns;
+    uint32_t samples, overflows, windows;
+    uint64_t lost, start_ns, end_ns, windows_ns;
 };
 
 static struct taken count_taken(const struct by_device *b, uint32_t device)
@@ -125,6 +125,11 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
         t.overflows += block->overflow;
         t.lost += block->lost;
     }
+    for (uint32_t w = 0; w < pm->window_count; w++)
+        if (pm->windows[w].device == device) {
+            t.windows++;
+            t.windows_ns += pm->windows[w].end_ns - pm->windows[w].start_ns;
+        }
     return t;
 }
 
@@ -133,8 +138,13 @@ static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
     const struct cw_result *r = b->r;
     const struct taken t = count_taken(b, device);
     cw_text_print(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
-    if (t.samples)
-        cw_text_print(out, " in %.6g s", (double)(t.end_ns - t.start_ns) / 1e9);
+    if (t.windows)
+        cw_text_print(out, " in %" PRIu32 " window%s of %.6g s together, over", t.windows, t.windows == 1 ? "" : "s",
+                      (double)t.windows_ns / 1e9);
+    else if (t.samples)
+        fputs(" in", out);
+    if (t.samples || t.windows)
+        cw_text_print(out, " %.6g s", t.samples ? (double)(t.end_ns - t.start_ns) / 1e9 : 0.0);
     if (device < r->data->device_count) {
         const struct cw_device *d = &r->data->devices[device];
         const char *name = cw_device_attribute(d, "name");

@@ -264,11 +264,20 @@ static const uint8_t sum_forms[] = {CW_COLUMN_SUMS, CW_COLUMN_SUMS, CW_COLUMN_SU
 static const double late[] = {5, 8, 9, 10};
 static const uint8_t late_forms[] = {CW_COLUMN_NOT_COLLECTED, CW_COLUMN_UNAVAILABLE, CW_COLUMN_ROLLUPS,
                                      CW_COLUMN_ROLLUPS};
+static const struct cw_pm_window windows[] = {{0, 1000, 4000}, {0, 6000, 7000}};
 static const double no_one[] = {0, 0, 90, 0};
 static const char *const kernels[] = {"gemm", "µ"};
 static const struct cw_kernel_launch launches[] = {
     {.name = 1, .device = 0, .context = 1, .stream = 7, .start_ns = 100, .end_ns = 250},
     {.name = 0, .device = 3, .context = 2, .stream = UINT64_MAX, .start_ns = 300, .end_ns = 300}};
+
+void cw_sample_windows(struct cw_writer *out)
+{
+    cw_sample_pm(out, 2, false);
+    for (int i = 0; i < 2; i++)
+        cw_pm_write_window(&windows[i], out);
+    cw_counter_data_write_end(0, 4, CW_END_NO_PROGRAM, 0, out);
+}
 
 void cw_sample_pm(struct cw_writer *out, int clocks, bool complete)
 {

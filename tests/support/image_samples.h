@@ -41,5 +41,7 @@ void cw_sample_pc_data(struct cw_writer *out, enum cw_profiler profiler, const v
  * every form, two launches. `clocks` of the two CLCK chunks are there. */
 enum { CW_SAMPLE_PM_CHUNKS = 8 };
 void cw_sample_pm(struct cw_writer *out, int clocks, bool complete);
+/* The same, in two windows: WNDW WNDW before the end. */
+void cw_sample_windows(struct cw_writer *out);
 
 #endif

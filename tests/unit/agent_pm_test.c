@@ -58,6 +58,9 @@ static struct {
     uint32_t asked_names, lowered, trials;
     uint64_t interval; /* as it was configured */
     bool cycles;
+    bool by_time;          /* what is sampled waits in the hardware's buffer, and is decoded after it was stopped */
+    uint32_t full_windows; /* so many of the next ones fill it */
+    uint64_t started_ns, stopped_ns, waiting;
 } gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* ---- what the sampling process asks of the rest ------------------------------------------------------------------ */
@@ -156,6 +159,9 @@ static CUptiResult start(CUpti_PmSampling_Start_Params *p)
     (void)p;
     cr_expect(gpu.asked && !gpu.running);
     gpu.running = true;
+    gpu.started_ns = cw_pm_now_ns();
+    if (gpu.by_time && gpu.stopped_ns)
+        gpu.next += (gpu.started_ns - gpu.stopped_ns) / INTERVAL;
     gpu.trials++;
     return CUPTI_SUCCESS;
 }
@@ -165,6 +171,8 @@ static CUptiResult stop(CUpti_PmSampling_Stop_Params *p)
     (void)p;
     cr_expect(gpu.running);
     gpu.running = false;
+    gpu.stopped_ns = cw_pm_now_ns();
+    gpu.waiting = (gpu.stopped_ns - gpu.started_ns) / INTERVAL;
     return CUPTI_SUCCESS;
 }
 
@@ -182,7 +190,16 @@ static CUptiResult decode(CUpti_PmSampling_DecodeData_Params *p)
     struct image *image = (struct image *)(void *)p->pCounterDataImage;
     pthread_mutex_lock(&gpu.lock);
     gpu.decodes++;
-    if (gpu.running && !gpu.idle)
+    bool full = gpu.by_time && gpu.full_windows;
+    if (gpu.by_time && !full) {
+        cr_expect(!gpu.running);
+        take(image, gpu.waiting);
+        gpu.waiting = 0;
+    } else if (full) {
+        gpu.full_windows--;
+        gpu.next += gpu.waiting;
+        gpu.waiting = 0;
+    } else if (gpu.running && !gpu.idle)
         take(image, gpu.was_slow ? 100 * SAMPLES_A_DECODE : SAMPLES_A_DECODE);
     gpu.was_slow = false;
     p->overflow = gpu.decodes == gpu.overflow_at;
@@ -193,7 +210,7 @@ static CUptiResult decode(CUpti_PmSampling_DecodeData_Params *p)
     pthread_mutex_unlock(&gpu.lock);
     if (last)
         shutdown(agent, SHUT_WR);
-    return CUPTI_SUCCESS;
+    return full ? CUPTI_ERROR_OUT_OF_MEMORY : CUPTI_SUCCESS;
 }
 
 static CUptiResult data_info(CUpti_PmSampling_GetCounterDataInfo_Params *p)
@@ -499,6 +516,68 @@ Test(agent_pm, turing_samples_by_cycles_that_take_as_long)
     fflush(stderr);
     cr_assert_stderr_eq_str("capture-agent: GPU 3 samples by its system clock alone: every 2000000 cycles, which at "
                             "100000 MHz are the 20000 ns of --interval\n");
+}
+
+/* Samples that follow one another without a gap, within each window. */
+static void check_windows(const struct cw_counter_data *data, uint32_t count)
+{
+    const struct cw_pm_data *pm = &data->pm;
+    uint32_t sample = 0;
+    cr_expect(pm->window_count == count, "%u windows", pm->window_count);
+    for (uint32_t w = 0; w < pm->window_count; w++) {
+        uint64_t at = pm->windows[w].start_ns;
+        while (sample < pm->sample_count && pm->end_ns[sample] <= pm->windows[w].end_ns) {
+            cr_assert(pm->start_ns[sample] == at, "window %u, sample %u", w, sample);
+            at = pm->end_ns[sample++];
+        }
+        cr_expect(at == pm->windows[w].end_ns);
+        cr_expect(!w || pm->windows[w].start_ns > pm->windows[w - 1].end_ns);
+    }
+    cr_expect(sample == pm->sample_count);
+}
+
+static void set_windows(double window_s, double every_s)
+{
+    options.window_s = window_s;
+    options.every_s = every_s;
+    cw_pm_process.window_ns = (uint64_t)(window_s * 1e9);
+    cw_pm_process.sample_takes_ns = INTERVAL;
+    gpu.by_time = true;
+}
+
+Test(agent_pm, no_sample_is_lost_within_a_window_nor_counted_as_lost_between_two)
+{
+    set_windows(0.006, 0.02);
+    struct cw_counter_data data = sample(6); /* each window takes two */
+    check_samples(&data, 3);
+    check_windows(&data, 3);
+    cr_expect(data.pm.lost == 0 && data.pm.block_count >= 6); /* a window is of several blocks */
+    cr_expect(data.pm.windows[2].start_ns - data.pm.windows[1].start_ns > 19000000);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampling_window"), "0.006 s every 0.02 s");
+}
+
+Test(agent_pm, a_window_that_the_buffer_does_not_hold_makes_the_next_shorter)
+{
+    set_windows(0.008, 0);
+    gpu.full_windows = 1;
+    cr_redirect_stderr();
+    struct cw_counter_data data = sample(5);
+    check_samples(&data, 2);
+    check_windows(&data, 2);
+    cr_expect(data.pm.lost >= 8000 && data.pm.overflow_count == 1, "%lu lost", data.pm.lost);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: GPU 3: the hardware's buffer of 1 MiB was full before a window of 8 ms was "
+                            "over, and its samples are lost; windows are of 4 ms from here on; --buffer holds more\n");
+}
+
+Test(agent_pm, a_window_has_a_buffer_that_is_likely_to_hold_it)
+{
+    options.buffer_bytes = 0;
+    cr_expect(cw_pm_buffer_bytes() == 256 << 20);
+    set_windows(0.1, 0);
+    cr_expect(cw_pm_buffer_bytes() > (uint64_t)1 << 30 && cw_pm_buffer_bytes() < (uint64_t)2 << 30);
+    set_windows(10, 0);
+    cr_expect(cw_pm_buffer_bytes() == (uint64_t)4096 << 20);
 }
 
 Test(agent_pm, keeps_the_rollups_that_the_plan_says_or_all)

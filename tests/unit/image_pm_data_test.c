@@ -15,7 +15,7 @@ static struct cw_error err;
 static struct cw_writer sample;
 static char text[1200];
 
-enum { SCHM, DEVC, CLCK, SMPL, SMPL2, LNCH, CLCK2, ENDC, HEADER = 24 };
+enum { SCHM, DEVC, CLCK, SMPL, SMPL2, LNCH, CLCK2, ENDC, WNDW = ENDC, HEADER = 24 };
 
 static void make(int clocks, bool complete)
 {
@@ -195,6 +195,26 @@ Test(pm_data, a_file_that_was_cut_keeps_its_whole_chunks)
         cr_expect(!data.complete && data.pm.sample_count == samples, "%zu bytes: %u samples", size,
                   data.pm.sample_count);
     }
+}
+
+Test(pm_data, windows_have_the_times_of_samples)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sample_windows(&out);
+    cr_assert(read_bytes(out.data, out.size) == CW_OK, "%s", text);
+    const struct cw_pm_data *pm = &data.pm;
+    cr_assert(data.complete && pm->window_count == 2 && pm->sample_count == 4);
+    cr_expect(pm->windows[0].start_ns == pm->start_ns[0] && pm->windows[0].end_ns == pm->end_ns[2]);
+    cr_expect(pm->windows[1].start_ns == pm->start_ns[3] && pm->windows[1].end_ns == pm->end_ns[3]);
+    struct cw_edit_chunk chunk;
+    cr_assert(cw_edit_find(out.data, out.size, WNDW, &chunk));
+    out.data[chunk.offset + HEADER + 5] = 0xff; /* of when it starts */
+    cw_edit_fix_checksums(out.data, out.size);
+    refused_in(&out, WNDW, HEADER + 12, "found a window that ends 61512 ns before it begins, expected none", __LINE__);
+    cw_writer_free(&out);
+    read_sample();
+    cr_expect(data.pm.window_count == 0);
 }
 
 Test(pm_data, samples_without_their_device_are_refused)

@@ -114,17 +114,26 @@ static void search_units(void)
 /* A trial at a long interval would take long, and one by the system clock measures it. */
 static const uint64_t longest_trial = 10000000, short_trial = 1000000, trial_cycles = 100000;
 
-/* Cycles of the system clock that take as long as the interval that was asked for. */
-static uint64_t to_cycles(const struct cw_pm_trial *trial)
+/* What a sample of the trial took; 0: not known. */
+static double sample_ns(const struct cw_pm_trial *trial)
 {
-    if (trial->complete < 2 || trial->last_ns <= trial->first_ns)
-        cw_pm_give_up(CW_ERR_DEVICE,
-                      "its system clock cannot be measured, for no sample came: --interval takes cycles, "
-                      "too, such as 170000sys");
-    double cycles_a_ns =
-        (double)trial_cycles * (double)(trial->complete - 1) / (double)(trial->last_ns - trial->first_ns);
-    double cycles = (double)cw_pm_process.options->interval * cycles_a_ns;
-    return cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
+    bool known = trial->complete > 1 && trial->last_ns > trial->first_ns;
+    return known ? (double)(trial->last_ns - trial->first_ns) / (double)(trial->complete - 1) : 0;
+}
+
+/* The interval that is sampled, and how long it takes. By the clock these are cycles that take as long as the interval
+ * that was asked for. */
+static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
+{
+    const struct cw_pm_options *o = cw_pm_process.options;
+    double cycle_ns = sample_ns(trial) / (double)cw_pm_process.interval;
+    if (cw_pm_process.cycles && (by_clock || o->window_s > 0) && cycle_ns <= 0)
+        cw_pm_give_up(CW_ERR_DEVICE, "its system clock cannot be measured, for no sample came%s",
+                      by_clock ? ": --interval takes cycles, too, such as 170000sys" : "");
+    uint64_t cycles = by_clock ? (uint64_t)((double)o->interval / cycle_ns + 0.5) : o->interval;
+    cw_pm_process.interval = cycles ? cycles : 1;
+    cw_pm_process.sample_takes_ns = (double)cw_pm_process.interval * (cw_pm_process.cycles ? cycle_ns : 1);
+    cw_pm_process.window_ns = (uint64_t)(o->window_s * 1e9);
 }
 
 /* Arms the device for a trial, which may be at an interval of its own, and again where what is tried is not what is
@@ -132,23 +141,24 @@ static uint64_t to_cycles(const struct cw_pm_trial *trial)
 static void try_all(bool by_clock)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
-    bool own = by_clock || o->interval > longest_trial;
+    bool own = by_clock || o->interval > longest_trial || (o->cycles && o->window_s > 0);
     cw_pm_process.cycles = by_clock || o->cycles;
-    cw_pm_process.interval = by_clock ? trial_cycles : own ? short_trial : o->interval;
+    cw_pm_process.interval = by_clock ? trial_cycles : o->interval > longest_trial ? short_trial : o->interval;
+    cw_pm_process.sample_takes_ns = (double)cw_pm_process.interval;
+    cw_pm_process.window_ns = own ? 0 : (uint64_t)(o->window_s * 1e9);
     cw_pm_arm();
     struct cw_pm_trial trial = cw_pm_try();
     bool missing = trial.begun && !trial.complete;
     if (!own && !missing)
         return;
     cw_pm_disarm();
-    if (missing)
+    if (missing) {
         search_units();
-    if (missing && by_clock) {
         cw_pm_arm();
         trial = cw_pm_try();
         cw_pm_disarm();
     }
-    cw_pm_process.interval = by_clock ? to_cycles(&trial) : o->interval;
+    set_interval(by_clock, &trial);
     cw_pm_arm();
 }
 

@@ -1,9 +1,11 @@
 /* Hardware to images. */
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "agent/backend/cupti/pm_process.h"
 
@@ -13,6 +15,10 @@
  * take a second, and so can a file system. */
 enum { LEAST_SAMPLES = 1024, MOST_SAMPLES = 4096, LEAST_IMAGES = 3, MOST_IMAGES = 32 };
 static const size_t most_bytes = (size_t)1 << 29; /* of images, where that is more than the least number */
+enum { WINDOW_SPARE = 64, MOST_OF_A_WINDOW = 1 << 28 /* for which there is no memory */ };
+static const uint64_t slack_ns = 5000000; /* more than Start and Stop take */
+/* A sample takes 5 to 11 KB of the hardware's buffer on an H200, however many counters of these units are sampled. */
+static const uint64_t sample_bytes = 16384, least_buffer = (uint64_t)256 << 20, most_buffer = (uint64_t)4096 << 20;
 static const uint64_t room_ns = 400000000, hand_over_ns = 1000000000;
 
 static CUpti_PmSampling_Object *object;
@@ -26,9 +32,17 @@ uint64_t cw_pm_now_ns(void)
 
 /* ---- before ----------------------------------------------------------------------------------------------------- */
 
+static uint32_t room(void);
+
+uint64_t cw_pm_buffer_bytes(void)
+{
+    uint64_t given = cw_pm_process.options->buffer_bytes, wanted = cw_pm_process.window_ns ? room() * sample_bytes : 0;
+    wanted = wanted < least_buffer ? least_buffer : wanted > most_buffer ? most_buffer : wanted;
+    return given ? given : wanted;
+}
+
 static void configure(void)
 {
-    const struct cw_pm_options *o = cw_pm_process.options;
     PARAMS(CUpti_PmSampling_Enable_Params, enable);
     enable.deviceIndex = cw_pm_process.device;
     CALL(cuptiPmSamplingEnable, enable);
@@ -37,7 +51,7 @@ static void configure(void)
     config.pPmSamplingObject = object;
     config.configSize = cw_pm_process.native->size;
     config.pConfig = cw_pm_process.native->data;
-    config.hardwareBufferSize = o->buffer_bytes;
+    config.hardwareBufferSize = cw_pm_buffer_bytes();
     config.samplingInterval = cw_pm_process.interval;
     config.triggerMode = cw_pm_process.cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
                                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
@@ -51,11 +65,20 @@ static void configure(void)
     cw_pm_good(result, "cuptiPmSamplingSetConfig");
 }
 
-static uint32_t room(uint32_t counters)
+uint32_t cw_pm_block_room(void)
 {
-    uint64_t wanted = room_ns / cw_pm_process.interval, most = MOST_SAMPLES;
-    if (counters && CW_BLOCK_VALUES_MAX / counters < most)
-        most = CW_BLOCK_VALUES_MAX / counters;
+    uint32_t counters = cw_pm_process.schema->counter_count, most = MOST_SAMPLES;
+    return counters && CW_BLOCK_VALUES_MAX / counters < most ? CW_BLOCK_VALUES_MAX / counters : most;
+}
+
+/* Of an image. What is decoded beyond it is lost, so that one holds all of a window: how long Start and Stop take is
+ * sampled, too. */
+static uint32_t room(void)
+{
+    double window = (double)(cw_pm_process.window_ns + slack_ns) / cw_pm_process.sample_takes_ns + WINDOW_SPARE;
+    if (cw_pm_process.window_ns)
+        return window < MOST_OF_A_WINDOW ? (uint32_t)window : MOST_OF_A_WINDOW;
+    uint64_t wanted = room_ns / cw_pm_process.interval, most = cw_pm_block_room();
     wanted = wanted < LEAST_SAMPLES ? LEAST_SAMPLES : wanted;
     return (uint32_t)(wanted < most ? wanted : most);
 }
@@ -83,10 +106,26 @@ static void ask_image_size(uint32_t samples)
     free(names);
 }
 
+/* Before the program begins, for the memory of a window may be that of the node. */
+static void check_memory(void)
+{
+    uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    if (!cw_pm_process.window_ns || cw_pm_process.image_size <= most)
+        return;
+    double fits = (double)cw_pm_process.window_ns * (double)most / (double)cw_pm_process.image_size;
+    cw_pm_give_up(
+        CW_ERR_USAGE,
+        "found a window of %.6g ms, whose %u samples take CUPTI %zu MiB, expected at most %zu MiB, half of the "
+        "node's memory: --window %.0fms fits",
+        (double)cw_pm_process.window_ns / 1e6, cw_pm_process.image_samples, cw_pm_process.image_size >> 20,
+        (size_t)(most >> 20), fits * 0.9 / 1e6);
+}
+
 void cw_pm_arm(void)
 {
     configure();
-    ask_image_size(room(cw_pm_process.schema->counter_count));
+    ask_image_size(room());
+    check_memory();
     cw_pm_process.filled_last = &cw_pm_process.filled;
 }
 
@@ -127,7 +166,8 @@ static struct cw_pm_image *make_image(void)
 static bool may_make_image(void)
 {
     uint32_t count = cw_pm_process.image_count;
-    return count < LEAST_IMAGES || (count < MOST_IMAGES && (count + 1) * cw_pm_process.image_size <= most_bytes);
+    return count < (cw_pm_process.window_ns ? 1 : LEAST_IMAGES) ||
+           (count < MOST_IMAGES && (count + 1) * cw_pm_process.image_size <= most_bytes);
 }
 
 /* An image that holds nothing: one that was sent, a new one, or, where there are many or no memory is left, the next
@@ -164,6 +204,8 @@ static struct cw_pm_image *next_image(void)
     s->count = 0;
     s->overflow = false;
     s->artificial = false;
+    s->window = false;
+    s->lost = 0;
     s->taking_ns = cw_pm_now_ns() - began_ns;
     return s;
 }
@@ -266,13 +308,12 @@ static bool is_enough(const struct cw_pm_image *s, const struct decoded *d, uint
 }
 
 /* What comes after a full buffer would be out of step, and starting again where it was stopped fails. */
-static void start_anew(void)
+static void arm_anew(void)
 {
     cw_pm_disarm();
     configure();
     /* the same as before; without the question no image can be initialised */
     ask_image_size(cw_pm_process.image_samples);
-    cw_pm_start();
 }
 
 /* Whatever it took is drained, so that it does not come into the first image later. */
@@ -300,14 +341,13 @@ struct cw_pm_trial cw_pm_try(void)
     }
     free_image(s);
     cw_pm_process.image_count--;
-    ask_image_size(room(cw_pm_process.schema->counter_count));
+    ask_image_size(room());
     return trial;
 }
 
-void cw_pm_collect(void)
+/* Until the hardware's buffer is full, too. */
+static void collect_all_the_time(uint64_t end_ns)
 {
-    double duration = cw_pm_process.options->duration_s;
-    uint64_t end_ns = duration > 0 ? cw_pm_now_ns() + (uint64_t)(duration * 1e9) : 0;
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
     bool artificial = true;
     while (state != DRAINED) {
@@ -329,9 +369,81 @@ void cw_pm_collect(void)
         artificial = artificial && !s->count;
         hand_over(s);
         if (state == DRAINED && !is_time(end_ns)) { /* it was an overflow */
-            start_anew();
+            arm_anew();
+            cw_pm_start();
             state = SAMPLING;
             artificial = true;
         }
     }
+}
+
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
+
+/* Until then, or the agent wants an end. */
+static void wait_until(uint64_t ns)
+{
+    struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
+    uint64_t now = cw_pm_now_ns(), left = ns > now ? ns - now : 0;
+    const struct timespec t = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+    ppoll(&fd, 1, &t, NULL);
+}
+
+/* Decoded once it is over: a decode takes longer than the samples that come meanwhile, and each would take more of
+ * them than the one before, and make the window longer. False where the hardware's buffer was full. */
+static bool collect_window(uint64_t began_ns, uint64_t end_ns)
+{
+    uint64_t over_ns = began_ns + cw_pm_process.window_ns;
+    wait_until(end_ns && end_ns < over_ns ? end_ns : over_ns);
+    stop();
+    uint64_t due = (uint64_t)((double)(cw_pm_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
+    struct cw_pm_image *s = next_image();
+    s->artificial = s->window = true;
+    struct decoded d = decode(s);
+    bool full = d.overflow;
+    while (!d.drained && !d.full) {
+        d = decode(s);
+        full = full || d.overflow;
+    }
+    s->lost = full && due > s->count ? due - s->count : 0;
+    hand_over(s);
+    return !full;
+}
+
+/* What a full buffer held is gone, so that windows become shorter until they fit. */
+static void shorten_windows(void)
+{
+    double ms = (double)cw_pm_process.window_ns / 1e6;
+    if (cw_pm_process.window_ns / 2 >= 2 * cw_pm_process.sample_takes_ns)
+        cw_pm_process.window_ns /= 2;
+    fprintf(stderr,
+            "capture-agent: GPU %u: the hardware's buffer of %" PRIu64
+            " MiB was full before a window of %.6g ms was over, "
+            "and its samples are lost; windows are of %.6g ms from here on; --buffer holds more\n",
+            cw_pm_process.device, cw_pm_buffer_bytes() >> 20, ms, (double)cw_pm_process.window_ns / 1e6);
+}
+
+static void collect_windows(uint64_t end_ns)
+{
+    uint64_t every_ns = (uint64_t)(cw_pm_process.options->every_s * 1e9), began_ns = cw_pm_now_ns();
+    for (;;) {
+        if (!collect_window(began_ns, end_ns)) {
+            shorten_windows();
+            arm_anew();
+        }
+        wait_until(end_ns && end_ns < began_ns + every_ns ? end_ns : began_ns + every_ns);
+        if (is_time(end_ns))
+            return;
+        began_ns = cw_pm_now_ns();
+        cw_pm_start();
+    }
+}
+
+void cw_pm_collect(void)
+{
+    double duration = cw_pm_process.options->duration_s;
+    uint64_t end_ns = duration > 0 ? cw_pm_now_ns() + (uint64_t)(duration * 1e9) : 0;
+    if (cw_pm_process.window_ns)
+        collect_windows(end_ns);
+    else
+        collect_all_the_time(end_ns);
 }

@@ -12,6 +12,7 @@ static struct {
     pthread_t sender;
     CUpti_Profiler_Host_Object *evaluator;
     bool overflow;      /* the hardware's buffer was full since the last samples that were sent */
+    uint64_t lost;      /* samples since these, by that */
     uint8_t *all;       /* for each counter: all rollups, else sums alone */
     const char **names; /* of what is evaluated */
     size_t name_count;
@@ -92,9 +93,9 @@ static void send_device(const struct cw_device_facts *facts)
     struct cw_writer out;
     struct cw_arena *arena = cw_arena_create();
     uint32_t count = self.about_count;
-    char texts[2][32];
+    char texts[2][32], windows[96];
     cw_writer_init(&out);
-    struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 2, sizeof *list) : NULL;
+    struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 3, sizeof *list) : NULL;
     cw_pm_need(list && self.about.status == CW_OK);
     struct cw_reader in;
     cw_reader_init(&in, self.about.data, self.about.size, "device", 0, NULL);
@@ -104,6 +105,7 @@ static void send_device(const struct cw_device_facts *facts)
     }
     count += cw_pm_describe_interval(cw_pm_process.options, cw_pm_process.interval, cw_pm_process.cycles, texts,
                                      list + count);
+    count += cw_pm_describe_windows(cw_pm_process.options, windows, list + count);
     struct cw_device device = {
         .index = cw_pm_process.device, .attribute_count = count, .attributes = list, .facts = facts};
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);
@@ -131,10 +133,10 @@ static void know_device(const struct cw_pm_image *s)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* Columns of the samples from `first` on. */
-static void evaluate(const struct cw_pm_image *s, uint32_t first)
+/* Columns of `count` samples from `first` on. */
+static void evaluate(const struct cw_pm_image *s, uint32_t first, uint32_t count)
 {
-    uint32_t n = cw_pm_process.schema->counter_count, count = s->count - first;
+    uint32_t n = cw_pm_process.schema->counter_count;
     for (uint32_t i = 0; i < count; i++) {
         evaluate_sample(s, first + i, self.names, self.name_count, self.values);
         const double *from = self.values;
@@ -148,11 +150,11 @@ static void evaluate(const struct cw_pm_image *s, uint32_t first)
                                                                                    : CW_COLUMN_SUMS;
 }
 
-/* Samples follow one another without a gap unless some are missing. */
-static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first)
+/* Samples follow one another without a gap unless some are missing, or another window begins. */
+static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first, uint32_t count)
 {
     uint64_t lost = 0;
-    for (uint32_t i = first; i < s->count; i++) {
+    for (uint32_t i = first; i < first + count; i++) {
         uint64_t gap = self.previous_end && s->start[i] > self.previous_end ? s->start[i] - self.previous_end : 0;
         uint64_t period = cw_pm_process.cycles ? s->end[i] - s->start[i] : cw_pm_process.interval;
         if (period)
@@ -171,22 +173,13 @@ static void note_cost(const struct cw_pm_image *s, uint64_t began_ns)
     cw_pm_process.sample_ns = (self.taking_ns > self.sending_ns ? self.taking_ns : self.sending_ns) / self.sent;
 }
 
-static void send_samples(const struct cw_pm_image *s)
+static void send_block(const struct cw_pm_image *s, uint32_t first, uint32_t count)
 {
-    uint64_t began_ns = cw_pm_now_ns();
-    uint32_t first = s->artificial ? 1 : 0;
-    self.overflow = self.overflow || s->overflow;
-    if (s->count <= first)
-        return;
-    if (!cw_pm_process.device_sent) {
-        know_device(s);
-        began_ns = cw_pm_now_ns(); /* the first evaluation takes long, and once */
-    }
-    evaluate(s, first);
+    evaluate(s, first, count);
     struct cw_writer out;
     struct cw_block block = {.device = cw_pm_process.device,
-                             .count = s->count - first,
-                             .lost = count_lost(s, first),
+                             .count = count,
+                             .lost = self.lost + count_lost(s, first, count),
                              .overflow = self.overflow,
                              .start = s->start + first,
                              .end = s->end + first,
@@ -195,10 +188,41 @@ static void send_samples(const struct cw_pm_image *s)
         block.rollups[r] = self.rollups[r];
     cw_writer_init(&out);
     cw_pm_write_block(cw_pm_process.schema, &block, &out);
-    note_cost(s, began_ns);
     cw_pm_send_chunks(block.count, block.lost, &out);
     self.overflow = false;
+    self.lost = 0;
     cw_writer_free(&out);
+}
+
+static void send_window(const struct cw_pm_image *s, uint32_t first)
+{
+    struct cw_writer out;
+    const struct cw_pm_window window = {cw_pm_process.device, s->start[first], s->end[s->count - 1]};
+    cw_writer_init(&out);
+    cw_pm_write_window(&window, &out);
+    cw_pm_send_chunks(0, 0, &out);
+    cw_writer_free(&out);
+}
+
+static void send_samples(const struct cw_pm_image *s)
+{
+    uint64_t began_ns = cw_pm_now_ns();
+    uint32_t first = s->artificial ? 1 : 0, most = cw_pm_block_room();
+    self.overflow = self.overflow || s->overflow;
+    self.lost += s->lost;
+    if (s->window)
+        self.previous_end = 0;
+    if (s->count <= first)
+        return;
+    if (!cw_pm_process.device_sent) {
+        know_device(s);
+        began_ns = cw_pm_now_ns(); /* the first evaluation takes long, and once */
+    }
+    for (uint32_t at = first; at < s->count; at += most)
+        send_block(s, at, s->count - at < most ? s->count - at : most);
+    if (s->window)
+        send_window(s, first);
+    note_cost(s, began_ns);
 }
 
 /* The next image, in order; NULL once the last is sent. */
@@ -247,7 +271,7 @@ void cw_pm_begin_images(void)
     cw_pm_good(cw_cupti_describe(&cw_pm_process.api, (CUdevice)cw_pm_process.device, &self.about, &self.about_count),
                "cuptiDeviceGetChipName");
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
-        self.rollups[r] = calloc(cw_pm_process.image_samples * n + 1, sizeof(double));
+        self.rollups[r] = calloc(cw_pm_block_room() * n + 1, sizeof(double));
         cw_pm_need(self.rollups[r]);
     }
     cw_pm_need(pthread_create(&self.sender, NULL, send_images, NULL) == 0);
@@ -261,6 +285,12 @@ bool cw_pm_end_images(void)
     pthread_mutex_unlock(&cw_pm_process.lock);
     pthread_join(self.sender, NULL);
     bool any = cw_pm_process.device_sent;
+    if (any && self.lost) { /* and nothing came after */
+        struct cw_writer none;
+        cw_writer_init(&none);
+        cw_pm_send_chunks(0, self.lost, &none);
+        cw_writer_free(&none);
+    }
     if (!any) {
         struct cw_device_facts *facts = calloc((size_t)cw_pm_process.schema->counter_count + 1, sizeof *facts);
         cw_pm_need(facts);

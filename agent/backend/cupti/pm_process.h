@@ -35,6 +35,8 @@ struct cw_pm_image {          /* a counter data image of CUPTI's with what is kn
     bool artificial; /* its first sample spans from the start of the sampling to the first trigger */
     uint32_t count;
     uint64_t taking_ns;    /* what it took to fill it with these */
+    bool window;           /* it has all samples of one */
+    uint64_t lost;         /* samples of it, with the hardware's buffer */
     uint64_t *start, *end; /* of its samples */
 };
 
@@ -51,7 +53,9 @@ struct cw_pm_process {
 #undef X
     uint64_t interval; /* between samples, as it is chosen: */
     bool cycles;       /* of the system clock; else ns */
-    uint8_t *lacks;    /* for each counter: this GPU does not count it; NULL: it counts all */
+    double sample_takes_ns;
+    uint64_t window_ns; /* how long to sample at a time; 0: all the time */
+    uint8_t *lacks;     /* for each counter: this GPU does not count it; NULL: it counts all */
     size_t image_size;
     uint32_t image_samples; /* room in an image */
     pthread_mutex_t lock;   /* for what follows, which the two threads share */
@@ -92,6 +96,9 @@ void cw_pm_arm(void);
 void cw_pm_start(void);
 void cw_pm_collect(void);
 void cw_pm_disarm(void);
+/* The most samples in a block of the file; and the hardware's buffer. */
+uint32_t cw_pm_block_room(void);
+uint64_t cw_pm_buffer_bytes(void);
 
 /* A few samples of a device that is armed, and stays it. */
 struct cw_pm_trial {

@@ -36,6 +36,7 @@ struct simulation {
     uint64_t taken;                 /* samples of each so far, with those that were lost */
     uint64_t period;                /* ns */
     bool cycles;                    /* of the system clock, that many */
+    uint64_t window, every;         /* samples of a window, and from one to the next; 0: there are none */
     uint8_t *lacks;                 /* for each counter: the GPUs lack it */
     struct cw_sim_model model;
     uint64_t start[BLOCK], end[BLOCK];
@@ -43,10 +44,23 @@ struct simulation {
     uint8_t *forms;
 };
 
+/* Between windows time goes by, and no sample is counted. */
+static uint64_t time_of(const struct simulation *s, uint64_t sample)
+{
+    return (s->window ? sample / s->window * s->every + sample % s->window : sample) * s->period;
+}
+
 static uint64_t device_time(const struct simulation *s, uint64_t sample)
 {
-    uint64_t since = sample * s->period;
+    uint64_t since = time_of(s, sample);
     return wall_start - clock_offset + since + since / drift;
+}
+
+/* The next begins then, unless it is one of the next window. */
+static uint64_t end_time(const struct simulation *s, uint64_t sample)
+{
+    bool last = s->window && (sample + 1) % s->window == 0;
+    return last ? device_time(s, sample) + s->period : device_time(s, sample + 1);
 }
 
 static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint64_t lost, struct cw_error *err)
@@ -62,12 +76,13 @@ static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint
 
 static enum cw_status write_device(struct simulation *s, uint32_t number, struct cw_error *err)
 {
-    char seed[32], interval[2][32];
+    char seed[32], interval[2][32], windows[96];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 3];
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 4];
     uint32_t count = cw_sim_describe(attributes, s->plan->chip);
     attributes[count++] = (struct cw_pair){"seed", seed};
     count += cw_pm_describe_interval(s->options, s->period, s->cycles, interval, attributes + count);
+    count += cw_pm_describe_windows(s->options, windows, attributes + count);
     struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
     if (!facts)
         return cw_error_nomem(err);
@@ -84,7 +99,7 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
 static enum cw_status write_clocks(struct simulation *s, uint64_t sample, struct cw_error *err)
 {
     struct cw_writer chunk;
-    struct cw_clock_pair pair = {device_time(s, sample), wall_start + sample * s->period, 1000};
+    struct cw_clock_pair pair = {device_time(s, sample), wall_start + time_of(s, sample), 1000};
     cw_writer_init(&chunk);
     for (uint32_t g = 0; g < s->gpu_count; g++)
         cw_pm_write_clock(s->gpus[g], &pair, &chunk);
@@ -145,13 +160,25 @@ static enum cw_status write_block(struct simulation *s, uint32_t gpu, uint64_t f
         block.rollups[r] = s->rollups[r];
     for (uint32_t i = 0; i < count; i++) {
         s->start[i] = device_time(s, first + i);
-        s->end[i] = device_time(s, first + i + 1);
+        s->end[i] = end_time(s, first + i);
         for (uint32_t c = 0; c < s->plan->counter_count; c++)
             simulate_counter(s, seed, c, i, count, first + i);
     }
     cw_writer_init(&chunk);
     cw_pm_write_block(&s->schema, &block, &chunk);
     return append(s, &chunk, lost, err);
+}
+
+/* Of the window that ends behind this sample. */
+static enum cw_status write_window(struct simulation *s, uint64_t last, struct cw_error *err)
+{
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    for (uint32_t g = 0; g < s->gpu_count; g++) {
+        const struct cw_pm_window window = {s->gpus[g], device_time(s, last - last % s->window), end_time(s, last)};
+        cw_pm_write_window(&window, &chunk);
+    }
+    return append(s, &chunk, 0, err);
 }
 
 /* The next samples. What is lost is lost after the first block. */
@@ -169,10 +196,14 @@ static enum cw_status write_samples(struct simulation *s, uint64_t total, struct
         s->taken += missing;
         left -= missing;
         uint32_t count = left < BLOCK ? (uint32_t)left : BLOCK;
+        if (s->window && count > s->window - s->taken % s->window)
+            count = (uint32_t)(s->window - s->taken % s->window);
         for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
             status = write_block(s, g, s->taken, count, missing, err);
         s->any = true;
         s->taken += count;
+        if (status == CW_OK && s->window && s->taken % s->window == 0)
+            status = write_window(s, s->taken - 1, err);
     }
     return status;
 }
@@ -296,12 +327,18 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
 static enum cw_status take_all(struct simulation *s, struct cw_error *err)
 {
     const struct cw_pm_options *o = s->options;
-    uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9) / s->period : o->sim_samples;
+    uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9 + 0.5) / s->period : o->sim_samples;
+    if (s->window && o->duration_s > 0) { /* of which only the windows are sampled */
+        uint64_t rest = total % s->every;
+        total = total / s->every * s->window + (rest < s->window ? rest : s->window);
+    }
     enum cw_status status = s->trouble.code;
     if (status != CW_OK)
         *err = s->trouble;
     if (status == CW_OK && !s->spoken)
         status = write_samples(s, total, err);
+    if (status == CW_OK && s->window && s->taken % s->window)
+        status = write_window(s, s->taken - 1, err);
     if (status == CW_OK && !s->spoken && o->capture.argv && !o->no_trace)
         status = pretend_launches(s, total, err);
     if (status == CW_OK)
@@ -347,6 +384,12 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
                            .cycles = options->cycles || !cw_pm_has_time_trigger(options->capture.plan->chip)};
     if (!s.arena)
         return cw_error_nomem(err);
+    if (options->window_s > 0) {
+        s.window = (uint64_t)(options->window_s * 1e9 / (double)s.period + 0.5);
+        s.every = (uint64_t)(options->every_s * 1e9 / (double)s.period + 0.5);
+        s.window = s.window ? s.window : 1;
+        s.every = s.every > s.window ? s.every : s.window + 1;
+    }
     uint64_t devices = options->devices ? options->devices : (UINT64_C(1) << GPUS) - 1;
     for (uint32_t number = 0; number < CW_MOST_DEVICES; number++)
         if (devices >> number & 1)

@@ -27,6 +27,16 @@ cmp alone.cwd same.cwd && echo the same bytes for the same seed
 echo a capture that was cut keeps its whole blocks:
 head -c 3400 run.cwd >cut.cwd
 metric-eval cut.cwd --csv - | tail -1
+echo windows, between which nothing is lost:
+capture-agent pm -c plan.cwc -o windows.cwd --interval 5us --window 100us --every 1ms --sim-samples 50 -- true
+metric-eval show windows.cwd | grep -E 'window|samples|dropped'
+metric-eval windows.cwd -m gr__cycles_active.max | head -3
+metric-eval show windows.cwd --format json | python3 -c '
+import json, sys
+pm = json.load(sys.stdin)["pm"]
+print([(w["start_ns"] % 10**9, w["end_ns"] - w["start_ns"]) for w in pm["windows"]], "lost", pm["lost"])'
+capture-agent pm -c plan.cwc -o windows.cwd --interval 5us --window 100us --every 1ms --duration 3.05ms && metric-eval windows.cwd | head -1
+metric-eval merge -o both.cwd windows.cwd windows.cwd && metric-eval show both.cwd | grep windows
 echo an interval at which the simulated GPU would lose none:
 capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
 echo errors:
@@ -34,6 +44,9 @@ capture-agent pm -c plan.cwc -o no.cwd --sim-samples 0 -- true
 capture-agent pm -c plan.cwc -o no.cwd --interval 0us -- true
 capture-agent pm -c plan.cwc -o no.cwd
 capture-agent pm -c plan.cwc -o no.cwd --duration -1
+capture-agent pm -c plan.cwc -o no.cwd --every 1s -- true
+capture-agent pm -c plan.cwc -o no.cwd --window 2s --every 1s -- true
+capture-agent pm -c plan.cwc -o no.cwd --window 100us -- true
 capture-agent pm -c plan.cwc -o no.cwd --sim-samples 3 --sim-drop 9 -- true
 capture-agent range -c plan.cwc -o no.cwd -- true
 metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o ranges.cwc

@@ -170,7 +170,7 @@ printf '#!/bin/sh\nexit $1\n' >harmless/program
 cp harmless/program "hostile/program"
 writer "agent range" 'capture-agent range -c $d/plan.cwc -o $d/out.cwd -- true; metric-eval show $d/out.cwd'
 writer "agent application" 'capture-agent range -c $d/plan.cwc -o $d/out.cwd --replay application -- true; metric-eval show $d/out.cwd'
-writer "agent pm" 'capture-agent pm -c $d/pm.cwc -o $d/out.cwd --duration 10ms'
+writer "agent pm" 'capture-agent pm -c $d/pm.cwc -o $d/out.cwd --duration 10min'
 writer "agent wrong plan" 'capture-agent pm -c $d/plan.cwc -o $d/out.cwd; capture-agent range -c $d/pm.cwc -o $d/out.cwd -- true'
 writer "agent program" 'capture-agent range -c $d/plan.cwc -o $d/out.cwd -- "./$f"'
 writer "agent status" 'printf "#!/bin/sh\nexit 3\n" >"$d/$f"; chmod +x "$d/$f"; capture-agent range -c $d/plan.cwc -o "$d/$f.cwd" -- "$d/$f"'
@@ -179,7 +179,7 @@ writer "agent output" 'capture-agent range -c $d/plan.cwc -o "$f/x" -- true; cap
 writer "agent plan" 'capture-agent range -c "$f" -o $d/out.cwd -- true; capture-agent decode "$f" -c $d/plan.cwc -o $d/x'
 writer "agent filter" 'capture-agent range -c $d/plan.cwc -o $d/out.cwd --kernel "[$t" -- true'
 writer "agent values" 'for o in replay device backend scope launch-skip levels ranges follow-children sim-seed; do capture-agent range -c $d/plan.cwc -o $d/out.cwd --$o "$t" -- true; done'
-writer "agent pm values" 'for o in interval duration device backend buffer; do capture-agent pm -c $d/pm.cwc -o $d/out.cwd --$o "$t" -- true; done'
+writer "agent pm values" 'for o in interval duration window every device backend buffer; do capture-agent pm -c $d/pm.cwc -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent pc values" 'for o in period mode device backend buffer code; do capture-agent pc -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent sass values" 'for o in metrics device backend code; do capture-agent sass -m smsp__sass_inst_executed -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent command" 'capture-agent "$t"'
