@@ -39,7 +39,9 @@ enum cw_message_type {
                              stream: u64, start_ns: u64, end_ns: u64}>; of a launch without times both are 0 */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
-    CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, whole chunks of counter data */
+    CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, ns that a sample takes: u64 (0: unknown), whole chunks of
+                          counter data */
+    CW_MESSAGE_DONE,   /* empty: every sample was sent */
     CW_MESSAGE__END,
 };
 

@@ -10,11 +10,10 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}
 enum { COUNT = sizeof caught / sizeof *caught };
 
 static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* as they were */
-static volatile sig_atomic_t child, end;
+static volatile sig_atomic_t child, end, asked;                          /* asked: with no child to end first */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    static volatile sig_atomic_t asked; /* with no child to end first */
     (void)context;
     int before = errno;
     if (child && info->si_code <= 0) /* from a process; the kernel sends a terminal's to all of its job */
@@ -97,6 +96,11 @@ void cw_signals_keep(void)
 bool cw_signals_end(void)
 {
     return end;
+}
+
+bool cw_signals_end_alone(void)
+{
+    return asked;
 }
 
 void cw_signals_ignore(void)

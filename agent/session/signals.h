@@ -21,6 +21,8 @@ bool cw_signals_thread(pthread_t *thread, void *(*run)(void *), void *user);
 void cw_signals_keep(void);
 /* Whether one has come that asks for an end: not SIGUSR1 or SIGUSR2. */
 bool cw_signals_end(void);
+/* The same of those that came while there was no child to send them to. */
+bool cw_signals_end_alone(void);
 /* For a child that ends with its parent: they are the parent's alone. */
 void cw_signals_ignore(void);
 

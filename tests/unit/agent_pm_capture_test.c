@@ -19,7 +19,18 @@
 #include "image/pm_data.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
-enum fate { GOOD, FAILS_BEFORE, CRASHES_BEFORE, CRASHES_LATER, EXITS_LATER, CANNOT_START, GOES_ON, HANGS, SILENT };
+enum fate {
+    GOOD,
+    FAILS_BEFORE,
+    CRASHES_BEFORE,
+    CRASHES_LATER,
+    EXITS_LATER,
+    CANNOT_START,
+    GOES_ON,
+    HANGS,
+    SILENT,
+    LEAVES
+};
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
@@ -107,6 +118,8 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
         send_block(fd, number, schema, i);
         if (fates[number] == CRASHES_LATER)
             raise(SIGKILL);
+        if (fates[number] == LEAVES)
+            _exit(0);
         if (fates[number] == EXITS_LATER)
             _exit(3);
     }
@@ -119,6 +132,7 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
             ;
         send_block(fd, number, schema, BLOCKS);
     }
+    send_message(fd, CW_MESSAGE_DONE, &out);
     _exit(0);
 }
 
@@ -254,6 +268,19 @@ Test(agent_pm_capture, a_process_that_leaves_early_is_no_success)
     cr_expect(capture(0) == CW_ERR_DEVICE);
     cr_expect_str_eq(err.message, "GPU 2 was left by a library that exits");
     cr_expect(!read_file((const uint32_t[]){BLOCKS, BLOCKS, 1}).complete);
+}
+
+Test(agent_pm_capture, a_process_that_ends_early_as_if_all_were_well_is_no_success)
+{
+    fates[2] = LEAVES;
+    cr_redirect_stderr();
+    cr_expect(capture(0) == CW_ERR_DEVICE);
+    cr_expect_str_eq(err.message,
+                     "GPU 2: the sampling process ended before it had sent every sample; what was complete "
+                     "is kept");
+    cr_expect(!read_file((const uint32_t[]){BLOCKS, BLOCKS, 1}).complete);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: GPU 2 is sampled no longer; what was complete is kept\n");
 }
 
 Test(agent_pm_capture, a_second_signal_does_not_wait_for_a_gpu_that_hangs, .signal = SIGTERM)

@@ -28,8 +28,8 @@ struct gpu { /* that is sampled */
     bool receiving;
     /* with the capture's lock */
     struct cw_error trouble; /* the first thing that went wrong with its samples */
-    bool ready, over;
-    char pci[32]; /* known once it is ready */
+    bool ready, done, over;  /* all samples have come; nothing more comes */
+    char pci[32];            /* known once it is ready */
 };
 
 struct capture {
@@ -65,6 +65,8 @@ static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t
         c->outcome.sample_ns = sample_ns > c->outcome.sample_ns ? sample_ns : c->outcome.sample_ns;
         if (in.status == CW_OK)
             cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &g->trouble);
+    } else if (type == CW_MESSAGE_DONE) {
+        g->done = true;
     } else if (type == CW_MESSAGE_FAIL) {
         char of[32];
         snprintf(of, sizeof of, "GPU %u: ", g->number);
@@ -96,7 +98,7 @@ static void *receive(void *user)
         cw_error_set(&g->trouble, CW_ERR_INPUT, "GPU %u: the sampling process sent what cannot be taken: %s", g->number,
                      strerror(why));
     /* the end, hours later perhaps, would be late to tell it */
-    if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !c->options->duration_s)))
+    if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !g->done)))
         fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);
     g->over = true;
     pthread_cond_broadcast(&c->changed);
@@ -160,6 +162,11 @@ static const struct cw_error *end_sampling(struct capture *c)
         struct cw_error ending = CW_ERROR_INIT;
         if (g->sampler.pid > 0 && cw_pm_sampler_finish(&g->sampler, &ending) != CW_OK && g->receiving)
             cw_error_set(&g->trouble, ending.code, "%s", ending.message); /* unless it has told more itself */
+        else if (g->ready && !g->done)                                    /* as where a library in it exits */
+            cw_error_set(
+                &g->trouble, CW_ERR_DEVICE,
+                "GPU %u: the sampling process ended before it had sent every sample; what was complete is kept",
+                g->number);
         if (g->trouble.code != CW_OK)
             first = &g->trouble;
     }

@@ -301,6 +301,7 @@ __attribute__((noreturn)) static void sample(void)
     if (!good)
         cw_pm_give_up(CW_ERR_DEVICE, "the hardware's buffer was full before a sample could be decoded: a longer "
                                      "--interval, fewer counters or a larger --buffer helps");
+    send_message(CW_MESSAGE_DONE, "", 0);
     _exit(0);
 }
 

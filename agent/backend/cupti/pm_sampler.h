@@ -11,7 +11,8 @@ struct cw_pm_sampler {
 };
 
 /* Starts a process of the agent's own that samples the device with this number, so that NVIDIA's libraries are never
- * loaded into the agent itself. It sends READY, then CHUNKS until it ends, or FAIL. `native` is NVIDIA's config image.
+ * loaded into the agent itself. It sends READY, then CHUNKS, and DONE at the end; or FAIL. `native` is NVIDIA's config
+ * image.
  */
 enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
                                    const struct cw_schema *schema, const struct cw_writer *native,

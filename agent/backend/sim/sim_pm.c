@@ -14,6 +14,7 @@
 #include "agent/output/collector.h"
 #include "image/pm_data.h"
 #include "agent/session/session.h"
+#include "agent/session/signals.h"
 
 enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */, SAMPLE_NS = 18400 };
 
@@ -186,7 +187,7 @@ static enum cw_status write_samples(struct simulation *s, uint64_t total, struct
 {
     uint64_t end = s->taken + total, lost = s->options->sim_drop;
     enum cw_status status = CW_OK;
-    while (s->taken < end && status == CW_OK) {
+    while (s->taken < end && status == CW_OK && !cw_signals_end_alone()) {
         uint64_t left = end - s->taken, missing = s->taken == BLOCK || (!s->taken && total <= BLOCK) ? lost : 0;
         if (missing >= left) {
             s->out.dropped += left * s->gpu_count;
@@ -353,6 +354,8 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     const struct cw_pm_options *o = s->options;
     enum cw_status status = prepare(s, err);
     s->program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
+    if (!o->capture.argv)
+        cw_signals_catch();
     if (status == CW_OK)
         tell_choices(s);
     for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)

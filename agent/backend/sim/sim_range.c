@@ -22,6 +22,7 @@
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/common/file_name.h"
 #include "agent/common/nesting.h"
+#include "agent/session/signals.h"
 
 struct simulation {
     struct cw_range_capture base;
@@ -335,7 +336,7 @@ static void take_line(void *user, const char *line)
 
 static void pretend_launches(struct simulation *s)
 {
-    for (uint32_t i = 0; i < s->base.options->sim_kernels; i++) {
+    for (uint32_t i = 0; i < s->base.options->sim_kernels && !cw_signals_end_alone(); i++) {
         char name[32];
         snprintf(name, sizeof name, "sim_kernel_%u", s->loop ? i % s->loop : i);
         if (s->base.options->sim_kernels - i > s->base.options->sim_drop)

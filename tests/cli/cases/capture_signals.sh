@@ -31,3 +31,13 @@ echo == one that the agent is to ignore, as under nohup, stays ignored
 (trap '' HUP; signalled range HUP 'exec sleep 0.3')
 echo == timeout ends the program, too
 timeout 5 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say exec sleep 60"; echo "status $?; $(held)"
+echo == the program is over, and the simulated GPU is not
+for kind in "pm -c pm.cwc --sim-samples 10000000" "range -c plan.cwc --sim-kernels 1000000"; do
+    rm -f started run.cwd
+    capture-agent $kind -o run.cwd -- sh -c 'echo >started' &
+    agent=$!
+    until [ -s started ]; do sleep 0.02; done
+    sleep 0.5; kill $agent; wait $agent
+    echo "${kind%% *}: status $?; $(metric-eval show run.cwd | grep ^end); $(metric-eval show run.cwd |
+        awk '/^(samples|ranges):/ {print ($2 > 0 && $2 < 1000000 ? "some are there" : $2)}')"
+done
