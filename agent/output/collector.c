@@ -12,6 +12,15 @@
 #include "base/file.h"
 #include "image/chunk.h"
 
+static enum cw_status cannot_write(const char *path, int reason, struct cw_error *err)
+{
+    if (!cw_file_is_standard(path))
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; what was complete is kept", path, strerror(reason));
+    if (reason == EPIPE)
+        return cw_error_set(err, CW_ERR_IO, "standard output was closed before all of the capture was written");
+    return cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(reason));
+}
+
 /* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
 enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
 {
@@ -23,8 +32,7 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; what was complete is kept", c->path,
-                                  strerror(errno));
+            status = cannot_write(c->path, errno, err);
             if (!cw_file_is_standard(c->path))
                 (void)!ftruncate(c->fd, (off_t)c->size);
             break;

@@ -39,6 +39,8 @@ capture-agent pm -c plan.cwc -o windows.cwd --interval 5us --window 100us --ever
 metric-eval merge -o both.cwd windows.cwd windows.cwd && metric-eval show both.cwd | grep windows
 echo an interval at which the simulated GPU would lose none:
 capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
+echo who reads the capture may have enough:
+(capture-agent pm -c plan.cwc -o - --duration 100; echo "status $?" >&2) | head -c 100 >/dev/null
 echo errors:
 capture-agent pm -c plan.cwc -o no.cwd --sim-samples 0 -- true
 capture-agent pm -c plan.cwc -o no.cwd --interval 0us -- true
