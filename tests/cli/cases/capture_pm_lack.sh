@@ -17,3 +17,5 @@ echo ranges:
 metric-config --chip GH100 --no-native -o ranges.cwc -m sm__cycles_active.avg,nvlrx__bytes.sum 2>/dev/null
 capture-agent range -c ranges.cwc -o ranges.cwd --sim-lack nvlrx -- true
 metric-eval ranges.cwd --csv - | grep nvlrx
+echo ranges of a real H100 without NVLink:
+metric-eval "$SOURCE/data/captures/atomics.cwd" -m sm__cycles_active.sum,nvlrx__bytes.sum --csv - | sed -n '2,3p' | cut -d , -f 4-
