@@ -13,7 +13,7 @@ struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
     struct cw_reader file;
-    struct cw_chunk_list devices, ranges, pm;
+    struct cw_chunk_list devices, ranges, pm, clocks;
     struct cw_chunk_list about, repeated, facts; /* of each range, of size 0 without one */
     struct cw_chunk next_about, next_repeated, next_facts;
 };
@@ -115,6 +115,8 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
                                                 : add_range(p, chunk);
     if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
         return cw_chunk_list_add(&p->pm, chunk, &p->file);
+    if (chunk->type == CW_CHUNK_GPU_CLOCKS && chunk->flags == CW_CHUNK_OPTIONAL)
+        return cw_chunk_list_add(&p->clocks, chunk, &p->file);
     const size_t pos = (size_t)chunk->offset;
     if (known)
         return cw_reader_fail_at(&p->file, pos, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
@@ -209,6 +211,24 @@ static enum cw_status read_devices(struct parse *p)
     struct located *found = calloc(count + 1, sizeof *found);
     enum cw_status status = found ? keep_devices(p, found, devices) : cw_error_nomem(p->file.err);
     free(found);
+    return status;
+}
+
+static enum cw_status read_clocks(struct parse *p)
+{
+    struct cw_gpu_clocks *clocks = cw_field_array(&p->file, p->arena, p->clocks.count, sizeof *clocks);
+    enum cw_status status = p->file.status;
+    for (size_t i = 0; i < p->clocks.count && status == CW_OK; i++) {
+        struct cw_reader in;
+        cw_chunk_open(&p->file, &p->clocks.items[i], &in);
+        cw_gpu_clocks_read(&clocks[i], &in, p->arena);
+        uint32_t number = clocks[i].device;
+        if (in.status == CW_OK && !cw_device_find(p->data->devices, p->data->device_count, number, &clocks[i].device))
+            cw_reader_fail_at(&in, 0, "found clocks of device %" PRIu32 ", expected one with a DEVC chunk", number);
+        status = cw_chunk_finish(&in, &p->clocks.items[i]);
+    }
+    p->data->clocks = clocks;
+    p->data->clocks_count = (uint32_t)p->clocks.count;
     return status;
 }
 
@@ -410,11 +430,14 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     if (status == CW_OK)
         status = read_devices(&p);
     if (status == CW_OK)
+        status = read_clocks(&p);
+    if (status == CW_OK)
         status = read_ranges(&p);
     if (status == CW_OK)
         status = cw_pm_read(&data->pm, &data->schema, data->devices, data->device_count, &p.file, p.pm.items,
                             p.pm.count, arena);
     free(p.pm.items);
+    free(p.clocks.items);
     free(p.devices.items);
     free(p.ranges.items);
     free(p.about.items);

@@ -7,6 +7,7 @@
 #ifndef CW_IMAGE_COUNTER_DATA_H
 #define CW_IMAGE_COUNTER_DATA_H
 
+#include "image/gpu_clocks.h"
 #include "image/pm_data.h"
 
 /* How a value was recorded (docs/formats.md, "value"). */
@@ -54,8 +55,10 @@ struct cw_counter_data {
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
     uint8_t *forms;                   /* [column][range], enum cw_value_form */
     double *facts;                    /* [fact][range], NaN unknown */
-    struct cw_pm_data pm;             /* points into the bytes that were read */
-    bool complete;                    /* an end chunk was found */
+    uint32_t clocks_count;
+    const struct cw_gpu_clocks *clocks; /* of devices; several of one where captures were merged */
+    struct cw_pm_data pm;               /* points into the bytes that were read */
+    bool complete;                      /* an end chunk was found */
     enum cw_capture_end how;
     uint32_t code;
     uint64_t dropped;

@@ -19,6 +19,7 @@
 #define CW_CHUNK_MODULE CW_CHUNK_TYPE('M', 'O', 'D', 'L')
 #define CW_CHUNK_PC CW_CHUNK_TYPE('P', 'C', 'S', 'M')
 #define CW_CHUNK_SASS CW_CHUNK_TYPE('S', 'A', 'S', 'S')
+#define CW_CHUNK_GPU_CLOCKS CW_CHUNK_TYPE('G', 'C', 'L', 'K')
 #define CW_CHUNK_END CW_CHUNK_TYPE('E', 'N', 'D', 'C')
 
 enum { CW_LAUNCH_SIZE = 4 + 4 + 4 * 8 }; /* bytes of a launch in LNCH: its name, its device, the rest */

@@ -175,7 +175,8 @@ static struct places find_numbers(const struct cw_chunk *chunk)
         return (struct places){in.pos + 4, CW_LAUNCH_SIZE, count};
     }
     bool first = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_SAMPLES || chunk->type == CW_CHUNK_CLOCK ||
-                 chunk->type == CW_CHUNK_WINDOW || chunk->type == CW_CHUNK_PC || chunk->type == CW_CHUNK_SASS;
+                 chunk->type == CW_CHUNK_WINDOW || chunk->type == CW_CHUNK_PC || chunk->type == CW_CHUNK_SASS ||
+                 chunk->type == CW_CHUNK_GPU_CLOCKS;
     return (struct places){0, 0, first};
 }
 
@@ -395,6 +396,7 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
     case CW_CHUNK_LAUNCHES:
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
+    case CW_CHUNK_GPU_CLOCKS:
         return copy_chunk(m, input, chunk);
     default: /* the result has an end of its own */
         return CW_OK;

@@ -36,13 +36,36 @@ json_t *cw_capture_pairs(const struct cw_pair *pairs, uint32_t count)
     return object;
 }
 
+/* A list of readings for each capture that was merged. */
+static json_t *gpu_clocks(const struct cw_counter_data *data, uint32_t device)
+{
+    json_t *list = json_array();
+    char text[CW_GPU_CLOCKS_TEXT];
+    for (uint32_t i = 0; i < data->clocks_count; i++) {
+        const struct cw_gpu_clocks *c = &data->clocks[i];
+        json_t *readings = c->device == device ? json_array() : NULL;
+        for (uint32_t k = 0; readings && k < c->count; k++)
+            cw_json_append(&readings, json_pack("{s:I, s:I, s:I, s:I}", "wall_ns", (json_int_t)c->readings[k].wall_ns,
+                                                "sm_mhz", (json_int_t)c->readings[k].sm_mhz, "memory_mhz",
+                                                (json_int_t)c->readings[k].memory_mhz, "limits",
+                                                (json_int_t)c->readings[k].limits));
+        if (c->device == device)
+            cw_json_append(&list, json_pack("{s:o, s:b, s:s}", "readings", readings, "moved", cw_gpu_clocks_moved(c),
+                                            "text", cw_gpu_clocks_text(c, text)));
+    }
+    return list;
+}
+
 static json_t *devices(const struct cw_counter_data *data)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < data->device_count; i++)
-        cw_json_append(&list,
-                       json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
-                                 cw_capture_pairs(data->devices[i].attributes, data->devices[i].attribute_count)));
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        json_t *device = json_pack("{s:I, s:o}", "device", (json_int_t)data->devices[i].index, "attributes",
+                                   cw_capture_pairs(data->devices[i].attributes, data->devices[i].attribute_count));
+        if (data->clocks_count)
+            cw_json_set(&device, "clocks", gpu_clocks(data, i));
+        cw_json_append(&list, device);
+    }
     return list;
 }
 
@@ -135,12 +158,30 @@ static void show_end(const struct cw_counter_data *d, FILE *out)
         cw_text_print(out, "dropped:   %" PRIu64 "\n", d->dropped);
 }
 
+static void show_clocks(const struct cw_counter_data *d, uint32_t device, FILE *out)
+{
+    char text[CW_GPU_CLOCKS_TEXT];
+    for (uint32_t i = 0; i < d->clocks_count; i++)
+        if (d->clocks[i].device == device)
+            cw_text_print(out, "  clocks while captured: %s\n", cw_gpu_clocks_text(&d->clocks[i], text));
+}
+
+void cw_capture_tell_clocks(const struct cw_counter_data *d, FILE *out)
+{
+    char text[CW_GPU_CLOCKS_TEXT];
+    for (uint32_t i = 0; i < d->clocks_count; i++)
+        if (cw_gpu_clocks_moved(&d->clocks[i]))
+            cw_text_print(out, "Device %" PRIu32 ": %s.\n", d->devices[d->clocks[i].device].index,
+                          cw_gpu_clocks_text(&d->clocks[i], text));
+}
+
 static void show_devices(const struct cw_counter_data *d, FILE *out)
 {
     for (uint32_t i = 0; i < d->device_count; i++) {
         cw_text_print(out, "device %" PRIu32 ":\n", d->devices[i].index);
         for (uint32_t a = 0; a < d->devices[i].attribute_count; a++)
             cw_text_print(out, "  %s: %s\n", d->devices[i].attributes[a].key, d->devices[i].attributes[a].value);
+        show_clocks(d, i, out);
     }
 }
 

@@ -120,5 +120,7 @@ void cw_hdf5_begin(void);
 
 /* What a capture holds, for people: chip, devices, passes, counters, ranges, how it ended. */
 void cw_capture_show(const struct cw_counter_data *data, const char *source, FILE *out);
+/* A line for each device whose clocks moved while it was captured. */
+void cw_capture_tell_clocks(const struct cw_counter_data *data, FILE *out);
 
 #endif

@@ -98,6 +98,7 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     if (rows->dropped)
         cw_text_print(out, "The filter leaves out %" PRIu32 " of them%s.\n", rows->dropped,
                       rows->unknown ? ", some since they have no value to judge by" : "");
+    cw_capture_tell_clocks(&groups->data, out);
     putc('\n', out);
 }
 

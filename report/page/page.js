@@ -57,6 +57,8 @@ function lacks(c) {
   const said = new Set(c.devices.flatMap(({attributes: a}) => [a.simulated === "yes" && "it is of a simulated GPU, its numbers are made up",
     a.kernels_not_counted && `kernels were not counted: ${a.kernels_not_counted}`, a.counted_until && `it was counted only until ${a.counted_until}`,
     a.sampled_ranges && `it has samples only of user ranges whose names match ${a.sampled_ranges}`].filter(Boolean)));
+  for (const {device, clocks} of c.devices) for (const {moved, text} of clocks || []) if (moved) list.push(`device ${device}: ${text}`);
+  if (c.pm && c.pm.launches_untimed) list.push(`the times of ${count(c.pm.launches_untimed)} ${c.pm.launches_untimed === 1 ? "launch" : "launches"} were not collected`);
   return [...list, ...said].map(text => `${c.source}: ${text}.`);
 }
 
@@ -228,6 +230,7 @@ function timelinePage() {
 function files() {
   const rows = c => [["Kind", {range: "ranges", pm: "samples over time", pc: "samples of instructions", sass: "instructions counted"}[c.profiler] || c.profiler],
     ["Chip", c.chip], ["Devices", c.devices.map(d => d.attributes.name || "").join(", ")], ["Began", c.created], ["Producer", c.producer],
+    ["Clocks", c.devices.flatMap(d => (d.clocks || []).map(k => `device ${d.device}: ${k.text}`)).join("; ")],
     ["Driver", [...new Set(c.devices.map(d => d.attributes.driver || ""))].join(", ")],
     ["Passes", c.passes], ["Counters", c.counters], ["Ranges", c.ranges], ["End", c.complete ? `complete, the program ${c.end} ${c.code}` : "incomplete"]];
   const table = (title, c) => panel(title, make("table", {class: "parts"}, make("tbody", {}, rows(c).filter(r => r[1]).map(([a, b]) =>
