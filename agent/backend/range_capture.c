@@ -117,6 +117,7 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
                                                  &c->parts.schema, count, levels, err);
     if (status != CW_OK)
         return status;
+    c->out.clocks = c->clocks;
     for (uint32_t i = 0; i < count && status == CW_OK && trouble->code == CW_OK; i++) {
         if (i && !cw_program_may_run_again(program))
             break;

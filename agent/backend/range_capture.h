@@ -18,6 +18,7 @@ struct cw_range_capture {
     struct cw_parts parts;
     uint32_t added;        /* passes */
     uint32_t first, level; /* of a run of application replay: its part, and its level of nested user ranges, from 1 */
+    const struct cw_clock_log *clocks; /* of the GPUs; NULL: not known */
     struct cw_range_output out;
     const bool *patched; /* by column: CUPTI counts it by patching a kernel's code; in a CUDA graph it comes out as 0 */
 };

@@ -123,9 +123,39 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, bool 
     return cw_collector_append(c, &out, err);
 }
 
+static struct cw_collected_gpu *find_gpu(struct cw_collector *c, uint32_t number)
+{
+    uint32_t i = 0;
+    while (i < c->gpu_count && c->gpus[i].number != number)
+        i++;
+    if (i == CW_MOST_COLLECTED_GPUS)
+        return NULL;
+    if (i == c->gpu_count)
+        c->gpus[c->gpu_count++] = (struct cw_collected_gpu){.number = number, .from_ns = UINT64_MAX};
+    return &c->gpus[i];
+}
+
+void cw_collector_seen(struct cw_collector *c, uint32_t device, const char *pci, uint64_t from_ns, uint64_t until_ns)
+{
+    struct cw_collected_gpu *gpu = find_gpu(c, device);
+    if (!gpu)
+        return;
+    if (pci)
+        snprintf(gpu->pci, sizeof gpu->pci, "%s", pci);
+    gpu->from_ns = from_ns < gpu->from_ns ? from_ns : gpu->from_ns;
+    gpu->until_ns = until_ns > gpu->until_ns ? until_ns : gpu->until_ns;
+}
+
+void cw_collector_seen_now(struct cw_collector *c, uint32_t device, const char *pci)
+{
+    const uint64_t now = cw_clock_log_now_ns();
+    cw_collector_seen(c, device, pci, now, now);
+}
+
 enum cw_status cw_collector_device(struct cw_collector *c, const struct cw_device *device, struct cw_error *err)
 {
     struct cw_writer out;
+    cw_collector_seen(c, device->index, cw_device_attribute(device, "pci"), UINT64_MAX, 0);
     cw_writer_init(&out);
     cw_counter_data_write_device(c->schema, device, &out);
     return cw_collector_append(c, &out, err);
@@ -139,6 +169,7 @@ enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range 
     cw_counter_data_write_range(c->schema, range, values, &out);
     enum cw_status status = cw_collector_append(c, &out, err);
     c->ranges += status == CW_OK;
+    cw_collector_seen(c, range->device, NULL, range->start_ns, range->end_ns);
     return status;
 }
 
@@ -152,11 +183,24 @@ enum cw_status cw_collector_chunks(struct cw_collector *c, const void *chunks, s
     return cw_collector_append(c, &out, err);
 }
 
+static void write_clocks(const struct cw_collector *c, struct cw_writer *out)
+{
+    for (uint32_t i = 0; c->clocks && i < c->gpu_count; i++) {
+        const struct cw_collected_gpu *gpu = &c->gpus[i];
+        struct cw_gpu_clock readings[2];
+        uint32_t count = cw_clock_log_between(c->clocks, gpu->pci, gpu->from_ns, gpu->until_ns, readings);
+        const struct cw_gpu_clocks clocks = {gpu->number, count, readings};
+        if (count)
+            cw_gpu_clocks_write(&clocks, out);
+    }
+}
+
 /* The end is behind what the system has kept for sure. */
 enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how, uint32_t code, struct cw_error *err)
 {
     struct cw_writer out;
     cw_writer_init(&out);
+    write_clocks(c, &out);
     cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
     enum cw_status status = cw_file_sync(c->fd, c->path, err);
     if (status == CW_OK)

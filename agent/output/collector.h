@@ -3,7 +3,16 @@
 #ifndef CW_AGENT_COLLECTOR_H
 #define CW_AGENT_COLLECTOR_H
 
+#include "agent/session/clock_log.h"
 #include "image/counter_data.h"
+
+enum { CW_MOST_COLLECTED_GPUS = 64 };
+
+struct cw_collected_gpu {
+    uint32_t number;
+    char pci[CW_PCI_SIZE];
+    uint64_t from_ns, until_ns; /* of what is in the file, on the wall clock; from > until: nothing yet */
+};
 
 struct cw_collector {
     const char *path;
@@ -12,6 +21,9 @@ struct cw_collector {
     uint64_t ranges, dropped;
     uint64_t size; /* bytes of whole chunks; a failed write is cut back to this */
     bool ended;
+    const struct cw_clock_log *clocks; /* what the end says of clocks is from here; NULL: nothing */
+    uint32_t gpu_count;
+    struct cw_collected_gpu gpus[CW_MOST_COLLECTED_GPUS];
 };
 
 /* Creates (or empties) `path`, or takes standard output for "-", and writes the prefix for `schema`, which must outlive
@@ -28,6 +40,12 @@ enum cw_status cw_collector_append(struct cw_collector *collector, struct cw_wri
 /* Whole chunks that someone else wrote, and how much was lost before them. */
 enum cw_status cw_collector_chunks(struct cw_collector *collector, const void *chunks, size_t size, uint64_t lost,
                                    struct cw_error *err);
+/* The file has something of this device that took place then; `pci`: its address, NULL where it is known or has none.
+ * Ranges are seen by themselves. */
+void cw_collector_seen(struct cw_collector *collector, uint32_t device, const char *pci, uint64_t from_ns,
+                       uint64_t until_ns);
+/* The same of what has just taken place. */
+void cw_collector_seen_now(struct cw_collector *collector, uint32_t device, const char *pci);
 /* Marks the capture complete, has the system keep it, and closes the file. */
 enum cw_status cw_collector_end(struct cw_collector *collector, enum cw_capture_end how, uint32_t code,
                                 struct cw_error *err);

@@ -266,8 +266,10 @@ enum cw_status cw_range_output_end(struct cw_range_output *o, const struct cw_pr
     enum cw_status status = cw_range_output_flush(o, err);
     if (status == CW_OK && !o->file_count) /* also a program that launched nothing leaves a file that says so */
         status = open_file(o, &parts, &index, err);
-    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++)
+    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
+        o->files[i]->out.clocks = o->clocks;
         status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
+    }
     return status;
 }
 

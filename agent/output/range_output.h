@@ -26,10 +26,11 @@ struct cw_range_output {
     bool force; /* replace files that are no captures, too */
     const struct cw_schema *schema;
     struct cw_arena *arena;
-    struct cw_runs *runs;            /* NULL: no application replay */
-    uint32_t run_count, run, groups; /* groups: of runs that see other ranges */
+    const struct cw_clock_log *clocks; /* may be set before the end; NULL: not known */
+    struct cw_runs *runs;              /* NULL: no application replay */
+    uint32_t run_count, run, groups;   /* groups: of runs that see other ranges */
     uint64_t ranges, dropped;
-    uint64_t arrived; /* ranges, in this run */
+    uint64_t arrived;             /* ranges, in this run */
     const char *why;              /* the first of them was dropped; NULL: unknown */
     struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
     struct cw_output_device devices[CW_MOST_FILE_DEVICES];

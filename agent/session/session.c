@@ -162,6 +162,8 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     if (!*refused && (!chip || strcmp(chip, s->chip) != 0))
         return cw_error_set(err, CW_ERR_DEVICE, "found the chip %s on device %u, expected %s, which the plan is for",
                             chip ? chip : "?", device.index, s->chip);
+    if (!*refused && s->clocks)
+        cw_clock_log_follow(s->clocks, cw_device_attribute(&device, "pci"));
     return *refused || keep_hello(p, &from, &device) ? CW_OK : cw_error_nomem(err);
 }
 
@@ -383,6 +385,8 @@ void cw_session_serve(struct cw_session *s)
 {
     while (!s->program.over) {
         serve(s, 50);
+        if (s->clocks)
+            cw_clock_log_look(s->clocks);
         cw_program_wait(&s->program, false);
     }
     drain(s);

@@ -5,6 +5,7 @@
 
 #include "agent/common/filter.h"
 #include "agent/common/message.h"
+#include "agent/session/clock_log.h"
 #include "agent/session/program.h"
 #include "base/arena.h"
 
@@ -16,7 +17,7 @@ struct cw_process { /* a connection from a profiled process */
     enum cw_message_type answer;  /* that it has not read yet; 0: none. Until then nothing is taken from it */
     size_t answered;              /* bytes of the answer that were sent */
     size_t left;                  /* once the program has ended: bytes to take, from the start of the message */
-    bool turned_away; /* from a GPU that another is collected on */
+    bool turned_away;             /* from a GPU that another is collected on */
     uint32_t pid, device_count;
     const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* of its HELLOs, room for CW_MOST_DEVICES; without facts */
@@ -33,6 +34,7 @@ struct cw_session {
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
                            struct cw_reader *in, struct cw_error *err);
     void *user;
+    struct cw_clock_log *clocks; /* of the GPUs that are collected on; NULL: not wanted */
 
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */

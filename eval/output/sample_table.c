@@ -325,6 +325,7 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 {
     struct by_device by;
     const struct cw_result *r = o->result;
+    cw_capture_tell_clocks(r->data, out);
     enum cw_status status = sort_blocks(&by, r) ? CW_OK : cw_error_nomem(err);
     /* once at least: a capture that died early has no device */
     for (uint32_t device = 0; status == CW_OK && (!device || device < r->data->device_count); device++) {

@@ -19,6 +19,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struc
 int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
 int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
 int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory *memory);
+int nvmlDeviceGetClockInfo(void *device, unsigned type, unsigned *mhz);
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
 
 static unsigned handle;
 
@@ -68,6 +70,28 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned *count, st
     (void)processes;
     *count = (unsigned)atoi(said("FAKE_NVML_MPS"));
     return device != &handle;
+}
+
+/* "SM MEMORY LIMITS" */
+static int read_clocks(unsigned clocks[3])
+{
+    return sscanf(said("FAKE_NVML_CLOCKS"), "%u %u %u", &clocks[0], &clocks[1], &clocks[2]) == 3 ? 0 : 3;
+}
+
+int nvmlDeviceGetClockInfo(void *device, unsigned type, unsigned *mhz)
+{
+    unsigned clocks[3] = {0};
+    int result = read_clocks(clocks);
+    *mhz = clocks[type == 2];
+    return device != &handle || type == 0 ? 2 : result;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+    unsigned clocks[3] = {0};
+    int result = read_clocks(clocks);
+    *reasons = clocks[2];
+    return device != &handle ? 2 : result;
 }
 
 int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory *memory)

@@ -27,6 +27,7 @@ struct capture {
     struct cw_schema schema;
     struct cw_collector out;
     struct cw_session session;
+    struct cw_clock_log clocks;
     struct cw_filter filter; /* of devices here, of the rest in the program */
     struct held_module *modules;
     size_t module_count, module_capacity, held;
@@ -144,6 +145,7 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     c->samples += b.record_count || !b.other ? b.total : 0; /* samples of other kernels alone are no capture */
     c->out.dropped += b.dropped;
     c->full_buffers += b.buffer_full;
+    cw_collector_seen(&c->out, b.device, NULL, b.start_ns, b.end_ns);
     return cw_pc_append(&c->out, &payload, cw_pc_chunk_write, err);
 }
 
@@ -166,6 +168,7 @@ static enum cw_status take_sass(struct capture *c, const struct cw_process *p, s
     cw_writer_init(&payload);
     cw_sass_batch_write(&b, &payload);
     c->samples += b.record_count;
+    cw_collector_seen(&c->out, b.device, NULL, b.start_ns, b.end_ns);
     c->out.dropped += b.dropped;
     return cw_pc_append(&c->out, &payload, cw_sass_chunk_write, err);
 }
@@ -260,6 +263,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
     s->user = c;
+    s->clocks = &c->clocks;
     if (status == CW_OK)
         status = cw_pc_schema(&c->schema, chip, c->options, c->arena, err);
     if (status == CW_OK)
@@ -275,6 +279,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         return status;
     cw_session_serve(s);
     tell_losses(c);
+    c->out.clocks = &c->clocks;
     status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
     return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, status, exit_status,
                          err);
@@ -297,6 +302,7 @@ enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status
         free(c->modules[i].code);
     free(c->modules);
     cw_arena_destroy(c->arena);
+    cw_clock_log_free(&c->clocks);
     free(c);
     return status;
 }

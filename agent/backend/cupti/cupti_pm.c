@@ -38,6 +38,7 @@ struct capture {
     struct cw_schema schema;
     struct cw_writer native;
     struct cw_session session;
+    struct cw_clock_log clocks;
     uint32_t gpu_count;
     struct gpu gpus[CW_MOST_DEVICES];
 
@@ -60,6 +61,7 @@ static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t
         snprintf(g->pci, sizeof g->pci, "%s", cw_read_string(&in, c->arena));
         g->ready = true;
     } else if (type == CW_MESSAGE_CHUNKS) {
+        cw_collector_seen_now(&c->out, g->number, g->pci);
         c->outcome.any = cw_read_u32(&in) > 0 || c->outcome.any;
         uint64_t lost = cw_read_u64(&in), sample_ns = cw_read_u64(&in);
         c->outcome.sample_ns = sample_ns > c->outcome.sample_ns ? sample_ns : c->outcome.sample_ns;
@@ -284,8 +286,10 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
 /* Without a program: until the sampling processes are done by themselves, or a signal asks for an end. */
 static void wait_alone(struct capture *c)
 {
-    while (!is_over(c) && !cw_signals_end())
+    while (!is_over(c) && !cw_signals_end()) {
+        cw_clock_log_look(&c->clocks);
         poll(NULL, 0, 20);
+    }
 }
 
 static enum cw_status run_program(struct capture *c, struct cw_error *err)
@@ -302,6 +306,7 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->chip = c->schema.chip;
     s->take = take;
     s->user = c;
+    s->clocks = &c->clocks;
     cw_write_u32(&s->setup, CW_MODE_TRACE);
     status = cw_session_start(s, c->options->capture.argv, err);
     if (status == CW_OK)
@@ -326,6 +331,9 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     }
     if (status == CW_OK)
         status = start_sampling(c, err);
+    for (uint32_t i = 0; i < c->gpu_count && status == CW_OK; i++)
+        cw_clock_log_follow(&c->clocks, c->gpus[i].pci);
+    c->out.clocks = &c->clocks;
     uint64_t began_ns = now_ns();
     if (status == CW_OK && c->options->capture.argv)
         status = run_program(c, err);
@@ -361,6 +369,7 @@ enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status
     cw_collector_close(&c->out);
     cw_writer_free(&c->native);
     cw_arena_destroy(c->arena);
+    cw_clock_log_free(&c->clocks);
     free(c);
     return status;
 }

@@ -30,6 +30,7 @@ struct capture {
     const struct cw_nvperf *library;
     struct cw_nvperf_prover *prover;
     struct cw_session session;
+    struct cw_clock_log clocks;
     uint32_t count;               /* the parts that each run collects */
     struct cw_part once;          /* the pass of what is counted once; no passes: nothing is */
     uint64_t once_ranges, pushed; /* pushed: of multiplexing */
@@ -363,6 +364,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->filter = &c->base.filter;
     s->take = take;
     s->user = c;
+    s->clocks = &c->clocks;
     enum cw_status status = make_setup(c, err);
     if (status == CW_OK)
         status = cw_session_start(s, c->base.options->capture.argv, err);
@@ -438,12 +440,14 @@ enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_
         return cw_error_nomem(err);
     cw_session_init(&c->session);
     enum cw_status status = cw_range_capture_open(&c->base, options, err);
+    c->base.clocks = &c->clocks;
     if (status == CW_OK)
         status = capture(c, exit_status, err);
     cw_session_finish(&c->session);
     cw_range_capture_close(&c->base);
     cw_nvperf_prover_destroy(c->prover);
     cw_bytes_free(&c->memory);
+    cw_clock_log_free(&c->clocks);
     free(c);
     return status;
 }

@@ -3,6 +3,7 @@
 #define CW_AGENT_SIM_H
 
 #include "agent/backend/backend.h"
+#include "agent/session/clock_log.h"
 
 extern const struct cw_backend cw_backend_sim;
 
@@ -20,6 +21,8 @@ enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *
  * one capture from 0 (COUNTERWORKS_SIM_RUN). */
 enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv, uint32_t run,
                                   void (*take)(void *user, const char *line), void *user, struct cw_error *err);
+/* The clocks that the program said its GPUs have, all alike. */
+const struct cw_clock_log *cw_sim_clocks(void);
 /* What follows the word at the start of a line ("" for nothing), NULL for a line that starts with another word. */
 const char *cw_sim_event(const char *line, const char *word);
 

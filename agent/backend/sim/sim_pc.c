@@ -263,6 +263,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         return status;
     if (!s->spoken)
         pretend(s, &s->trouble);
+    s->out.clocks = cw_sim_clocks();
     status = cw_pc_end(&s->out, &s->program, &s->trouble, err);
     return cw_pc_verdict(s->options, &s->program, s->samples, false, status, exit_status, err);
 }

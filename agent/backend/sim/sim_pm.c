@@ -366,6 +366,7 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
         status = cw_sim_program_run(&s->program, o->capture.argv, 0, take_line, s, err);
     if (status != CW_OK)
         return status;
+    s->out.clocks = cw_sim_clocks();
     status = take_all(s, err);
     const struct cw_pm_outcome outcome = {.any = s->any,
                                           .lost = s->out.dropped,

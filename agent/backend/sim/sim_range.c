@@ -5,6 +5,7 @@
  *     untimed KERNEL              the same under pm, where its times are not collected
  *     graph KERNELS [OBSTACLE]    launches a CUDA graph; what stands behind the number is why it cannot run twice
  *     device NUMBER [PCI]         later launches are on this device, at an address of its own
+ *     clocks SM MEMORY            what the GPUs run at from now on, in MHz
  *     process NUMBER NAME [RANK]  later lines are of this process
  *
  * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay,
@@ -376,6 +377,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         status =
             cw_sim_gpu_open(&s->gpu, &b->parts.plan, &b->parts.schema, b->options->capture.sim_seed, b->arena, err);
     s->gpu.lacks = b->options->capture.sim_lack;
+    b->clocks = cw_sim_clocks();
     if (status == CW_OK)
         status = cw_range_capture_run(b, &s->program, &s->trouble, run_once, s, err);
     return cw_range_capture_verdict(b, &s->program, status, exit_status, err);

@@ -1,0 +1,152 @@
+#define _GNU_SOURCE
+#include "agent/session/clock_log.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A program of an hour has readings each second: then every other is forgotten, and the period is doubled. */
+enum { FIRST_PERIOD_MS = 100, MOST_READINGS = 4096 };
+enum { OF_SM = 1, OF_MEMORY = 2 }; /* NVML's numbers of clocks */
+
+static uint64_t milliseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+uint64_t cw_clock_log_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* `find` stays NULL without the library. It is never closed. */
+static void load(struct cw_clock_log *log)
+{
+    int (*init)(void) = NULL;
+    void *library = log->tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    log->tried = true;
+    if (!library)
+        return;
+    *(void **)&init = dlsym(library, "nvmlInit_v2");
+    *(void **)&log->clock = dlsym(library, "nvmlDeviceGetClockInfo");
+    *(void **)&log->limits = dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    if (init && log->clock && init() == 0)
+        *(void **)&log->find = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
+}
+
+static const struct cw_logged_gpu *find(const struct cw_clock_log *log, const char *pci)
+{
+    for (uint32_t i = 0; i < log->gpu_count; i++)
+        if (strcmp(log->gpus[i].pci, pci) == 0)
+            return &log->gpus[i];
+    return NULL;
+}
+
+static struct cw_logged_gpu *add(struct cw_clock_log *log, const char *pci)
+{
+    struct cw_gpu_clock *room = log->gpu_count < CW_MOST_LOGGED_GPUS ? malloc(MOST_READINGS * sizeof *room) : NULL;
+    if (!room)
+        return NULL;
+    struct cw_logged_gpu *gpu = &log->gpus[log->gpu_count++];
+    *gpu = (struct cw_logged_gpu){.readings = room};
+    snprintf(gpu->pci, sizeof gpu->pci, "%s", pci);
+    return gpu;
+}
+
+void cw_clock_log_follow(struct cw_clock_log *log, const char *pci)
+{
+    if (!pci || find(log, pci))
+        return;
+    load(log);
+    struct cw_logged_gpu *gpu = log->find ? add(log, pci) : NULL;
+    if (gpu && log->find(pci, &gpu->handle) != 0)
+        gpu->handle = NULL;
+}
+
+static void thin_out(struct cw_clock_log *log)
+{
+    for (uint32_t g = 0; g < log->gpu_count; g++) {
+        struct cw_logged_gpu *gpu = &log->gpus[g];
+        for (uint32_t i = 0; 2 * i < gpu->count; i++)
+            gpu->readings[i] = gpu->readings[2 * i];
+        gpu->count = (gpu->count + 1) / 2;
+    }
+    log->period_ms *= 2;
+}
+
+static void read_gpu(struct cw_clock_log *log, struct cw_logged_gpu *gpu)
+{
+    unsigned sm = 0, memory = 0;
+    unsigned long long limits = 0;
+    if (!gpu->handle || log->clock(gpu->handle, OF_SM, &sm) != 0 || log->clock(gpu->handle, OF_MEMORY, &memory) != 0)
+        return;
+    if (log->limits && log->limits(gpu->handle, &limits) != 0)
+        limits = 0;
+    if (gpu->count == MOST_READINGS)
+        thin_out(log);
+    gpu->readings[gpu->count++] = (struct cw_gpu_clock){cw_clock_log_now_ns(), sm, memory, limits};
+}
+
+void cw_clock_log_look(struct cw_clock_log *log)
+{
+    uint64_t now = milliseconds();
+    log->period_ms = log->period_ms ? log->period_ms : FIRST_PERIOD_MS;
+    if (!log->gpu_count || now - log->looked_ms < log->period_ms)
+        return;
+    log->looked_ms = now;
+    for (uint32_t i = 0; i < log->gpu_count; i++)
+        read_gpu(log, &log->gpus[i]);
+}
+
+void cw_clock_log_pretend(struct cw_clock_log *log, uint32_t sm_mhz, uint32_t memory_mhz)
+{
+    struct cw_logged_gpu *gpu = log->gpu_count ? &log->gpus[0] : add(log, "");
+    log->pretended = true;
+    if (gpu && gpu->count < MOST_READINGS)
+        gpu->readings[gpu->count++] = (struct cw_gpu_clock){cw_clock_log_now_ns(), sm_mhz, memory_mhz, 0};
+}
+
+static uint32_t take(const struct cw_gpu_clock *first, const struct cw_gpu_clock *last, struct cw_gpu_clock found[2])
+{
+    found[0] = *first;
+    found[1] = *last;
+    return first == last ? 1 : 2;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+uint32_t cw_clock_log_between(const struct cw_clock_log *log, const char *pci, uint64_t from_ns, uint64_t until_ns,
+                              struct cw_gpu_clock found[2])
+{
+    const struct cw_logged_gpu *gpu = find(log, log->pretended ? "" : pci);
+    const struct cw_gpu_clock *first = NULL, *last = NULL, *near = NULL;
+    if (!gpu || !gpu->count)
+        return 0;
+    if (log->pretended)
+        return take(&gpu->readings[0], &gpu->readings[gpu->count - 1], found);
+    for (const struct cw_gpu_clock *r = gpu->readings; r < gpu->readings + gpu->count; r++) {
+        if (!near || distance(r->wall_ns, until_ns) < distance(near->wall_ns, until_ns))
+            near = r;
+        if (r->wall_ns < from_ns || r->wall_ns > until_ns)
+            continue;
+        first = first ? first : r;
+        last = r;
+    }
+    return first ? take(first, last, found) : take(near, near, found);
+}
+
+void cw_clock_log_free(struct cw_clock_log *log)
+{
+    for (uint32_t i = 0; i < log->gpu_count; i++)
+        free(log->gpus[i].readings);
+    log->gpu_count = 0;
+}
