@@ -21,13 +21,14 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, con
                     struct cw_arena *arena)
 {
     struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 3, sizeof *pairs);
+    const char *filter = cw_filter_text(&o->filter, arena);
     uint32_t n = device->attribute_count;
-    if (!pairs)
+    if (!pairs || !filter)
         return false;
     for (uint32_t i = 0; i < n; i++)
         pairs[i] = device->attributes[i];
-    if (o->filter.range)
-        pairs[n++] = (struct cw_pair){"sampled_ranges", o->filter.range};
+    if (*filter)
+        pairs[n++] = (struct cw_pair){"filter", filter};
     if (uncounted && uncounted->until_graph)
         pairs[n++] = (struct cw_pair){"counted_until", "the first CUDA graph"};
     if (uncounted && uncounted->count) {

@@ -115,6 +115,9 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
     tell_parts(c);
     enum cw_status status = cw_range_output_open(&c->out, c->options->capture.output, c->options->capture.force,
                                                  &c->parts.schema, count, levels, err);
+    c->out.filter = cw_filter_text(&c->options->filter, c->arena);
+    if (status == CW_OK && !c->out.filter)
+        status = cw_error_nomem(err);
     if (status != CW_OK)
         return status;
     c->out.clocks = c->clocks;

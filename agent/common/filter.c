@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "agent/common/filter.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,63 @@ bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
 bool cw_filter_counts(const struct cw_filter_options *o)
 {
     return o->launch_skip || o->launch_count != UINT64_MAX;
+}
+
+static void put_option(struct cw_writer *out, const char *option, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+=";
+    cw_write_format(out, "%s--%s ", out->size ? " " : "", option);
+    if (*text && !text[strspn(text, plain)]) {
+        cw_write_format(out, "%s", text);
+        return;
+    }
+    cw_write_u8(out, '\'');
+    for (const char *at = text; *at; at++)
+        cw_write_format(out, *at == '\'' ? "'\\''" : "%c", *at);
+    cw_write_u8(out, '\'');
+}
+
+static void put_number(struct cw_writer *out, const char *option, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    put_option(out, option, text);
+}
+
+static void put_devices(struct cw_writer *out, uint64_t devices)
+{
+    char list[64 * 3] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < 64; i++)
+        if (devices >> i & 1)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%u", used ? "," : "", i);
+    put_option(out, "device", list);
+}
+
+const char *cw_filter_text(const struct cw_filter_options *o, struct cw_arena *arena)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (size_t i = 0; i < o->kernel_count; i++)
+        put_option(&out, "kernel", o->kernels[i]);
+    for (size_t i = 0; i < o->excluded_count; i++)
+        put_option(&out, "exclude", o->excluded[i]);
+    if (o->launch_skip)
+        put_number(&out, "launch-skip", o->launch_skip);
+    if (o->launch_count != UINT64_MAX)
+        put_number(&out, "launch-count", o->launch_count);
+    if (o->range)
+        put_option(&out, "range", o->range);
+    if (o->devices)
+        put_devices(&out, o->devices);
+    if (o->process)
+        put_option(&out, "process", o->process);
+    if (o->only_program)
+        put_option(&out, "follow-children", "no");
+    const char *text =
+        out.status == CW_OK ? cw_arena_strndup(arena, out.size ? (const char *)out.data : "", out.size) : NULL;
+    cw_writer_free(&out);
+    return text;
 }
 
 static void write_text(struct cw_writer *out, const char *text)

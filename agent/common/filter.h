@@ -47,6 +47,8 @@ bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_rang
 
 /* Whether it takes some launches and not others of one kernel. */
 bool cw_filter_counts(const struct cw_filter_options *options);
+/* The options as a shell takes them: "--kernel gemm --launch-skip 700"; "" for everything. NULL when out of memory. */
+const char *cw_filter_text(const struct cw_filter_options *options, struct cw_arena *arena);
 
 void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *options);
 void cw_filter_read(struct cw_reader *in, struct cw_filter_options *options, struct cw_arena *arena);

@@ -64,13 +64,17 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     to->device = *from;
     to->facts = cw_arena_alloc(o->arena, o->schema->counter_count, sizeof *to->facts);
     to->device.facts = to->facts;
-    struct cw_pair *pairs = cw_pairs_copy(from->attributes, from->attribute_count, o->arena);
+    const bool filtered = o->filter && *o->filter;
+    struct cw_pair *copy = cw_pairs_copy(from->attributes, from->attribute_count, o->arena);
+    struct cw_pair *pairs = cw_arena_alloc(o->arena, (size_t)from->attribute_count + 1, sizeof *pairs);
     to->device.attributes = pairs;
     to->device.attribute_count = 0;
-    for (uint32_t i = 0; pairs && i < from->attribute_count; i++)
-        if (strcmp(pairs[i].key, "rank") != 0) /* it is of the process: its ranges have it */
-            pairs[to->device.attribute_count++] = pairs[i];
-    return to->facts && pairs;
+    for (uint32_t i = 0; copy && pairs && i < from->attribute_count; i++)
+        if (strcmp(copy[i].key, "rank") != 0) /* it is of the process: its ranges have it */
+            pairs[to->device.attribute_count++] = copy[i];
+    if (pairs && filtered)
+        pairs[to->device.attribute_count++] = (struct cw_pair){"filter", o->filter};
+    return to->facts && copy && pairs;
 }
 
 /* Which of the capture's devices it is. Several runs give it facts, each of the counters that it collects. */

@@ -31,6 +31,7 @@ struct cw_range_output {
     uint32_t run_count, run, groups;   /* groups: of runs that see other ranges */
     uint64_t ranges, dropped;
     uint64_t arrived;             /* ranges, in this run */
+    const char *filter;           /* what the file is to say of it; NULL or "": nothing was left out */
     const char *why;              /* the first of them was dropped; NULL: unknown */
     struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
     struct cw_output_device devices[CW_MOST_FILE_DEVICES];

@@ -2,6 +2,7 @@
 #include "eval/output/capture.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -24,6 +25,23 @@ const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIM
     if (first && gmtime_r(&seconds, &tm))
         strftime(text, CW_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
     return text;
+}
+
+bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
+{
+    bool filtered = false;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        const char *filter = cw_device_attribute(&d->devices[i], "filter");
+        bool said = false;
+        for (uint32_t k = 0; k < i && filter && !said; k++) {
+            const char *other = cw_device_attribute(&d->devices[k], "filter");
+            said = other && strcmp(other, filter) == 0;
+        }
+        if (filter && !said)
+            cw_text_print(out, "Captured with %s: what that leaves out is not here.\n", filter);
+        filtered = filtered || filter;
+    }
+    return filtered;
 }
 
 /* ---- as JSON ---------------------------------------------------------------------------------------------------- */

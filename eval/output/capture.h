@@ -2,12 +2,17 @@
 #ifndef CW_EVAL_OUTPUT_CAPTURE_H
 #define CW_EVAL_OUTPUT_CAPTURE_H
 
+#include <stdio.h>
+
 #include "image/counter_data.h"
 #include "json/json_tree.h"
 
 /* When the capture began (its earliest range) as "2025-11-21T23:00:00Z", "" where nothing says. Returns `text`. */
 enum { CW_TIME_SIZE = 32 };
 const char *cw_capture_created(const struct cw_counter_data *data, char text[CW_TIME_SIZE]);
+
+/* A line for people for each filter that capture-agent was given. False where it was given none. */
+bool cw_capture_put_filters(const struct cw_counter_data *data, FILE *out);
 
 /* Trees, NULL when out of memory: all facts that are no values, and attributes as an object. */
 json_t *cw_capture_manifest(const struct cw_counter_data *data, const char *source);

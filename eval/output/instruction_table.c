@@ -5,6 +5,7 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
+#include "eval/output/capture.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
 #include "eval/texts.h"
@@ -344,9 +345,10 @@ static void end_view(struct view *v)
 static void print_summary(const struct cw_instructions *in, FILE *out)
 {
     char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], c[CW_NUMBER_SIZE];
-    cw_text_print(out, "samples:  %s; dropped %s (%.2f %%); in no kernel of the program %s\n",
-                  cw_terminal_integer(in->total, a), cw_terminal_integer(in->dropped, b),
-                  percent(in->dropped, in->total), cw_terminal_integer(in->other, c));
+    const bool filtered = cw_capture_put_filters(in->data, out);
+    cw_text_print(out, "samples:  %s; dropped %s (%.2f %%); in no kernel %s %s\n", cw_terminal_integer(in->total, a),
+                  cw_terminal_integer(in->dropped, b), percent(in->dropped, in->total),
+                  filtered ? "that was asked for" : "of the program", cw_terminal_integer(in->other, c));
     if (in->full_buffers)
         cw_text_print(out,
                       "          the hardware's buffer was full %" PRIu32 " time%s: more samples were lost there\n",
@@ -412,6 +414,8 @@ static enum cw_status print_sass(const struct cw_instructions *in, const struct 
         rows[i] = &in->sass[i];
     if (status == CW_OK)
         qsort(rows, in->sass_count, sizeof *rows, by_metric);
+    if (status == CW_OK && !style->quiet)
+        cw_capture_put_filters(in->data, out);
     if (status == CW_OK && in->dropped && !style->quiet)
         cw_text_print(out, "dropped:  %s records\n", cw_terminal_integer(in->dropped, number));
     for (size_t i = 0, n; status == CW_OK && i < in->sass_count; i += n) {

@@ -6,6 +6,7 @@
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/advice.h"
+#include "eval/output/capture.h"
 #include "eval/output/rows_text.h"
 
 enum {
@@ -89,6 +90,7 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
         cw_text_print(out, ", %s of GPU time", text);
     }
     cw_text_print(out, ", counted in %" PRIu32 " pass%s\n", passes, passes == 1 ? "" : "es");
+    cw_capture_put_filters(&groups->data, out);
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);
     const struct cw_short_launches brief = cw_groups_find_short(groups);

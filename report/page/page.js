@@ -56,6 +56,7 @@ function lacks(c) {
   if (c.pm && c.pm.launches_dropped) list.push(`${count(c.pm.launches_dropped)} ${c.pm.launches_dropped === 1 ? "launch" : "launches"} ${was(c.pm.launches_dropped)} not recorded`);
   const said = new Set(c.devices.flatMap(({attributes: a}) => [a.simulated === "yes" && "it is of a simulated GPU, its numbers are made up",
     a.kernels_not_counted && `kernels were not counted: ${a.kernels_not_counted}`, a.counted_until && `it was counted only until ${a.counted_until}`,
+    a.filter && `it was captured with ${a.filter}: what that leaves out is not here`,
     a.sampled_ranges && `it has samples only of user ranges whose names match ${a.sampled_ranges}`].filter(Boolean)));
   for (const {device, clocks} of c.devices) for (const {moved, text} of clocks || []) if (moved) list.push(`device ${device}: ${text}`);
   if (c.pm && c.pm.launches_untimed) list.push(`the times of ${count(c.pm.launches_untimed)} ${c.pm.launches_untimed === 1 ? "launch" : "launches"} were not collected`);
@@ -90,8 +91,7 @@ function notices() {
 
 function overview() {
   const first = kernels.find(k => rooflinePoints(k).length);
-  return make("div", {}, glance(), kernels.length ? make("p", {class: "quiet"}, "The capture has what ran on the GPU and was counted: no time of the CPU, no copies, and no waiting between launches. " +
-    "It does not say which launches capture-agent was told to leave out.") : null, notices(), panel("What would save most", topFindings()),
+  return make("div", {}, glance(), kernels.length ? make("p", {class: "quiet"}, "The capture has what ran on the GPU and was counted: no time of the CPU, no copies, and no waiting between launches.") : null, notices(), panel("What would save most", topFindings()),
     panel("Where the time goes", shareBar()),
     first ? panel(`Roofline: ${first.short}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
     !kernels.length ? sourcePanels() : null, !kernels.length && timelines.length ? timelinePage() : null);

@@ -39,3 +39,12 @@ echo user ranges; names --ranges user
 echo the second level; names --ranges user --levels 2
 echo one of them; names --ranges user --range inner
 echo together or not; names --ranges user --replay kernel
+echo what is left out is told
+told() { capture-agent range -c plan.cwc -o run.cwd "$@" -- sh program && metric-eval run.cwd | grep -i captured; metric-eval show run.cwd | grep filter: | uniq; }
+told
+told --launch-skip 1 --launch-count 2
+told --exclude '^add' --exclude "it's" --range step --device 0,1 --process '' --follow-children no
+cp run.cwd first.cwd; told --kernel gemm; metric-eval diff first.cwd run.cwd | grep filter
+metric-eval merge first.cwd run.cwd -o both.cwd; metric-eval both.cwd | grep Captured
+capture-agent pc -o hot.cwd --kernel kernel_1 -- true; metric-eval hot.cwd | head -n 2
+capture-agent sass -m smsp__sass_inst_executed -o hot.cwd --kernel kernel_1 -- true; metric-eval hot.cwd | head -n 1

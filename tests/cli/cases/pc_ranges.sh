@@ -7,7 +7,7 @@ EOP
 functions() {
     capture-agent pc -o run.cwd "$@" -- sh program || { echo "status $?"; return; }
     metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
-    metric-eval show run.cwd | grep -E 'sampled|batches'
+    metric-eval show run.cwd | grep -E 'sampled|filter|batches'
 }
 echo all; functions
 echo one kind; functions --range '^step'
