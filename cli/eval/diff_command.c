@@ -33,6 +33,7 @@ static const struct cw_option option_list[] = {
     {"format", 0, "text|json", "how to print (default: text)", CW_OPTION_CHOICE(struct diff_options, json)},
     {"top", 0, "N", "show the N kernels whose time changed most (default: 10); JSON has all",
      CW_OPTION_NUMBER(struct diff_options, top, 1, UINT32_MAX)},
+    {CW_OPTION_GROUP(struct diff_options, eval.ranges, cw_eval_ranges_options)},
     {CW_OPTION_WORDS(struct diff_options, sides.a, sides.a_count)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct diff_options, eval.sources, cw_metric_sources_options)},
@@ -67,6 +68,8 @@ static enum cw_status diff(const void *options, struct counterworks_chip *chip, 
         status = cw_eval_select(&a);
     if (status == CW_OK)
         status = cw_eval_open(&b, &requests[1], o->sides.b, o->sides.b_count, arena, err);
+    if (status == CW_OK)
+        status = cw_eval_keep_ranges(&a, &b);
     if (status == CW_OK)
         status = compare(o, &a, &b, arena, err);
     cw_eval_close(&a);

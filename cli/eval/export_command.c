@@ -53,6 +53,7 @@ static const struct cw_option option_list[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct export_options, eval.all)},
     {"format", 0, "FORMAT", "csv, folded, ndjson, prometheus or speedscope", CW_OPTION_TAKE(read_format)},
     {"output", 'o', "FILE", "where to write (default: standard output)", CW_OPTION_TEXT(struct export_options, output)},
+    {CW_OPTION_GROUP(struct export_options, eval.ranges, cw_eval_ranges_options)},
     {CW_OPTION_TAKE(take_capture)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct export_options, eval.force, cw_cli_force_options)},
@@ -72,7 +73,8 @@ static enum cw_status export_instructions(const struct export_options *o, struct
     struct cw_instructions in;
     struct cw_pc_data raw;
     struct cw_output rows;
-    enum cw_status status = o->format == PROMETHEUS ? other_capture(r, "ranges") : CW_OK;
+    enum cw_status status =
+        o->format == PROMETHEUS || cw_eval_option_of_ranges(r->o) ? other_capture(r, "ranges") : CW_OK;
     if (o->format != CSV && o->format != NDJSON && r->info.profiler != COUNTERWORKS_PC_SAMPLES)
         status = other_capture(r, "ranges or PC samples");
     if (status == CW_OK)
@@ -90,7 +92,12 @@ static enum cw_status export_instructions(const struct export_options *o, struct
 static enum cw_status export_stacks(const struct export_options *o, struct cw_eval_run *r)
 {
     struct cw_groups each;
-    enum cw_status status = cw_groups_make(&each, CW_BY_RANGE, r->result.data, r->result.chip, NULL, r->arena, r->err);
+    const struct cw_counter_data *data = r->result.data;
+    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
+    enum cw_status status = keep ? cw_eval_match_ranges(keep, r, &r->o->ranges) : cw_error_nomem(r->err);
+    if (status == CW_OK)
+        status = cw_groups_make(&each, CW_BY_RANGE, data, r->result.chip,
+                                cw_eval_ranges_option(&r->o->ranges) ? keep : NULL, r->arena, r->err);
     const struct cw_stacks_output stacks = {.source = r->capture->source, .ranges = &each};
     return status == CW_OK
                ? cw_file_print(o->output, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks, r->err)
@@ -100,14 +107,33 @@ static enum cw_status export_stacks(const struct export_options *o, struct cw_ev
 static enum cw_status export_kernels(const struct export_options *o, struct cw_eval_run *r)
 {
     struct cw_side side;
-    enum cw_status status = cw_side_make(&side, &r->result, CW_BY_KERNEL, false, &o->eval.eval, r->arena, r->err);
+    enum cw_status status = cw_eval_keep_ranges(r, r);
+    if (status == CW_OK)
+        status = cw_side_make(&side, &r->result, CW_BY_KERNEL, false, &o->eval.eval, r->arena, r->err);
     return status == CW_OK ? cw_file_print(o->output, cw_prometheus_write, &side, r->err) : status;
+}
+
+/* Ranges keep their numbers. */
+static enum cw_status select_ranges(struct cw_eval_run *r)
+{
+    const uint32_t count = r->capture->data.range_count;
+    bool *keep = cw_arena_alloc(r->arena, count, sizeof *keep);
+    uint32_t *rows = cw_arena_alloc(r->arena, count, sizeof *rows), kept = 0;
+    if (!cw_eval_ranges_option(&r->o->ranges))
+        return CW_OK;
+    enum cw_status status = keep && rows ? cw_eval_match_ranges(keep, r, &r->o->ranges) : cw_error_nomem(r->err);
+    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+        if (keep[i])
+            rows[kept++] = i;
+    return status == CW_OK ? cw_result_select(&r->result, rows, kept, r->err) : status;
 }
 
 static enum cw_status export_rows(const struct export_options *o, struct cw_eval_run *r)
 {
     struct cw_output rows;
     enum cw_status status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
+    if (status == CW_OK)
+        status = select_ranges(r);
     if (status == CW_OK)
         status = cw_lib_output(&rows, &r->result, NULL, r->arena, r->err);
     return status == CW_OK

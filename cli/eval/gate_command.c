@@ -44,6 +44,7 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "gate.yaml", "where to write the rules; - is standard output",
      CW_OPTION_TEXT(struct gate_options, output)},
     {"rules", 0, "gate.yaml", "how far values may be from each other", CW_OPTION_TEXT(struct gate_options, rules)},
+    {CW_OPTION_GROUP(struct gate_options, eval.ranges, cw_eval_ranges_options)},
     {CW_OPTION_WORDS(struct gate_options, sides.a, sides.a_count)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct gate_options, eval.force, cw_cli_force_options)},
@@ -129,7 +130,7 @@ static enum cw_status take_run(struct learning *l, uint32_t run, const struct cw
     return CW_OK;
 }
 
-static enum cw_status learn_run(struct learning *l, uint32_t run, const struct cw_eval_run *first)
+static enum cw_status learn_run(struct learning *l, uint32_t run, struct cw_eval_run *first)
 {
     struct cw_arena *arena = cw_arena_create();
     struct cw_eval_request request = l->o->eval;
@@ -137,6 +138,8 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, const struct c
     struct cw_comparison c;
     enum cw_status status =
         arena ? cw_eval_open(&other, &request, &l->o->sides.a[run], 1, arena, l->err) : cw_error_nomem(l->err);
+    if (status == CW_OK)
+        status = cw_eval_keep_ranges(first, &other);
     if (status == CW_OK)
         status =
             cw_compare(&c, &first->result, &other.result, NULL, CW_BY_KERNEL, false, &l->o->eval.eval, arena, l->err);
@@ -264,6 +267,8 @@ static enum cw_status judge(const struct gate_options *o, const struct cw_gate_r
         status = cw_eval_open(&b, &requests[1], o->sides.b, o->sides.b_count, arena, err);
     if (status == CW_OK)
         status = select_metrics(&a, rules);
+    if (status == CW_OK)
+        status = cw_eval_keep_ranges(&a, &b);
     if (status == CW_OK)
         status = cw_compare(&c, &a.result, &b.result, runs, CW_BY_KERNEL, false, &o->eval.eval, arena, err);
     if (status == CW_OK)

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/eval/run.h"
+#include "eval/groups.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
@@ -276,6 +277,41 @@ enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, con
             keep[i] = keep[i] && any[i] != (parts[p].purpose == EXCLUDED);
     }
     return status == CW_OK ? check_kept(keep, r, wanted) : status;
+}
+
+/* `count` is how many are left. */
+static enum cw_status keep_ranges(struct cw_eval_run *r, uint32_t *count)
+{
+    const struct cw_counter_data *data = &r->capture->data;
+    struct cw_eval_ranges wanted = r->o->ranges;
+    if (r->result.data != data) { /* that is done */
+        *count += r->result.data->range_count;
+        return CW_OK;
+    }
+    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
+    struct cw_groups *kept = cw_arena_alloc(r->arena, 1, sizeof *kept);
+    wanted.or_none = true;
+    enum cw_status status = keep && kept ? cw_eval_match_ranges(keep, r, &wanted) : cw_error_nomem(r->err);
+    if (status == CW_OK)
+        status = cw_groups_make(kept, CW_BY_RANGE, data, r->result.chip, keep, r->arena, r->err);
+    if (status == CW_OK)
+        r->result.data = &kept->data;
+    *count += status == CW_OK ? kept->count : 0;
+    return status;
+}
+
+enum cw_status cw_eval_keep_ranges(struct cw_eval_run *a, struct cw_eval_run *b)
+{
+    uint32_t count = 0;
+    if (!cw_eval_ranges_option(&a->o->ranges))
+        return CW_OK;
+    enum cw_status status = keep_ranges(a, &count);
+    if (status == CW_OK)
+        status = keep_ranges(b, &count);
+    if (status != CW_OK || count)
+        return status;
+    bool *none = cw_arena_alloc(a->arena, a->capture->data.range_count, sizeof *none);
+    return none ? cw_eval_match_ranges(none, a, &a->o->ranges) : cw_error_nomem(a->err); /* which says why */
 }
 
 /* ---- one range -------------------------------------------------------------------------------------------------- */

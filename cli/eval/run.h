@@ -25,6 +25,8 @@ extern const struct cw_option cw_eval_ranges_options[];
 const char *cw_eval_ranges_option(const struct cw_eval_ranges *wanted);
 /* Which of the capture's ranges these are, keep[range]; at least one, unless all are wanted, or `or_none`. */
 enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted);
+/* Leaves those in the data of both results, which were selected; a range may be in one of them alone. */
+enum cw_status cw_eval_keep_ranges(struct cw_eval_run *a, struct cw_eval_run *b);
 
 struct cw_eval_report { /* --report and what belongs to it */
     const char *path, *baseline, *with[CW_EVAL_REPEATED_MAX];

@@ -27,3 +27,15 @@ metric-eval "$transformer" --exclude nvjet --top 2 --quiet | cut -c 1-90
 metric-eval advise "$transformer" --exclude nvjet --top 1 | head -n 1
 metric-eval explain "$facts" gpu__time_duration.sum --exclude with_ --exclude '(together|clust)' 2>&1 | head -n 2
 metric-eval "$facts" --exclude with_ --report page.html && grep -o '"unwanted":[0-9]*' page.html
+echo == two captures
+metric-eval diff "$facts" "$facts" --exclude with_ | head -n 2
+metric-eval diff "$facts" "$SOURCE/data/captures/gemm.cwd" --kernel '^(plain|gemm)' | head -n 2
+fail metric-eval diff "$facts" "$facts" --kernel nothing
+metric-eval gate --learn "$facts" "$facts" "$facts" -o gate.yaml -m sm__inst_executed.sum --exclude with_ | head -n 1
+metric-eval gate "$facts" "$facts" --rules gate.yaml --exclude with_ | head -n 3
+fail metric-eval gate "$facts" "$facts" --rules gate.yaml --exclude .
+echo == for other programs
+metric-eval export "$facts" --format folded --exclude with_
+metric-eval export "$facts" --format csv --exclude with_ -m sm__inst_executed.sum | cut -d, -f 1-3 | tail -n 2
+metric-eval export "$facts" --format prometheus --kernel plain -m sm__inst_executed.sum | grep -c '^counterworks_launches'
+fail metric-eval export "$SOURCE/data/captures/pc_gemm.cwd" --format csv --kernel gemm
