@@ -78,7 +78,8 @@ struct cw_advice {
 enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules, const struct cw_groups *groups,
                          double least, struct cw_arena *arena, struct cw_error *err);
 
-/* What lists say beside a kernel: the finding that saves most of its time. NULL where none does: a note saves nothing. */
+/* What lists say beside a kernel: the finding that saves most of its time. NULL where none does: a note saves nothing.
+ */
 const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel);
 
 /* Of a rule, in a group of launches. */

@@ -352,7 +352,8 @@ static void find_spread(struct cw_change *change, const struct cw_group *a, cons
         const uint32_t pairs = sum_up(b, y, a, x, &t);
         change->freedom = pairs ? pairs - 1 : 0;
         change->spread = change->freedom ? sqrt(t / change->freedom / pairs) : NAN;
-        return;
+        if (change->freedom || !a->multiplexed)
+            return; /* else passes took other turns, and no pair has the value in both */
     }
     const uint32_t n = sum_up(a, x, NULL, NULL, &s), m = sum_up(b, y, NULL, NULL, &t);
     change->freedom = n && m ? n + m - 2 : 0;
@@ -395,8 +396,8 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match)
 {
     const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
-    return find_change(c, match, a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, c->a.groups.durations,
-                       c->b.groups.durations, false);
+    return find_change(c, match, a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, c->a.groups.measured,
+                       c->b.groups.measured, false);
 }
 
 void cw_compare_greatest(const struct cw_comparison *c, const struct cw_match *match, double *greatest)

@@ -15,7 +15,8 @@ static void print_value(const struct cw_explanation *e, uint32_t metric)
     cw_text_print(e->out, "%s = %s%s%s", e->result.names[metric], cw_explain_number(cw_explain_value(e, metric), text),
                   named ? " " : "", named ? unit : "");
     if (cw_explain_status(e, metric) != CW_VALUE_OK)
-        cw_text_print(e->out, "  (%s)", cw_value_status_text(cw_explain_status(e, metric)));
+        cw_text_print(e->out, "  (%s%s)", cw_value_status_text(cw_explain_status(e, metric)),
+                      e->fold && cw_explain_mixes(e, metric) ? ", mixed passes" : "");
     fputc('\n', e->out);
 }
 
@@ -98,8 +99,12 @@ static void print_column(const struct cw_explanation *e, uint32_t column)
         cw_text_print(e->out, "%s%" PRIu32, i ? "," : "", s->passes[i]);
     if (repeat)
         cw_text_print(e->out, "%" PRIu32, schema->repeats[column - schema->counter_count].pass);
-    cw_text_print(e->out, "%s%s%s%s\n", s->pass_count ? "" : "unknown", s->whole || !s->pass_count ? "" : " (in parts)",
+    cw_text_print(e->out, "%s%s%s%s", s->pass_count ? "" : "unknown", s->whole || !s->pass_count ? "" : " (in parts)",
                   form ? "  " : "", form ? form : "");
+    if (e->fold)
+        cw_text_print(e->out, "%s in %" PRIu32 " of %" PRIu32, form ? "" : " ", cw_explain_occurrences(e, column),
+                      cw_explain_group(e)->count);
+    fputc('\n', e->out);
 }
 
 /* A line for each pass that has it whole. */
@@ -158,16 +163,25 @@ static enum cw_status print_metric(const struct cw_explanation *e, uint32_t i)
 }
 
 enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw_counter_data *data,
-                          const struct cw_metric *metric, uint32_t range, const struct cw_eval_options *options,
-                          struct cw_arena *arena, struct cw_error *err)
+                          const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                          const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
-    struct cw_explanation e = {
-        .out = out, .chip = chip, .data = data, .options = options, .range = range, .arena = arena, .err = err};
+    struct cw_explanation e = {.out = out,
+                               .chip = chip,
+                               .data = data,
+                               .options = options,
+                               .range = range,
+                               .fold = fold,
+                               .arena = arena,
+                               .err = err};
     const struct cw_range *g = &data->ranges[range];
     enum cw_status status = cw_explain_list(&e, metric);
     if (status != CW_OK)
         return status;
-    cw_text_print(out, "range %" PRIu32 ": %s\n", range, *g->name ? g->name : g->kernel);
+    cw_text_print(out, "range %" PRIu32 ": %s\n", cw_explain_range(&e), *g->name ? g->name : g->kernel);
+    if (fold)
+        cw_text_print(out, "  with %" PRIu32 " more that are alike: each was counted in one pass\n",
+                      cw_explain_group(&e)->count - 1);
     for (uint32_t i = 0; i < e.count && status == CW_OK; i++)
         status = print_metric(&e, i);
     return status == CW_OK ? print_counters(&e) : status;

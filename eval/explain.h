@@ -5,13 +5,15 @@
 #include <stdio.h>
 
 #include "eval/eval_plan.h"
+#include "eval/spread.h"
 #include "json/json_tree.h"
 
 /* Explains a metric on range `range` of the data, in plain text for people. Write errors stay in the stream (ferror).
- */
+ * Ranges that were multiplexed are explained together: `data` are means of groups then, `range` is a group, and `fold`
+ * tells what they are of; else it is NULL. */
 enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw_counter_data *data,
-                          const struct cw_metric *metric, uint32_t range, const struct cw_eval_options *options,
-                          struct cw_arena *arena, struct cw_error *err);
+                          const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                          const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* The same as a tree, which the caller frees:
  *
@@ -24,9 +26,11 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
  * description, formula, numbers, needs: the names of those metrics of the list that it names of a fact description,
  * source `counters` are those that all of them need: {name, recorded: [{passes, whole, instances, status, sum, avg,
  * min, max}]}; nothing was recorded of one that was not collected, several times of one that several passes have whole.
- * What is infinite or no number is null. */
+ * What is infinite or no number is null. Of ranges that were multiplexed, `range` is the first, `launches` is how many
+ * they are, `occurrences` of a recording in how many of them it was counted, and `mixed` of a metric whether its
+ * counters were counted in different ones. */
 enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const struct cw_counter_data *data,
-                               const struct cw_metric *metric, uint32_t range, const struct cw_eval_options *options,
-                               struct cw_arena *arena, struct cw_error *err);
+                               const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                               const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -92,6 +92,8 @@ static enum cw_status set_throughput(json_t **object, const struct cw_explanatio
 static enum cw_status append_metric(json_t **list, const struct cw_explanation *e, uint32_t i)
 {
     json_t *object = value_of(e, i);
+    if (e->fold)
+        cw_json_set(&object, "mixed", json_boolean(cw_explain_mixes(e, i)));
     const struct cw_metric *m = &e->list[i];
     enum cw_status status = CW_OK;
     set_text(&object, "type", cw_metric_type_text(m->type));
@@ -121,11 +123,14 @@ static json_t *recording(const struct cw_explanation *e, uint32_t column)
         cw_json_append(&passes, json_integer(s->passes[i]));
     if (repeat)
         cw_json_append(&passes, json_integer(schema->repeats[column - schema->counter_count].pass));
-    return json_pack("{s:o, s:b, s:I, s:s, s:o, s:o, s:o, s:o}", "passes", passes, "whole", repeat || s->whole,
-                     "instances", (json_int_t)cw_explain_instances(e, column), "status", form ? form : "ok", "sum",
-                     real(cw_explain_recorded(e, column, CW_SUM)), "avg", real(cw_explain_recorded(e, column, CW_AVG)),
-                     "min", real(cw_explain_recorded(e, column, CW_MIN)), "max",
-                     real(cw_explain_recorded(e, column, CW_MAX)));
+    json_t *object = json_pack(
+        "{s:o, s:b, s:I, s:s, s:o, s:o, s:o, s:o}", "passes", passes, "whole", repeat || s->whole, "instances",
+        (json_int_t)cw_explain_instances(e, column), "status", form ? form : "ok", "sum",
+        real(cw_explain_recorded(e, column, CW_SUM)), "avg", real(cw_explain_recorded(e, column, CW_AVG)), "min",
+        real(cw_explain_recorded(e, column, CW_MIN)), "max", real(cw_explain_recorded(e, column, CW_MAX)));
+    if (e->fold)
+        cw_json_set(&object, "occurrences", json_integer(cw_explain_occurrences(e, column)));
+    return object;
 }
 
 static void append_counter(json_t **list, const struct cw_explanation *e, const char *name)
@@ -142,11 +147,11 @@ static void append_counter(json_t **list, const struct cw_explanation *e, const 
 }
 
 enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const struct cw_counter_data *data,
-                               const struct cw_metric *metric, uint32_t range, const struct cw_eval_options *options,
-                               struct cw_arena *arena, struct cw_error *err)
+                               const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                               const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_explanation e = {
-        .chip = chip, .data = data, .options = options, .range = range, .arena = arena, .err = err};
+        .chip = chip, .data = data, .options = options, .range = range, .fold = fold, .arena = arena, .err = err};
     bool *needed;
     *tree = NULL;
     enum cw_status status = cw_explain_list(&e, metric);
@@ -161,8 +166,10 @@ enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const 
         if (needed[i])
             append_counter(&counters, &e, chip->counters[i].name);
     const struct cw_range *g = &data->ranges[range];
-    *tree = json_pack("{s:I, s:s, s:s, s:o, s:o}", "range", (json_int_t)range, "name", g->name, "kernel", g->kernel,
-                      "metrics", metrics, "counters", counters);
+    *tree = json_pack("{s:I, s:s, s:s, s:o, s:o}", "range", (json_int_t)cw_explain_range(&e), "name", g->name, "kernel",
+                      g->kernel, "metrics", metrics, "counters", counters);
+    if (fold)
+        cw_json_set(tree, "launches", json_integer(cw_explain_group(&e)->count));
     if (status == CW_OK && !*tree)
         status = cw_error_nomem(err);
     if (status != CW_OK) {

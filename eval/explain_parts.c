@@ -262,9 +262,10 @@ enum cw_status cw_explain_needed(const struct cw_explanation *e, bool **needed)
 const char *cw_explain_form(const struct cw_explanation *e, uint32_t column)
 {
     static const char *const forms[CW_FORM__ALL] = {[CW_FORM_NOT_COLLECTED] = "not collected",
-                                                      [CW_FORM_UNAVAILABLE] = "unavailable",
-                                                      [CW_FORM_OVERFLOW] = "overflow",
-                                                      [CW_FORM_INCOMPLETE] = "incomplete"};
+                                                    [CW_FORM_UNAVAILABLE] = "unavailable",
+                                                    [CW_FORM_OVERFLOW] = "overflow",
+                                                    [CW_FORM_INCOMPLETE] = "incomplete",
+                                                    [CW_FORM_MULTIPLEXED] = "multiplexed"};
     return forms[e->data->forms[(size_t)column * e->data->range_count + e->range]];
 }
 
@@ -291,4 +292,30 @@ const char *cw_explain_fact(const struct cw_explanation *e, uint32_t metric)
                                           [CW_FACT_OF_DEVICE] = "recorded of the device"};
     return cw_explain_status(e, metric) == CW_VALUE_OK ? sources[cw_fact(e->list[metric].base)->source]
                                                        : "the capture does not say it";
+}
+
+/* ---- what was multiplexed --------------------------------------------------------------------------------------- */
+
+const struct cw_group *cw_explain_group(const struct cw_explanation *e)
+{
+    return &e->fold->groups->items[e->range];
+}
+
+uint32_t cw_explain_range(const struct cw_explanation *e)
+{
+    return e->fold ? cw_explain_group(e)->ranges[0] : e->range;
+}
+
+uint32_t cw_explain_occurrences(const struct cw_explanation *e, uint32_t column)
+{
+    return cw_spread_count(e->fold->groups, e->range, e->fold->capture, column);
+}
+
+bool cw_explain_mixes(const struct cw_explanation *e, uint32_t metric)
+{
+    const struct cw_eval_metric *m = &e->result.plan.metrics[metric];
+    bool mixes = m->status == CW_VALUE_MIXED_PASSES;
+    for (uint32_t i = 0; m->formula && i < m->formula->metric_count; i++)
+        mixes = mixes || e->result.plan.metrics[m->operand + i].status == CW_VALUE_MIXED_PASSES;
+    return mixes;
 }

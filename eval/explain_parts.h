@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "eval/result.h"
+#include "eval/spread.h"
 
 /* The metrics that one explanation speaks of, with their values: the metric itself, the formulas that it refers to, and
  * then the chip's own metrics. */
@@ -14,6 +14,7 @@ struct cw_explanation {
     const struct cw_counter_data *data;
     const struct cw_eval_options *options;
     uint32_t range;
+    const struct cw_spread_source *fold; /* or NULL */
     struct cw_metric *list;
     uint32_t count;
     struct cw_result result;
@@ -52,5 +53,13 @@ const struct cw_schema_counter *cw_explain_counter(const struct cw_explanation *
 double cw_explain_recorded(const struct cw_explanation *explanation, uint32_t column, enum cw_rollup rollup);
 uint32_t cw_explain_instances(const struct cw_explanation *explanation, uint32_t column);
 const char *cw_explain_form(const struct cw_explanation *explanation, uint32_t column);
+
+/* Its number in the capture; the first of those that were multiplexed. */
+uint32_t cw_explain_range(const struct cw_explanation *explanation);
+/* Of what was multiplexed: the group; in how many of its ranges a column was collected; whether a metric needs counters
+ * of different passes. */
+const struct cw_group *cw_explain_group(const struct cw_explanation *explanation);
+uint32_t cw_explain_occurrences(const struct cw_explanation *explanation, uint32_t column);
+bool cw_explain_mixes(const struct cw_explanation *explanation, uint32_t metric);
 
 #endif

@@ -612,6 +612,20 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
     return status == CW_OK ? merge(&g, err) : status;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    return by_number(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range)
+{
+    uint32_t k = 0;
+    while (k + 1 < groups->count &&
+           !bsearch(&range, groups->items[k].ranges, groups->items[k].count, sizeof range, by_index))
+        k++;
+    return k;
+}
+
 struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
 {
     enum { FEW = 20 };

@@ -63,6 +63,9 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
 
+/* The group that has a range of the data; one of them has it. */
+uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range);
+
 /* Launches that are so short that a program may take longer to launch one than the GPU to run it. */
 enum { CW_SHORT_LAUNCH_NS = 10000 };
 struct cw_short_launches {

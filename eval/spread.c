@@ -80,7 +80,7 @@ static double deviation(const struct cw_group *group, const double *values, cons
     return count > 1 ? sqrt(squares / (count - 1)) : NAN;
 }
 
-enum { MOST_VALUES = 1 << 20 }; /* that are evaluated at a time: all of them may be more than memory holds */
+enum { MOST_VALUES = 1 << 18 }; /* that are evaluated at a time: all of them may be more than memory holds */
 
 static bool find_deviations(struct cw_result *r, const struct cw_groups *groups, const struct cw_counter_data *data)
 {

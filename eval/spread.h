@@ -12,6 +12,12 @@
 enum cw_status cw_spread_find(struct cw_result *result, const struct cw_groups *groups,
                               const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
 
+/* Groups, and the capture that they were made of. */
+struct cw_spread_source {
+    const struct cw_groups *groups;
+    const struct cw_counter_data *capture;
+};
+
 /* Of a column, in how many ranges of a group it was collected. */
 uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, const struct cw_counter_data *data,
                          uint32_t column);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/shorten.h"
+#include "eval/spread.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
 #include "metricdb/term_text.h"
@@ -123,6 +124,8 @@ static enum cw_status choose_metrics(struct cw_report_kernels *k, const struct c
         inner[i] = 1;
     k->parts = inner;
     status = evaluate(&k->result, &kept, &k->groups, report->ranges->source, report->arena, err);
+    if (status == CW_OK && k->groups.folds.kinds)
+        status = cw_spread_find(&k->result, &k->groups, report->ranges->data, report->arena, err);
     if (status == CW_OK && report->baseline)
         status = evaluate(&k->was, &kept, &k->before, report->baseline->source, report->arena, err);
     return status;
@@ -369,6 +372,12 @@ static void put_values(FILE *out, const struct cw_result *r, uint32_t row)
     for (uint32_t m = 0; m < r->metric_count; m++)
         putc('0' + r->statuses[(size_t)m * r->row_count + row], out);
     fputs("\"", out);
+    for (uint32_t m = 0; r->occurrences && m < r->metric_count; m++)
+        cw_put_count(out, m ? "," : ",\"occurrences\":[", r->occurrences[(size_t)m * r->row_count + row]);
+    for (uint32_t m = 0; r->spread && m < r->metric_count; m++)
+        cw_put_number(out, m ? "," : "],\"spreads\":[", r->spread[(size_t)m * r->row_count + row]);
+    if (r->spread && r->metric_count)
+        fputs("]", out);
 }
 
 static void put_group(FILE *out, const struct cw_group *g)

@@ -1,6 +1,8 @@
 /* metric-eval explain: how a value came about. */
 #include "cli/eval/run.h"
 #include "eval/explain.h"
+#include "eval/fold.h"
+#include "eval/groups.h"
 #include "metricdb/rules.h"
 
 struct explain {
@@ -59,6 +61,29 @@ static enum cw_status find_value(struct cw_eval_run *r, const char *name, struct
     return CW_OK;
 }
 
+/* Explains a range, or with it all that were multiplexed and are alike. */
+static enum cw_status print(struct cw_eval_run *r, uint32_t range)
+{
+    const struct cw_result *of = &r->result;
+    const struct cw_counter_data *data = of->data;
+    struct cw_groups *groups = cw_arena_alloc(r->arena, 1, sizeof *groups);
+    const struct cw_spread_source folded = {groups, data}, *fold = NULL;
+    json_t *tree;
+    enum cw_status status = groups ? CW_OK : cw_error_nomem(r->err);
+    if (status == CW_OK && cw_fold_is_of(&data->ranges[range])) {
+        status = cw_groups_make(groups, CW_BY_FOLD, data, r->chip->chip, NULL, r->arena, r->err);
+        fold = &folded;
+        data = &groups->data;
+        range = status == CW_OK ? cw_groups_find(groups, range) : 0;
+    }
+    if (status != CW_OK || !r->o->as_json)
+        return status != CW_OK
+                   ? status
+                   : cw_explain(stdout, of->chip, data, of->metrics, range, fold, &r->o->eval, r->arena, r->err);
+    status = cw_explain_json(&tree, of->chip, data, of->metrics, range, fold, &r->o->eval, r->arena, r->err);
+    return status == CW_OK ? cw_eval_print_json(tree, r->err) : status;
+}
+
 static enum cw_status explain_range(struct cw_eval_run *r)
 {
     const char *const *name = &r->o->explained;
@@ -77,13 +102,7 @@ static enum cw_status explain_range(struct cw_eval_run *r)
     }
     if (status == CW_OK)
         status = cw_eval_choose_range(r, &range);
-    if (status == CW_OK && r->o->as_json) {
-        json_t *tree;
-        status = cw_explain_json(&tree, of->chip, of->data, of->metrics, range, &r->o->eval, r->arena, r->err);
-        return status == CW_OK ? cw_eval_print_json(tree, r->err) : status;
-    }
-    return status == CW_OK ? cw_explain(stdout, of->chip, of->data, of->metrics, range, &r->o->eval, r->arena, r->err)
-                           : status;
+    return status == CW_OK ? print(r, range) : status;
 }
 
 static enum cw_status explain(struct cw_eval_run *r)

@@ -6,6 +6,7 @@
 #include "cli/eval/run.h"
 #include "eval/output/prometheus.h"
 #include "eval/output/stacks.h"
+#include "eval/spread.h"
 
 enum format { CSV, FOLDED, NDJSON, PROMETHEUS, SPEEDSCOPE };
 
@@ -113,29 +114,59 @@ static enum cw_status export_kernels(const struct export_options *o, struct cw_e
     return status == CW_OK ? cw_file_print(o->output, cw_prometheus_write, &side, r->err) : status;
 }
 
-/* Ranges keep their numbers. */
-static enum cw_status select_ranges(struct cw_eval_run *r)
+/* Which ranges are wanted; *keep is NULL for all. */
+static enum cw_status match_ranges(struct cw_eval_run *r, const bool **keep)
 {
-    const uint32_t count = r->capture->data.range_count;
-    bool *keep = cw_arena_alloc(r->arena, count, sizeof *keep);
-    uint32_t *rows = cw_arena_alloc(r->arena, count, sizeof *rows), kept = 0;
+    *keep = NULL;
     if (!cw_eval_ranges_option(&r->o->ranges))
         return CW_OK;
-    enum cw_status status = keep && rows ? cw_eval_match_ranges(keep, r, &r->o->ranges) : cw_error_nomem(r->err);
-    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+    bool *wanted = cw_arena_alloc(r->arena, r->capture->data.range_count, sizeof *wanted);
+    *keep = wanted;
+    return wanted ? cw_eval_match_ranges(wanted, r, &r->o->ranges) : cw_error_nomem(r->err);
+}
+
+/* Ranges keep their numbers. */
+static enum cw_status select_ranges(struct cw_eval_run *r, const bool *keep)
+{
+    const uint32_t count = r->capture->data.range_count;
+    uint32_t *rows = cw_arena_alloc(r->arena, count, sizeof *rows), kept = 0;
+    for (uint32_t i = 0; rows && i < count; i++)
         if (keep[i])
             rows[kept++] = i;
-    return status == CW_OK ? cw_result_select(&r->result, rows, kept, r->err) : status;
+    return rows ? cw_result_select(&r->result, rows, kept, r->err) : cw_error_nomem(r->err);
+}
+
+/* Ranges that were multiplexed and are alike are one. */
+static enum cw_status make_folded(const struct export_options *o, struct cw_eval_run *r, const bool *keep,
+                                  struct cw_output *rows)
+{
+    struct cw_groups *groups = cw_arena_alloc(r->arena, 1, sizeof *groups);
+    const struct cw_counter_data *data = r->result.data;
+    enum cw_status status = groups ? cw_groups_make(groups, CW_BY_FOLD, data, r->result.chip, keep, r->arena, r->err)
+                                   : cw_error_nomem(r->err);
+    if (status != CW_OK)
+        return status;
+    r->result.data = &groups->data;
+    status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_spread_find(&r->result, groups, data, r->arena, r->err);
+    return status == CW_OK ? cw_eval_output_ranges(rows, r, groups, NULL) : status;
 }
 
 static enum cw_status export_rows(const struct export_options *o, struct cw_eval_run *r)
 {
     struct cw_output rows;
-    enum cw_status status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
-    if (status == CW_OK)
-        status = select_ranges(r);
-    if (status == CW_OK)
-        status = cw_lib_output(&rows, &r->result, NULL, r->arena, r->err);
+    const bool *keep;
+    enum cw_status status = match_ranges(r, &keep);
+    if (status == CW_OK && r->info.profiler == COUNTERWORKS_RANGES && cw_fold_has(r->result.data)) {
+        status = make_folded(o, r, keep, &rows);
+    } else if (status == CW_OK) {
+        status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
+        if (status == CW_OK && keep)
+            status = select_ranges(r, keep);
+        if (status == CW_OK)
+            status = cw_lib_output(&rows, &r->result, NULL, r->arena, r->err);
+    }
     return status == CW_OK
                ? cw_file_print(o->output, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows, r->err)
                : status;

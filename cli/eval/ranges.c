@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/eval/run.h"
+#include "eval/fold.h"
 #include "eval/groups.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
@@ -342,6 +343,8 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
     if (asked && listed > 1)
         return cw_error_set(r->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
     struct cw_writer line;
+    if (listed == 1 && cw_fold_is_of(&data->ranges[first])) /* it stands for all of them */
+        return CW_OK;
     cw_writer_init(&line);
     cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);
     if (kept > 1)

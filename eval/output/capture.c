@@ -222,6 +222,17 @@ static void show_windows(const struct cw_counter_data *d, FILE *out)
                       d->pm.window_count, seconds);
 }
 
+static void show_ranges(const struct cw_counter_data *d, FILE *out)
+{
+    uint32_t multiplexed = 0;
+    for (uint32_t i = 0; i < d->range_count; i++)
+        multiplexed += cw_fold_is_of(&d->ranges[i]);
+    cw_text_print(out, "ranges:    %" PRIu32, d->range_count);
+    if (multiplexed)
+        cw_text_print(out, ", %" PRIu32 " of them multiplexed: counted in one pass each", multiplexed);
+    putc('\n', out);
+}
+
 void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
 {
     const struct cw_schema *s = &d->schema;
@@ -244,7 +255,7 @@ void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *
     if (s->profiler == CW_PROFILER_PM)
         show_sampling(&d->pm, out);
     else
-        cw_text_print(out, "ranges:    %" PRIu32 "\n", d->range_count);
+        show_ranges(d, out);
     show_end(d, out);
     show_devices(d, out);
 }

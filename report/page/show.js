@@ -121,12 +121,20 @@ const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title:
 
 const statusMarks = ["", "~", "×", "÷0", "!", "!", "–", "–"];
 
+// In how many launches a value that was multiplexed was counted, and how much these differ: ", n=20 ±1.2 %".
+function spreadText(kernel, metric) {
+  if (!kernel.occurrences || statusNames[statusOf(kernel, metric)] !== "multiplexed") return "";
+  const spread = kernel.spreads[metric], value = Math.abs(valueOf(kernel, metric));
+  return `, n=${count(kernel.occurrences[metric])}` +
+    (Number.isFinite(spread) && value ? ` ±${(100 * spread / value).toFixed(spread < 0.1 * value ? 2 : 1)} %` : "");
+}
+
 // A value that opens how it came about.
 function valueButton(kernel, metric, text) {
   const status = statusOf(kernel, metric);
   const shown = text || format(valueOf(kernel, metric), metrics[metric].unit);
   return make("button", {
-    class: "value", type: "button", title: `${metrics[metric].name}: ${statusNames[status]}. How it came about`,
+    class: "value", type: "button", title: `${metrics[metric].name}: ${statusNames[status]}${spreadText(kernel, metric)}. How it came about`,
     onclick: event => { event.stopPropagation(); explain(kernel, metric); },
   }, shown, statusMarks[status] ? make("sup", {class: "status"}, statusMarks[status]) : null);
 }
@@ -229,7 +237,7 @@ function explain(kernel, metric, back) {
     make("h2", {id: "explain-title"}, m.name),
     make("p", {class: "big"}, format(value, m.unit),
       make("small", {}, value === null ? "" : `  ${value} ${m.unit === "1" ? "" : m.unit}`)),
-    make("p", {}, make("strong", {}, statusNames[status]), status ? ": " + statusTexts[status] : "", ` · ${kernel.short}`),
+    make("p", {}, make("strong", {}, statusNames[status] + spreadText(kernel, metric)), status ? ": " + statusTexts[status] : "", ` · ${kernel.short}`),
     m.about ? make("p", {}, m.about) : null,
     formulaOf(kernel, metric), partsOf(kernel, metric), counterTable(kernel, metric),
     make("p", {class: "quiet"}, kernel.launches > 1
@@ -240,8 +248,8 @@ function explain(kernel, metric, back) {
 }
 
 const statusTexts = ["", "its counters come from different passes, between which the program may have behaved otherwise",
-  "the mean of launches or ranges that were counted in one pass each", "a denominator is zero", "a counter overflowed", "a pass is missing", "the device does not have it",
-  "the capture does not hold a counter that it needs"];
+  "the mean of launches or ranges that were counted in one pass each", "a denominator is zero", "a counter overflowed",
+  "a pass is missing", "the device does not have it", "the capture does not hold a counter that it needs"];
 
 // ---- tables -------------------------------------------------------------------------------------------------------
 

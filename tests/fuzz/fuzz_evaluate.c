@@ -53,7 +53,7 @@ static void put_ranges(const struct cw_counter_data *data, struct cw_arena *aren
     CW_FUZZ_CHECK(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
     put(&output);
     for (size_t m = 0; m < metric_count && result.row_count; m += STEP)
-        CW_FUZZ_CHECK(cw_explain(nowhere, chip, data, &metrics[m], 0, &options, arena, &err) == CW_OK);
+        CW_FUZZ_CHECK(cw_explain(nowhere, chip, data, &metrics[m], 0, NULL, &options, arena, &err) == CW_OK);
 }
 
 /* The same ranges as groups: a list, and each in full. */

@@ -16,7 +16,7 @@ static void expect(const char *name, uint32_t range, const char *wanted)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     cr_assert(out && cw_metric_parse(&m, chip, name, &err) == CW_OK, "%s", err.message);
-    cr_assert(cw_explain(out, chip, &data, &m, range, &options, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_explain(out, chip, &data, &m, range, NULL, &options, arena, &err) == CW_OK, "%s", err.message);
     fclose(out);
     cr_expect_str_eq(text, wanted, "%s:\n%s", name, text);
     free(text);
@@ -152,7 +152,7 @@ static json_t *tree_of(const char *name, uint32_t range)
     struct cw_metric m;
     json_t *tree = NULL;
     cr_assert(cw_metric_parse(&m, chip, name, &err) == CW_OK, "%s", err.message);
-    cr_assert(cw_explain_json(&tree, chip, &data, &m, range, &options, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_explain_json(&tree, chip, &data, &m, range, NULL, &options, arena, &err) == CW_OK, "%s", err.message);
     return tree;
 }
 

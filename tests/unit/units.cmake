@@ -32,6 +32,7 @@ cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 # eval/output/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval)
 cw_unit(eval_fold_test cw_eval)
+cw_unit(eval_spread_test cw_eval m)
 cw_unit(eval_groups_test cw_eval)
 cw_unit(eval_student_test cw_eval m)
 cw_unit(eval_better_test cw_eval)

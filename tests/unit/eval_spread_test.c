@@ -1,0 +1,104 @@
+/* How many ranges a value is of, and how much they differ. */
+#include "tests/unit/eval_fold_sample.h"
+
+#include "eval/spread.h"
+
+TestSuite(eval_spread, .init = set_up, .fini = tear_down);
+
+static struct cw_result result;
+
+static void evaluate(enum cw_group_by by, const char *const *names, uint32_t count)
+{
+    static struct cw_metric metrics[8];
+    const struct cw_eval_options options = {0};
+    group(by, NULL);
+    for (uint32_t m = 0; m < count; m++)
+        cr_assert(cw_metric_parse(&metrics[m], chip, names[m], &err) == CW_OK, "%s", err.message);
+    result = (struct cw_result){.chip = chip, .data = &groups.data, .metrics = metrics, .metric_count = count};
+    cr_assert(cw_result_make(&result, &options, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_spread_find(&result, &groups, &data, arena, &err) == CW_OK, "%s", err.message);
+}
+
+/* The sample standard deviation of a counter over the launches of the first kernel in the first pass. */
+static double expected_spread(int counter, uint32_t kinds)
+{
+    double sum = 0, squares = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < data.range_count; i += 2 * kinds, count++)
+        sum += value_at(counter, i);
+    for (uint32_t i = 0; i < data.range_count; i += 2 * kinds)
+        squares += pow(value_at(counter, i) - sum / count, 2);
+    return sqrt(squares / (count - 1));
+}
+
+Test(eval_spread, of_values_within_a_pass_and_across)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum", "sm__bytes.sum.per_cycle_active",
+                                        "sm__missing.sum", "sm__inst.sum.peak_sustained"};
+    make_launches(22, 2); /* 11 of each, 6 in the first pass and 5 in the second */
+    multiplex(2);
+    evaluate(CW_BY_FOLD, names, 5);
+    const uint32_t *n = result.occurrences;
+    cr_assert(groups.count == 2);
+    cr_expect(n[0] == 6 && n[2] == 5 && n[4] == 5, "of two passes: as many as the rarer has");
+    cr_expect(n[6] == 11 && n[8] == 11, "what needs no counter is of all");
+    cr_expect(fabs(result.spread[0] - expected_spread(INST, 2)) < 1e-9);
+    cr_expect(result.spread[2] > 0 && isnan(result.spread[4]), "no launch has a value of two passes");
+    cr_expect(isnan(result.spread[6]) && result.statuses[6] == CW_VALUE_NOT_COLLECTED);
+    cr_expect(result.spread[8] == 0);
+}
+
+Test(eval_spread, of_one_launch_there_is_none)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum"};
+    make_launches(4, 2);
+    multiplex(2);
+    evaluate(CW_BY_FOLD, names, 2);
+    cr_expect(result.occurrences[0] == 1 && isnan(result.spread[0]));
+    cr_expect(result.occurrences[2] == 1 && isnan(result.spread[2]));
+}
+
+/* Numbers of a hostile file. */
+Test(eval_spread, what_is_no_number_does_not_count)
+{
+    static const char *const names[] = {"sm__inst.sum"};
+    make_launches(10, 1);
+    multiplex(1);
+    rollups[CW_SUM][INST * 10] = INFINITY;
+    rollups[CW_SUM][INST * 10 + 2] = NAN;
+    rollups[CW_SUM][INST * 10 + 4] = 7;
+    rollups[CW_SUM][INST * 10 + 6] = 9;
+    forget(INST, 8);
+    evaluate(CW_BY_FOLD, names, 1);
+    cr_expect(result.occurrences[0] == 4 && fabs(result.spread[0] - sqrt(2)) < 1e-12, "%g", result.spread[0]);
+}
+
+Test(eval_spread, rows_are_chosen_with_it)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum"};
+    static const uint32_t rows[] = {2, 0};
+    make_launches(33, 3);
+    multiplex(3);
+    evaluate(CW_BY_FOLD, names, 2);
+    const uint32_t occurrences[] = {result.occurrences[2], result.occurrences[0], result.occurrences[5],
+                                    result.occurrences[3]};
+    const double spread[] = {result.spread[2], result.spread[0], result.spread[5], result.spread[3]};
+    const double values[] = {result.values[2], result.values[0], result.values[5], result.values[3]};
+    cr_assert(cw_result_select(&result, rows, 2, &err) == CW_OK);
+    for (int i = 0; i < 4; i++)
+        cr_expect(result.occurrences[i] == occurrences[i] && result.spread[i] == spread[i] &&
+                  result.values[i] == values[i]);
+    cr_expect(result.ranges[0] == 2 && result.ranges[1] == 0);
+}
+
+/* More values than are evaluated at a time. */
+Test(eval_spread, of_many)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__hits.sum", "sm__inst.sum", "sm__hits.sum",
+                                        "sm__inst.sum", "sm__hits.sum", "sm__inst.sum", "sm__hits.sum"};
+    make_launches(MOST, 2);
+    multiplex(2);
+    evaluate(CW_BY_FOLD, names, 8);
+    for (int m = 0; m < 8; m++)
+        cr_expect(result.spread[2 * m] == result.spread[2 * (m % 2)] && result.occurrences[2 * m] == MOST / 4);
+}
