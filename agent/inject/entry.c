@@ -173,6 +173,7 @@ static void introduce(CUcontext context)
         load(&answer);
     cw_inject_acquire();
     cw_inject->over = cw_inject->over || !good;
+    cw_inject->devices |= good ? UINT64_C(1) << answer.device % 64 : 0;
     take_answer(context, &answer);
     cw_inject_release();
     free(answer.payload);

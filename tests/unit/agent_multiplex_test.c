@@ -357,6 +357,7 @@ Test(multiplex, collectives_of_one_process_are_pushed_and_waited_for_no_longer_t
     begin();
     fake_profiler.current = elsewhere;
     mode->context_created(elsewhere, 1);
+    cw_inject->devices = 3;
     kernel(1);
     share_memory();
     uint32_t first = begin_kernel(context, given, 2);
@@ -371,6 +372,23 @@ Test(multiplex, collectives_of_one_process_are_pushed_and_waited_for_no_longer_t
     cr_expect_eq(counted_at_all(2), 2);
     cr_expect_eq(counted_at_all(1), 2);
     mode->context_destroyed(elsewhere);
+    end();
+}
+
+/* The same where the other GPU is not to be profiled. */
+Test(multiplex, nor_are_they_waited_for_where_one_device_alone_is_profiled)
+{
+    begin();
+    cw_inject->devices = 3;
+    share_memory();
+    uint32_t number = begin_kernel(context, given, 2);
+    fake_profiler.busy = true;
+    end_kernel(context, given, number, CUDA_SUCCESS);
+    cr_expect(fake_profiler.open, "the program goes on to launch the other one");
+    fake_profiler.busy = false;
+    mode->finish();
+    cr_expect_eq(seen, 0);
+    cr_expect_eq(counted_at_all(2), 1);
     end();
 }
 
@@ -585,6 +603,30 @@ Test(multiplex, a_capture_cuts_a_user_range)
     mode->finish();
     cr_assert_eq(fake_profiler.sent_count, 2);
     cr_expect(fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    end();
+}
+
+/* Its kernel waits for what the program does behind it. */
+Test(multiplex, a_user_range_that_does_not_end_is_none_and_holds_nothing_up)
+{
+    asked.user = true;
+    begin();
+    cw_user_range_push(0, "step");
+    fake_profiler.busy = true;
+    cw_user_range_pop(0);
+    cr_expect(fake_profiler.open && fake_profiler.running);
+    cw_user_range_push(0, "step");
+    cw_user_range_pop(0);
+    fake_profiler.busy = false;
+    cw_user_range_push(0, "step");
+    cr_expect_eq(fake_profiler.open, 1);
+    cw_user_range_pop(0);
+    cr_expect_eq(fake_profiler.open, 0);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect(fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    cr_expect_eq(fake_profiler.skipped, 2);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
     end();
 }
 

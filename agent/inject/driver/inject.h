@@ -26,6 +26,7 @@ struct cw_inject {
     pthread_mutex_t lock;
     pthread_cond_t left;  /* it was let go: what others wait for may be so now */
     uint64_t handed_over; /* pieces of memory */
+    uint64_t devices;     /* that the program made contexts of, also those that are not profiled: a bit for each */
 };
 extern struct cw_inject *const cw_inject;
 

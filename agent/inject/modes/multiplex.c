@@ -24,6 +24,7 @@ enum {
     EARLY_SHARE =
         16 /* of the time, what may be spent to send what was counted before a program that is killed takes it */
 };
+static const uint64_t patience_ns = 60000000000;                /* with what a user range launched */
 static const uint64_t least_ns = 10000;                         /* that a launch takes */
 static const uint64_t hold_ns = 2000000000, idle_ns = 50000000; /* of the counters of a device with several contexts */
 
@@ -97,6 +98,17 @@ static uint32_t passes_ahead(const struct cw_collection *c, struct cw_multiplexe
     const struct cw_turns_costs now = costs();
     cw_turns_set_pass(&m->turns, c->running ? c->part : c->up);
     return cw_turns_advance(&m->turns, &now);
+}
+
+/* The work of a user range may wait for what the program does behind it: then the range goes on, and is none, until
+ * that has ended. False while it has not. */
+static bool settle(struct cw_collection *c, uint64_t patience)
+{
+    if (c->inside && !c->once && cw_idle_wait(c->context, patience)) {
+        c->inside = false;
+        cw_collection_pop(c);
+    }
+    return !c->inside || c->once;
 }
 
 /* Ends the pass that runs. False where a launch has not returned, or does not end; it is not waited for again. */
@@ -258,24 +270,12 @@ static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
     m->stretch++;
 }
 
-static bool has_several_devices(void)
-{
-    const struct cw_collections *all = cw_collections;
-    const struct cw_collection *first = NULL;
-    for (uint32_t i = 0; i < all->slot_count; i++) {
-        const struct cw_collection *c = &all->slots[i];
-        if (c->context && first && c->device != first->device)
-            return true;
-        first = c->context ? c : first;
-    }
-    return false;
-}
-
 /* Whether a launch cannot be a range of CUPTI's own, nor those behind it. */
 static bool has_to_be_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_inject_launches_graph(id) || !cw_collection_sees_launches() ||
-           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS || (cw_reach_why() && has_several_devices());
+           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ||
+           (cw_reach_why() && (cw_inject->devices & (cw_inject->devices - 1)));
 }
 
 /* ---- what the program does -------------------------------------------------------------------------------------- */
@@ -397,10 +397,12 @@ static void range_opened(const struct cw_open_range *range)
         return;
     }
     uint64_t begin = cw_inject_now_ns();
-    cw_idle_synchronize(c->context); /* what was launched before must not count */
+    bool rests =
+        settle(c, 1000000) && cw_idle_wait(c->context, patience_ns); /* what was launched before must not count */
     self->ns.spent += cw_inject_now_ns() - begin;
-    m->rest = 0;
-    if (!make_ready(c, m))
+    if (!rests && !cw_stream_capture_is_under_way())
+        cw_collection_skip(c, CW_WHY_WAITS);
+    if (!rests || c->open_range || !make_ready(c, m))
         return;
     begin = cw_inject_now_ns();
     cw_range_begin(c, range);
@@ -414,13 +416,36 @@ static void range_opened(const struct cw_open_range *range)
 
 static void range_closing(const struct cw_open_range *range)
 {
+    struct cw_collection *c = cw_collection_with_range(range->id);
+    if (!c)
+        return;
     uint64_t begin = cw_inject_now_ns();
-    bool counted = cw_collection_with_range(range->id);
-    cw_range_closing(range);
-    self->ns.spent += counted ? cw_inject_now_ns() - begin : 0;
+    bool rests = cw_idle_wait(c->context, patience_ns);
+    if (c->open_range != range->id) /* a capture has cut it meanwhile */
+        return;
+    if (rests) {
+        cw_range_end(c);
+    } else {
+        c->open_range = 0;
+        c->inside = c->running;
+        c->launches[c->count - 1].data.unwanted = true;
+        cw_collection_skip(c, CW_WHY_WAITS);
+    }
+    self->ns.spent += cw_inject_now_ns() - begin;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+static void settle_at_last(struct cw_collection *c)
+{
+    settle(c, patience_ns);
+}
+
+static void finish(void)
+{
+    cw_collection_each(settle_at_last);
+    cw_range_finish();
+}
 
 /* A range may be open already, from before the program came to use the GPU. */
 static void context_created(CUcontext context, uint32_t device)
@@ -434,12 +459,13 @@ static void context_created(CUcontext context, uint32_t device)
 static void context_destroyed(CUcontext context)
 {
     struct cw_collection *c = cw_collection_find(context);
-    struct cw_multiplexed *m = c ? &self->items[c - cw_collections->slots] : NULL;
+    if (!c)
+        return;
+    struct cw_multiplexed *m = &self->items[c - cw_collections->slots];
+    settle(c, patience_ns);
     cw_range_context_destroyed(context);
-    if (m)
-        cw_turns_end(&m->turns);
-    if (m)
-        *m = (struct cw_multiplexed){0};
+    cw_turns_end(&m->turns);
+    *m = (struct cw_multiplexed){0};
 }
 
 const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
@@ -449,7 +475,7 @@ const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .context_destroyed = context_destroyed,
                                                    .launch_entered = launch_entered,
                                                    .launch_left = launch_left,
-                                                   .finish = cw_range_finish,
+                                                   .finish = finish,
                                                    .wants = cw_range_follows,
                                                    .call_entered = cw_range_call_entered,
                                                    .call_left = call_left,

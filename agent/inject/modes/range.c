@@ -75,7 +75,7 @@ void cw_range_flush(struct cw_collection *c)
     uint64_t begin = cw_inject_now_ns();
     if (c->once)
         cw_once_end(c);
-    else
+    else if (!c->inside) /* CUPTI does not stop within a range */
         cw_collection_flush(c);
     cw_range_spend(begin);
 }
