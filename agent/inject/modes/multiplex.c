@@ -19,12 +19,13 @@
 /* What counting costs is measured; until then it is as on an H200 with 25 metrics. */
 static const struct cw_multiplex_times at_first = {.start = 12000000, .stop = 3000000, .launch = 600000};
 enum {
-    WEIGHT = 4, /* of a new price beside the old ones, as one part of so many */
-    DRIFT = 64, /* how soon the price of a launch is found to have risen */
-    EARLY_SHARE =
-        16 /* of the time, what may be spent to send what was counted before a program that is killed takes it */
+    WEIGHT = 4,       /* of a new price beside the old ones, as one part of so many */
+    DRIFT = 64,       /* how soon the price of a launch is found to have risen */
+    EARLY_SHARE = 16, /* of the time, beyond early_free_ns */
 };
-static const uint64_t patience_ns = 60000000000;                /* with what a user range launched */
+static const uint64_t patience_ns = 60000000000; /* with what a user range launched */
+/* What may be spent to send what was counted before a program that ends at once takes it along. */
+static const uint64_t early_free_ns = 200000000;
 static const uint64_t least_ns = 10000;                         /* that a launch takes */
 static const uint64_t hold_ns = 2000000000, idle_ns = 50000000; /* of the counters of a device with several contexts */
 
@@ -368,10 +369,12 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     (void)id;
-    const struct cw_multiplex_times *ns = &self->ns;
-    if (c && cw_range_may_stop(c) && c->count &&
-        cw_inject_now_ns() - c->armed_ns > EARLY_SHARE * (ns->start + ns->stop))
-        stop(c, &self->items[c - cw_collections->slots]);
+    struct cw_multiplex_times *ns = &self->ns;
+    if (!c || !cw_range_may_stop(c) || !c->count ||
+        ns->early > early_free_ns + (cw_inject_now_ns() - ns->first) / EARLY_SHARE)
+        return;
+    ns->early += ns->start + ns->stop;
+    stop(c, &self->items[c - cw_collections->slots]);
 }
 
 /* ---- user ranges ------------------------------------------------------------------------------------------------ */

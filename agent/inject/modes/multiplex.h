@@ -22,6 +22,7 @@ struct cw_multiplex {
     struct cw_multiplexed items[CW_MOST_CONTEXTS];
     struct cw_multiplex_times {
         uint64_t start, stop, launch; /* what one takes; launch: beyond what the kernel does */
+        uint64_t early;               /* what changes took that only the program's waits were the reason for */
         uint64_t changes;             /* what all of them took, at these prices */
         uint64_t first, spent;        /* when counting began; all that it took so far */
     } ns;
