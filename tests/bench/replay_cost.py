@@ -122,7 +122,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["loop"]:
-        loop()
-    else:
-        main()
+    loop() if sys.argv[1:] == ["loop"] else main()
