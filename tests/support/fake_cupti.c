@@ -11,6 +11,7 @@
 struct fake_cupti fake_cupti;
 static bool library_is_gone;
 static unsigned states; /* that it is to tell of, a bit for each */
+static uint32_t passes;
 static const CUcontext context = (CUcontext)0x10;
 
 static void tell(const char *call)
@@ -123,7 +124,8 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
 {
     if (library_is_gone)
         abort();
-    p->isAllPassSubmitted = 1;
+    tell("cuptiRangeProfilerStop");
+    p->isAllPassSubmitted = ++passes % (fake_cupti.parts ? fake_cupti.parts : 1) == 0;
     return CUPTI_SUCCESS;
 }
 
@@ -274,6 +276,11 @@ void fake_cupti_tell_state(CUpti_CallbackIdState id, CUptiResult result, const c
 
 void fake_cupti_launch(CUpti_ApiCallbackSite site)
 {
+    fake_cupti_launch_numbered(site, 7);
+}
+
+void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number)
+{
     cuLaunchKernel_params params = {
         .f = (CUfunction)0x100, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
     CUresult result = CUDA_SUCCESS;
@@ -282,7 +289,7 @@ void fake_cupti_launch(CUpti_ApiCallbackSite site)
                                      .functionReturnValue = &result,
                                      .context = context,
                                      .symbolName = "step",
-                                     .correlationId = 7};
+                                     .correlationId = number};
     fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
@@ -308,26 +315,34 @@ void fake_agent_close(const struct fake_agent *a)
 void fake_agent_answer(int fd)
 {
     struct cw_writer setup;
+    uint32_t parts = fake_cupti.parts ? fake_cupti.parts : 1;
+    bool multiplexes = fake_cupti.mode == CW_MODE_MULTIPLEX;
     tell("HELLO");
     cw_writer_init(&setup);
     cw_write_u32(&setup, fake_cupti.mode);
     cw_write_u32(&setup, 4);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 1);
-    cw_write_string(&setup, "smsp__inst_executed.sum");
-    cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, parts);
+    for (uint32_t i = 0; i < parts; i++) {
+        cw_write_u32(&setup, 1);
+        cw_write_string(&setup, "smsp__inst_executed.sum");
+        cw_write_u32(&setup, 1);
+    }
     for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
         cw_write_u32(&setup, 8);
         cw_write_u64(&setup, 0);
     }
     for (int none = 0; none < 4; none++) /* is counted once */
         cw_write_u32(&setup, 0);
-    cw_write_u32(&setup, CW_REPLAY_KERNEL);
+    cw_write_u32(&setup, multiplexes ? CW_REPLAY_MULTIPLEX : CW_REPLAY_KERNEL);
     cw_write_u8(&setup, 0);
     cw_write_u32(&setup, 0);
     cw_write_u32(&setup, 1);
     cw_filter_write(&setup,
                     &(struct cw_filter_options){.kernels = {"."}, .kernel_count = 1, .launch_count = UINT64_MAX});
+    if (multiplexes) {
+        cw_write_u32(&setup, 1);
+        cw_write_u32(&setup, 0);
+    }
     cr_expect(cw_message_send(fd, CW_MESSAGE_SETUP, setup.data, setup.size));
     cw_writer_free(&setup);
 }

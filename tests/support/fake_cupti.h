@@ -17,6 +17,7 @@ struct fake_cupti {
     void (*called)(const char *call); /* of CUPTI, or HELLO: what is done meanwhile; NULL: nothing */
     enum cw_mode mode;                /* of SETUP */
     bool mps;                         /* contexts are made through it */
+    uint32_t parts;                   /* of the plan, of one pass each; 0: one */
 };
 extern struct fake_cupti fake_cupti;
 
@@ -27,6 +28,8 @@ void fake_cupti_load_module(void);
 /* CUPTI tells of itself, where it was asked to. */
 void fake_cupti_tell_state(CUpti_CallbackIdState id, CUptiResult result, const char *message);
 void fake_cupti_launch(CUpti_ApiCallbackSite site);
+/* The same, which pairs its return with its start by a number. */
+void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number);
 
 struct fake_agent {
     char folder[32];

@@ -54,6 +54,12 @@ Test(exit, a_context_through_mps_is_not_collected, .timeout = 60)
     run(RLIM_INFINITY, CW_MESSAGE_FAIL);
 }
 
+Test(exit, also_where_passes_take_turns, .timeout = 60)
+{
+    fake_cupti.mode = CW_MODE_MULTIPLEX;
+    run(RLIM_INFINITY, CW_MESSAGE_RANGES);
+}
+
 /* Memory that is handed over is a file, and one that is too large would end the program by a signal. */
 Test(exit, a_limit_on_files_ends_the_capture_and_not_the_program, .timeout = 60)
 {
