@@ -57,6 +57,15 @@ static const bool *find_patched(const struct cw_range_capture *c)
     return patched;
 }
 
+/* Where parts take turns, those come first that answer most, for a program that launches a kernel a few times only. */
+static int by_counters(const void *a, const void *b)
+{
+    const struct cw_part *x = a, *y = b;
+    if (x->plan.counter_count != y->plan.counter_count)
+        return x->plan.counter_count < y->plan.counter_count ? 1 : -1;
+    return x->passes[0] < y->passes[0] ? -1 : 1;
+}
+
 enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits *fits, void *user,
                                        struct cw_error *err)
 {
@@ -75,6 +84,8 @@ enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits
         status = cw_parts_make(&c->parts, &c->plan, &rules, c->arena, err);
     if (status != CW_OK)
         return status;
+    if (c->options->replay == CW_REPLAY_MULTIPLEX)
+        qsort(c->parts.items, c->parts.count, sizeof *c->parts.items, by_counters);
     c->added += c->parts.added;
     c->parts.schema.fact_names = cw_fact_names;
     c->parts.schema.fact_count = CW_FACT__COUNT;

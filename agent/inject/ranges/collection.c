@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 static const uint64_t longest_ns = 5000000000; /* of a collection */
+static const uint64_t look_ns = 100000000;     /* between looks at what else uses the device, where parts take turns */
 enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
 #define self cw_collections
@@ -302,9 +303,12 @@ void cw_collection_finish(void (*end)(struct cw_collection *c))
 
 /* ---- whose work counts ------------------------------------------------------------------------------------------ */
 
-/* What has once been seen beside the context may come again, unseen. */
+/* What has once been seen beside the context may come again, unseen. To look takes milliseconds. */
 static void look_around(struct cw_collection *c)
 {
+    if (self->in_turn && c->looked_ns && cw_inject_now_ns() - c->looked_ns < look_ns)
+        return;
+    c->looked_ns = cw_inject_now_ns();
     enum cw_company company = find_neighbour(c, false) ? CW_COMPANY_OTHERS : cw_inject_company(c->pci);
     c->company = company > c->company ? company : c->company;
 }

@@ -37,6 +37,7 @@ struct cw_collection {
     size_t memory_size;                      /* of each */
     char pci[32];                            /* the device's address */
     enum cw_company company;                 /* the most that was seen on the device */
+    uint64_t looked_ns;                      /* when it was last looked for */
     bool waited;                             /* in vain, for a launch of another context to return */
     enum cw_scope scope;                     /* of the config image, since the start */
     uint32_t part;                           /* the one that is being collected */
