@@ -161,6 +161,37 @@ enum cw_status cw_collector_device(struct cw_collector *c, const struct cw_devic
     return cw_collector_append(c, &out, err);
 }
 
+static enum cw_status overwrite(const struct cw_collector *c, uint64_t at, const struct cw_writer *out,
+                                struct cw_error *err)
+{
+    int flags = fcntl(c->fd, F_GETFL);
+    bool good = flags >= 0 && fcntl(c->fd, F_SETFL, flags & ~O_APPEND) == 0;
+    for (size_t done = 0; good && done < out->size;) {
+        ssize_t n = pwrite(c->fd, out->data + done, out->size - done, (off_t)(at + done));
+        good = n > 0 || (n < 0 && errno == EINTR);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    int reason = errno;
+    if (flags >= 0)
+        fcntl(c->fd, F_SETFL, flags);
+    return good ? CW_OK
+                : cw_error_set(err, CW_ERR_IO, "%s: cannot write what is known of a device again: %s", c->path,
+                               strerror(reason));
+}
+
+enum cw_status cw_collector_device_again(struct cw_collector *c, uint64_t at, const struct cw_device *device,
+                                         struct cw_error *err)
+{
+    if (cw_file_is_standard(c->path))
+        return CW_OK;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_counter_data_write_device(c->schema, device, &out);
+    enum cw_status status = out.status == CW_OK ? overwrite(c, at, &out, err) : cw_error_nomem(err);
+    cw_writer_free(&out);
+    return status;
+}
+
 enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range *range, const struct cw_value *values,
                                   struct cw_error *err)
 {

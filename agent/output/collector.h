@@ -33,6 +33,10 @@ enum cw_status cw_collector_open(struct cw_collector *collector, const char *pat
                                  const struct cw_schema *schema, struct cw_error *err);
 enum cw_status cw_collector_device(struct cw_collector *collector, const struct cw_device *device,
                                    struct cw_error *err);
+/* Writes it once more in the place where it was written when the file had `at` bytes, for more is known of it; what
+ * stands there has to be as long. Standard output goes on as it is. */
+enum cw_status cw_collector_device_again(struct cw_collector *collector, uint64_t at, const struct cw_device *device,
+                                         struct cw_error *err);
 enum cw_status cw_collector_range(struct cw_collector *collector, const struct cw_range *range,
                                   const struct cw_value *values, struct cw_error *err);
 /* Appends whole chunks of any other kind and frees the writer. */

@@ -77,7 +77,7 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     return to->facts && copy && pairs;
 }
 
-/* Which of the capture's devices it is. Several runs give it facts, each of the counters that it collects. */
+/* Which of the capture's devices it is. Runs and passes give it facts, each of the counters that it collects. */
 static enum cw_status find_device(struct cw_range_output *o, const struct cw_device *device, uint32_t *index,
                                   struct cw_error *err)
 {
@@ -92,8 +92,10 @@ static enum cw_status find_device(struct cw_range_output *o, const struct cw_dev
     if (is_new && !copy_device(o, found, device))
         return cw_error_nomem(err);
     for (uint32_t i = 0; device->facts && i < o->schema->counter_count; i++)
-        if (!found->facts[i].instances)
+        if (!found->facts[i].instances) {
             found->facts[i] = device->facts[i];
+            found->facts_known += found->facts[i].instances != 0;
+        }
     return CW_OK;
 }
 
@@ -113,16 +115,30 @@ static bool add_attribute(struct cw_range *range, const char *key, const char *v
     return true;
 }
 
-/* Processes may number the same devices differently; the file has one number for each. */
+/* The device of a range stands before it, with what is known of it so far: the next pass may tell more. Processes may
+ * number the same devices differently; the file has one number for each. */
+static enum cw_status write_device(const struct cw_range_output *o, struct cw_output_file *file, uint32_t of,
+                                   uint32_t *number, struct cw_error *err)
+{
+    struct cw_device device = o->devices[of].device;
+    bool is_new;
+    cw_file_devices_find(&file->numbers, &device, number, &is_new); /* has room for all that the capture has */
+    device.index = *number;
+    uint64_t at = is_new ? file->out.size : file->written[of].at;
+    uint32_t known = o->devices[of].facts_known;
+    if (!is_new && file->written[of].facts_known == known)
+        return CW_OK;
+    file->written[of].at = at;
+    file->written[of].facts_known = known;
+    return is_new ? cw_collector_device(&file->out, &device, err)
+                  : cw_collector_device_again(&file->out, at, &device, err);
+}
+
 static enum cw_status write_range(struct cw_range_output *o, struct cw_output_file *file, const struct cw_range *range,
                                   const struct cw_value *values, struct cw_error *err)
 {
     struct cw_range mine = *range;
-    struct cw_device device = o->devices[range->device].device;
-    bool is_new;
-    cw_file_devices_find(&file->numbers, &device, &mine.device, &is_new); /* has room for all that the capture has */
-    device.index = mine.device;
-    enum cw_status status = is_new ? cw_collector_device(&file->out, &device, err) : CW_OK;
+    enum cw_status status = write_device(o, file, range->device, &mine.device, err);
     if (status == CW_OK)
         status = cw_collector_range(&file->out, &mine, values, err);
     o->ranges += status == CW_OK;

@@ -13,12 +13,17 @@ enum { CW_MOST_FILES = 1024 };
 struct cw_output_device {
     struct cw_device device; /* without the rank, which its ranges have */
     struct cw_device_facts *facts;
+    uint32_t facts_known; /* how many, so far */
 };
 
 struct cw_output_file {
     char *path;
     struct cw_collector out;
     struct cw_file_devices numbers; /* of the devices that it has */
+    struct {
+        uint64_t at; /* where it stands in the file */
+        uint32_t facts_known;
+    } written[CW_MOST_FILE_DEVICES]; /* of the capture's devices */
 };
 
 struct cw_range_output {

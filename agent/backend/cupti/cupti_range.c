@@ -383,6 +383,10 @@ static enum cw_status fits(void *user, const struct cw_config_image *plan, const
 static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
     struct cw_range_capture *b = &c->base;
+    if (is_in_turn(c) && cw_file_is_standard(b->options->capture.output))
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "found -o - with --replay multiplex, expected a file, in which each pass completes what is "
+                            "known of the GPU");
     enum cw_status status = cw_nvperf_open(&c->library, NULL, err);
     if (status == CW_OK)
         status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err);

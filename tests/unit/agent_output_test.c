@@ -1,0 +1,86 @@
+/* Ranges of a capture, and what is known of their devices meanwhile. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/output/range_output.h"
+#include "base/file.h"
+#include "tests/support/image_samples.h"
+
+static char path[] = "/tmp/output.XXXXXX";
+static struct cw_arena *arena;
+static struct cw_schema schema;
+static struct cw_range_output output;
+static struct cw_device_facts facts[CW_SAMPLE_COUNTERS];
+static struct cw_pair about[] = {{"pci", "0000:0a:00.0"}};
+static struct cw_device device = {.index = 0, .attribute_count = 1, .attributes = about, .facts = facts};
+static struct cw_error err;
+
+static void set_up(void)
+{
+    struct cw_config_image plan = cw_sample_plan();
+    arena = cw_arena_create();
+    int fd = mkstemp(path);
+    cr_assert(arena && fd >= 0 && cw_schema_of_plan(&schema, &plan, arena) == CW_OK);
+    close(fd);
+    cr_assert_eq(cw_range_output_open(&output, path, false, &schema, 1, 1, &err), CW_OK);
+    cw_range_output_begin(&output);
+}
+
+static void tear_down(void)
+{
+    cw_range_output_close(&output);
+    cw_arena_destroy(arena);
+    unlink(path);
+}
+
+TestSuite(output, .init = set_up, .fini = tear_down);
+
+/* A range of a part of the plan, which counted one counter. */
+static void add(uint32_t counter)
+{
+    struct cw_value values[16];
+    double durations[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        values[i] = (struct cw_value){.form = CW_FORM_NOT_COLLECTED};
+        durations[i] = NAN;
+    }
+    cr_assert(cw_schema_columns(&schema) <= 16 && schema.pass_count <= 16);
+    const struct cw_range_source source = {1, "program", &device};
+    const struct cw_range range = {.name = "step", .kernel = "step", .durations = durations};
+    memset(facts, 0, sizeof facts);
+    facts[counter] = (struct cw_device_facts){counter + 1, {1, 2, 3, 4}};
+    cr_assert_eq(cw_range_output_add(&output, &source, &range, values, &err), CW_OK, "%s", err.message);
+}
+
+static void expect(uint32_t ranges, uint32_t known)
+{
+    struct cw_bytes file;
+    struct cw_counter_data data;
+    cr_assert_eq(cw_file_read(&file, path, 1 << 20, &err), CW_OK);
+    cr_assert_eq(cw_counter_data_read(&data, file.data, file.size, path, arena, &err), CW_OK, "%s", err.message);
+    cr_expect_eq(data.range_count, ranges);
+    cr_assert_eq(data.device_count, 1);
+    for (uint32_t i = 0; i < CW_SAMPLE_COUNTERS; i++) {
+        cr_expect_eq(data.devices[0].facts[i].instances, i < known ? i + 1 : 0, "%u", i);
+        cr_expect_eq(data.devices[0].facts[i].peak[3], i < known ? 4 : 0);
+    }
+    cw_bytes_free(&file);
+}
+
+/* Where passes take turns, each brings what is known of its own counters. */
+Test(output, what_later_ranges_tell_of_a_device_is_kept)
+{
+    add(0);
+    expect(1, 1);
+    add(0);
+    add(1);
+    expect(3, 2);
+    const struct cw_program program = {.over = true};
+    cr_assert_eq(cw_range_output_end(&output, &program, &err), CW_OK);
+    expect(3, 2);
+}
