@@ -13,6 +13,8 @@
 #include "image/counter_data.h"
 
 #define CW_AGENT_SOCKET_VARIABLE "COUNTERWORKS_SOCKET"
+/* Beside the socket: what processes lock while they have a GPU's counters (counters.h). */
+#define CW_AGENT_COUNTERS_FILE "counters"
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
 /* Seconds that the program waits for an agent that does not read or answer, such as one that is stopped. */
 #define CW_AGENT_PATIENCE_VARIABLE "COUNTERWORKS_PATIENCE"

@@ -5,6 +5,7 @@
 #define CW_INJECT_STATE_H
 
 #include "agent/inject/driver/alone.h"
+#include "agent/inject/driver/counters.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/kernel_facts.h"
@@ -36,6 +37,7 @@
     X(struct cw_sent_modules, sent_modules)                                                                            \
     X(struct cw_troubles, troubles)                                                                                    \
     X(struct cw_nvml, nvml)                                                                                            \
+    X(struct cw_counters, counters)                                                                                    \
     X(struct cw_in_flight, in_flight)                                                                                  \
     X(struct cw_kernel_facts, kernel_facts)                                                                            \
     X(struct cw_stream_captures, stream_captures)                                                                      \

@@ -2,6 +2,7 @@
 #include "agent/session/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,21 @@ static enum cw_status listen_for_processes(struct cw_session *s, struct cw_error
         listen(s->listener, 64) != 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot listen: %s", s->socket_path, strerror(errno));
     return CW_OK;
+}
+
+static const char *counters_path(const struct cw_session *s, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", s->folder, CW_AGENT_COUNTERS_FILE);
+    return path;
+}
+
+/* Where it cannot be made, processes do not take turns. */
+static void make_counters_file(const struct cw_session *s)
+{
+    char path[96];
+    int fd = open(counters_path(s, path, sizeof path), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* The injection library stands beside the agent in a build, in ../lib/counterworks when installed. */
@@ -378,6 +394,8 @@ enum cw_status cw_session_start(struct cw_session *s, char *const *argv, struct 
     if (s->setup.status != CW_OK)
         return cw_error_nomem(err);
     enum cw_status status = listen_for_processes(s, err);
+    if (status == CW_OK)
+        make_counters_file(s);
     return status == CW_OK ? start_program(s, argv, err) : status;
 }
 
@@ -400,6 +418,9 @@ void cw_session_finish(struct cw_session *s)
         close(s->listener);
     if (s->socket_path[0])
         unlink(s->socket_path);
+    char path[96];
+    if (s->folder[0])
+        unlink(counters_path(s, path, sizeof path));
     if (s->folder[0])
         rmdir(s->folder);
     cw_writer_free(&s->setup);

@@ -9,7 +9,7 @@
 #include "tests/support/fake_cupti.h"
 
 struct fake_cupti fake_cupti;
-static bool library_is_gone;
+static bool library_is_loaded, library_is_gone;
 static unsigned states; /* that it is to tell of, a bit for each */
 static uint32_t passes;
 static const CUcontext context = (CUcontext)0x10;
@@ -90,11 +90,13 @@ static CUptiResult initialize(CUpti_Profiler_Initialize_Params *p)
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
     p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&library_is_gone;
-    return atexit(unload_library) == 0 ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
+    library_is_loaded = library_is_loaded || atexit(unload_library) == 0;
+    return library_is_loaded ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
 }
 
 static CUptiResult disable(CUpti_RangeProfiler_Disable_Params *p)
 {
+    tell("cuptiRangeProfilerDisable");
     return p->pRangeProfilerObject ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -116,8 +118,11 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
 
 static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
 {
+    fake_cupti.busy = false;
     tell("cuptiRangeProfilerStart");
-    return p->pRangeProfilerObject ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+    return !p->pRangeProfilerObject ? CUPTI_ERROR_INVALID_PARAMETER
+           : fake_cupti.busy        ? CUPTI_ERROR_HARDWARE_BUSY
+                                    : CUPTI_SUCCESS;
 }
 
 static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
@@ -163,6 +168,17 @@ static CUresult device_of(CUdevice *device)
 static CUresult device_name(char *text, int size, CUdevice device)
 {
     snprintf(text, (size_t)size, "GPU %d", device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult pci_address(char *text, int size, CUdevice device)
+{
+    snprintf(text, (size_t)size, "0000:%02x:00.0", 10 + (unsigned)device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult synchronize(void)
+{
     return CUDA_SUCCESS;
 }
 
@@ -228,7 +244,8 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuCtxGetDevice = device_of,
                              .cuDeviceGetName = device_name,
                              .cuDeviceGetAttribute = no_other_attribute,
-                             .cuDeviceGetPCIBusId = device_name,
+                             .cuDeviceGetPCIBusId = pci_address,
+                             .cuCtxSynchronize = synchronize,
                              .cuDriverGetVersion = driver_version,
                              .cuStreamIsCapturing = is_capturing,
                              .cuFuncGetAttribute = function_attribute,

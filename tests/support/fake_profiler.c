@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "agent/inject/driver/alone.h"
+#include "agent/inject/driver/counters.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
@@ -157,6 +158,10 @@ static CUptiResult start(CUpti_RangeProfiler_Start_Params *p)
                       &objects[i] == object,
                   "the counters are busy");
     cr_expect(object->config && !object->running);
+    if (fake_profiler.refusals) {
+        fake_profiler.refusals--;
+        return CUPTI_ERROR_HARDWARE_BUSY;
+    }
     object->started = object->running = true;
     fake_profiler.now_ns += fake_profiler.start_ns;
     fake_profiler.starts++;
@@ -258,6 +263,33 @@ enum cw_company cw_inject_company(const char *pci)
 {
     cr_expect(strcmp(pci, "0000:0a:00.0") == 0 || strcmp(pci, "0000:0b:00.0") == 0);
     return fake_profiler.alone ? CW_COMPANY_NONE : CW_COMPANY_OTHERS;
+}
+
+void cw_counters_open(void (*wanted)(const char *pci))
+{
+    fake_profiler.give_way = wanted;
+}
+
+const char *cw_counters_take(const char *pci)
+{
+    return *pci ? fake_profiler.taken : NULL;
+}
+
+bool cw_counters_try_again(const char *pci, CUptiResult result, const char **why)
+{
+    bool busy = *pci && result == CUPTI_ERROR_HARDWARE_BUSY;
+    *why = busy ? CW_WHY_ANOTHER_PROFILER : NULL;
+    return busy && fake_profiler.refusals % 2;
+}
+
+void cw_counters_give(const char *pci)
+{
+    fake_profiler.given += *pci != 0;
+}
+
+bool cw_counters_any_wanted(void)
+{
+    return fake_profiler.wanted;
 }
 
 bool cw_idle_synchronize(CUcontext context)

@@ -36,10 +36,14 @@ struct fake_profiler {
     bool was_late;
     uint32_t version;
     CUpti_ProfilerRange range;
-    uint8_t scope;          /* of the config image */
-    bool once;              /* it is the one for what is counted once */
-    bool alone;             /* nothing else uses the device */
-    uint32_t device, saved; /* memory */
+    uint8_t scope;                     /* of the config image */
+    bool once;                         /* it is the one for what is counted once */
+    bool alone;                        /* nothing else uses the device */
+    const char *taken;                 /* why the counters are not to be had, or NULL */
+    bool wanted;                       /* another process waits for them */
+    void (*give_way)(const char *pci); /* what the library does then */
+    int given, refusals;               /* given: back; refusals: of starts that are left, because the GPU is busy */
+    uint32_t device, saved;            /* memory */
     char failure[200];
     /* what the agent was told */
     uint32_t sent_count, sent_parts, skipped;

@@ -784,3 +784,59 @@ Test(batch, a_neighbours_copy_ends_a_batch)
     mode->context_destroyed(context);
     fake_profiler_end();
 }
+
+/* ---- other processes --------------------------------------------------------------------------------------------- */
+
+Test(batch, launches_while_another_process_has_the_counters_are_left_out)
+{
+    static struct fake_graph one;
+    begin();
+    fake_kernel(&one, NULL, 0);
+    instantiate(&exec, &one);
+    fake_profiler.taken = "a launch while another process held the counters";
+    kernel();
+    graph(exec);
+    kernel();
+    read_back();
+    fake_profiler.taken = NULL;
+    kernel();
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, "a launch while another process held the counters");
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* A batch ends where the program has read, however often, and where it has gone on for a while. */
+Test(batch, gives_way_to_a_process_that_waits)
+{
+    begin();
+    cw_range_settings->spent_ns = UINT64_MAX / 2;
+    kernel();
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    fake_profiler.wanted = true;
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    kernel();
+    fake_profiler.give_way("0000:0a:00.0");
+    cr_expect_eq(fake_profiler.given, 0, "it has just begun");
+    fake_profiler.now_ns += 1000000000;
+    read_begins(context);
+    fake_profiler.give_way("0000:0a:00.0");
+    cr_expect_eq(fake_profiler.given, 0, "a read is under way");
+    read_ends(context);
+    kernel();
+    fake_profiler.now_ns += 1000000000;
+    fake_profiler.give_way("0000:0a:00.0");
+    cr_expect_eq(fake_profiler.given, 1);
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    mode->finish();
+    read_back();
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}

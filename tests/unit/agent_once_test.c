@@ -668,3 +668,23 @@ Test(once, application_replay_sees_first_whether_a_kernel_waits)
 {
     first_launch_is_watched(CW_REPLAY_APPLICATION);
 }
+
+/* ---- other processes --------------------------------------------------------------------------------------------- */
+
+Test(once, a_launch_while_another_process_has_the_counters_is_left_out)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_profiler.taken = "a launch while another process held the counters";
+    kernel(given);
+    cr_expect_eq(replays, 0);
+    share_memory();
+    kernel(plain);
+    fake_profiler.taken = NULL;
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(3));
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 2);
+    cr_expect_str_eq(fake_profiler.why, "a launch while another process held the counters");
+    end();
+}

@@ -235,3 +235,103 @@ Test(range, a_capture_that_is_not_under_way_is_forgotten)
     mode->finish();
     end();
 }
+
+/* ---- other processes --------------------------------------------------------------------------------------------- */
+
+/* CUPTI would fail to start, and the capture with it. */
+Test(range, launches_while_another_process_has_the_counters_are_left_out)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    fake_profiler.taken = "a launch while another process held the counters";
+    kernel(other);
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 0);
+    fake_profiler.taken = NULL;
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 1);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 2);
+    cr_expect_str_eq(fake_profiler.why, "a launch while another process held the counters");
+    end();
+}
+
+Test(range, a_gpu_that_is_busy_is_tried_again)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    fake_profiler.refusals = 2; /* the first is tried again, the second is not */
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 0);
+    kernel(other);
+    cr_expect_eq(fake_profiler.running, 1);
+    cr_expect_eq(fake_profiler.objects, 2, "one that was refused is not used again");
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
+Test(range, user_ranges_while_another_process_has_the_counters_are_left_out)
+{
+    begin(CW_REPLAY_APPLICATION, true);
+    fake_profiler.taken = "a launch while another process held the counters";
+    cw_user_range_push(0, "first");
+    cw_user_range_pop(0);
+    fake_profiler.taken = NULL;
+    cw_user_range_push(0, "second");
+    cw_user_range_pop(0);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 1);
+    cr_expect_str_eq(fake_profiler.sent[0].nvtx, "second");
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
+static void give_way(void)
+{
+    fake_profiler.give_way("0000:0a:00.0");
+}
+
+Test(range, gives_way_to_a_process_that_waits)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    kernel(other);
+    give_way();
+    cr_expect_eq(fake_profiler.running, 1, "it has just begun");
+    fake_profiler.give_way("0000:0b:00.0");
+    fake_profiler.now_ns += 1000000000;
+    kernel_begins(other);
+    give_way();
+    cr_expect_eq(fake_profiler.given, 0, "a launch has not returned");
+    kernel_ends(correlation);
+    give_way();
+    cr_expect_eq(fake_profiler.given, 1);
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    give_way();
+    cr_expect_eq(fake_profiler.given, 1);
+    kernel(other);
+    cr_expect_eq(fake_profiler.objects, 2);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    end();
+}
+
+/* What waits for a context would wait for ever beside a kernel that waits for the program, and spoil a capture. */
+Test(range, gives_way_only_where_the_context_rests)
+{
+    begin(CW_REPLAY_KERNEL, false);
+    kernel(other);
+    capture_begins();
+    cr_expect_eq(fake_profiler.running, 0);
+    give_way();
+    cr_expect_eq(fake_profiler.given, 0);
+    capture_ends();
+    fake_profiler.busy = true;
+    give_way();
+    cr_expect_eq(fake_profiler.given, 0);
+    fake_profiler.busy = false;
+    give_way();
+    cr_expect_eq(fake_profiler.given, 1);
+    mode->finish();
+    end();
+}

@@ -72,7 +72,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
     cw_batch_turn(c, b->open ? CW_EFFORT_OWN : CW_EFFORT_NONE);
     if (!b->open)
         cw_batch_forget(b);
-    return b->open ? NULL : "a launch that could not be counted";
+    return b->open ? NULL : c->kept_out ? c->kept_out : "a launch that could not be counted";
 }
 
 /* Before what is counted once. */
@@ -301,6 +301,12 @@ static bool rest(void)
     return !cw_collection_any_runs();
 }
 
+static void give_way(struct cw_collection *c)
+{
+    if (!c->pending && cw_batch_at_rest())
+        cw_batch_end(c, "another process that waits for the counters");
+}
+
 static bool wants(CUpti_CallbackId id)
 {
     return cw_record_wants(id);
@@ -379,4 +385,5 @@ const struct cw_inject_mode cw_inject_batch = {.facts = true,
                                                .call_entered = call_entered,
                                                .call_left = call_left,
                                                .abandoned = abandon,
-                                               .rest = rest};
+                                               .rest = rest,
+                                               .give_way = give_way};

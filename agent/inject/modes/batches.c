@@ -261,7 +261,8 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         else if (!cw_inject->over)
             cw_kernel_note(cw_inject_kernel(id, call), CW_KERNEL_WAITS);
         cw_shared_put_after(&b->record.shared);
-    }
+    } else if (c->kept_out)
+        cw_collection_skip(c, c->kept_out);
     c->effort.ended = NULL;
     cw_range_spend(end_ns);
 }
@@ -377,5 +378,5 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     release_graph(&memory);
     c->effort.ended = NULL;
     cw_batch_turn(c, CW_EFFORT_NONE);
-    return NULL;
+    return c->kept_out;
 }

@@ -485,4 +485,5 @@ const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .range_opened = range_opened,
                                                    .range_closing = range_closing,
                                                    .abandoned = cw_collection_stop_all,
-                                                   .rest = cw_range_rest};
+                                                   .rest = cw_range_rest,
+                                                   .give_way = cw_range_give_way};

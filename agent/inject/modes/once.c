@@ -82,6 +82,8 @@ static const char *make_ready(struct cw_collection *c)
         return CW_WHY_CAPTURED;
     if (!c->running && !c->pending && !cw_inject->over)
         cw_collection_arm(c, CW_COLLECT_ONCE);
+    if (!c->running && c->kept_out)
+        return c->kept_out;
     return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
 }
 

@@ -2,6 +2,7 @@
  * user ranges. */
 #include "agent/inject/modes/range.h"
 
+#include "agent/inject/driver/counters.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/reach.h"
@@ -65,7 +66,8 @@ void cw_range_spend(uint64_t begin_ns)
 
 bool cw_range_affords_end(void)
 {
-    return self->spent_ns < free_ns + (self->first_ns ? (cw_inject_now_ns() - self->first_ns) / SHARE : 0);
+    return cw_counters_any_wanted() ||
+           self->spent_ns < free_ns + (self->first_ns ? (cw_inject_now_ns() - self->first_ns) / SHARE : 0);
 }
 
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
@@ -152,7 +154,7 @@ bool cw_range_arm(struct cw_collection *c)
                                       : self->replay == CW_REPLAY_KERNEL ? CW_COLLECT_KERNELS
                                                                          : CW_COLLECT_LAUNCHES);
     cw_range_spend(begin);
-    return armed;
+    return armed || (c->kept_out && skip(c, c->kept_out));
 }
 
 /* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
@@ -437,6 +439,12 @@ void cw_range_finish(void)
     cw_collection_finish(deliver);
 }
 
+void cw_range_give_way(struct cw_collection *c)
+{
+    if (cw_range_may_stop(c))
+        cw_range_flush(c);
+}
+
 /* User ranges and user replay repeat nothing that the program does not repeat itself. */
 bool cw_range_rest(void)
 {
@@ -460,4 +468,5 @@ const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .range_opened = range_opened,
                                                .range_closing = cw_range_closing,
                                                .abandoned = cw_collection_stop_all,
-                                               .rest = cw_range_rest};
+                                               .rest = cw_range_rest,
+                                               .give_way = cw_range_give_way};

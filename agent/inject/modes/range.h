@@ -35,6 +35,8 @@ bool cw_range_may_stop(const struct cw_collection *c);
 bool cw_range_arm(struct cw_collection *c);
 /* Ends it and sends its ranges. */
 void cw_range_flush(struct cw_collection *c);
+/* Ends what is being collected, if that can be, for another process that waits for the counters. */
+void cw_range_give_way(struct cw_collection *c);
 /* The same, once launches that are under way have returned, for which it waits a while; unless it is the program that
  * ends it. */
 void cw_range_come_to_rest(struct cw_collection *c);
@@ -55,7 +57,7 @@ bool cw_range_rest(void);
 /* Counts what starting, stopping or replaying took since `begin_ns`. */
 void cw_range_spend(uint64_t begin_ns);
 /* Whether a collection may end now, where the program has waited for the GPU and what comes next may be its end: only
- * as often as is cheap beside the program. */
+ * as often as is cheap beside the program, and where another process waits for the counters. */
 bool cw_range_affords_end(void);
 
 /* The collection of the calling thread's context, or of the only one. */

@@ -81,7 +81,10 @@ static bool arm(struct cw_collection *c)
     if (!cw_range_clear_the_way(c))
         return false;
     cw_range_settings->filter.launches = self->launches;
-    return cw_collection_arm(c, cw_range_settings->user ? CW_COLLECT_USER : CW_COLLECT_LAUNCHES);
+    bool armed = cw_collection_arm(c, cw_range_settings->user ? CW_COLLECT_USER : CW_COLLECT_LAUNCHES);
+    if (c->kept_out)
+        cw_collection_skip(c, c->kept_out);
+    return armed;
 }
 
 /* The next pass of `c`, or of the next level of nested ranges. False when all are done. */

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
+#include "agent/inject/driver/counters.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/ranges/collection.h"
+#include "agent/inject/ranges/mode.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +15,8 @@
 
 static const uint64_t longest_ns = 5000000000; /* of a collection */
 static const uint64_t look_ns = 100000000;     /* between looks at what else uses the device, where parts take turns */
+/* Of one that another process waits for, as coming and going takes a quarter of a second; and with what still runs. */
+static const uint64_t least_ns = 300000000, give_way_patience_ns = 100000000;
 enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
 
 #define self cw_collections
@@ -37,6 +42,8 @@ static bool read_config(struct cw_reader *in, struct cw_collection_config *confi
     return true;
 }
 
+static void give_way(const char *pci);
+
 bool cw_collection_setup(struct cw_reader *in)
 {
     self->at_once = cw_read_u32(in);
@@ -50,6 +57,7 @@ bool cw_collection_setup(struct cw_reader *in)
     good = good && read_part(in, &self->parts[self->part_count]);
     for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
         good = read_config(in, &self->once[scope]);
+    cw_counters_open(give_way);
     return good && self->at_once && self->at_once <= MOST_AT_ONCE;
 }
 
@@ -248,6 +256,8 @@ static void disable(struct cw_collection *c)
     PARAMS(CUpti_RangeProfiler_Disable_Params, params, .pRangeProfilerObject = c->object);
     if (c->object)
         cw_inject->api.cuptiRangeProfilerDisable(&params);
+    if (c->object)
+        cw_counters_give(c->pci);
     c->object = NULL;
 }
 
@@ -255,6 +265,26 @@ void cw_collection_release(struct cw_collection *c)
 {
     disable(c);
     free_memories(c);
+}
+
+/* CUPTI may wait for what the context does, and that for the program. The wait lets others go on. */
+static bool may_disable(const struct cw_collection *c)
+{
+    bool rests = cw_idle_wait(c->context, give_way_patience_ns);
+    return rests && !cw_stream_capture_is_under_way() && !c->running && !c->pending;
+}
+
+/* Another process waits for the counters of this GPU. */
+static void give_way(const char *pci)
+{
+    for (uint32_t i = 0; i < self->slot_count; i++) {
+        struct cw_collection *c = &self->slots[i];
+        bool here = c->context && c->object && strcmp(c->pci, pci) == 0 && !cw_stream_capture_is_under_way();
+        if (here && c->running && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
+            cw_inject->mode->give_way(c);
+        if (here && c->context && !c->running && !c->pending && may_disable(c))
+            disable(c);
+    }
 }
 
 void cw_collection_close(struct cw_collection *c)
@@ -428,11 +458,31 @@ bool cw_collection_sees_launches(void)
     return cw_inject->api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
 }
 
+/* Behind what may disable the object. */
+static bool take_counters(struct cw_collection *c)
+{
+    c->kept_out = cw_counters_take(c->pci);
+    return !c->kept_out;
+}
+
+/* The first start of an object, which takes the counters. */
+static bool start(struct cw_collection *c)
+{
+    CUptiResult result;
+    do {
+        PARAMS(CUpti_RangeProfiler_Start_Params, params, .pRangeProfilerObject = c->object);
+        result = cw_inject->api.cuptiRangeProfilerStart(&params);
+    } while (cw_counters_try_again(c->pci, result, &c->kept_out));
+    if (c->kept_out)
+        disable(c);
+    return !c->kept_out && cw_inject_good(result, "cuptiRangeProfilerStart");
+}
+
 /* The part that is up. A new object begins with any part, then it goes through all of them. */
 static bool begin_turn(struct cw_collection *c)
 {
     c->part = c->pass = c->up;
-    return configure(c) && cw_collection_start_pass(c);
+    return configure(c) && start(c);
 }
 
 static bool begin_in_turn(struct cw_collection *c)
@@ -456,8 +506,9 @@ bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
     c->pass = 0;
     c->dropped = 0;
     choose_scope(c);
-    c->running = !cw_inject->over && prepare_object(c) && take_turns(c) &&
-                 (self->in_turn ? begin_in_turn(c) : configure(c) && cw_collection_start_pass(c));
+    c->kept_out = NULL;
+    c->running = !cw_inject->over && prepare_object(c) && take_counters(c) && take_turns(c) &&
+                 (self->in_turn ? begin_in_turn(c) : configure(c) && start(c));
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }

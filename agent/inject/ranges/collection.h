@@ -38,6 +38,7 @@ struct cw_collection {
     char pci[32];                            /* the device's address */
     enum cw_company company;                 /* the most that was seen on the device */
     uint64_t looked_ns;                      /* when it was last looked for */
+    const char *kept_out;                    /* why it could not be armed: others had the counters; else NULL */
     bool waited;                             /* in vain, for a launch of another context to return */
     enum cw_scope scope;                     /* of the config image, since the start */
     uint32_t part;                           /* the one that is being collected */
@@ -98,7 +99,8 @@ void cw_collection_close(struct cw_collection *c);
  * lives. */
 void cw_collection_release(struct cw_collection *c);
 /* Another context's collection that has the counters of the same device, which are of one context at a time; NULL where
- * there is none. It has to be ended and released before this one is armed. */
+ * there is none. It has to be ended and released before this one is armed. Another process's gives way by itself
+ * (counters.h). */
 struct cw_collection *cw_collection_beside(const struct cw_collection *c);
 /* The only collection, NULL where there are several. The one that collects this user range, or NULL. */
 struct cw_collection *cw_collection_only(void);
@@ -122,7 +124,8 @@ enum cw_collection_kind {
     CW_COLLECT_ONCE,     /* launches that are pushed as ranges and counted in one pass only */
 };
 /* Configures a part of the plan with an empty image and starts it, its first pass with user replay. Where parts take
- * turns, CUPTI goes through them in their order: `let_by` of them are let by first, each for the price of a pass. */
+ * turns, CUPTI goes through them in their order: `let_by` of them are let by first, each for the price of a pass. False
+ * after a failure, and where others have the counters, which `kept_out` tells: then it may be tried again. */
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind);
 /* Whether there is a pass for launches that are counted once. */
 bool cw_collection_can_count_once(void);

@@ -5,6 +5,8 @@
 #include "agent/common/nesting.h"
 #include "agent/inject/driver/inject.h"
 
+struct cw_collection;
+
 /* One way to collect (enum cw_mode): what it does with what happens in the program. */
 struct cw_inject_mode {
     /* Finds libraries and what is in them, and may be NULL. The lock is not held: whoever waits for the loader must not
@@ -29,6 +31,9 @@ struct cw_inject_mode {
     /* ends what is being collected: others are about to reach the program's memory (reach.h), or a stream to be
      * captured; NULL: it does not matter to this mode */
     bool (*rest)(void); /* false where something goes on that cannot be ended */
+    /* ends what is being collected of a context, if it can end at once, because another process waits for the GPU's
+     * counters: from a thread of ours; NULL: they are given back only while nothing is collected */
+    void (*give_way)(struct cw_collection *c);
     /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
      * calls of ours take as well. */
     void (*module_loaded)(const CUpti_ModuleResourceData *module);

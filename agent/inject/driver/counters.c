@@ -1,0 +1,210 @@
+#define _GNU_SOURCE
+#include "agent/inject/driver/counters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define self cw_counters
+
+static const uint64_t ms = 1000000;
+/* patience: of the first wait, half of it for the next, and so on. courtesy: for one that waited to come first. */
+static const uint64_t patience_ns = 2000 * ms, courtesy_ns = 50 * ms, announced_ns = 4000 * ms, retry_ns = 5000 * ms;
+static const uint64_t look_ns = 2 * ms, watch_ns = 5 * ms, refused_ns = 50 * ms;
+
+enum { HELD, WANTED, BYTES };
+enum locked { LOCKED, TAKEN, NO_LOCKS };
+
+static void sleep_for(uint64_t ns)
+{
+    const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    nanosleep(&time, NULL);
+}
+
+/* ---- locks ------------------------------------------------------------------------------------------------------ */
+
+static enum locked lock(const struct cw_counters_of *g, int byte, short type)
+{
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
+    int fd = cw_descriptor_number(&self->file);
+    if (fd < 0)
+        return NO_LOCKS;
+    while (fcntl(fd, F_SETLK, &range) != 0)
+        if (errno != EINTR)
+            return errno == EAGAIN || errno == EACCES ? TAKEN : NO_LOCKS;
+    return LOCKED;
+}
+
+/* By another process. */
+static bool is_locked(const struct cw_counters_of *g, int byte)
+{
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
+    int fd = cw_descriptor_number(&self->file);
+    return fd >= 0 && fcntl(fd, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+static void say_that_it_waits(struct cw_counters_of *g)
+{
+    g->waits = true;
+    lock(g, WANTED, F_RDLCK);
+}
+
+static void say_no_more(struct cw_counters_of *g)
+{
+    g->waits = false;
+    lock(g, WANTED, F_UNLCK);
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------------------------- */
+
+static struct cw_counters_of *find(const char *pci)
+{
+    unsigned domain, bus, device, function = 0;
+    uint32_t count = self->count;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(self->of[i].pci, pci) == 0)
+            return &self->of[i];
+    if (count == CW_MOST_CONTEXTS || sscanf(pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) < 3)
+        return NULL;
+    uint64_t number = (uint64_t)domain << 16 | (bus & 0xff) << 8 | (device & 0x1f) << 3 | (function & 7);
+    struct cw_counters_of *g = &self->of[count];
+    *g = (struct cw_counters_of){.place = (off_t)(number * BYTES), .patience_ns = patience_ns};
+    snprintf(g->pci, sizeof g->pci, "%s", pci);
+    self->count = count + 1;
+    return g;
+}
+
+/* ---- who waits -------------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct cw_counters_of *g)
+{
+    return g->held && is_locked(g, WANTED);
+}
+
+bool cw_counters_any_wanted(void)
+{
+    for (uint32_t i = 0; i < self->count; i++)
+        if (is_wanted(&self->of[i]))
+            return true;
+    return false;
+}
+
+/* It may never launch again: others are not to give way for nothing. */
+static bool waits_for_long(const struct cw_counters_of *g)
+{
+    return g->waits && cw_inject_now_ns() - g->waited_ns > announced_ns;
+}
+
+static void look_at(struct cw_counters_of *g)
+{
+    if (!is_wanted(g) && !g->waits)
+        return;
+    cw_inject_acquire();
+    if (!cw_inject->over && waits_for_long(g))
+        say_no_more(g);
+    if (!cw_inject->over && is_wanted(g))
+        self->wanted(g->pci);
+    cw_inject_release();
+}
+
+/* Whoever has the counters may be outside of CUDA for long, and perhaps until the other has gone on. */
+static void *watch(void *user)
+{
+    cw_inject_own_thread();
+    for (;;) {
+        for (uint32_t i = 0; i < self->count; i++)
+            look_at(&self->of[i]);
+        sleep_for(watch_ns);
+    }
+    return user;
+}
+
+/* ---- taking and giving ------------------------------------------------------------------------------------------ */
+
+void cw_counters_open(void (*wanted)(const char *pci))
+{
+    const char *socket = secure_getenv(CW_AGENT_SOCKET_VARIABLE), *slash = socket ? strrchr(socket, '/') : NULL;
+    char path[256];
+    if (self->opened || !slash)
+        return;
+    self->opened = true;
+    self->wanted = wanted;
+    if (snprintf(path, sizeof path, "%.*s/%s", (int)(slash - socket), socket, CW_AGENT_COUNTERS_FILE) <
+        (int)sizeof path)
+        cw_descriptor_take(&self->file, open(path, O_RDWR | O_CLOEXEC));
+}
+
+/* One that waited before this process gave way comes first. */
+static void let_others_first(const struct cw_counters_of *g)
+{
+    uint64_t begin = cw_inject_now_ns();
+    if (!g->gave_ns || begin - g->gave_ns > announced_ns)
+        return;
+    while (is_locked(g, WANTED) && !is_locked(g, HELD) && cw_inject_now_ns() - begin < courtesy_ns)
+        sleep_for(look_ns);
+}
+
+static enum locked wait_for(struct cw_counters_of *g)
+{
+    enum locked held;
+    uint64_t begin = cw_inject_now_ns();
+    while ((held = lock(g, HELD, F_WRLCK)) == TAKEN) {
+        say_that_it_waits(g);
+        if (cw_inject_now_ns() - begin >= g->patience_ns)
+            break;
+        sleep_for(look_ns);
+    }
+    return held;
+}
+
+const char *cw_counters_take(const char *pci)
+{
+    struct cw_counters_of *g = find(pci);
+    if (!g || g->held)
+        return NULL;
+    if (cw_inject_now_ns() < g->retry_ns)
+        return CW_WHY_ANOTHER_PROFILER;
+    let_others_first(g);
+    enum locked held = wait_for(g);
+    self->watched = self->watched || (held != NO_LOCKS && cw_inject_start_thread(watch, NULL));
+    if (held == TAKEN) {
+        g->waited_ns = cw_inject_now_ns();
+        g->patience_ns /= 2;
+        return CW_WHY_ANOTHER_PROCESS;
+    }
+    say_no_more(g);
+    g->held = held == LOCKED;
+    return NULL;
+}
+
+void cw_counters_give(const char *pci)
+{
+    struct cw_counters_of *g = find(pci);
+    if (!g)
+        return;
+    if (g->held) {
+        g->patience_ns = patience_ns;
+        g->gave_ns = cw_inject_now_ns();
+    }
+    g->held = false;
+    lock(g, HELD, F_UNLCK);
+}
+
+bool cw_counters_try_again(const char *pci, CUptiResult result, const char **why)
+{
+    struct cw_counters_of *g = find(pci);
+    uint64_t now = cw_inject_now_ns();
+    bool busy = result == CUPTI_ERROR_HARDWARE_BUSY;
+    *why = busy ? CW_WHY_ANOTHER_PROFILER : NULL;
+    if (!g)
+        return false;
+    g->refused_ns = !busy ? 0 : g->refused_ns ? g->refused_ns : now;
+    if (busy && now - g->refused_ns < patience_ns) {
+        sleep_for(refused_ns);
+        return true;
+    }
+    g->retry_ns = busy ? now + retry_ns : 0;
+    return false;
+}
