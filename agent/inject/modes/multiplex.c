@@ -377,6 +377,13 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     stop(c, &self->items[c - cw_collections->slots]);
 }
 
+/* For another process that waits for the counters. */
+static void give_way(struct cw_collection *c)
+{
+    if (cw_range_may_stop(c))
+        stop(c, &self->items[c - cw_collections->slots]);
+}
+
 /* ---- user ranges ------------------------------------------------------------------------------------------------ */
 
 /* Whether this one is counted; its kind is then met. */
@@ -486,4 +493,4 @@ const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .range_closing = range_closing,
                                                    .abandoned = cw_collection_stop_all,
                                                    .rest = cw_range_rest,
-                                                   .give_way = cw_range_give_way};
+                                                   .give_way = give_way};

@@ -439,7 +439,7 @@ void cw_range_finish(void)
     cw_collection_finish(deliver);
 }
 
-void cw_range_give_way(struct cw_collection *c)
+static void give_way(struct cw_collection *c)
 {
     if (cw_range_may_stop(c))
         cw_range_flush(c);
@@ -469,4 +469,4 @@ const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .range_closing = cw_range_closing,
                                                .abandoned = cw_collection_stop_all,
                                                .rest = cw_range_rest,
-                                               .give_way = cw_range_give_way};
+                                               .give_way = give_way};

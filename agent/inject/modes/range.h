@@ -35,8 +35,6 @@ bool cw_range_may_stop(const struct cw_collection *c);
 bool cw_range_arm(struct cw_collection *c);
 /* Ends it and sends its ranges. */
 void cw_range_flush(struct cw_collection *c);
-/* Ends what is being collected, if that can be, for another process that waits for the counters. */
-void cw_range_give_way(struct cw_collection *c);
 /* The same, once launches that are under way have returned, for which it waits a while; unless it is the program that
  * ends it. */
 void cw_range_come_to_rest(struct cw_collection *c);
