@@ -52,6 +52,21 @@ static int save_made(const char *folder, const char *name, void (*make)(struct c
     return save(folder, "counter_data", name, &out);
 }
 
+/* Clocks of its first device, and a launch whose times were not collected. */
+static int save_clocks(const char *folder)
+{
+    static const char *const name = "gemm";
+    static const struct cw_gpu_clock readings[] = {{1000, 1980, 2619, 0}, {2000, 1755, 2619, 4}};
+    const struct cw_gpu_clocks clocks = {0, 2, readings};
+    const struct cw_kernel_launch launches[] = {{.context = 1}, {.context = 1, .start_ns = 400, .end_ns = 500}};
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_sample_pm(&out, 2, false);
+    cw_pm_write_launches(4242, 0, &name, 1, launches, 2, &out);
+    cw_gpu_clocks_write(&clocks, &out);
+    return save(folder, "counter_data", "seed-clocks", &out);
+}
+
 static int save_samples(const char *folder, const char *name, int clocks, bool complete)
 {
     struct cw_writer out;
@@ -95,6 +110,6 @@ int main(int argc, char **argv)
                   save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
                   save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
                   save_made(folder, "seed-repeats", cw_sample_repeats) ||
-                  save_made(folder, "seed-facts", cw_sample_facts) || save_meanings(folder);
+                  save_made(folder, "seed-facts", cw_sample_facts) || save_meanings(folder) || save_clocks(folder);
     return failed ? CW_ERR_IO : CW_OK;
 }
