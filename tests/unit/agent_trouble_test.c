@@ -73,7 +73,8 @@ static void run(void (*trouble)(void), enum cw_message_type expected, const char
     cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     (void)!read(ends[0], text, sizeof text - 1);
-    cr_expect_str_eq(text, said);
+    /* a sanitizer may have a line of its own behind them */
+    cr_expect(strncmp(text, said, strlen(said)) == 0 && !strstr(text + strlen(said), "counterworks"), "%s", text);
     close(fd);
     fake_agent_close(&agent);
 }
