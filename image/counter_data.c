@@ -214,6 +214,14 @@ static enum cw_status read_devices(struct parse *p)
     return status;
 }
 
+static int by_device_and_time(const void *left, const void *right)
+{
+    const struct cw_gpu_clocks *a = left, *b = right;
+    int order = (a->device > b->device) - (a->device < b->device);
+    uint64_t x = a->readings->wall_ns, y = b->readings->wall_ns;
+    return order ? order : (x > y) - (x < y);
+}
+
 static enum cw_status read_clocks(struct parse *p)
 {
     struct cw_gpu_clocks *clocks = cw_field_array(&p->file, p->arena, p->clocks.count, sizeof *clocks);
@@ -227,6 +235,8 @@ static enum cw_status read_clocks(struct parse *p)
             cw_reader_fail_at(&in, 0, "found clocks of device %" PRIu32 ", expected one with a DEVC chunk", number);
         status = cw_chunk_finish(&in, &p->clocks.items[i]);
     }
+    if (status == CW_OK && p->clocks.count)
+        qsort(clocks, p->clocks.count, sizeof *clocks, by_device_and_time);
     p->data->clocks = clocks;
     p->data->clocks_count = (uint32_t)p->clocks.count;
     return status;
@@ -446,6 +456,25 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
     if (status != CW_OK)
         *data = (struct cw_counter_data){0};
     return status;
+}
+
+static uint32_t clocks_before(const struct cw_counter_data *data, uint64_t device)
+{
+    uint32_t low = 0, high = data->clocks_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (data->clocks[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t device, uint32_t *first)
+{
+    *first = clocks_before(data, device);
+    return clocks_before(data, (uint64_t)device + 1) - *first;
 }
 
 const char *cw_device_attribute(const struct cw_device *device, const char *key)

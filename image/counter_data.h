@@ -56,7 +56,7 @@ struct cw_counter_data {
     uint8_t *forms;                   /* [column][range], enum cw_value_form */
     double *facts;                    /* [fact][range], NaN unknown */
     uint32_t clocks_count;
-    const struct cw_gpu_clocks *clocks; /* of devices; several of one where captures were merged */
+    const struct cw_gpu_clocks *clocks; /* by device, then time; several of one where captures were merged */
     struct cw_pm_data pm;               /* points into the bytes that were read */
     bool complete;                      /* an end chunk was found */
     enum cw_capture_end how;
@@ -67,6 +67,9 @@ struct cw_counter_data {
 /* Parses and checks `size` bytes; everything lives in `arena`, but blocks of samples stay in `bytes`. */
 enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
                                     struct cw_arena *arena, struct cw_error *err);
+
+/* The clocks of a device: *first of data->clocks and those behind it; returns how many. */
+uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t device, uint32_t *first);
 
 /* The value of an attribute of a device, or NULL. */
 const char *cw_device_attribute(const struct cw_device *device, const char *key);

@@ -59,17 +59,16 @@ static json_t *gpu_clocks(const struct cw_counter_data *data, uint32_t device)
 {
     json_t *list = json_array();
     char text[CW_GPU_CLOCKS_TEXT];
-    for (uint32_t i = 0; i < data->clocks_count; i++) {
-        const struct cw_gpu_clocks *c = &data->clocks[i];
-        json_t *readings = c->device == device ? json_array() : NULL;
-        for (uint32_t k = 0; readings && k < c->count; k++)
-            cw_json_append(&readings, json_pack("{s:I, s:I, s:I, s:I}", "wall_ns", (json_int_t)c->readings[k].wall_ns,
-                                                "sm_mhz", (json_int_t)c->readings[k].sm_mhz, "memory_mhz",
-                                                (json_int_t)c->readings[k].memory_mhz, "limits",
-                                                (json_int_t)c->readings[k].limits));
-        if (c->device == device)
-            cw_json_append(&list, json_pack("{s:o, s:b, s:s}", "readings", readings, "moved", cw_gpu_clocks_moved(c),
-                                            "text", cw_gpu_clocks_text(c, text)));
+    uint32_t first, count = cw_counter_data_clocks(data, device, &first);
+    for (const struct cw_gpu_clocks *c = data->clocks + first; count; c++, count--) {
+        json_t *readings = json_array();
+        for (uint32_t i = 0; i < c->count; i++)
+            cw_json_append(&readings, json_pack("{s:I, s:I, s:I, s:I}", "wall_ns", (json_int_t)c->readings[i].wall_ns,
+                                                "sm_mhz", (json_int_t)c->readings[i].sm_mhz, "memory_mhz",
+                                                (json_int_t)c->readings[i].memory_mhz, "limits",
+                                                (json_int_t)c->readings[i].limits));
+        cw_json_append(&list, json_pack("{s:o, s:b, s:s}", "readings", readings, "moved", cw_gpu_clocks_moved(c),
+                                        "text", cw_gpu_clocks_text(c, text)));
     }
     return list;
 }
@@ -179,18 +178,22 @@ static void show_end(const struct cw_counter_data *d, FILE *out)
 static void show_clocks(const struct cw_counter_data *d, uint32_t device, FILE *out)
 {
     char text[CW_GPU_CLOCKS_TEXT];
-    for (uint32_t i = 0; i < d->clocks_count; i++)
-        if (d->clocks[i].device == device)
-            cw_text_print(out, "  clocks while captured: %s\n", cw_gpu_clocks_text(&d->clocks[i], text));
+    uint32_t first, count = cw_counter_data_clocks(d, device, &first);
+    for (uint32_t i = first; i < first + count; i++)
+        cw_text_print(out, "  clocks while captured: %s\n", cw_gpu_clocks_text(&d->clocks[i], text));
 }
 
 void cw_capture_tell_clocks(const struct cw_counter_data *d, FILE *out)
 {
+    enum { MOST_LINES = 8 };
     char text[CW_GPU_CLOCKS_TEXT];
+    uint32_t moved = 0;
     for (uint32_t i = 0; i < d->clocks_count; i++)
-        if (cw_gpu_clocks_moved(&d->clocks[i]))
+        if (cw_gpu_clocks_moved(&d->clocks[i]) && moved++ < MOST_LINES)
             cw_text_print(out, "Device %" PRIu32 ": %s.\n", d->devices[d->clocks[i].device].index,
                           cw_gpu_clocks_text(&d->clocks[i], text));
+    if (moved > MOST_LINES)
+        cw_text_print(out, "Clocks moved %" PRIu32 " more times: metric-eval show has all.\n", moved - MOST_LINES);
 }
 
 static void show_devices(const struct cw_counter_data *d, FILE *out)

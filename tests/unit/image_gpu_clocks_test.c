@@ -51,10 +51,25 @@ Test(gpu_clocks, are_read_as_they_were_written)
     add(data.devices[0].index, steady, 2);
     cr_assert_eq(read_file(), CW_OK, "%s", err.message);
     cr_assert_eq(data.clocks_count, 2);
-    cr_expect(data.clocks[0].device == data.device_count - 1 && data.clocks[1].device == 0);
-    cr_assert_eq(data.clocks[0].count, 3);
-    cr_expect_eq(memcmp(data.clocks[0].readings, slower, sizeof slower), 0);
-    cr_expect_eq(memcmp(data.clocks[1].readings, steady, sizeof steady), 0);
+    cr_expect(data.clocks[1].device == data.device_count - 1 && data.clocks[0].device == 0);
+    cr_assert_eq(data.clocks[1].count, 3);
+    cr_expect_eq(memcmp(data.clocks[1].readings, slower, sizeof slower), 0);
+    cr_expect_eq(memcmp(data.clocks[0].readings, steady, sizeof steady), 0);
+}
+
+/* Of merged captures each has its own. */
+Test(gpu_clocks, of_a_device_are_found_in_the_order_of_time)
+{
+    uint32_t first;
+    cr_assert_eq(read_file(), CW_OK);
+    const uint32_t last = data.devices[data.device_count - 1].index;
+    cr_expect_eq(cw_counter_data_clocks(&data, 0, &first), 0);
+    add(last, slower + 2, 1);
+    add(last, slower, 1);
+    cr_assert_eq(read_file(), CW_OK);
+    cr_expect_eq(cw_counter_data_clocks(&data, 0, &first), 0);
+    cr_assert_eq(cw_counter_data_clocks(&data, data.device_count - 1, &first), 2);
+    cr_expect(data.clocks[first].readings->wall_ns == 1000 && data.clocks[first + 1].readings->wall_ns == 2000);
 }
 
 Test(gpu_clocks, two_per_cent_are_no_move)
