@@ -61,12 +61,8 @@ static struct cw_logged_gpu *add(struct cw_clock_log *log, const char *pci)
 
 void cw_clock_log_follow(struct cw_clock_log *log, const char *pci)
 {
-    if (!pci || find(log, pci))
-        return;
-    load(log);
-    struct cw_logged_gpu *gpu = log->find ? add(log, pci) : NULL;
-    if (gpu && log->find(pci, &gpu->handle) != 0)
-        gpu->handle = NULL;
+    if (pci && !find(log, pci))
+        add(log, pci);
 }
 
 static void thin_out(struct cw_clock_log *log)
@@ -84,6 +80,9 @@ static void read_gpu(struct cw_clock_log *log, struct cw_logged_gpu *gpu)
 {
     unsigned sm = 0, memory = 0;
     unsigned long long limits = 0;
+    if (!gpu->asked && log->find && log->find(gpu->pci, &gpu->handle) != 0)
+        gpu->handle = NULL;
+    gpu->asked = true;
     if (!gpu->handle || log->clock(gpu->handle, OF_SM, &sm) != 0 || log->clock(gpu->handle, OF_MEMORY, &memory) != 0)
         return;
     if (log->limits && log->limits(gpu->handle, &limits) != 0)
@@ -100,6 +99,7 @@ void cw_clock_log_look(struct cw_clock_log *log)
     if (!log->gpu_count || now - log->looked_ms < log->period_ms)
         return;
     log->looked_ms = now;
+    load(log);
     for (uint32_t i = 0; i < log->gpu_count; i++)
         read_gpu(log, &log->gpus[i]);
 }

@@ -11,7 +11,8 @@ enum { CW_MOST_LOGGED_GPUS = 64, CW_PCI_SIZE = 32 };
 
 struct cw_logged_gpu {
     char pci[CW_PCI_SIZE];
-    void *handle; /* the library's; NULL: it does not know the GPU */
+    bool asked;   /* the library was, for its handle */
+    void *handle; /* NULL: it does not know the GPU */
     uint32_t count;
     struct cw_gpu_clock *readings; /* malloc memory */
 };
@@ -27,7 +28,8 @@ struct cw_clock_log { /* begins as zeros */
     struct cw_logged_gpu gpus[CW_MOST_LOGGED_GPUS];
 };
 
-/* From now on the GPU at this PCI address is read; NULL, or one that is read already: nothing changes. */
+/* From now on the GPU at this PCI address is read; NULL, or one that is read already: nothing changes. Takes no time: a
+ * program waits meanwhile. */
 void cw_clock_log_follow(struct cw_clock_log *log, const char *pci);
 /* To be called often: reads the GPUs where the last time is long enough ago. */
 void cw_clock_log_look(struct cw_clock_log *log);

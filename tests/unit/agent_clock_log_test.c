@@ -81,7 +81,8 @@ Test(clock_log, knows_nothing_without_the_library_or_its_gpu)
     setenv("FAKE_NVML_ABSENT", "1", 1);
     cw_clock_log_follow(&none, pci);
     cw_clock_log_look(&none);
-    cr_expect_eq(none.gpu_count, 0);
+    cr_expect_eq(cw_clock_log_between(&none, pci, 0, UINT64_MAX, found), 0);
+    cw_clock_log_free(&none);
 }
 
 /* ---- in the file ------------------------------------------------------------------------------------------------- */
