@@ -29,6 +29,7 @@ struct simulation {
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     uint64_t samples;
     uint32_t batches;
+    uint32_t launches; /* that the program told of */
     bool spoken;
     /* what the next batch is of */
     uint32_t function_count;
@@ -70,7 +71,7 @@ static enum cw_status check_reasons(const struct cw_pc_options *o, struct cw_err
 /* A batch of samples. Each drops what it is told to, and the second fills the buffer. */
 static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b)
 {
-    uint32_t count = s->function_count * INSTRUCTIONS;
+    uint32_t count = s->function_count * INSTRUCTIONS, first = s->launches ? s->launches : 1;
     struct cw_pc_record *records = cw_arena_alloc(s->batch, count, sizeof *records);
     struct cw_stall *stalls = cw_arena_alloc(s->batch, (size_t)count * REASONS, sizeof *stalls);
     *b = (struct cw_pc_batch){.process = (uint32_t)s->program.pid,
@@ -84,9 +85,10 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
                               .records = records};
     for (uint32_t i = 0; records && stalls && i < count; i++) {
         struct cw_stall *own = stalls + (size_t)i * REASONS;
-        records[i] = (struct cw_pc_record){.at = place(s, i),
-                                           .launch = s->options->mode == CW_PC_SERIALIZED ? 1 + i / INSTRUCTIONS : 0,
-                                           .stalls = own};
+        records[i] =
+            (struct cw_pc_record){.at = place(s, i),
+                                  .launch = s->options->mode == CW_PC_SERIALIZED ? first + i / INSTRUCTIONS : 0,
+                                  .stalls = own};
         for (uint32_t r = 0, samples = 0; r < REASONS; r++) {
             uint64_t key = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
             bool twin = cw_stall_reason_is_twin(reasons[r]); /* it counts part of the reason's again */
@@ -182,6 +184,7 @@ static bool is_sampled(const struct simulation *s)
 
 static void launch(struct simulation *s, const char *kernel)
 {
+    s->launches++;
     if (!is_sampled(s) || !cw_filter_launch(&s->filter, kernel, true) ||
         s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
         return;

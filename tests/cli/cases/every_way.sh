@@ -29,3 +29,5 @@ chmod +x stand/*
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" out gemm nvtx faults >printed
 echo "exit $?"
 sed -E 's/ +[0-9-]+ s / /; s/ +/ /g; s/ +$//; s/: capture-agent: .*//' printed
+printf '#!/bin/sh\nfor k in 1 2 3; do echo launch _Z7forwardPKiPi; echo launch _Z6updatePiPKi; done >${COUNTERWORKS_SIM:-/dev/null}\n' >stand/program
+PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" some filters | sed -E 's/ +/ /g; s/ +$//'
