@@ -63,6 +63,11 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
 
+/* Makes the mean of each group (`data`), of groups whose ranges are found: `order` has them, group by group. What
+ * cw_groups_make does last, in group_means.c. */
+enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items, const uint32_t *order, uint32_t count,
+                               const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
+
 /* The group that has a range of the data; one of them has it. */
 uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range);
 

@@ -107,7 +107,7 @@ static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_
     r->result.occurrences = NULL;
     enum cw_status status = evaluate(r);
     r->groups = NULL;
-    if (status == CW_OK && groups->folds.kinds)
+    if (status == CW_OK && groups->folds.kinds && groups->by != CW_BY_RANGE)
         status = cw_spread_find(&r->result, groups, &r->capture->data, r->arena, r->err);
     return status == CW_OK ? cw_result_select(&r->result, rows->rows, rows->count, r->err) : status;
 }

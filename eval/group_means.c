@@ -1,0 +1,274 @@
+/* The mean of each group's counters. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/groups.h"
+
+struct merging {
+    struct cw_groups *groups;
+    const struct cw_counter_data *data;
+    const uint32_t *order, *sorted; /* ranges as the groups have them; with those of a kind one after another, whole
+                                       ones first */
+    uint32_t count;                 /* of them */
+    struct cw_group *items;
+    uint32_t *full; /* of each range: how many columns it has; of multiplexed ones, their kind in the group */
+    uint32_t *most; /* of each group: the range that has most of them, the first of these */
+    struct cw_arena *arena;
+};
+
+static int by_number(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static bool has(uint8_t form)
+{
+    return form > CW_FORM_UNAVAILABLE;
+}
+
+/* ---- those of a group that were multiplexed and are alike ------------------------------------------------------- */
+
+static uint32_t kind_of(const struct merging *g, uint32_t range)
+{
+    return g->groups->folds.kinds ? g->groups->folds.kinds[range] : CW_WHOLE;
+}
+
+static int in_kind_order(const void *a, const void *b, void *grouping)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = by_number(kind_of(grouping, i) + 1, kind_of(grouping, k) + 1); /* CW_WHOLE is 0 then */
+    return order ? order : by_number(i, k);
+}
+
+static const uint32_t *sorted_ranges(const struct merging *g, const struct cw_group *group)
+{
+    return g->sorted + (group->ranges - g->order);
+}
+
+static bool sort_kinds(struct merging *g)
+{
+    uint32_t *sorted = cw_arena_alloc(g->arena, g->count, sizeof *sorted);
+    g->sorted = sorted;
+    if (!sorted)
+        return false;
+    memcpy(sorted, g->order, g->count * sizeof *sorted);
+    for (uint32_t k = 0; g->groups->folds.kinds && k < g->groups->count; k++) {
+        struct cw_group *group = &g->items[k];
+        uint32_t *own = sorted + (group->ranges - g->order);
+        if (g->groups->by != CW_BY_FOLD)
+            qsort_r(own, group->count, sizeof *own, in_kind_order, g);
+        group->multiplexed = kind_of(g, own[group->count - 1]) != CW_WHOLE;
+    }
+    return true;
+}
+
+/* Where those end that are one part of a group's mean with the one at `i`: it alone, or with it all of its kind. */
+static uint32_t end_of_part(const struct merging *g, const uint32_t *sorted, uint32_t i, uint32_t count)
+{
+    const uint32_t kind = kind_of(g, sorted[i++]);
+    while (kind != CW_WHOLE && i < count && kind_of(g, sorted[i]) == kind)
+        i++;
+    return i;
+}
+
+/* What ranges of one kind have together. */
+static void count_together(const struct merging *g, const uint32_t *ranges, uint32_t count)
+{
+    const uint32_t columns = cw_schema_columns(&g->data->schema);
+    uint32_t full = 0;
+    for (uint32_t c = 0; c < columns; c++) {
+        const uint8_t *forms = g->data->forms + (size_t)c * g->data->range_count;
+        uint32_t i = 0;
+        while (i < count && !has(forms[ranges[i]]))
+            i++;
+        full += i < count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        g->full[ranges[i]] = full;
+}
+
+static void count_kinds_columns(const struct merging *g, uint32_t k)
+{
+    const struct cw_group *group = &g->items[k];
+    const uint32_t *sorted = sorted_ranges(g, group);
+    for (uint32_t i = 0, end; group->multiplexed && i < group->count; i = end) {
+        end = end_of_part(g, sorted, i, group->count);
+        if (kind_of(g, sorted[i]) != CW_WHOLE)
+            count_together(g, sorted + i, end - i);
+    }
+}
+
+/* ---- the mean of a group's counters: of single ranges ----------------------------------------------------------- */
+
+/* How many columns each range has. */
+static uint32_t *count_columns(const struct merging *g)
+{
+    const uint32_t columns = cw_schema_columns(&g->data->schema), count = g->data->range_count;
+    uint32_t *full = cw_arena_alloc(g->arena, count, sizeof *full);
+    for (uint32_t c = 0; full && c < columns; c++)
+        for (uint32_t i = 0; i < count; i++)
+            full[i] += has(g->data->forms[(size_t)c * count + i]);
+    return full;
+}
+
+static uint8_t graver(uint8_t a, uint8_t b)
+{
+    static const uint8_t gravity[CW_FORM__ALL] = {[CW_FORM_UNAVAILABLE] = 1,
+                                                  [CW_FORM_ROLLUPS] = 2,
+                                                  [CW_FORM_MULTIPLEXED] = 3,
+                                                  [CW_FORM_OVERFLOW] = 4,
+                                                  [CW_FORM_INCOMPLETE] = 5};
+    b = b == CW_FORM_ZERO || b == CW_FORM_ONE || b == CW_FORM_INSTANCES ? CW_FORM_ROLLUPS : b;
+    return gravity[b] > gravity[a] ? b : a;
+}
+
+/* Whether the mean of a group takes in one of its ranges. */
+static bool is_used(const struct merging *g, uint32_t k, uint32_t range)
+{
+    return g->full[range] == g->full[g->most[k]];
+}
+
+struct mean {
+    double sums[CW_ROLLUP_COUNT], taken;
+    uint8_t form;
+};
+
+/* Adds ranges that are one part of a group's mean: those that have the column stand for all of the part, which is of
+ * `whole` ranges. */
+static void add_part(const struct merging *g, struct mean *mean, uint32_t column, const uint32_t *ranges,
+                     uint32_t count, uint32_t whole)
+{
+    const size_t from = (size_t)column * g->data->range_count;
+    const bool multiplexed = kind_of(g, ranges[0]) != CW_WHOLE;
+    double sums[CW_ROLLUP_COUNT] = {0};
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t form = g->data->forms[from + ranges[i]];
+        mean->form = graver(mean->form, form);
+        if (!has(form))
+            continue;
+        taken++;
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            sums[r] += g->data->rollups[r][from + ranges[i]];
+    }
+    const double weight = taken && count < whole ? (double)count / taken : 1; /* 1: as it is, to the last digit */
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        mean->sums[r] += sums[r] * weight;
+    mean->taken += taken * weight;
+    mean->form = taken && multiplexed ? graver(mean->form, CW_FORM_MULTIPLEXED) : mean->form;
+}
+
+static void mean_column(const struct merging *g, uint32_t k, uint32_t column)
+{
+    const struct cw_group *group = &g->items[k];
+    const uint32_t *sorted = sorted_ranges(g, group);
+    const size_t to = (size_t)column * g->groups->count + k;
+    struct mean mean = {.form = CW_FORM_NOT_COLLECTED};
+    for (uint32_t i = 0, end; i < group->count; i = end) {
+        end = end_of_part(g, sorted, i, group->count);
+        if (is_used(g, k, sorted[i]))
+            add_part(g, &mean, column, sorted + i, end - i, group->count);
+    }
+    g->groups->data.forms[to] = mean.form;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        g->groups->data.rollups[r][to] = mean.taken > 0 ? mean.sums[r] / mean.taken : NAN;
+}
+
+static void find_most(const struct merging *g, uint32_t k)
+{
+    const struct cw_group *group = &g->items[k];
+    uint32_t most = group->ranges[0];
+    for (uint32_t i = 0; i < group->count; i++)
+        most = g->full[group->ranges[i]] > g->full[most] ? group->ranges[i] : most;
+    g->most[k] = most;
+}
+
+static bool merge_range(const struct merging *g, uint32_t k, struct cw_range *merged)
+{
+    struct cw_group *group = &g->items[k];
+    const uint32_t passes = g->data->schema.pass_count;
+    double *durations = cw_arena_alloc(g->arena, passes, sizeof *durations);
+    uint32_t *timed = cw_arena_alloc(g->arena, passes, sizeof *timed);
+    *merged = g->data->ranges[g->most[k]];
+    merged->durations = durations;
+    for (uint32_t i = 0; durations && timed && i < group->count; i++) {
+        const struct cw_range *range = &g->data->ranges[group->ranges[i]];
+        if (memcmp(range->grid, merged->grid, sizeof range->grid) ||
+            memcmp(range->block, merged->block, sizeof range->block)) {
+            memset(merged->grid, 0, sizeof merged->grid);
+            memset(merged->block, 0, sizeof merged->block);
+        }
+        if (!is_used(g, k, group->ranges[i]))
+            continue;
+        group->used++;
+        const bool one_pass = kind_of(g, group->ranges[i]) != CW_WHOLE;
+        for (uint32_t p = 0; p < passes; p++)
+            if (!one_pass || !isnan(range->durations[p])) {
+                durations[p] += range->durations[p];
+                timed[p]++;
+            }
+    }
+    for (uint32_t p = 0; durations && timed && p < passes; p++)
+        durations[p] = timed[p] ? durations[p] / timed[p] : NAN;
+    return durations && timed;
+}
+
+/* A fact of a group is one that its ranges agree on, or the mean. */
+static double mean_fact(const struct merging *g, uint32_t k, uint32_t fact)
+{
+    const struct cw_group *group = &g->items[k];
+    const double *facts = g->data->facts + (size_t)fact * g->data->range_count;
+    const double first = facts[group->ranges[0]];
+    bool equal = true;
+    double sum = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const double fact_here = facts[group->ranges[i]];
+        equal = equal && fact_here == first;
+        sum += is_used(g, k, group->ranges[i]) ? fact_here : 0;
+    }
+    return equal ? first : sum / group->used;
+}
+
+static bool merge_facts(const struct merging *g)
+{
+    const uint32_t facts = g->data->schema.fact_count, count = g->groups->count;
+    double *to = g->groups->data.facts = cw_arena_alloc(g->arena, (size_t)facts * count, sizeof *to);
+    for (uint32_t f = 0; to && f < facts; f++)
+        for (uint32_t k = 0; k < count; k++)
+            to[(size_t)f * count + k] = mean_fact(g, k, f);
+    return to != NULL;
+}
+
+enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items, const uint32_t *order, uint32_t count,
+                               const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err)
+{
+    struct merging g = {.groups = groups, .data = data, .order = order, .count = count, .items = items, .arena = arena};
+    struct cw_counter_data *to = &g.groups->data;
+    const uint32_t columns = cw_schema_columns(&g.data->schema), rows = groups->count;
+    struct cw_range *ranges = cw_arena_alloc(g.arena, rows, sizeof *ranges);
+    g.full = count_columns(&g);
+    g.most = cw_arena_alloc(g.arena, rows, sizeof *g.most);
+    *to = *g.data;
+    to->range_count = rows;
+    to->ranges = ranges;
+    to->forms = cw_arena_alloc(g.arena, (size_t)columns * rows, sizeof *to->forms);
+    bool enough = ranges && g.full && g.most && to->forms;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        to->rollups[r] = cw_arena_alloc(g.arena, (size_t)columns * rows, sizeof *to->rollups[r]);
+        enough = enough && to->rollups[r];
+    }
+    enough = enough && sort_kinds(&g);
+    for (uint32_t k = 0; enough && k < rows; k++) {
+        count_kinds_columns(&g, k);
+        find_most(&g, k);
+        enough = merge_range(&g, k, &ranges[k]);
+    }
+    if (!enough || !merge_facts(&g))
+        return cw_error_nomem(err);
+    for (uint32_t c = 0; c < columns; c++)
+        for (uint32_t k = 0; k < rows; k++)
+            mean_column(&g, k, c);
+    return CW_OK;
+}
