@@ -41,6 +41,44 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
     return order;
 }
 
+/* ---- numbered names --------------------------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The next character of a name, '0' for a number, and where it ends. */
+static char take(const char **name)
+{
+    const char first = **name;
+    if (first)
+        ++*name;
+    while (is_digit(first) && is_digit(**name))
+        ++*name;
+    return is_digit(first) ? '0' : first;
+}
+
+int cw_fold_compare_names(const char *a, const char *b)
+{
+    for (;;) {
+        const unsigned char x = (unsigned char)take(&a), y = (unsigned char)take(&b);
+        if (x != y || !x)
+            return (x > y) - (x < y);
+    }
+}
+
+const char *cw_fold_name(const char *name, struct cw_arena *arena)
+{
+    char *text = cw_arena_strdup(arena, name);
+    size_t length = 0;
+    for (char c; text && *name; text[length++] = c == '0' ? '*' : c)
+        c = take(&name);
+    if (text)
+        text[length] = 0;
+    return text;
+}
+
 /* ---- kinds ------------------------------------------------------------------------------------------------------ */
 
 struct sorting {
@@ -62,8 +100,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t hash_kind(const struct sorting *s, const struct cw_range *range)
 {
     uint64_t hash = s->model[range->device];
-    for (const char *text = subject(range); *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    for (const char *text = subject(range); *text;)
+        hash = (hash ^ (unsigned char)(*range->kernel ? *text++ : take(&text))) * 0x100000001b3u;
     for (int i = 0; i < 3; i++)
         hash = mix(mix(hash, range->grid[i]), range->block[i]);
     return hash;
@@ -73,7 +111,11 @@ static int compare(const struct sorting *s, uint32_t i, uint32_t k)
 {
     const struct cw_range *a = &s->data->ranges[i], *b = &s->data->ranges[k];
     const uint32_t x = s->model[a->device], y = s->model[b->device];
-    return x != y ? by_number(x, y) : cw_range_compare_kernels(a, b, true);
+    if (x != y)
+        return by_number(x, y);
+    if (!*a->kernel != !*b->kernel)
+        return *a->kernel ? 1 : -1;
+    return *a->kernel ? cw_range_compare_kernels(a, b, true) : cw_fold_compare_names(a->name, b->name);
 }
 
 static int by_hash(const void *a, const void *b)

@@ -1,6 +1,6 @@
 /* Ranges that were multiplexed: each holds the counters of one pass, and those that are alike hold all of them together
- * (docs/formats.md, attribute "replay"). Alike are launches of one kernel, grid and block, and user ranges of one name,
- * on devices of one model. */
+ * (docs/formats.md, attribute "replay"). Alike are launches of one kernel, grid and block, and user ranges of one name
+ * but for the numbers in it ("step 17"), on devices of one model. */
 #ifndef CW_EVAL_FOLD_H
 #define CW_EVAL_FOLD_H
 
@@ -15,6 +15,11 @@ struct cw_folds {
     uint32_t count;        /* of kinds */
     const uint32_t *kinds; /* of each range: a number for those that are alike, or CW_WHOLE; NULL: all are whole */
 };
+
+/* Orders names; numbers in them are alike. */
+int cw_fold_compare_names(const char *a, const char *b);
+/* "step *" of "step 17". NULL when out of memory. */
+const char *cw_fold_name(const char *name, struct cw_arena *arena);
 
 bool cw_fold_is_of(const struct cw_range *range);
 /* Whether any range was multiplexed. */

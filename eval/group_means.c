@@ -193,6 +193,8 @@ static bool merge_range(const struct merging *g, uint32_t k, struct cw_range *me
     uint32_t *timed = cw_arena_alloc(g->arena, passes, sizeof *timed);
     *merged = g->data->ranges[g->most[k]];
     merged->durations = durations;
+    if (group->multiplexed && !*merged->kernel && (g->groups->by == CW_BY_KERNEL || g->groups->by == CW_BY_FOLD))
+        merged->name = group->name; /* without the numbers of one of them */
     for (uint32_t i = 0; durations && timed && i < group->count; i++) {
         const struct cw_range *range = &g->data->ranges[group->ranges[i]];
         if (memcmp(range->grid, merged->grid, sizeof range->grid) ||

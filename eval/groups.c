@@ -110,8 +110,21 @@ static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_are
     return model;
 }
 
+static uint32_t kind_of(const struct grouping *g, const struct cw_range *range)
+{
+    return g->groups->folds.kinds ? g->groups->folds.kinds[range - g->data->ranges] : CW_WHOLE;
+}
+
+/* A user range that goes with others of its kind, whose names may have other numbers. */
+static bool is_numbered(const struct grouping *g, const struct cw_range *range)
+{
+    return !*range->kernel && kind_of(g, range) != CW_WHOLE;
+}
+
 static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
+    if (is_numbered(g, a) || is_numbered(g, b))
+        return by_number(is_numbered(g, a) ? kind_of(g, a) : CW_WHOLE, is_numbered(g, b) ? kind_of(g, b) : CW_WHOLE);
     const int order = cw_range_compare_kernels(a, b, true);
     return order ? order : by_number(g->model[a->device], g->model[b->device]);
 }
@@ -130,8 +143,10 @@ static bool find_families(struct grouping *g)
         const struct cw_range *range = &g->data->ranges[g->order[i]];
         const struct cw_range *before = i ? &g->data->ranges[g->order[i - 1]] : NULL;
         const char **family = &g->family[g->order[i]];
-        if (!*range->kernel)
-            *family = range->name;
+        if (is_numbered(g, range) && !(*family = cw_fold_name(range->name, g->arena)))
+            return false;
+        else if (!*range->kernel)
+            *family = *family ? *family : range->name;
         else if (before && *before->kernel && strcmp(before->name, range->name) == 0)
             *family = g->family[g->order[i - 1]];
         else if (!(*family = cw_arena_strdup(g->arena, cw_shorten_to_family(range->name, text))))
@@ -150,13 +165,22 @@ static int by_attribute(const char *a, const char *b, bool number)
 
 static int by_fold(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
-    const uint32_t *kinds = g->groups->folds.kinds;
-    const uint32_t x = kinds ? kinds[a - g->data->ranges] : CW_WHOLE, y = kinds ? kinds[b - g->data->ranges] : CW_WHOLE;
+    const uint32_t x = kind_of(g, a), y = kind_of(g, b);
     int order = by_number(x, y);
     if (order || x == CW_WHOLE)
         return order ? order : by_number((uint64_t)(a - g->data->ranges), (uint64_t)(b - g->data->ranges));
     order = by_number(a->device, b->device);
     return order ? order : by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
+}
+
+/* Paths of what was multiplexed are alike but for their numbers. */
+static int by_nvtx(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    const char *x = cw_range_attribute(a, "nvtx"), *y = cw_range_attribute(b, "nvtx");
+    const bool whole = kind_of(g, a) == CW_WHOLE;
+    if (whole != (kind_of(g, b) == CW_WHOLE))
+        return whole ? -1 : 1;
+    return x && y && !whole ? cw_fold_compare_names(x, y) : by_attribute(x, y, false);
 }
 
 static int compare(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
@@ -167,7 +191,7 @@ static int compare(const struct grouping *g, const struct cw_range *a, const str
     case CW_BY_FAMILY:
         return by_family(g, a, b);
     case CW_BY_NVTX:
-        return by_attribute(cw_range_attribute(a, "nvtx"), cw_range_attribute(b, "nvtx"), false);
+        return by_nvtx(g, a, b);
     case CW_BY_DEVICE:
         return by_number(a->device, b->device);
     case CW_BY_RANK:
@@ -191,15 +215,31 @@ static int in_order(const void *a, const void *b, void *grouping)
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-static const char *name_group(const struct grouping *g, const struct cw_range *first)
+/* A text that all have but for the numbers in it: "step *", or as it is where they have it all alike. */
+static const char *shared_text(const struct grouping *g, const struct cw_group *group, const char *key)
 {
+    const struct cw_range *ranges = g->data->ranges, *first = &ranges[group->ranges[0]];
+    const char *text = key ? cw_range_attribute(first, key) : first->name;
+    for (uint32_t i = 1; text && kind_of(g, first) != CW_WHOLE && i < group->count; i++) {
+        const struct cw_range *other = &ranges[group->ranges[i]];
+        const char *theirs = key ? cw_range_attribute(other, key) : other->name;
+        if (theirs && strcmp(text, theirs) != 0)
+            return cw_fold_name(text, g->arena);
+    }
+    return text;
+}
+
+static const char *name_group(const struct grouping *g, const struct cw_group *group)
+{
+    const struct cw_range *first = &g->data->ranges[group->ranges[0]];
     const char *text;
     switch (g->groups->by) {
     case CW_BY_FAMILY:
         return g->family[first - g->data->ranges];
     case CW_BY_NVTX:
-        text = cw_range_attribute(first, "nvtx");
-        return text ? text : "(no NVTX range)";
+        if (!cw_range_attribute(first, "nvtx"))
+            return "(no NVTX range)";
+        return shared_text(g, group, "nvtx");
     case CW_BY_RANK:
         text = cw_range_attribute(first, "rank");
         return text ? cw_arena_printf(g->arena, "rank %s", text) : "(no rank)";
@@ -208,7 +248,7 @@ static const char *name_group(const struct grouping *g, const struct cw_range *f
         return cw_arena_printf(g->arena, "device %u%s%s", g->data->devices[first->device].index, text ? " " : "",
                                text ? text : "");
     default:
-        return first->name;
+        return is_numbered(g, first) ? shared_text(g, group, NULL) : first->name;
     }
 }
 
@@ -233,7 +273,7 @@ static void sum_up(struct cw_group *group, const double *durations, const double
         squares += isnan(off) ? 0 : off * off;
         known += !isnan(off);
     }
-    group->deviation = sqrt(squares / known);
+    group->deviation = known == 1 && group->timed > 1 ? NAN : sqrt(squares / known);
     if (!group->timed)
         group->total = NAN;
 }
@@ -314,7 +354,7 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
     }
     for (uint32_t k = 0; k < count; k++) {
         sum_up(&items[k], g->groups->durations, g->groups->measured);
-        if (!(items[k].name = name_group(g, &ranges[items[k].ranges[0]])))
+        if (!(items[k].name = name_group(g, &items[k])))
             return cw_error_nomem(err);
         g->groups->total += items[k].timed ? items[k].total : 0;
         timed = timed || items[k].timed;

@@ -129,6 +129,40 @@ Test(eval_fold, time_that_some_passes_count)
     cr_expect(fabs(g->deviation - sqrt(squares / 3)) < 1e-9, "estimates do not make it smaller");
 }
 
+/* A program may number its steps. */
+Test(eval_fold, user_ranges_whose_names_differ_in_numbers)
+{
+    static const struct cw_pair paths[2][2] = {{{"replay", "multiplex"}, {"nvtx", "step 7/a"}},
+                                               {{"replay", "multiplex"}, {"nvtx", "step 12/a"}}};
+    static const char *const names[] = {"step 9", "step 10", "step 10", "step x"};
+    make_launches(4, 1);
+    multiplex(1);
+    for (uint32_t i = 0; i < 4; i++) {
+        ranges[i].kernel = "";
+        ranges[i].name = names[i];
+        ranges[i].attributes = paths[i % 2];
+    }
+    group(CW_BY_KERNEL, NULL);
+    cr_assert(groups.count == 2);
+    const uint32_t k = groups.items[0].count == 3 ? 0 : 1;
+    cr_expect(groups.items[k].count == 3);
+    cr_expect_str_eq(groups.items[k].name, "step *");
+    cr_expect_str_eq(groups.data.ranges[k].name, "step *");
+    cr_expect_str_eq(groups.items[1 - k].name, "step x");
+    value_of("sm__bytes.sum.per_cycle_active", k, CW_VALUE_MULTIPLEXED);
+    group(CW_BY_NVTX, NULL);
+    cr_assert(groups.count == 1);
+    cr_expect_str_eq(groups.items[0].name, "step */a");
+    group(CW_BY_FAMILY, NULL);
+    cr_expect(groups.count == 2);
+    for (uint32_t i = 0; i < 4; i++)
+        ranges[i].attribute_count = 0;
+    group(CW_BY_KERNEL, NULL);
+    cr_expect(groups.count == 3, "whole ones have their own names");
+    cr_expect(cw_fold_compare_names("a1b22", "a333b4") == 0 && cw_fold_compare_names("a1b", "a1") > 0 &&
+              cw_fold_compare_names("", "1") < 0);
+}
+
 Test(eval_fold, what_is_gravest_is_told)
 {
     make_launches(4, 1);
