@@ -20,6 +20,7 @@ static struct sampled {
     uint32_t correlation;
 } waiting[8];
 static uint32_t waiting_count, reason_count;
+static CUptiResult fetch_result = CUPTI_SUCCESS;
 
 /* CUPTI and the driver wait for each other beside a launch, and a capture is spoilt. */
 static CUptiResult quiet(int *calls)
@@ -57,7 +58,14 @@ static CUptiResult get_data(CUpti_PCSamplingGetDataParams *p)
     data->totalSamples = 5 * waiting_count + 1; /* one of another program */
     data->nonUsrKernelsTotalSamples = 1;
     waiting_count = 0;
-    return quiet(&fetches);
+    quiet(&fetches);
+    return fetch_result;
+}
+
+static CUptiResult result_string(CUptiResult result, const char **text)
+{
+    *text = "CUPTI_ERROR_UNKNOWN";
+    return result == CUPTI_ERROR_UNKNOWN ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 static CUptiResult enable(CUpti_PCSamplingEnableParams *p)
@@ -122,6 +130,7 @@ static void begin(const char *range)
     struct cw_writer setup;
     fake_profiler_begin(NULL, 1, 1);
     struct cw_cupti *api = &cw_inject->api;
+    api->cuptiGetResultString = result_string;
     api->cuptiPCSamplingEnable = enable;
     api->cuptiPCSamplingDisable = disable;
     api->cuptiPCSamplingStart = start;
@@ -362,5 +371,33 @@ Test(pc, chosen_launches_are_known_in_any_order)
     }
     run_kernel("_Z3addPfi", 60);
     expect_sent("", 6);
+    end();
+}
+
+/* CUPTI fails so where several processes of a GPU are sampled. */
+Test(pc, samples_that_cannot_be_fetched_end_the_sampling_of_their_context_alone)
+{
+    begin(NULL);
+    launch_begins();
+    launch_ends();
+    fetch_result = CUPTI_ERROR_UNKNOWN;
+    launch_begins();
+    launch_ends();
+    cr_expect_eq(fetches, 2);
+    cr_expect_not(enabled, "the program goes on at its own speed");
+    launch_begins();
+    launch_ends();
+    cr_expect_eq(fetches, 2);
+    mode->finish();
+    end();
+}
+
+Test(pc, a_launch_beside_which_sampling_ended_does_not_begin_it_again)
+{
+    begin(NULL);
+    fetch_result = CUPTI_ERROR_UNKNOWN;
+    cr_expect_not(sampled(false));
+    cr_expect_not(sampled(false));
+    cr_expect_not(enabled);
     end();
 }

@@ -369,6 +369,28 @@ static void send_samples(struct cw_sampled *s, CUpti_PCSamplingData *b)
     b->hardwareBufferFull = 0;
 }
 
+/* What CUPTI has handed over when it was disabled. */
+static void send_kept(struct cw_sampled *s)
+{
+    s->held = false;
+    if (s->kept.remainingNumPcs)
+        s->kept.hardwareBufferFull = 1;
+    send_samples(s, &s->kept);
+}
+
+/* CUPTI hands out no more, which it does not where several processes of a GPU are sampled: what came stays good. */
+static void give_up(struct cw_sampled *s, CUptiResult result)
+{
+    char text[600];
+    cw_cupti_explain(&cw_inject->api, result, "cuptiPCSamplingGetData", text, sizeof text);
+    cw_say("the samples of process %d end here: %.500s", (int)cw_inject->process, text);
+    s->running = s->started = false;
+    s->given_up = true;
+    CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
+    if (cw_inject->api.cuptiPCSamplingDisable(&disable) == CUPTI_SUCCESS)
+        send_kept(s);
+}
+
 static void flush(struct cw_sampled *s)
 {
     if (!s->running)
@@ -380,8 +402,10 @@ static void flush(struct cw_sampled *s)
         CUptiResult result = cw_inject->api.cuptiPCSamplingGetData(&get);
         if (result == CUPTI_ERROR_OUT_OF_MEMORY)
             s->asked.hardwareBufferFull = 1;
-        else if (!cw_inject_good(result, "cuptiPCSamplingGetData"))
-            break;
+        else if (result != CUPTI_SUCCESS) {
+            give_up(s, result);
+            return;
+        }
         send_samples(s, &s->asked);
     } while (s->asked.remainingNumPcs && !cw_inject->over);
     s->since_ns = cw_inject_now_ns();
@@ -406,14 +430,13 @@ static void stop(struct cw_sampled *s)
         pause(s);
     else
         flush(s);
+    if (s->given_up)
+        return;
     s->running = s->started = false;
     CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
     if (cw_inject->over || !CALL(cuptiPCSamplingDisable, disable))
         return;
-    s->held = false;
-    if (s->kept.remainingNumPcs)
-        s->kept.hardwareBufferFull = 1;
-    send_samples(s, &s->kept);
+    send_kept(s);
 }
 
 /* ---- when ------------------------------------------------------------------------------------------------------- */
@@ -515,7 +538,7 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
     if (!s || !s->running || !waited || !may_call())
         return;
     stop(s);
-    s->aside = true;
+    s->aside = !s->given_up;
     s->watched = known ? 0 : correlation;
     if (!self->told)
         cw_say(

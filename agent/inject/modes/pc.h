@@ -12,6 +12,7 @@ struct cw_sampled { /* a context under PC sampling */
     bool held;        /* CUPTI has the address of `kept` */
     bool running;     /* enabled, and good for samples */
     bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
+    bool given_up;    /* CUPTI handed out no more */
     bool aside;       /* disabled for a launch that may wait for the host */
     uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
     uint8_t period;
