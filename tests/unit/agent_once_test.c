@@ -502,6 +502,55 @@ Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)
     end();
 }
 
+/* More managed memory than there is room for: it can be neither kept on the host nor on the device. */
+Test(once, what_cannot_be_recorded_is_counted_once)
+{
+    const size_t gb = (size_t)1 << 30;
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_total = 8 * gb;
+    fake_unused = 5 * gb;
+    kernel(plain);
+    fake_memory[0] = (struct fake_memory){&flag, 3 * gb, CU_MEMORYTYPE_DEVICE, true, 0};
+    kernel(given);
+    kernel(given);
+    kernel(plain);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(4));
+    cr_expect_eq(replays, 2 * (ALL - 1));
+    cr_assert_eq(fake_profiler.sent_count, 4);
+    for (int i = 0; i < 4; i++) {
+        bool once = i == 1 || i == 2;
+        cr_expect_eq(fake_profiler.sent[i].replay, once ? CW_REPLAY_ONCE : CW_REPLAY_BATCH, "launch %d", i);
+        cr_expect_str_eq(fake_profiler.sent[i].once,
+                         once ? "its arguments, or memory that the host shares with it, could not be kept" : "");
+    }
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+static CUptiResult no_checkpoint(struct cw_checkpoint *checkpoint)
+{
+    return checkpoint ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
+
+Test(once, where_saving_fails_a_launch_is_counted_once)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    cw_checkpoint_library->save = no_checkpoint;
+    kernel(plain);
+    kernel(given);
+    mode->finish();
+    cr_expect_eq(fake_profiler.device, after(2));
+    cr_expect_eq(replays, 0);
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(fake_profiler.sent[i].replay, CW_REPLAY_ONCE);
+        cr_expect_str_eq(fake_profiler.sent[i].once, "what its GPU holds could not be saved");
+    }
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
 /* ---- kernels that wait for the host ----------------------------------------------------------------------------- */
 
 /* It may wait there for what the host does next, which it would do in vain while the profiler holds the program up. */

@@ -46,7 +46,7 @@ static const char *once_reason(const struct cw_batch *b)
 {
     if (cw_reach_why())
         return cw_reach_why();
-    return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? cw_batch_no_room : NULL;
+    return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? b->short_why : NULL;
 }
 
 /* One step towards having the device's counters. False where something that does not end is in the way. */
@@ -167,7 +167,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
             cw_batch_end(c, "a launch that is repeated by itself");
     }
     if (!why && !added)
-        why = "a launch that cannot be done again";
+        why = cw_batch_not_recorded;
     else if (!why && b->record.shared.first)
         why = cw_batch_begin_trial(c, b, id, call);
     else if (!why)
@@ -194,8 +194,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
     if (!why && !cw_checkpoint_has_room(0)) {
-        cw_batch_of(c)->short_ns = cw_inject_now_ns();
-        cw_once_enter(c, id, call, true, cw_batch_no_room);
+        cw_once_enter(c, id, call, true, cw_batch_fall_short(cw_batch_of(c), cw_batch_no_room));
         return;
     }
     if (!why && !cw_inject->over)
@@ -214,12 +213,18 @@ static void end_neighbours(const struct cw_collection *c)
     }
 }
 
+/* Others are not collected: a launch of another thread is in the way, or a capture, or a kernel that does not end. */
+static bool is_reason_for_once(const char *why)
+{
+    return why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_not_saved ||
+           why == cw_batch_not_recorded || why == cw_batch_waits_for_host || why == cw_reach_why();
+}
+
 static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_batch *b = cw_batch_of(c);
     const char *why = add_launch(c, b, id, call);
-    if (why && (why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_waits_for_host ||
-                why == cw_reach_why()))
+    if (why && is_reason_for_once(why))
         cw_once_enter(c, id, call, true, why);
     else if (why)
         cw_collection_skip(c, why);

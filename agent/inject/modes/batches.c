@@ -16,6 +16,8 @@ enum { WATCH = 20 }; /* a replay may take so many times what the program's own r
 
 const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
+           cw_batch_not_saved[] = "what its GPU holds could not be saved",
+           cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
            cw_batch_waits_for_host[] = "its kernel waits for what the host or another device does";
 
 struct cw_batch *cw_batch_of(const struct cw_collection *c)
@@ -56,16 +58,21 @@ void cw_batch_forget(struct cw_batch *b)
     cw_record_clear(&b->record);
 }
 
+const char *cw_batch_fall_short(struct cw_batch *b, const char *why)
+{
+    b->short_ns = cw_inject_now_ns();
+    b->short_why = why;
+    return why;
+}
+
 const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b)
 {
-    if (!cw_checkpoint_has_room(0)) {
-        b->short_ns = cw_inject_now_ns();
-        return cw_batch_no_room;
-    }
+    if (!cw_checkpoint_has_room(0))
+        return cw_batch_fall_short(b, cw_batch_no_room);
     cw_batch_turn(c, CW_EFFORT_SAVE);
     b->saved = cw_checkpoint_save(&b->checkpoint, c->context);
     cw_batch_turn(c, CW_EFFORT_NONE);
-    return b->saved ? NULL : "a launch for which memory could not be saved";
+    return b->saved ? NULL : cw_batch_fall_short(b, cw_batch_not_saved);
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */

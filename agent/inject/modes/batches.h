@@ -12,8 +12,9 @@ struct cw_batch {
     bool open;                   /* the first pass is running */
     bool saved;                  /* there is a checkpoint */
     bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
-    uint64_t began_ns, short_ns; /* the trial; when there was no room for a checkpoint, or 0 */
-    uint32_t correlation;        /* of the trial */
+    uint64_t began_ns, short_ns; /* the trial; when there was no checkpoint to be had, or 0 */
+    const char *short_why;
+    uint32_t correlation; /* of the trial */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
 };
@@ -34,7 +35,8 @@ extern struct cw_batches *const cw_batches;
 extern const struct cw_inject_mode cw_inject_batch;
 
 /* Why launches are counted once. */
-extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_waits_for_host[];
+extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_not_saved[], cw_batch_not_recorded[],
+    cw_batch_waits_for_host[];
 
 /* That of a collection. */
 struct cw_batch *cw_batch_of(const struct cw_collection *c);
@@ -45,6 +47,8 @@ bool cw_batch_at_rest(void);
 /* A copy to the host that is under way still wants this memory; a call that waits for ever does not. */
 void cw_batch_wait_for_others(const struct cw_collection *c);
 
+/* Why there is no checkpoint: for some seconds none is tried. */
+const char *cw_batch_fall_short(struct cw_batch *b, const char *why);
 /* Saves what the context holds; why not, or NULL. */
 const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b);
 /* While a kernel still runs, memory cannot be given back without waiting for it. */
