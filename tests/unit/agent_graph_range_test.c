@@ -50,13 +50,15 @@ static void tear_down(void)
 
 TestSuite(graph_range, .init = set_up, .fini = tear_down);
 
+static bool may_run_once;
+
 static const char *collect(void)
 {
     const cuGraphInstantiateWithFlags_params made = {.phGraphExec = &exec, .hGraph = (CUgraph)&graph};
     const cuGraphLaunch_params params = {.hGraph = exec, .hStream = (CUstream)0x20};
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = &params};
     fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &made, CUDA_SUCCESS);
-    return cw_batch_collect_graph(collection, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call);
+    return cw_batch_collect_graph(collection, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call, &may_run_once);
 }
 
 Test(graph_range, goes_through_all_passes_of_all_parts_and_leaves_memory_as_it_was)
@@ -129,7 +131,20 @@ Test(graph_range, memory_is_as_it_was_after_a_launch_that_fails)
 Test(graph_range, a_graph_with_a_host_node_is_not_touched)
 {
     fake_other(&graph, CU_GRAPH_NODE_TYPE_HOST);
-    cr_expect_str_eq(collect(), "a CUDA graph with a host node, whose function would run again in each pass");
+    cr_expect_str_eq(collect(), "it is a CUDA graph with a host node, whose function would run again in each pass");
+    cr_expect(may_run_once);
     cr_expect_eq(launches, 0);
     cr_expect(!fake_profiler.running);
+}
+
+Test(graph_range, waits_for_no_other_process)
+{
+    fake_profiler.taken = "a launch while another process held the counters";
+    cr_expect_str_eq(collect(), "a launch while another process held the counters");
+    cr_expect_not(may_run_once);
+    cr_expect_eq(launches, 0);
+    cr_expect_eq(pinned[3], 7);
+    fake_profiler.taken = NULL;
+    cr_expect_null(collect());
+    cr_expect_eq(fake_profiler.sent_count, 1);
 }

@@ -72,7 +72,7 @@ Test(graph, nodes_that_cannot_run_twice_are_obstacles)
     struct fake_graph graph = {0};
     fake_kernel(&graph, NULL, 0)->updatable = true;
     instantiate(&graph);
-    cr_expect_str_eq(cw_graph_find(exec)->obstacle, "a CUDA graph that kernels may change");
+    cr_expect_str_eq(cw_graph_find(exec)->obstacle, "it is a CUDA graph that kernels may change");
 }
 
 Test(graph, is_unknown_before_it_is_made_and_after_its_end)
@@ -80,7 +80,7 @@ Test(graph, is_unknown_before_it_is_made_and_after_its_end)
     fake_driver();
     struct fake_graph graph = {0};
     const cuGraphExecDestroy_params params = {.hGraphExec = exec};
-    cr_expect_str_eq(cw_graph_find(exec)->obstacle, "a CUDA graph whose contents are not known");
+    cr_expect_str_eq(cw_graph_find(exec)->obstacle, "it is a CUDA graph whose contents are not known");
     instantiate(&graph);
     cr_expect_null(cw_graph_find(exec)->obstacle);
     fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy, &params, CUDA_SUCCESS);

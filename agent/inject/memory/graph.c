@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 enum { MOST_DEPTH = 64 };
-static const char unknown[] = "a CUDA graph whose contents are not known";
+static const char unknown[] = "it is a CUDA graph whose contents are not known";
 
 struct cw_graph_node {
     struct cw_graph_node *next;
@@ -132,7 +132,7 @@ static bool read_work(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType ty
     set_node(g, n, type, &p);
     g->kernels += type == CU_GRAPH_NODE_TYPE_KERNEL;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL && is_updatable(handle))
-        hinder(g, "a CUDA graph that kernels may change");
+        hinder(g, "it is a CUDA graph that kernels may change");
     return true;
 }
 
@@ -162,17 +162,17 @@ static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return true;
     case CU_GRAPH_NODE_TYPE_HOST:
-        hinder(g, "a CUDA graph with a host node, whose function would run again in each pass");
+        hinder(g, "it is a CUDA graph with a host node, whose function would run again in each pass");
         return true;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        hinder(g, "a CUDA graph that allocates or frees memory");
+        hinder(g, "it is a CUDA graph that allocates or frees memory");
         return true;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        hinder(g, "a CUDA graph with a conditional node");
+        hinder(g, "it is a CUDA graph with a conditional node");
         return true;
     default: /* semaphores, and operations on memory that others wait for */
-        hinder(g, "a CUDA graph with nodes that cannot run twice");
+        hinder(g, "it is a CUDA graph with nodes that cannot run twice");
         return true;
     }
 }

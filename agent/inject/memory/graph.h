@@ -11,7 +11,7 @@ struct cw_graph {
     struct cw_graph *next;
     CUgraphExec exec;
     struct cw_arena *arena;
-    const char *obstacle; /* why it cannot be launched again; NULL: it can */
+    const char *obstacle; /* why it cannot be launched again, as cw_launch.once has it; NULL: it can */
     uint32_t kernels;     /* with those of child graphs */
     struct cw_graph_node *nodes;
 };

@@ -197,9 +197,12 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         cw_once_enter(c, id, call, true, cw_batch_fall_short(cw_batch_of(c), cw_batch_no_room));
         return;
     }
+    bool may_run_once = false;
     if (!why && !cw_inject->over)
-        why = cw_batch_collect_graph(c, id, call);
-    if (why)
+        why = cw_batch_collect_graph(c, id, call, &may_run_once);
+    if (why && may_run_once)
+        cw_once_enter(c, id, call, true, why);
+    else if (why)
         cw_collection_skip(c, why);
 }
 

@@ -317,7 +317,7 @@ static const char *save_graph(struct graph_memory *m, const struct cw_collection
         cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context))
         return NULL;
     cw_shared_release(&m->host);
-    return "a CUDA graph for which memory could not be saved";
+    return cw_batch_not_saved;
 }
 
 static bool restore_graph(struct graph_memory *m)
@@ -366,7 +366,8 @@ static void collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream st
         cw_collection_forget(c);
 }
 
-const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                                   bool *may_run_once)
 {
     const cuGraphLaunch_params *p = call->functionParams;
     const struct cw_graph *g = cw_graph_find(p->hGraph);
@@ -375,6 +376,7 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     cw_batch_turn(c, CW_EFFORT_SAVE);
     const char *obstacle = g->obstacle ? g->obstacle : save_graph(&memory, c, g);
     cw_batch_turn(c, obstacle ? CW_EFFORT_NONE : CW_EFFORT_SETUP);
+    *may_run_once = obstacle != NULL;
     if (obstacle)
         return obstacle;
     if (cw_collection_arm(c, CW_COLLECT_USER) &&

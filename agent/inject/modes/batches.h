@@ -71,8 +71,9 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
 
 /* All passes of the plan of a graph that the program is about to launch, while nothing else is collected and no other
  * thread has a call under way. Memory is as before behind them, so that the program's own launch, which is not
- * collected, finds what it expects. Sends the range. NULL, or why the graph was left out; a failure ends the capture.
- */
-const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
+ * collected, finds what it expects. Sends the range. NULL, or why there is none, and then whether the program's own
+ * launch may be counted, by what cw_launch.once has; a failure ends the capture. */
+const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                                   bool *may_run_once);
 
 #endif
