@@ -5,6 +5,7 @@
 //   grid      cooperative launches                                                nested   kernels that launch kernels
 //   many      a million launches of an empty kernel; says on stderr by how many KB the process grew over the last 90 %
 //   oversubscribed  kernels go through more managed memory than the GPU has left
+//   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
 //   remote    a kernel on each of two GPUs writes the other's memory
 #include "check.cuh"
 
@@ -271,6 +272,52 @@ static unsigned long long remote()
     return result;
 }
 
+// From the host: the source is written anew as soon as the program may.
+static void copy_in(unsigned *to, unsigned *host, int round)
+{
+    for (int i = 0; i < 256; i++)
+        host[i] = i * round;
+    CHECK(cudaMemcpyAsync(to, host, 64, cudaMemcpyDefault));
+    CHECK(cudaMemcpy2DAsync(to + 64, 128, host + 32, 64, 32, 4, cudaMemcpyHostToDevice));
+    cudaMemcpy3DParms box = {};
+    box.srcPtr = make_cudaPitchedPtr(host, 64, 64, 2);
+    box.dstPtr = make_cudaPitchedPtr(to + 1024, 128, 128, 4);
+    box.extent = make_cudaExtent(32, 2, 3);
+    box.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3DAsync(&box));
+    CHECK(cudaDeviceSynchronize());
+    memset(host, 255, 256 * sizeof *host);
+}
+
+static unsigned long long transfers()
+{
+    const size_t n = 1 << 16;
+    unsigned *a = make(n), *b = make(n), pageable[256], *pinned, back[64];
+    unsigned long long result = 0;
+    CHECK(cudaMallocHost(&pinned, 256 * sizeof *pinned));
+    for (int round = 1; round < 20; round++) {
+        step<<<64, 256>>>(a, n, round);
+        CHECK(cudaMemsetAsync(b, round, 100));
+        CHECK(cudaMemset2DAsync(b + 512, 256, round, 64, 5));
+        copy_in(b + 2048, pageable, round);
+        copy_in(b + 8192, pinned, round);
+        step<<<64, 256>>>(b, n, round);
+        CHECK(cudaMemcpyAsync(a + 100, b, 4000, cudaMemcpyDefault));
+        CHECK(cudaMemcpy2DAsync(a + 4096, 512, b + 2048, 256, 128, 8, cudaMemcpyDeviceToDevice));
+        cudaMemcpy3DParms box = {};
+        box.srcPtr = make_cudaPitchedPtr(b, 256, 256, 8);
+        box.dstPtr = make_cudaPitchedPtr(a + 16384, 512, 512, 8);
+        box.dstPos = make_cudaPos(32, 1, 1);
+        box.extent = make_cudaExtent(64, 4, 3);
+        box.kind = cudaMemcpyDeviceToDevice;
+        CHECK(cudaMemcpy3DAsync(&box));
+        CHECK(cudaMemcpy2D(back, 32, a + 4096, 512, 32, 8, cudaMemcpyDeviceToHost));
+        for (unsigned word : back)
+            result = result * 31 + word;
+    }
+    return result * 31 + sum_of(a, n) * 7 + sum_of(b, n);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -278,7 +325,7 @@ int main(int argc, char **argv)
         unsigned long long (*run)();
     } kinds[] = {{"flag", flag}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
                  {"host", host}, {"grid", grid},     {"nested", nested},   {"remote", remote},
-                 {"oversubscribed", oversubscribed}};
+                 {"oversubscribed", oversubscribed}, {"transfers", transfers}};
     const char *kind = argc > 1 ? argv[1] : "";
     if (strcmp(kind, "many") == 0) {
         printf("odd: many %llu\n", many(argc > 2 ? atoi(argv[2]) : 1000000));
