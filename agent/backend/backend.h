@@ -66,6 +66,7 @@ struct cw_pm_options {
     double duration_s;     /* 0: as long as the program runs */
     double window_s;       /* sample for so long at a time, and decode between such windows; 0: all the time */
     double every_s;        /* from the start of a window to that of the next, or longer; 0: as soon as one is decoded */
+    const char *range;     /* sample while a user range is open whose name matches; NULL: whatever is open */
     uint64_t buffer_bytes; /* 0: as much as is likely to be needed */
     bool no_trace;         /* leave out the program's kernel launches */
     uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */

@@ -33,16 +33,18 @@ uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t i
     return cycles && !options->cycles ? 2 : 1;
 }
 
-uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[1])
+uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[2])
 {
-    if (o->window_s <= 0)
-        return 0;
+    uint32_t count = 0;
     if (o->every_s > 0)
         snprintf(text, 96, "%.9g s every %.9g s", o->window_s, o->every_s);
     else
         snprintf(text, 96, "%.9g s", o->window_s);
-    attributes[0] = (struct cw_pair){"sampling_window", text};
-    return 1;
+    if (o->window_s > 0)
+        attributes[count++] = (struct cw_pair){"sampling_window", text};
+    if (o->range)
+        attributes[count++] = (struct cw_pair){"sampled_ranges", o->range};
+    return count;
 }
 
 /* An interval at which none is lost, with a fourth to spare: a number of two digits. */
@@ -70,6 +72,11 @@ void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome 
 {
     if (out->lost)
         tell_lost(options, out);
+    if (out->ranges_left_out)
+        fprintf(stderr,
+                "capture-agent: %" PRIu64 " of %" PRIu64
+                " ranges were not sampled: each began while the one before was still decoded\n",
+                out->ranges_left_out, out->ranges);
     if (out->elsewhere)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " launch%s on a GPU that is not sampled: --device says which are, or all\n",
@@ -83,6 +90,8 @@ void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome 
 static enum cw_status no_sample(const struct cw_pm_options *o, const struct cw_pm_outcome *out, struct cw_error *err)
 {
     const char *unit = o->cycles ? "cycles" : "ns";
+    if (o->range && !out->ranges)
+        return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no user range that matches '%s'", o->range);
     double ms = (double)out->sampled_ns / 1e6;
     if (out->lost)
         return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken: all %" PRIu64 " were lost", out->lost);

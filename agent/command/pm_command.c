@@ -46,6 +46,14 @@ static void read_time(void *seconds, char *text, struct argp_state *state)
     cw_usage_error(state, "found the time '%s', expected one above 0 such as 10, 10s, 500ms, 5m or 2h", text);
 }
 
+static enum cw_status check_range(const char *range, struct cw_error *err)
+{
+    struct cw_filter filter;
+    enum cw_status status = cw_filter_open(&filter, &(struct cw_filter_options){.range = range}, err);
+    cw_filter_close(&filter);
+    return status;
+}
+
 static void check_arguments(void *arguments, struct argp_state *state)
 {
     const struct pm_arguments *a = arguments;
@@ -53,6 +61,11 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
     if (!a->capture.options.argv && a->options.duration_s <= 0)
         cw_usage_error(state, "neither a program nor --duration: give one, or both");
+    if (a->options.range && (!a->capture.options.argv || a->options.no_trace || a->options.every_s > 0))
+        cw_usage_error(state, "found --range %s, expected it of a program whose ranges are told",
+                       !a->capture.options.argv ? "without a program"
+                       : a->options.no_trace    ? "with --no-trace"
+                                                : "with --every");
     if (a->options.every_s > 0 && a->options.window_s <= 0)
         cw_usage_error(state, "found --every without --window, expected how long to sample at a time");
     if (a->options.every_s > 0 && a->options.every_s < a->options.window_s)
@@ -77,6 +90,10 @@ static const struct cw_option pm_options[] = {
      CW_OPTION_READ(struct pm_arguments, options.window_s, read_time)},
     {"every", 0, "N[s|ms|us]", "from the start of a window to the next (default: as soon as one is decoded)",
      CW_OPTION_READ(struct pm_arguments, options.every_s, read_time)},
+    {"range", 0, "REGEX",
+     "a window for each user range (NVTX) whose name matches, of at most --window (default: 20,000 samples); the "
+     "program waits for its start and its end",
+     CW_OPTION_TEXT(struct pm_arguments, options.range)},
     {"device", 0, "LIST", "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)",
      CW_OPTION_READ(struct pm_arguments, options.devices, cw_command_devices)},
     {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window as much as that needs)",
@@ -116,6 +133,8 @@ int cw_pm_command(int argc, char **argv)
     if (status == CW_OK && a.capture.image.pass_count != 1)
         status = cw_error_set(&err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
                               a.capture.image.pass_count);
+    if (status == CW_OK && a.options.range)
+        status = check_range(a.options.range, &err);
     if (status == CW_OK && a.options.duration_s > 0)
         cw_progress_tell(0, 0, "sampling for %g s", a.options.duration_s);
     if (status == CW_OK)

@@ -44,8 +44,13 @@ enum cw_message_type {
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, ns that a sample takes: u64 (0: unknown), whole chunks of
                           counter data */
     CW_MESSAGE_DONE,   /* empty: every sample was sent */
+    CW_MESSAGE_WINDOW, /* u8: of a program, whether wanted user ranges are open from here on, which the agent answers
+                          with TAKEN; of the process that samples, an enum cw_window_state */
     CW_MESSAGE__END,
 };
+
+/* Of windows that user ranges open: what the sampling process is at. */
+enum cw_window_state { CW_WINDOW_IDLE, CW_WINDOW_OPEN, CW_WINDOW_CLOSED /* and being decoded */ };
 
 /* What the injection library is to do in the program. */
 enum cw_mode {
@@ -58,7 +63,7 @@ enum cw_mode {
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
     CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}>, filter */
-    CW_MODE_TRACE,     /* nothing */
+    CW_MODE_TRACE,     /* nothing, or a filter: the user ranges that a WINDOW is wanted of */
     CW_MODE_MULTIPLEX, /* that of ranges, then every: u32 (how many alike to count one of), slowdown: u32 (thousandths
                           of a percent that counting may cost; 0: whatever it does) */
 };

@@ -236,7 +236,7 @@ static enum cw_status take_message(struct cw_session *s, struct cw_process *p, s
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected a hello first",
                             (int)m->type);
     status = s->take(s->user, p, m->type, &in, err);
-    if (m->memory >= 0)
+    if (m->memory >= 0 || m->type == CW_MESSAGE_WINDOW)
         answer(s, p, CW_MESSAGE_TAKEN);
     return status;
 }

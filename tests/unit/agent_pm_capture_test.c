@@ -155,6 +155,12 @@ enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct c
     return CW_OK;
 }
 
+bool cw_pm_sampler_window(struct cw_pm_sampler *sampler, bool open)
+{
+    const char order = open;
+    return write(sampler->fd, &order, 1) == 1;
+}
+
 void cw_pm_sampler_stop(struct cw_pm_sampler *sampler)
 {
     shutdown(sampler->fd, SHUT_WR);

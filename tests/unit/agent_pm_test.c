@@ -71,6 +71,30 @@ void cw_pm_give_up(enum cw_status status, const char *format, ...)
     _exit(1);
 }
 
+/* The agent's side: opens `ranges` windows, each after the one before, and closes each, if only when it is over. */
+static uint32_t ranges;
+static bool late;
+
+static void order(char open)
+{
+    cr_expect(write(agent, &open, 1) == 1);
+}
+
+void cw_pm_tell_window(enum cw_window_state state)
+{
+    const struct timespec while_open = {.tv_nsec = 3000000};
+    if (state == CW_WINDOW_OPEN && !late) {
+        nanosleep(&while_open, NULL);
+        order(0);
+    } else if (state == CW_WINDOW_IDLE && --ranges) {
+        if (late)
+            order(0);
+        order(1);
+    } else if (state == CW_WINDOW_IDLE) {
+        shutdown(agent, SHUT_WR);
+    }
+}
+
 void cw_pm_lower(void)
 {
     gpu.lowered++;
@@ -350,7 +374,8 @@ static struct cw_counter_data take_samples(uint32_t decodes)
     struct cw_error err = CW_ERROR_INIT;
     gpu.last_decode = gpu.decodes + decodes;
     cw_pm_begin_images();
-    cw_pm_start();
+    if (!options.range)
+        cw_pm_start();
     cw_pm_collect();
     cr_expect(cw_pm_end_images());
     cw_pm_disarm();
@@ -555,6 +580,29 @@ Test(agent_pm, no_sample_is_lost_within_a_window_nor_counted_as_lost_between_two
     cr_expect(data.pm.lost == 0 && data.pm.block_count >= 6); /* a window is of several blocks */
     cr_expect(data.pm.windows[2].start_ns - data.pm.windows[1].start_ns > 10000000);
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampling_window"), "0.006 s every 0.02 s");
+}
+
+Test(agent_pm, each_range_has_a_window)
+{
+    set_windows(0.1, 0);
+    options.range = "step";
+    ranges = 3;
+    order(1);
+    struct cw_counter_data data = sample(UINT32_MAX);
+    check_windows(&data, 3);
+    cr_expect(data.pm.window_count == 3 && data.pm.lost == 0);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampled_ranges"), "step");
+}
+
+Test(agent_pm, a_range_that_is_too_long_ends_with_its_window)
+{
+    set_windows(0.001, 0);
+    options.range = "step";
+    ranges = 2;
+    late = true;
+    order(1);
+    struct cw_counter_data data = sample(UINT32_MAX);
+    check_windows(&data, 2);
 }
 
 Test(agent_pm, a_window_that_the_buffer_does_not_hold_makes_the_next_shorter)

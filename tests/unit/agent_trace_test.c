@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "agent/inject/modes/trace.h"
+#include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_trace;
@@ -55,7 +56,8 @@ static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
     return CUPTI_SUCCESS;
 }
 
-static void begin(void)
+/* With an expression of the ranges that windows are wanted of, or NULL. */
+static void begin_with(const char *range)
 {
     struct cw_writer setup;
     fake_profiler_begin(NULL, 1, 1);
@@ -68,9 +70,17 @@ static void begin(void)
     api->cuptiActivityGetNextRecord = next_record;
     api->cuptiActivityGetNumDroppedRecords = count_dropped;
     cw_writer_init(&setup);
+    cw_inject->mode = mode;
+    if (range)
+        cw_filter_write(&setup, &(struct cw_filter_options){.range = range, .launch_count = UINT64_MAX});
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
     cr_assert(request && complete);
+}
+
+static void begin(void)
+{
+    begin_with(NULL);
 }
 
 static void end(void)
@@ -140,5 +150,38 @@ Test(trace, times_that_were_not_collected_are_no_times)
     }
     cr_expect_eq(cw_reader_finish(&in, "message"), CW_OK);
     cw_arena_destroy(arena);
+    end();
+}
+
+/* What the agent was told so far, and last. */
+static void check_windows(uint32_t count, bool open)
+{
+    cr_expect_eq(fake_profiler.others, count, "%u", fake_profiler.others);
+    cr_expect(!count || (fake_profiler.other_size == 1 && fake_profiler.other[0] == open));
+}
+
+Test(trace, the_first_wanted_range_opens_a_window_and_the_last_closes_it)
+{
+    begin_with("^step");
+    cw_user_range_push(0, "load");
+    check_windows(0, false);
+    cw_user_range_push(0, "step 1");
+    check_windows(1, true);
+    cw_user_range_push(0, "step 1, forward");
+    cw_user_range_pop(0);
+    check_windows(1, true);
+    cw_user_range_pop(0);
+    check_windows(2, false);
+    cw_user_range_pop(0);
+    check_windows(2, false);
+    end();
+}
+
+Test(trace, no_window_is_wanted_without_an_expression)
+{
+    begin();
+    cw_user_range_push(0, "step");
+    cw_user_range_pop(0);
+    check_windows(0, false);
     end();
 }

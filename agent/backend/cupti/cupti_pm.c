@@ -29,7 +29,8 @@ struct gpu { /* that is sampled */
     /* with the capture's lock */
     struct cw_error trouble; /* the first thing that went wrong with its samples */
     bool ready, done, over;  /* all samples have come; nothing more comes */
-    char pci[32];            /* known once it is ready */
+    enum cw_window_state window;
+    char pci[32]; /* known once it is ready */
 };
 
 struct capture {
@@ -45,7 +46,8 @@ struct capture {
     pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
     pthread_cond_t changed;
     struct cw_collector out;
-    bool stopping;                /* they are to end */
+    uint32_t open; /* processes of the program with a wanted range open; the session's side alone has it */
+    bool stopping; /* they are to end */
     struct cw_pm_outcome outcome; /* launches: the session's side alone has them */
 };
 
@@ -67,6 +69,8 @@ static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t
         c->outcome.sample_ns = sample_ns > c->outcome.sample_ns ? sample_ns : c->outcome.sample_ns;
         if (in.status == CW_OK)
             cw_collector_chunks(&c->out, payload + in.pos, size - in.pos, lost, &g->trouble);
+    } else if (type == CW_MESSAGE_WINDOW) {
+        g->window = (enum cw_window_state)cw_read_u8(&in);
     } else if (type == CW_MESSAGE_DONE) {
         g->done = true;
     } else if (type == CW_MESSAGE_FAIL) {
@@ -235,9 +239,45 @@ static enum cw_status take_launches(struct capture *c, const struct cw_process *
     return status;
 }
 
+/* Waits until the process has begun or ended to sample, which takes it some milliseconds. Called with the lock held. */
+static void order_window(struct gpu *g, bool open)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (g->over || !cw_pm_sampler_window(&g->sampler, open))
+        return;
+    while (!g->over && (g->window == CW_WINDOW_OPEN) != open)
+        if (pthread_cond_timedwait(&g->capture->changed, &g->capture->lock, &until) != 0)
+            return;
+}
+
+/* A process has opened the first of its wanted ranges, or closes the last. A range that begins while the one before is
+ * decoded is not sampled: the program would wait for that. */
+static enum cw_status take_window(struct capture *c, struct cw_reader *in)
+{
+    bool open = cw_read_u8(in) != 0, left_out = false;
+    if (cw_reader_finish(in, "a window") != CW_OK)
+        return in->status;
+    c->open = open ? c->open + 1 : c->open ? c->open - 1 : 0;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t i = 0; i < c->gpu_count; i++) {
+        struct gpu *g = &c->gpus[i];
+        left_out = left_out || (open && g->window == CW_WINDOW_CLOSED);
+        if (open ? g->window == CW_WINDOW_IDLE : !c->open && g->window == CW_WINDOW_OPEN)
+            order_window(g, open);
+    }
+    pthread_mutex_unlock(&c->lock);
+    c->outcome.ranges += open;
+    c->outcome.ranges_left_out += left_out;
+    return CW_OK;
+}
+
 static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
                            struct cw_error *err)
 {
+    if (type == CW_MESSAGE_WINDOW)
+        return take_window(user, in);
     if (type != CW_MESSAGE_LAUNCHES)
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected launches", (int)type);
     struct cw_arena *arena = cw_arena_create();
@@ -308,6 +348,8 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->user = c;
     s->clocks = &c->clocks;
     cw_write_u32(&s->setup, CW_MODE_TRACE);
+    if (c->options->range)
+        cw_filter_write(&s->setup, &(struct cw_filter_options){.range = c->options->range, .launch_count = UINT64_MAX});
     status = cw_session_start(s, c->options->capture.argv, err);
     if (status == CW_OK)
         cw_session_serve(s);

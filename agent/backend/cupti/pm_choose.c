@@ -121,19 +121,29 @@ static double sample_ns(const struct cw_pm_trial *trial)
     return known ? (double)(trial->last_ns - trial->first_ns) / (double)(trial->complete - 1) : 0;
 }
 
+/* A range is sampled for as long as it is open, but no longer than is told, or than so many samples take. */
+static uint64_t window_ns(void)
+{
+    enum { SAMPLES_OF_A_RANGE = 20000 };
+    const struct cw_pm_options *o = cw_pm_process.options;
+    double of_a_range = o->range ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
+    return (uint64_t)(o->window_s > 0 ? o->window_s * 1e9 : of_a_range);
+}
+
 /* The interval that is sampled, and how long it takes. By the clock these are cycles that take as long as the interval
  * that was asked for. */
 static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
+    bool has_windows = o->window_s > 0 || o->range;
     double cycle_ns = sample_ns(trial) / (double)cw_pm_process.interval;
-    if (cw_pm_process.cycles && (by_clock || o->window_s > 0) && cycle_ns <= 0)
+    if (cw_pm_process.cycles && (by_clock || has_windows) && cycle_ns <= 0)
         cw_pm_give_up(CW_ERR_DEVICE, "its system clock cannot be measured, for no sample came%s",
                       by_clock ? ": --interval takes cycles, too, such as 170000sys" : "");
     uint64_t cycles = by_clock ? (uint64_t)((double)o->interval / cycle_ns + 0.5) : o->interval;
     cw_pm_process.interval = cycles ? cycles : 1;
     cw_pm_process.sample_takes_ns = (double)cw_pm_process.interval * (cw_pm_process.cycles ? cycle_ns : 1);
-    cw_pm_process.window_ns = (uint64_t)(o->window_s * 1e9);
+    cw_pm_process.window_ns = window_ns();
 }
 
 /* Arms the device for a trial, which may be at an interval of its own, and again where what is tried is not what is
@@ -141,11 +151,11 @@ static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
 static void try_all(bool by_clock)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
-    bool own = by_clock || o->interval > longest_trial || (o->cycles && o->window_s > 0);
+    bool own = by_clock || o->interval > longest_trial || (o->cycles && (o->window_s > 0 || o->range));
     cw_pm_process.cycles = by_clock || o->cycles;
     cw_pm_process.interval = by_clock ? trial_cycles : o->interval > longest_trial ? short_trial : o->interval;
     cw_pm_process.sample_takes_ns = (double)cw_pm_process.interval;
-    cw_pm_process.window_ns = own ? 0 : (uint64_t)(o->window_s * 1e9);
+    cw_pm_process.window_ns = own ? 0 : window_ns();
     cw_pm_arm();
     struct cw_pm_trial trial = cw_pm_try();
     bool missing = trial.begun && !trial.complete;

@@ -390,12 +390,12 @@ static void wait_until(uint64_t ns)
 
 /* Decoded once it is over: a decode takes longer than the samples that come meanwhile, and each would take more of
  * them than the one before, and make the window longer. False where the hardware's buffer was full. */
-static bool collect_window(uint64_t began_ns, uint64_t end_ns)
+static bool end_window(uint64_t began_ns)
 {
-    uint64_t over_ns = began_ns + cw_pm_process.window_ns;
-    wait_until(end_ns && end_ns < over_ns ? end_ns : over_ns);
     stop();
     uint64_t due = (uint64_t)((double)(cw_pm_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
+    if (cw_pm_process.options->range)
+        cw_pm_tell_window(CW_WINDOW_CLOSED);
     struct cw_pm_image *s = next_image();
     s->artificial = s->window = true;
     struct decoded d = decode(s);
@@ -426,7 +426,9 @@ static void collect_windows(uint64_t end_ns)
 {
     uint64_t every_ns = (uint64_t)(cw_pm_process.options->every_s * 1e9), began_ns = cw_pm_now_ns();
     for (;;) {
-        if (!collect_window(began_ns, end_ns)) {
+        uint64_t over_ns = began_ns + cw_pm_process.window_ns;
+        wait_until(end_ns && end_ns < over_ns ? end_ns : over_ns);
+        if (!end_window(began_ns)) {
             shorten_windows();
             arm_anew();
         }
@@ -438,11 +440,47 @@ static void collect_windows(uint64_t end_ns)
     }
 }
 
+enum order { CLOSE, OPEN, TOO_LONG, OVER };
+
+/* The agent's next word of its program's ranges; TOO_LONG where none has come by then (0: whenever). */
+static enum order next_order(uint64_t until_ns)
+{
+    uint64_t now = cw_pm_now_ns(), left = until_ns > now ? until_ns - now : 0;
+    const struct timespec t = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+    struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN};
+    char order;
+    if (ppoll(&fd, 1, until_ns ? &t : NULL, NULL) <= 0)
+        return TOO_LONG;
+    return read(cw_pm_process.fd, &order, 1) == 1 ? (order ? OPEN : CLOSE) : OVER;
+}
+
+/* A range that is longer than a window ends with that; its end is then told to an idle process. */
+static void collect_ranges(uint64_t end_ns)
+{
+    enum order order = CLOSE;
+    while (order != OVER && (!end_ns || cw_pm_now_ns() < end_ns)) {
+        order = next_order(end_ns);
+        if (order != OPEN)
+            continue;
+        uint64_t began_ns = cw_pm_now_ns(), over_ns = began_ns + cw_pm_process.window_ns;
+        cw_pm_start();
+        cw_pm_tell_window(CW_WINDOW_OPEN);
+        order = next_order(end_ns && end_ns < over_ns ? end_ns : over_ns);
+        if (!end_window(began_ns)) {
+            shorten_windows();
+            arm_anew();
+        }
+        cw_pm_tell_window(CW_WINDOW_IDLE);
+    }
+}
+
 void cw_pm_collect(void)
 {
     double duration = cw_pm_process.options->duration_s;
     uint64_t end_ns = duration > 0 ? cw_pm_now_ns() + (uint64_t)(duration * 1e9) : 0;
-    if (cw_pm_process.window_ns)
+    if (cw_pm_process.options->range)
+        collect_ranges(end_ns);
+    else if (cw_pm_process.window_ns)
         collect_windows(end_ns);
     else
         collect_all_the_time(end_ns);

@@ -95,7 +95,7 @@ static void send_device(const struct cw_device_facts *facts)
     uint32_t count = self.about_count;
     char texts[2][32], windows[96];
     cw_writer_init(&out);
-    struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 3, sizeof *list) : NULL;
+    struct cw_pair *list = arena ? cw_arena_alloc(arena, (size_t)count + 4, sizeof *list) : NULL;
     cw_pm_need(list && self.about.status == CW_OK);
     struct cw_reader in;
     cw_reader_init(&in, self.about.data, self.about.size, "device", 0, NULL);

@@ -12,6 +12,7 @@
 #include "agent/backend/backend.h"
 #include "agent/backend/cupti/availability.h"
 #include "agent/common/cupti_api.h"
+#include "agent/common/message.h"
 #include "image/pm_data.h"
 
 #define CW_PM_FUNCTIONS(X)                                                                                             \
@@ -85,6 +86,8 @@ uint64_t cw_pm_now_ns(void);
 void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks);
 /* Sends the pair of the device's clock and the wall's that waits for the device to be sent. */
 void cw_pm_send_clock(void);
+
+void cw_pm_tell_window(enum cw_window_state state);
 
 /* Makes the config image of what the GPU does not lack. */
 void cw_pm_lower(void);

@@ -111,6 +111,12 @@ static void check_chip(void)
                       cw_pm_process.schema->chip);
 }
 
+void cw_pm_tell_window(enum cw_window_state state)
+{
+    const uint8_t at = (uint8_t)state;
+    send_message(CW_MESSAGE_WINDOW, &at, sizeof at);
+}
+
 void cw_pm_lower(void)
 {
     static struct cw_writer lowered;
@@ -292,7 +298,8 @@ __attribute__((noreturn)) static void sample(void)
     correlate();
     cw_pm_choose();
     cw_pm_begin_images();
-    cw_pm_start();
+    if (!cw_pm_process.options->range) /* each opens a window */
+        cw_pm_start();
     send_ready();
     cw_pm_collect();
     bool good = cw_pm_end_images();
@@ -329,6 +336,12 @@ enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct c
         return CW_OK;
     close(ends[0]);
     return cw_error_set(err, CW_ERR_IO, "cannot start the sampling process: %s", strerror(errno));
+}
+
+bool cw_pm_sampler_window(struct cw_pm_sampler *sampler, bool open)
+{
+    const char order = open;
+    return send(sampler->fd, &order, 1, MSG_NOSIGNAL) == 1;
 }
 
 void cw_pm_sampler_stop(struct cw_pm_sampler *sampler)

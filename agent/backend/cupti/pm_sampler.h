@@ -17,6 +17,8 @@ struct cw_pm_sampler {
 enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
                                    const struct cw_schema *schema, const struct cw_writer *native,
                                    struct cw_error *err);
+/* Opens or closes a window; false where nobody is there. The process tells each state that it comes to by a WINDOW. */
+bool cw_pm_sampler_window(struct cw_pm_sampler *sampler, bool open);
 /* No more samples; what was taken still comes. */
 void cw_pm_sampler_stop(struct cw_pm_sampler *sampler);
 /* Waits for its end. An error when it crashed. */

@@ -37,6 +37,9 @@ struct simulation {
     uint64_t taken;                 /* samples of each so far, with those that were lost */
     uint64_t period;                /* ns */
     bool cycles;                    /* of the system clock, that many */
+    struct cw_filter filter;        /* of the ranges to sample in, where there is an expression */
+    uint32_t depth, wanted;         /* of open ranges; where the first stands that is wanted, 0: none is open */
+    uint64_t ranges, range_first;   /* wanted so far; the first sample of the one that is open */
     uint64_t window, every;         /* samples of a window, and from one to the next; 0: there are none */
     uint8_t *lacks;                 /* for each counter: the GPUs lack it */
     struct cw_sim_model model;
@@ -79,7 +82,7 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
 {
     char seed[32], interval[2][32], windows[96];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 4];
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 5];
     uint32_t count = cw_sim_describe(attributes, s->plan->chip);
     attributes[count++] = (struct cw_pair){"seed", seed};
     count += cw_pm_describe_interval(s->options, s->period, s->cycles, interval, attributes + count);
@@ -170,13 +173,13 @@ static enum cw_status write_block(struct simulation *s, uint32_t gpu, uint64_t f
     return append(s, &chunk, lost, err);
 }
 
-/* Of the window that ends behind this sample. */
-static enum cw_status write_window(struct simulation *s, uint64_t last, struct cw_error *err)
+/* Of samples up to the last one. */
+static enum cw_status write_window(struct simulation *s, uint64_t first, uint64_t last, struct cw_error *err)
 {
     struct cw_writer chunk;
     cw_writer_init(&chunk);
     for (uint32_t g = 0; g < s->gpu_count; g++) {
-        const struct cw_pm_window window = {s->gpus[g], device_time(s, last - last % s->window), end_time(s, last)};
+        const struct cw_pm_window window = {s->gpus[g], device_time(s, first), end_time(s, last)};
         cw_pm_write_window(&window, &chunk);
     }
     return append(s, &chunk, 0, err);
@@ -204,7 +207,7 @@ static enum cw_status write_samples(struct simulation *s, uint64_t total, struct
         s->any = true;
         s->taken += count;
         if (status == CW_OK && s->window && s->taken % s->window == 0)
-            status = write_window(s, s->taken - 1, err);
+            status = write_window(s, s->taken - s->window, s->taken - 1, err);
     }
     return status;
 }
@@ -248,6 +251,38 @@ static bool is_sampled(const struct simulation *s, uint32_t device)
     return false;
 }
 
+static void push(struct simulation *s, const char *name)
+{
+    s->depth++;
+    if (!s->options->range || s->wanted || !cw_filter_range(&s->filter, name))
+        return;
+    s->wanted = s->depth;
+    s->range_first = s->taken;
+    s->ranges++;
+}
+
+static void pop(struct simulation *s)
+{
+    bool last = s->wanted && s->depth == s->wanted;
+    if (last && s->taken > s->range_first)
+        write_window(s, s->range_first, s->taken - 1, &s->trouble);
+    s->wanted = last ? 0 : s->wanted;
+    s->depth -= s->depth > 0;
+}
+
+/* Takes an event of user ranges; false for another. */
+static bool take_range(struct simulation *s, const char *line)
+{
+    const char *name = cw_sim_event(line, "push");
+    if (name)
+        push(s, name);
+    else if (cw_sim_event(line, "pop"))
+        pop(s);
+    else
+        return false;
+    return true;
+}
+
 static void take_line(void *user, const char *line)
 {
     struct simulation *s = user;
@@ -262,12 +297,17 @@ static void take_line(void *user, const char *line)
         return;
     }
     kernel = kernel ? kernel : untimed;
+    if (take_range(s, line))
+        return;
     if (!kernel) {
-        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch or device", line);
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch, device, push or pop", line);
         return;
     }
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
-    status = write_samples(s, BLOCK, &s->trouble);
+    if (s->options->range && !s->wanted)
+        s->taken += BLOCK;
+    else
+        status = write_samples(s, BLOCK, &s->trouble);
     bool sampled = is_sampled(s, s->launch_device);
     s->elsewhere += !s->options->no_trace && !sampled;
     if (untimed)
@@ -336,10 +376,10 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
     enum cw_status status = s->trouble.code;
     if (status != CW_OK)
         *err = s->trouble;
-    if (status == CW_OK && !s->spoken)
+    if (status == CW_OK && !s->spoken && !o->range)
         status = write_samples(s, total, err);
     if (status == CW_OK && s->window && s->taken % s->window)
-        status = write_window(s, s->taken - 1, err);
+        status = write_window(s, s->taken - s->taken % s->window, s->taken - 1, err);
     if (status == CW_OK && !s->spoken && o->capture.argv && !o->no_trace)
         status = pretend_launches(s, total, err);
     if (status == CW_OK)
@@ -370,6 +410,7 @@ static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_
     status = take_all(s, err);
     const struct cw_pm_outcome outcome = {.any = s->any,
                                           .lost = s->out.dropped,
+                                          .ranges = s->ranges,
                                           .elsewhere = s->elsewhere,
                                           .untimed = s->untimed,
                                           .sample_ns = SAMPLE_NS,
@@ -388,7 +429,7 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
                            .cycles = options->cycles || !cw_pm_has_time_trigger(options->capture.plan->chip)};
     if (!s.arena)
         return cw_error_nomem(err);
-    if (options->window_s > 0) {
+    if (options->window_s > 0 && !options->range) {
         s.window = (uint64_t)(options->window_s * 1e9 / (double)s.period + 0.5);
         s.every = (uint64_t)(options->every_s * 1e9 / (double)s.period + 0.5);
         s.window = s.window ? s.window : 1;
@@ -399,7 +440,11 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
         if (devices >> number & 1)
             s.gpus[s.gpu_count++] = number;
     s.launch_device = s.gpus[0];
-    enum cw_status status = capture(&s, exit_status, err);
+    const struct cw_filter_options ranges = {.range = options->range, .launch_count = UINT64_MAX};
+    enum cw_status status = cw_filter_open(&s.filter, &ranges, err);
+    if (status == CW_OK)
+        status = capture(&s, exit_status, err);
+    cw_filter_close(&s.filter);
     cw_collector_close(&s.out);
     cw_arena_destroy(s.arena);
     return status;

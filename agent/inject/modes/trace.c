@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/ranges/user_ranges.h"
+
 /* Records are handed over when a buffer is full and about this often, so that a program that is killed takes few of
  * them with it. A record is of some 200 bytes: a buffer holds 19,000 launches, more than most programs make in that
  * time; and where CUPTI fills them faster than they are read, it gets no more than 64 MB and counts what it drops.
@@ -20,7 +23,15 @@ typedef CUpti_ActivityKernel8 kernel_record;
 
 static bool setup(struct cw_reader *in)
 {
-    (void)in;
+    if (in->pos < in->size)
+        cw_filter_read(in, &self->options, cw_inject->arena);
+    if (in->status != CW_OK)
+        return false;
+    if (self->options.range) {
+        if (cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+            return false;
+        cw_user_ranges_filter(&self->filter);
+    }
 #define X(name)                                                                                                        \
     if (!cw_inject->api.name) {                                                                                        \
         cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name ", so kernel launches cannot be traced");         \
@@ -123,12 +134,40 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */
 
+/* What was launched before a range must not be seen in its window, and what was launched in it must have run. */
+static void settle(bool open)
+{
+    static const uint64_t patience_ns = 10000000000;
+    struct cw_writer out;
+    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
+        cw_idle_wait(self->contexts[i], patience_ns);
+    cw_writer_init(&out);
+    cw_write_u8(&out, open);
+    uint64_t number = cw_inject_hand_over(CW_MESSAGE_WINDOW, &out, -1);
+    if (number)
+        cw_inject_wait_taken(number);
+}
+
+/* Of nested ranges, and those of other threads, the first opens the window and the last closes it. */
+static void range_opened(const struct cw_open_range *range)
+{
+    if (self->started && self->options.range && range->wanted && cw_user_ranges_wanted_count() == 1)
+        settle(true);
+}
+
+static void range_closing(const struct cw_open_range *range)
+{
+    if (self->started && self->options.range && range->wanted && cw_user_ranges_wanted_count() == 1)
+        settle(false);
+}
+
 #define TRY(name, ...) cw_inject_good(cw_inject->api.name(__VA_ARGS__), #name)
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    (void)context;
     (void)device;
+    if (self->context_count < CW_MOST_CONTEXTS)
+        self->contexts[self->context_count++] = context;
     if (self->started)
         return;
     self->started = true;
@@ -136,11 +175,15 @@ static void context_created(CUcontext context, uint32_t device)
            TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed) &&
            TRY(cuptiActivityFlushPeriod, FLUSH_PERIOD_MS) &&
            TRY(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    if (self->options.range && cw_user_ranges_wanted()) /* since before the first context */
+        settle(true);
 }
 
 static void context_destroyed(CUcontext context)
 {
-    (void)context;
+    for (uint32_t i = self->context_count; i-- > 0;)
+        if (self->contexts[i] == context)
+            self->contexts[i] = self->contexts[--self->context_count];
     if (self->started)
         cw_inject->api.cuptiActivityFlushAll(0);
 }
@@ -155,4 +198,6 @@ const struct cw_inject_mode cw_inject_trace = {.under_mps = true,
                                                .setup = setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,
-                                               .finish = finish};
+                                               .finish = finish,
+                                               .range_opened = range_opened,
+                                               .range_closing = range_closing};

@@ -4,11 +4,16 @@
 
 #include <stdatomic.h>
 
+#include "agent/common/filter.h"
 #include "agent/inject/ranges/mode.h"
 
 struct cw_trace {
     bool started;
     atomic_uint buffers; /* that CUPTI has; counted by its threads */
+    struct cw_filter_options options;
+    struct cw_filter filter; /* of the ranges that a WINDOW is wanted of, where the options have an expression */
+    uint32_t context_count;
+    CUcontext contexts[CW_MOST_CONTEXTS];
 };
 extern struct cw_trace *const cw_trace;
 

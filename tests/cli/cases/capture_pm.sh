@@ -37,6 +37,15 @@ pm = json.load(sys.stdin)["pm"]
 print([(w["start_ns"] % 10**9, w["end_ns"] - w["start_ns"]) for w in pm["windows"]], "lost", pm["lost"])'
 capture-agent pm -c plan.cwc -o windows.cwd --interval 5us --window 100us --every 1ms --duration 3.05ms && metric-eval windows.cwd | head -1
 metric-eval merge -o both.cwd windows.cwd windows.cwd && metric-eval show both.cwd | grep windows
+echo windows of user ranges:
+cat >steps <<'END'
+exec >$COUNTERWORKS_SIM
+echo launch a; for i in 1 2; do echo push step $i; echo launch b; echo push step inner; echo launch c; echo pop; echo pop; echo launch d; done
+END
+capture-agent pm -c plan.cwc -o steps.cwd --range '^step' -- sh steps
+metric-eval show steps.cwd | grep -E 'window|samples|ranges'
+metric-eval steps.cwd -m gr__cycles_active.max | tail -6
+capture-agent pm -c plan.cwc -o none.cwd --range other -- sh steps
 echo an interval at which the simulated GPU would lose none:
 capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
 echo who reads the capture may have enough:
@@ -49,6 +58,8 @@ capture-agent pm -c plan.cwc -o no.cwd --duration -1
 capture-agent pm -c plan.cwc -o no.cwd --every 1s -- true
 capture-agent pm -c plan.cwc -o no.cwd --window 2s --every 1s -- true
 capture-agent pm -c plan.cwc -o no.cwd --window 100us -- true
+capture-agent pm -c plan.cwc -o no.cwd --range step --duration 1
+capture-agent pm -c plan.cwc -o no.cwd --range '(' -- true
 capture-agent pm -c plan.cwc -o no.cwd --sim-samples 3 --sim-drop 9 -- true
 capture-agent range -c plan.cwc -o no.cwd -- true
 metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o ranges.cwc
