@@ -332,8 +332,10 @@ struct cw_pm_trial cw_pm_try(void)
         trial.begun = decode(s).begun;
     }
     stop();
-    for (int i = 0; i < ROOM && !decode(s).drained; i++)
-        ;
+    for (uint32_t before = UINT32_MAX; s->count != before;) { /* what has no room in the image is gone, too */
+        before = s->count;
+        decode(s);
+    }
     trial.complete = s->count;
     if (s->count) {
         trial.first_ns = sample_info(s, 0).endTimestamp;
