@@ -40,6 +40,8 @@ static double check_samples(const struct cw_counter_data *data, struct cw_arena 
         sum += (double)data->pm.start_ns[i] + (double)data->pm.end_ns[i];
     for (uint32_t i = 0; i < data->pm.launch_count; i++)
         sum += (double)strlen(data->pm.names[data->pm.launches[i].name]);
+    for (uint32_t w = 0; w < data->pm.window_count; w++)
+        CW_FUZZ_CHECK(data->pm.windows[w].device < data->device_count);
     for (uint32_t b = 0; b < data->pm.block_count; b++) {
         CW_FUZZ_CHECK(data->pm.blocks[b].device < data->device_count);
         for (uint32_t first = 0; first < data->pm.blocks[b].count; first += view.data.range_count) {

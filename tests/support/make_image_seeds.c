@@ -102,14 +102,15 @@ int main(int argc, char **argv)
         return CW_ERR_USAGE;
     }
     const char *folder = argv[1];
-    bool failed = save_plan(folder, "seed-empty", cw_sample_plan_empty()) ||
-                  save_plan(folder, "seed-plan", cw_sample_plan()) ||
-                  save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
-                  save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
-                  save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
-                  save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
-                  save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
-                  save_made(folder, "seed-repeats", cw_sample_repeats) ||
-                  save_made(folder, "seed-facts", cw_sample_facts) || save_meanings(folder) || save_clocks(folder);
+    bool failed =
+        save_plan(folder, "seed-empty", cw_sample_plan_empty()) || save_plan(folder, "seed-plan", cw_sample_plan()) ||
+        save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
+        save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
+        save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
+        save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
+        save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
+        save_made(folder, "seed-repeats", cw_sample_repeats) || save_made(folder, "seed-facts", cw_sample_facts) ||
+        save_made(folder, "seed-windows", cw_sample_windows) || save_meanings(folder) ||
+        save_clocks(folder);
     return failed ? CW_ERR_IO : CW_OK;
 }
