@@ -29,19 +29,26 @@ const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIM
 
 bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
 {
-    bool filtered = false;
+    enum { SHOWN = 8 };
+    const char *told[SHOWN];
+    uint32_t count = 0, more = 0;
     for (uint32_t i = 0; i < d->device_count; i++) {
         const char *filter = cw_device_attribute(&d->devices[i], "filter");
-        bool said = false;
-        for (uint32_t k = 0; k < i && filter && !said; k++) {
-            const char *other = cw_device_attribute(&d->devices[k], "filter");
-            said = other && strcmp(other, filter) == 0;
+        bool known = !filter;
+        for (uint32_t k = 0; k < count && !known; k++)
+            known = strcmp(told[k], filter) == 0;
+        if (known)
+            continue;
+        if (count == SHOWN) {
+            more++;
+            continue;
         }
-        if (filter && !said)
-            cw_text_print(out, "Captured with %s: what that leaves out is not here.\n", filter);
-        filtered = filtered || filter;
+        told[count++] = filter;
+        cw_text_print(out, "Captured with %s: what that leaves out is not here.\n", filter);
     }
-    return filtered;
+    if (more)
+        cw_text_print(out, "Captured with other filters on %" PRIu32 " more devices, too.\n", more);
+    return count > 0;
 }
 
 /* ---- as JSON ---------------------------------------------------------------------------------------------------- */
@@ -132,10 +139,10 @@ static json_t *windows(const struct cw_counter_data *d)
 /* What PM sampling has beside its values. */
 static json_t *sampling(const struct cw_counter_data *d)
 {
-    json_t *object = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost", (json_int_t)d->pm.lost,
-        "overflows", (json_int_t)d->pm.overflow_count, "launches", (json_int_t)d->pm.launch_count, "launches_dropped",
-        (json_int_t)d->pm.launches_dropped, "launches_untimed", (json_int_t)d->pm.launches_untimed, "clocks", clocks(d));
+    json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",
+                               (json_int_t)d->pm.lost, "overflows", (json_int_t)d->pm.overflow_count, "launches",
+                               (json_int_t)d->pm.launch_count, "launches_dropped", (json_int_t)d->pm.launches_dropped,
+                               "launches_untimed", (json_int_t)d->pm.launches_untimed, "clocks", clocks(d));
     if (d->pm.window_count)
         cw_json_set(&object, "windows", windows(d));
     return object;
