@@ -200,6 +200,8 @@ void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_lau
     add(a, "replay", cw_replay_names[l->replay]);
     if (l->once && *l->once)
         add(a, "once", l->once);
+    if (l->cold)
+        add(a, "cold", "yes");
     if (l->scope != CW_SCOPE_CONTEXT)
         add(a, "scope", cw_scope_names[l->scope]);
     if (l->nvtx && *l->nvtx)

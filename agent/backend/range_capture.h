@@ -43,10 +43,11 @@ void cw_range_capture_close(struct cw_range_capture *capture);
 /* Makes values of a range with CUDA graphs that were not collected of those that come out wrong there. */
 void cw_range_capture_leave_out(const struct cw_range_capture *capture, struct cw_value *values);
 
-/* What a range's attributes say: how it was replayed, why it was counted once, whose work counted where that was not
- * the context's, the path of user ranges, and how many graphs were launched in it. Texts are borrowed. */
+/* What a range's attributes say: how it was replayed, why it was counted once, whether it was cold, whose work counted
+ * where that was not the context's, the path of user ranges, and how many graphs were launched in it. Texts are
+ * borrowed. */
 struct cw_range_attributes {
-    struct cw_pair pairs[5];
+    struct cw_pair pairs[6];
     uint32_t count;
     char graphs[16];
 };

@@ -227,6 +227,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
     cw_write_u32(out, launch->replay);
     cw_write_u32(out, launch->scope);
     cw_write_string(out, launch->once ? launch->once : "");
+    cw_write_u8(out, launch->cold);
     cw_write_u8(out, launch->pushed);
     cw_write_u32(out, launch->graphs);
     cw_write_u64(out, launch->context);
@@ -250,6 +251,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
     launch->replay = replay < CW_REPLAY__COUNT ? (enum cw_replay_kind)replay : CW_REPLAY_BATCH;
     launch->scope = scope < CW_SCOPE__COUNT ? (enum cw_scope)scope : CW_SCOPE_SHARED;
     launch->once = cw_read_string(in, arena);
+    launch->cold = cw_read_u8(in);
     launch->pushed = cw_read_u8(in);
     launch->graphs = cw_read_u32(in);
     launch->context = cw_read_u64(in);

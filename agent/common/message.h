@@ -110,6 +110,7 @@ struct cw_launch {
     enum cw_replay_kind replay;
     enum cw_scope scope;
     const char *once;          /* why it was counted in one pass only; "" or NULL: it was not */
+    bool cold;                 /* the first of its kind since a change of pass, which leaves nothing in caches */
     bool pushed;               /* its range was pushed around it: it is timed with what surrounds it */
     uint32_t graphs;           /* how many CUDA graphs were launched in it */
     uint64_t context, stream;  /* CUPTI's numbers, as the trace has them; 0 unknown or none */

@@ -192,6 +192,21 @@ Test(multiplex, each_launch_is_counted_in_one_pass_and_passes_take_turns)
     end();
 }
 
+/* A change of pass empties caches: the first launch of a kernel behind it is told from those that follow. */
+Test(multiplex, what_a_change_of_pass_has_made_cold_is_told)
+{
+    asked.passes = 2;
+    begin();
+    for (uint32_t i = 0; i < 8 * 3; i++)
+        kernel(1 + i % 3);
+    mode->finish();
+    for (uint32_t i = 0; i < fake_profiler.sent_count; i++) {
+        bool first = i < 3 || fake_profiler.part_of[i - 3] != fake_profiler.part_of[i];
+        cr_expect_eq(fake_profiler.sent[i].cold, first, "%u", i);
+    }
+    end();
+}
+
 /* Whatever the period of the program, and with little room. */
 Test(multiplex, no_pass_starves)
 {

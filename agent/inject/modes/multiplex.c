@@ -20,6 +20,7 @@
 static const struct cw_multiplex_times at_first = {.start = 12000000, .stop = 3000000, .launch = 600000};
 enum {
     WEIGHT = 4,       /* of a new price beside the old ones, as one part of so many */
+    CHEAP = 32,       /* launches that a change is worth at the most: some passes cost a launch next to nothing */
     DRIFT = 64,       /* how soon the price of a launch is found to have risen */
     EARLY_SHARE = 16, /* of the time, beyond early_free_ns */
 };
@@ -47,7 +48,7 @@ static bool setup(struct cw_reader *in)
 static struct cw_multiplexed *multiplexed_of(const struct cw_collection *c)
 {
     struct cw_multiplexed *m = &self->items[c - cw_collections->slots];
-    if (!m->turns.kinds && !cw_turns_begin(&m->turns, cw_collections->part_count)) {
+    if (!m->turns.kinds && !cw_turns_begin(&m->turns, cw_collections->part_count, !settings->user)) {
         cw_inject_fail_memory();
         return NULL;
     }
@@ -66,8 +67,9 @@ static void learn(uint64_t *price, uint64_t took)
 static struct cw_turns_costs costs(void)
 {
     const struct cw_multiplex_times *ns = &self->ns;
-    return (struct cw_turns_costs){.change_ns = ns->start + ns->stop,
-                                   .count_ns = settings->user ? 0 : ns->launch,
+    uint64_t change = ns->start + ns->stop, least = change / CHEAP, launch = ns->launch > least ? ns->launch : least;
+    return (struct cw_turns_costs){.change_ns = change,
+                                   .count_ns = settings->user ? 0 : launch,
                                    .changes_ns = ns->changes,
                                    .room = cw_collections->at_once,
                                    .all_ns = ns->first ? cw_inject_now_ns() - ns->first : 0};
@@ -137,12 +139,22 @@ static void started(const struct cw_collection *c, struct cw_multiplexed *m, uin
 {
     uint64_t took = cw_inject_now_ns() - begin;
     struct cw_multiplex_times *ns = &self->ns;
+    cw_turns_started(&m->turns);
     ns->first = ns->first ? ns->first : begin;
     ns->spent += took;
     if (!let_by && c->running)
         learn(&ns->start, took);
     ns->changes += (let_by + 1) * (ns->start + ns->stop);
     m->took_ns = m->took_ns ? m->took_ns : begin;
+}
+
+/* The last launch or range is counted by the pass that runs. */
+static void note_counted(const struct cw_collection *c, struct cw_multiplexed *m, uint32_t kind)
+{
+    cw_turns_set_pass(&m->turns, c->part);
+    bool cold = cw_turns_count(&m->turns, kind);
+    c->launches[c->count - 1].data.cold = cold && !settings->user;
+    m->launched_ns = cw_inject_now_ns();
 }
 
 /* Another context of the device that was given its counters not long ago, and uses them, keeps them for a while: to
@@ -235,9 +247,7 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
     launch->unwanted = !counts;
     if (!counts)
         return;
-    cw_turns_set_pass(&m->turns, c->part);
-    cw_turns_count(&m->turns, kind);
-    m->launched_ns = cw_inject_now_ns();
+    note_counted(c, m, kind);
     m->stretch++;
     m->unwanted = 0;
 }
@@ -254,20 +264,18 @@ static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
         counts = is_to_be_counted(c, m);
     }
     uint64_t begin = cw_inject_now_ns();
-    bool ran = c->running;
+    uint64_t armed_ns = c->running ? c->armed_ns : 0;
     c->let_by = c->running ? 0 : ahead;
     cw_once_enter(c, id, call, counts, NULL);
     uint32_t let_by = c->let_by;
     c->let_by = 0;
-    if (!ran && c->running)
+    if (c->running && c->armed_ns != armed_ns)
         started(c, m, begin, let_by);
     else
         self->ns.spent += counts ? cw_inject_now_ns() - begin : 0;
     if (!counts || !c->running || !c->count || c->launches[c->count - 1].correlation != call->correlationId)
         return;
-    cw_turns_set_pass(&m->turns, c->part);
-    cw_turns_count(&m->turns, kind);
-    m->launched_ns = cw_inject_now_ns();
+    note_counted(c, m, kind);
     m->stretch++;
 }
 
@@ -419,9 +427,7 @@ static void range_opened(const struct cw_open_range *range)
     self->ns.spent += cw_inject_now_ns() - begin;
     if (c->open_range != range->id)
         return;
-    cw_turns_set_pass(&m->turns, c->part);
-    cw_turns_count(&m->turns, kind);
-    m->launched_ns = cw_inject_now_ns();
+    note_counted(c, m, kind);
 }
 
 static void range_closing(const struct cw_open_range *range)

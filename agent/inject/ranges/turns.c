@@ -10,18 +10,22 @@ enum {
     FREE_ROUNDS = 2,  /* of changes, before what they take is limited */
     SHARE = 2,        /* changes take at most one part in so many of the time */
     PATIENCE = 2,     /* changes that counting in vain may cost, before there is one */
+    MANY = 4,         /* counts of a pass */
     WORTH = 2,        /* a change is worth one part in so many of what comes, or of what the change costs */
 };
 
-bool cw_turns_begin(struct cw_turns *t, uint32_t passes)
+bool cw_turns_begin(struct cw_turns *t, uint32_t passes, bool wants_warm)
 {
     *t = (struct cw_turns){.passes = passes,
+                           .wants_warm = wants_warm,
+                           .stretch = 1,
                            .kinds = calloc(CW_TURNS_KINDS, sizeof *t->kinds),
                            .counts = calloc((size_t)CW_TURNS_KINDS * passes, sizeof *t->counts),
+                           .warm = calloc((size_t)CW_TURNS_KINDS * passes, sizeof *t->warm),
                            .history = calloc(CW_TURNS_HISTORY, sizeof *t->history),
                            .fresh = calloc(passes, sizeof *t->fresh),
                            .gain = calloc(passes, sizeof *t->gain)};
-    if (t->kinds && t->counts && t->history && t->fresh && t->gain)
+    if (t->kinds && t->counts && t->warm && t->history && t->fresh && t->gain)
         return true;
     cw_turns_end(t);
     return false;
@@ -31,6 +35,7 @@ void cw_turns_end(struct cw_turns *t)
 {
     free(t->kinds);
     free(t->counts);
+    free(t->warm);
     free(t->history);
     free(t->fresh);
     free(t->gain);
@@ -42,6 +47,11 @@ void cw_turns_end(struct cw_turns *t)
 static uint16_t *counts_of(const struct cw_turns *t, uint32_t kind)
 {
     return &t->counts[(size_t)kind * t->passes];
+}
+
+static bool *warm_of(const struct cw_turns *t, uint32_t kind)
+{
+    return &t->warm[(size_t)kind * t->passes];
 }
 
 static struct cw_turns_met *occurrence(const struct cw_turns *t, uint64_t number)
@@ -68,6 +78,7 @@ static uint32_t find_kind(struct cw_turns *t, uint64_t key)
     }
     t->kinds[oldest] = (struct cw_turns_kind){.key = key};
     memset(counts_of(t, oldest), 0, t->passes * sizeof *t->counts);
+    memset(warm_of(t, oldest), 0, t->passes * sizeof *t->warm);
     return oldest;
 }
 
@@ -89,22 +100,58 @@ static uint32_t least(const struct cw_turns *t, const uint16_t *counts)
     return found;
 }
 
-void cw_turns_count(struct cw_turns *t, uint32_t kind)
+/* What a kind is in want of first. */
+enum want { COUNTS, WARM_COUNTS, BALANCE };
+
+static bool lacks(const struct cw_turns *t, uint32_t kind, uint32_t pass, enum want want)
 {
-    uint16_t *counts = counts_of(t, kind);
-    uint32_t fewest = least(t, counts);
-    t->wasted += counts[t->pass] > fewest;
-    t->kinds[kind].in_vain = counts[t->pass] && !fewest ? t->kinds[kind].in_vain + 1 : 0;
+    return want == COUNTS        ? !counts_of(t, kind)[pass]
+           : want == WARM_COUNTS ? !warm_of(t, kind)[pass]
+                                 : counts_of(t, kind)[pass] == least(t, counts_of(t, kind));
+}
+
+static bool lacks_any(const struct cw_turns *t, uint32_t kind, enum want want)
+{
+    for (uint32_t p = 0; p < t->passes; p++)
+        if (lacks(t, kind, p, want))
+            return true;
+    return false;
+}
+
+/* A kind that comes too seldom is cold at each change; many such counts do as well. */
+static enum want want_of(const struct cw_turns *t, uint32_t kind)
+{
+    uint32_t fewest = least(t, counts_of(t, kind));
+    if (!fewest)
+        return COUNTS;
+    return t->wants_warm && fewest < MANY && lacks_any(t, kind, WARM_COUNTS) ? WARM_COUNTS : BALANCE;
+}
+
+bool cw_turns_count(struct cw_turns *t, uint32_t number)
+{
+    struct cw_turns_kind *kind = &t->kinds[number];
+    uint16_t *counts = counts_of(t, number);
+    enum want want = want_of(t, number);
+    bool cold = kind->stretch != t->stretch, in_vain = !lacks(t, number, t->pass, want);
+    t->wasted += in_vain;
+    kind->in_vain = in_vain && want != BALANCE ? kind->in_vain + 1 : 0;
+    kind->stretch = t->stretch;
+    warm_of(t, number)[t->pass] |= !cold;
     if (++counts[t->pass] == UINT16_MAX)
         for (uint32_t p = 0; p < t->passes; p++)
             counts[p] = (uint16_t)((counts[p] + 1) / 2);
+    return cold;
 }
 
 void cw_turns_set_pass(struct cw_turns *t, uint32_t pass)
 {
-    if (t->pass != pass)
-        t->wasted = 0;
     t->pass = pass;
+}
+
+void cw_turns_started(struct cw_turns *t)
+{
+    t->stretch++;
+    t->wasted = 0;
 }
 
 /* ---- what comes ------------------------------------------------------------------------------------------------- */
@@ -153,7 +200,7 @@ static uint64_t weight(const struct cw_turns_kind *kind)
 
 /* Fills in `fresh`, `gain` and `lead`, with the occurrence that was met last and as many of those foreseen behind it as
  * a pass can hold. */
-static void look_ahead(struct cw_turns *t, uint32_t room)
+static void look_ahead(struct cw_turns *t, enum want want, uint32_t room)
 {
     uint64_t model = find_model(t), end = model < t->met ? t->met : model + 1;
     uint32_t most = room < MOST_AHEAD ? room : MOST_AHEAD;
@@ -161,18 +208,19 @@ static void look_ahead(struct cw_turns *t, uint32_t room)
     memset(t->fresh, 0, t->passes * sizeof *t->fresh);
     memset(t->gain, 0, t->passes * sizeof *t->gain);
     t->lead = t->foreseen = 0;
+    t->period = end - model;
     t->looks++;
     for (uint64_t at = model; at < end && at < model + most; at++) {
         uint32_t kind = occurrence(t, at)->kind;
         const uint16_t *counts = counts_of(t, kind);
-        led = led || !counts[t->pass];
+        led = led || lacks(t, kind, t->pass, want);
         t->lead += !led;
         if (t->kinds[kind].looked == t->looks)
             continue;
         t->kinds[kind].looked = t->looks;
         t->foreseen++;
         for (uint32_t p = 0; p < t->passes; p++) {
-            t->fresh[p] += counts[p] ? 0 : weight(&t->kinds[kind]);
+            t->fresh[p] += want != BALANCE && lacks(t, kind, p, want) ? weight(&t->kinds[kind]) : 0;
             t->gain[p] += worth(counts[p]);
         }
     }
@@ -193,13 +241,13 @@ static uint32_t best_by_gain(const struct cw_turns *t)
     return best;
 }
 
-/* The same by kinds that it has not counted yet, of which the occurrence that was met last is one. */
-static uint32_t best_by_fresh(const struct cw_turns *t, const uint16_t *counts)
+/* The same by kinds that are in want of it, of which the occurrence that was met last is one. */
+static uint32_t best_by_fresh(const struct cw_turns *t, uint32_t kind, enum want want)
 {
     uint32_t best = 0;
     for (uint32_t d = 1; d < t->passes; d++) {
         uint32_t pass = (t->pass + d) % t->passes;
-        uint64_t found = counts[pass] ? 0 : t->fresh[pass];
+        uint64_t found = lacks(t, kind, pass, want) ? t->fresh[pass] : 0;
         if (best ? found * best > t->fresh[(t->pass + best) % t->passes] * d : found > 0)
             best = d;
     }
@@ -220,16 +268,17 @@ static bool affords(const struct cw_turns *t, const struct cw_turns_costs *c, ui
 
 uint32_t cw_turns_advance(struct cw_turns *t, const struct cw_turns_costs *c)
 {
-    const uint16_t *counts = counts_of(t, occurrence(t, t->met)->kind);
-    uint32_t fewest = least(t, counts);
-    if (counts[t->pass] == fewest)
+    uint32_t kind = occurrence(t, t->met)->kind;
+    enum want want = want_of(t, kind);
+    if (lacks(t, kind, t->pass, want))
         return 0;
     bool enough = t->wasted * c->count_ns >= PATIENCE * c->change_ns || !c->count_ns;
-    if (fewest && !enough)
+    if (want == BALANCE && !enough)
         return 0;
-    look_ahead(t, c->room);
+    look_ahead(t, want, c->room);
     bool later = t->fresh[t->pass] && t->lead * c->count_ns < c->change_ns; /* there is use for this pass, soon */
-    uint32_t fresh = fewest || later ? 0 : best_by_fresh(t, counts);
+    bool comes_again = want != WARM_COUNTS || 2 * t->period <= c->room;     /* before a pass is full */
+    uint32_t fresh = want == BALANCE || later || !comes_again ? 0 : best_by_fresh(t, kind, want);
     if (fresh && (!c->count_ns || (is_worth_it(t, c, fresh) && affords(t, c, fresh))))
         return fresh;
     uint32_t best = enough ? best_by_gain(t) : 0;
