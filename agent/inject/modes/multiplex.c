@@ -265,9 +265,9 @@ static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
     }
     uint64_t begin = cw_inject_now_ns();
     uint64_t armed_ns = c->running ? c->armed_ns : 0;
-    c->let_by = c->running ? 0 : ahead;
+    uint32_t let_by = c->running ? 0 : ahead;
+    c->let_by = let_by;
     cw_once_enter(c, id, call, counts, NULL);
-    uint32_t let_by = c->let_by;
     c->let_by = 0;
     if (c->running && c->armed_ns != armed_ns)
         started(c, m, begin, let_by);
