@@ -78,6 +78,17 @@ static enum cw_status ranges_of_runs(struct cw_error *err)
                       err);
 }
 
+static enum cw_status in_turn(struct cw_error *err)
+{
+    program("process 7 app 3\\nlaunch k1\\nlaunch k2\\nlaunch k1\\nlaunch k1\\nlaunch k2\\n");
+    return range_with(&(struct cw_range_options){.capture = {&plan, pattern, argv, 0},
+                                                 .filter = {.launch_count = UINT64_MAX},
+                                                 .replay = CW_REPLAY_MULTIPLEX,
+                                                 .for_context = true,
+                                                 .levels = 1},
+                      err);
+}
+
 static enum cw_status samples(struct cw_error *err)
 {
     struct cw_config_image one = plan;
@@ -113,7 +124,8 @@ static enum cw_status sass(struct cw_error *err)
 static const struct {
     const char *name;
     enum cw_status (*capture)(struct cw_error *err);
-} ways[] = {{"launches", launches}, {"runs", ranges_of_runs}, {"samples", samples}, {"pc", pc}, {"sass", sass}};
+} ways[] = {{"launches", launches}, {"runs", ranges_of_runs}, {"turns", in_turn}, {"samples", samples}, {"pc", pc},
+            {"sass", sass}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* ---- what is in the file ---------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ static double value_at(int counter, uint32_t i)
 /* So many launches, which are those of `kinds` kernels in turn; all of their columns. */
 static void make_launches(uint32_t count, uint32_t kinds)
 {
-    static char names[64][16];
+    static char names[64][24];
     data.range_count = count;
     data.ranges = ranges;
     data.forms = forms;
