@@ -106,6 +106,8 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  *                          that as its second dimension (grid and block: [name, xyz])
  *     /GROUP/metric        [metric] string, dimension scale; unit, type, description [metric]
  *     /GROUP/value         [row, metric] float64; /GROUP/status int8, attributes flag_values and flag_meanings
+ *     /GROUP/occurrences   [row, metric] uint32, and /GROUP/spread float64: of captures with ranges that were
+ *                          multiplexed, in how many of them a value was counted, and the standard deviation over these
  *     /GROUP/TABLE         [record] a compound, of a table of records
  *     /capture/manifest    string, JSON
  *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
