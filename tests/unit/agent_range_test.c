@@ -185,6 +185,7 @@ Test(range, a_capture_cuts_user_ranges)
     cr_expect(!fake_profiler.open && !fake_profiler.running);
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect(fake_profiler.sent[0].unwanted);
+    cr_expect_str_eq(fake_profiler.why, "a range in which the program captured a stream into a CUDA graph");
     cw_user_range_pop(0);
     cw_user_range_push(0, "inside");
     cw_user_range_pop(0);

@@ -220,7 +220,7 @@ static void cut_range(struct cw_collection *c)
 {
     cw_range_end(c);
     c->launches[c->count - 1].data.unwanted = true;
-    cw_collection_skip(c, CW_WHY_CAPTURED);
+    cw_collection_skip(c, "a range in which the program captured a stream into a CUDA graph");
 }
 
 static void rest_before_capture(struct cw_collection *c)
