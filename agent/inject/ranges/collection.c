@@ -267,23 +267,32 @@ void cw_collection_release(struct cw_collection *c)
     free_memories(c);
 }
 
-/* CUPTI may wait for what the context does, and that for the program. The wait lets others go on. */
-static bool may_disable(const struct cw_collection *c)
+static bool may_disable(const struct cw_collection *c, CUcontext context)
 {
-    bool rests = cw_idle_wait(c->context, give_way_patience_ns);
-    return rests && !cw_stream_capture_is_under_way() && !c->running && !c->pending;
+    return c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
 }
 
-/* Another process waits for the counters of this GPU. */
+/* CUPTI may wait for what the context does, and that for the program, which goes on while this waits. */
+static void give_way_of(struct cw_collection *c)
+{
+    CUcontext context = c->context;
+    if (c->running && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
+        cw_inject->mode->give_way(c);
+    if (may_disable(c, context) && cw_idle_wait(context, give_way_patience_ns) && may_disable(c, context))
+        disable(c);
+}
+
+/* Another process waits for the counters of this GPU. The thread that comes here has no context. */
 static void give_way(const char *pci)
 {
-    for (uint32_t i = 0; i < self->slot_count; i++) {
+    CUcontext popped;
+    for (uint32_t i = 0; i < self->slot_count && !cw_inject->over; i++) {
         struct cw_collection *c = &self->slots[i];
-        bool here = c->context && c->object && strcmp(c->pci, pci) == 0 && !cw_stream_capture_is_under_way();
-        if (here && c->running && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
-            cw_inject->mode->give_way(c);
-        if (here && c->context && !c->running && !c->pending && may_disable(c))
-            disable(c);
+        if (c->context && c->object && strcmp(c->pci, pci) == 0 && !cw_stream_capture_is_under_way() &&
+            cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
+            give_way_of(c);
+            cw_inject->api.cuCtxPopCurrent_v2(&popped);
+        }
     }
 }
 
