@@ -24,8 +24,8 @@ enum { MODES = sizeof modes / sizeof *modes };
 static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
     return (mode->launch_entered && (cw_inject_launches(id) || cw_stream_capture_follows(id))) ||
-           (mode->rest && cw_reach_follows(id)) || (mode->facts && cw_kernel_facts_follows(id)) ||
-           (mode->wants && mode->wants(id));
+           cw_pinned_follows(id) || (mode->rest && cw_reach_follows(id)) ||
+           (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
 }
 
 /* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
@@ -233,6 +233,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     if (entered && cw_stream_capture_begins(id))
         rest_before_capture(mode);
     cw_stream_capture_follow(id, call);
+    cw_pinned_follow(id, call);
     if (mode->rest && cw_reach_follow(id, call)) {
         mode->rest();
         cw_reach_begin();
@@ -343,6 +344,7 @@ static void forked(void)
     cw_inject_renew();
     cw_wire_leave();
     cw_user_ranges_forget();
+    cw_pinned_forget();
     cw_inject->over = cw_inject->over || cw_wire->tried;
     cw_inject->process = cw_wire->tried ? 0 : getpid();
 }

@@ -18,6 +18,7 @@
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/record.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/multiplex.h"
@@ -45,6 +46,7 @@
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \
     X(struct cw_kernels, kernels)                                                                                      \
+    X(struct cw_pinned, pinned)                                                                                        \
     X(struct cw_effects, effects)                                                                                      \
     X(struct cw_graphs, graphs)                                                                                        \
     X(struct cw_user_ranges, user_ranges)                                                                              \

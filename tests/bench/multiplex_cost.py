@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What multiplexing costs and what its means are worth: multiplex_cost.py BIN [TIMES [LOOPS]], on a node with a GPU and PyTorch.
+"""What multiplexing costs and what its means are worth: multiplex_cost.py BIN [TIMES [LOOPS [WAY...]]], on a node with a GPU
+and PyTorch.
 
 One program, LOOPS times (30 unless given) eleven launches within an NVTX range, and the metrics of replay_cost.py. The ways
 take turns, TIMES times (3 unless given). Medians are printed: of the loop's seconds, and for user ranges of the milliseconds
@@ -23,6 +24,8 @@ WAYS = {
     "steps": ["--replay", "multiplex", "--ranges", "user"],
     "every tenth": ["--replay", "multiplex", "--ranges", "user", "--every", "10"],
     "slowdown 10%": ["--replay", "multiplex", "--ranges", "user", "--slowdown", "10%"],
+    "every thousandth": ["--replay", "multiplex", "--ranges", "user", "--every", "1000"],
+    "launches, slowdown 5%": ["--replay", "multiplex", "--slowdown", "5%"],
 }
 
 
@@ -78,24 +81,27 @@ def main():
     binaries = sys.argv[1]
     times = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     loops = int(sys.argv[3]) if len(sys.argv) > 3 else 30
+    ways = sys.argv[4:] or [way for way in WAYS if way not in ("every thousandth", "launches, slowdown 5%")]
     program = [sys.executable, os.path.abspath(__file__), "loop", str(loops)]
-    seconds, counted, values = {way: [] for way in WAYS}, {}, {}
+    seconds, counted, values = {way: [] for way in ways}, {}, {}
     with tempfile.TemporaryDirectory() as folder:
         plan = f"{folder}/plan.cwc"
         subprocess.run([f"{binaries}/metric-config", "--chip", "GH100", "-m", ",".join(METRICS), "-o", plan], check=True)
         for _ in range(times):
-            for way, options in WAYS.items():
-                capture = f"{folder}/{way}.cwd"
+            for way in ways:
+                options = WAYS[way]
+                capture = f"{folder}/{ways.index(way)}.cwd"
                 agent = [f"{binaries}/capture-agent", "range", "-c", plan, "-o", capture, *options, "--"] if options else []
                 seconds[way].append(run(agent + program)[1])
                 if options:
                     values[way], counted[way] = read(binaries, capture)
     plain = statistics.median(seconds["plain"])
-    for way in WAYS:
+    for way in ways:
         took = statistics.median(seconds[way])
         each = f", {1000 * (took - plain) / counted[way]:.2f} ms for each of {counted[way]} ranges" if counted.get(way) else ""
         print(f"{way}: loop {took:.3f} s, {took / plain:.2f} of plain{each}")
-    compare(values["batch"], values["multiplex"])
+    if "batch" in values and "multiplex" in values:
+        compare(values["batch"], values["multiplex"])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "agent/inject/memory/pinned.h"
+
 #define self cw_checkpoint_library
 
 /* Saving on the host takes a second for each GB, and as long again for each pass. CUPTI fails to start where it finds
@@ -45,7 +47,8 @@ bool cw_checkpoint_has_room(size_t besides)
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
         return false;
     size_t held = total - unused, most = unused + most_on_host;
-    return besides <= most && held + kept_free(total) <= most - besides;
+    bool host_fits = !cw_pinned->unknown && cw_pinned->bytes <= most_on_host;
+    return host_fits && besides <= most && held + kept_free(total) <= most - besides;
 }
 
 bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
@@ -59,7 +62,11 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 
 bool cw_checkpoint_restore(struct cw_checkpoint *c)
 {
-    return self->restore(c) == CUPTI_SUCCESS;
+    void *host = cw_pinned_keep();
+    bool restored = host && self->restore(c) == CUPTI_SUCCESS;
+    if (host)
+        cw_pinned_put_back(host);
+    return restored;
 }
 
 void cw_checkpoint_free(struct cw_checkpoint *c)

@@ -26,7 +26,8 @@ bool cw_checkpoint_init(void);
  * bytes besides, so that CUPTI still finds the memory that it needs. */
 bool cw_checkpoint_has_room(size_t besides);
 
-/* Each is true on success. A saved checkpoint is to be freed. */
+/* Each is true on success. A saved checkpoint is to be freed. What the program has pinned is not put back; managed
+ * memory is. */
 bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context);
 bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint);
 void cw_checkpoint_free(struct cw_checkpoint *checkpoint);

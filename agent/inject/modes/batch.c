@@ -13,6 +13,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
@@ -295,6 +296,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_collection_leave(c);
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
+        if (b->open && cw_pinned->managed && !c->pending && cw_batch_at_rest()) /* which the program may write next */
+            cw_batch_end(c, "managed memory of the program's");
     }
 }
 
