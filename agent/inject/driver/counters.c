@@ -10,10 +10,11 @@
 #define self cw_counters
 
 static const uint64_t ms = 1000000;
-/* patience: of the first wait, half of it for the next, and so on. courtesy: for one that waited to come first. */
+/* courtesy: for one that waited to come first. */
 static const uint64_t patience_ns = 2000 * ms, courtesy_ns = 50 * ms, announced_ns = 4000 * ms, retry_ns = 5000 * ms;
 static const uint64_t look_ns = 2 * ms, watch_ns = 5 * ms, refused_ns = 50 * ms;
 
+enum { SHARE = 10 }; /* of the time, for waits in vain, beside twice the patience */
 enum { HELD, WANTED, BYTES };
 enum locked { LOCKED, TAKEN, NO_LOCKS };
 
@@ -70,7 +71,7 @@ static struct cw_counters_of *find(const char *pci)
         return NULL;
     uint64_t number = (uint64_t)domain << 16 | (bus & 0xff) << 8 | (device & 0x1f) << 3 | (function & 7);
     struct cw_counters_of *g = &self->of[count];
-    *g = (struct cw_counters_of){.place = (off_t)(number * BYTES), .patience_ns = patience_ns};
+    *g = (struct cw_counters_of){.place = (off_t)(number * BYTES)};
     snprintf(g->pci, sizeof g->pci, "%s", pci);
     self->count = count + 1;
     return g;
@@ -146,16 +147,25 @@ static void let_others_first(const struct cw_counters_of *g)
         sleep_for(look_ns);
 }
 
+static uint64_t patience(const struct cw_counters_of *g, uint64_t now)
+{
+    uint64_t most = 2 * patience_ns + (now - g->first_ns) / SHARE;
+    uint64_t half = most > g->vain_ns ? (most - g->vain_ns) / 2 : 0;
+    return half < look_ns ? 0 : half < patience_ns ? half : patience_ns;
+}
+
 static enum locked wait_for(struct cw_counters_of *g)
 {
     enum locked held;
-    uint64_t begin = cw_inject_now_ns();
+    uint64_t begin = cw_inject_now_ns(), most = patience(g, begin);
     while ((held = lock(g, HELD, F_WRLCK)) == TAKEN) {
         say_that_it_waits(g);
-        if (cw_inject_now_ns() - begin >= g->patience_ns)
+        if (cw_inject_now_ns() - begin >= most)
             break;
         sleep_for(look_ns);
     }
+    if (held == TAKEN)
+        g->vain_ns += cw_inject_now_ns() - begin;
     return held;
 }
 
@@ -166,12 +176,12 @@ const char *cw_counters_take(const char *pci)
         return NULL;
     if (cw_inject_now_ns() < g->retry_ns)
         return CW_WHY_ANOTHER_PROFILER;
+    g->first_ns = g->first_ns ? g->first_ns : cw_inject_now_ns();
     let_others_first(g);
     enum locked held = wait_for(g);
     self->watched = self->watched || (held != NO_LOCKS && cw_inject_start_thread(watch, NULL));
     if (held == TAKEN) {
         g->waited_ns = cw_inject_now_ns();
-        g->patience_ns /= 2;
         return CW_WHY_ANOTHER_PROCESS;
     }
     say_no_more(g);
@@ -184,10 +194,8 @@ void cw_counters_give(const char *pci)
     struct cw_counters_of *g = find(pci);
     if (!g)
         return;
-    if (g->held) {
-        g->patience_ns = patience_ns;
+    if (g->held)
         g->gave_ns = cw_inject_now_ns();
-    }
     g->held = false;
     lock(g, HELD, F_UNLCK);
 }

@@ -21,7 +21,7 @@ struct cw_counters_of { /* a GPU */
     char pci[CW_PCI];
     off_t place; /* of its bytes */
     _Atomic bool held, waits;
-    uint64_t patience_ns;        /* with the next wait */
+    uint64_t first_ns, vain_ns;  /* when they were first to be taken; how long it was waited in vain since */
     uint64_t waited_ns, gave_ns; /* when it last waited in vain, and gave them back */
     uint64_t refused_ns;         /* when CUPTI first refused a start, since one that it did not; else 0 */
     uint64_t retry_ns;           /* not before then again */
@@ -41,9 +41,9 @@ extern struct cw_counters *const cw_counters;
  * given back. */
 void cw_counters_open(void (*wanted)(const char *pci));
 
-/* Before the first start: waits, with the lock, until no other process of the capture has the counters. The waits of a
- * process become shorter, so that all that are in vain are over after some seconds. NULL, or why it has not got them.
- */
+/* Before the first start: waits, with the lock, until no other process of the capture has the counters, at most two
+ * seconds. Each wait in vain makes the next one shorter, so that all of them take no more than some seconds and a tenth
+ * of the time. NULL, or why it has not got them. */
 const char *cw_counters_take(const char *pci);
 /* Behind that start: where CUPTI says that the GPU is busy, a profiler outside of the capture has the counters. True:
  * it is to be tried again, after a little wait. Else *why is NULL, or why it is not: then it is not tried for some
