@@ -164,6 +164,8 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
     const char *rank = cw_device_attribute(source->device, "rank");
     struct cw_range mine = *range;
     uint32_t file = 0;
+    if (!values && !o->runs)
+        return CW_OK;
     enum cw_status status = find_device(o, source->device, &mine.device, err);
     /* under application replay a process has another number in every run, but ranges stay where the first had them */
     if (status == CW_OK && o->run <= o->groups)
@@ -182,7 +184,7 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
         status = write_range(o, o->files[file], &mine, values, err);
     }
     free((void *)mine.attributes);
-    o->arrived++;
+    o->arrived += values != NULL;
     tell_progress(o, range);
     return status;
 }
@@ -244,6 +246,8 @@ enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error 
         const struct cw_run_range *r = cw_runs_get(o->runs, i);
         struct cw_range range = r->range;
         uint32_t seen = cw_runs_seen(o->runs, i);
+        if (!seen)
+            continue;
         char runs[64];
         snprintf(runs, sizeof runs, "%" PRIu32 " of %" PRIu32, seen, all);
         if (!add_attribute(&range, "runs", seen < all ? runs : NULL))

@@ -57,7 +57,8 @@ enum cw_status cw_range_output_open(struct cw_range_output *output, const char *
                                     struct cw_error *err);
 /* A run begins. */
 void cw_range_output_begin(struct cw_range_output *output);
-/* The attributes `rank` (where known) and `runs` are added here. */
+/* The attributes `rank` (where known) and `runs` are added here. values: NULL for a range that was there and not
+ * collected, as another run may have collected it. */
 enum cw_status cw_range_output_add(struct cw_range_output *output, const struct cw_range_source *source,
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err);
 /* Launches or ranges that were not collected; why: of the first, "" or NULL for unknown. */

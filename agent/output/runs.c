@@ -196,13 +196,17 @@ enum cw_status cw_runs_add(struct cw_runs *r, const struct cw_run_range *range, 
             return cw_error_nomem(err);
         record = find(r, key_of(range), range);
     }
+    if (!record && !range->values)
+        return CW_OK;
     if (!record) {
         if (!r->added++)
             r->added_name = cw_arena_strdup(r->arena, range->range.name);
         return r->added_name ? CW_OK : cw_error_nomem(err);
     }
-    record->seen++;
     record->last_run = r->run;
+    if (!range->values)
+        return CW_OK;
+    record->seen++;
     take_scope(record, &range->range);
     return take_values(r, record, range) ? CW_OK : cw_error_nomem(err);
 }

@@ -17,7 +17,9 @@ struct cw_run_range {
     const char *place; /* where it ran, the same in each run: program, rank and device */
     uint32_t file;     /* the caller's */
     struct cw_range range;
-    const struct cw_value *values; /* one for each column; what this run did not collect is CW_FORM_NOT_COLLECTED */
+    /* one for each column; what this run did not collect is CW_FORM_NOT_COLLECTED; NULL: it was there, and this run
+     * collected nothing of it */
+    const struct cw_value *values;
 };
 
 /* NULL when out of memory. */
@@ -32,6 +34,6 @@ struct cw_runs_difference cw_runs_compare(const struct cw_runs *runs);
 /* The ranges of the first runs, in their order. */
 uint32_t cw_runs_count(const struct cw_runs *runs);
 const struct cw_run_range *cw_runs_get(const struct cw_runs *runs, uint32_t index);
-uint32_t cw_runs_seen(const struct cw_runs *runs, uint32_t index); /* in how many runs */
+uint32_t cw_runs_seen(const struct cw_runs *runs, uint32_t index); /* in how many runs it was collected */
 
 #endif

@@ -272,6 +272,22 @@ Test(range, a_gpu_that_is_busy_is_tried_again)
     end();
 }
 
+/* Another run may have collected them: the agent is told where they were. */
+Test(range, under_application_replay_launches_that_are_left_out_are_told_in_their_place)
+{
+    begin(CW_REPLAY_APPLICATION, false);
+    fake_profiler.taken = "a launch while another process held the counters";
+    kernel(other);
+    fake_profiler.taken = NULL;
+    kernel(other);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect(fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    cr_expect_str_eq(fake_profiler.sent[0].kernel, "step");
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
 Test(range, user_ranges_while_another_process_has_the_counters_are_left_out)
 {
     begin(CW_REPLAY_APPLICATION, true);
@@ -282,8 +298,10 @@ Test(range, user_ranges_while_another_process_has_the_counters_are_left_out)
     cw_user_range_push(0, "second");
     cw_user_range_pop(0);
     mode->finish();
-    cr_assert_eq(fake_profiler.sent_count, 1);
-    cr_expect_str_eq(fake_profiler.sent[0].nvtx, "second");
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect_str_eq(fake_profiler.sent[0].nvtx, "first");
+    cr_expect(fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    cr_expect_str_eq(fake_profiler.sent[1].nvtx, "second");
     cr_expect_eq(fake_profiler.skipped, 1);
     end();
 }

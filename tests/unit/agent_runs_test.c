@@ -89,6 +89,37 @@ Test(runs, facts_are_those_of_the_first)
     cr_expect_null(cw_runs_get(runs, 1)->range.facts);
 }
 
+static void miss(const char *name)
+{
+    const struct cw_run_range range = {.place = "app", .range = {.name = name, .kernel = name}};
+    cr_assert(cw_runs_add(runs, &range, &err) == CW_OK);
+}
+
+/* What was there and not collected counts as an occurrence: the others keep their numbers. */
+Test(runs, occurrences_that_were_missed_keep_their_place)
+{
+    cw_runs_begin(runs, 0);
+    add("a", 0, 1);
+    miss("a");
+    add("a", 0, 3);
+    miss("a");
+    cw_runs_begin(runs, 0);
+    miss("a");
+    add("a", 1, 20);
+    add("a", 1, 30);
+    miss("a");
+    miss("a"); /* a fifth */
+    struct cw_runs_difference d = cw_runs_compare(runs);
+    cr_expect(d.missing == 0 && d.added == 0);
+    static const double first[] = {1, -1, 3, -1}, second[] = {-1, 20, 30, -1};
+    static const uint32_t seen[] = {1, 1, 2, 0};
+    cr_assert(cw_runs_count(runs) == 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        cr_expect(value_of(i, 0) == first[i] && value_of(i, 1) == second[i], "%u", i);
+        cr_expect(cw_runs_seen(runs, i) == seen[i], "%u", i);
+    }
+}
+
 Test(runs, differences_are_told_and_what_matches_is_kept)
 {
     cw_runs_begin(runs, 0);

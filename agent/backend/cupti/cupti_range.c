@@ -237,11 +237,11 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
                          .facts = l->facts};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
-    enum cw_status status = cw_range_images_decode(images, range, c->values, c->durations, err);
-    if (l->graphs)
+    enum cw_status status = images ? cw_range_images_decode(images, range, c->values, c->durations, err) : CW_OK;
+    if (images && l->graphs)
         cw_range_capture_leave_out(&c->base, c->values);
     if (status == CW_OK)
-        status = cw_range_output_add(&c->base.out, source, &r, c->values, err);
+        status = cw_range_output_add(&c->base.out, source, &r, images ? c->values : NULL, err);
     free(readable);
     return status;
 }
@@ -336,8 +336,10 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         status = cw_range_output_drop(&c->base.out, &source, b.dropped, b.why, err);
     if (status == CW_OK)
         cw_batch_report_add(&c->batches, &effort, b.count);
-    if (status == CW_OK && images.count) /* else there are only launches that were not collected */
+    if (status == CW_OK && images.count)
         status = write_ranges(c, p, &b, &images, err);
+    for (uint32_t i = 0; i < b.count && status == CW_OK && !images.count; i++) /* that were not collected */
+        status = write_range(c, &source, &b.launches[i], 0, NULL, err);
     cw_range_images_close(&images);
     cw_arena_destroy(arena);
     return status;

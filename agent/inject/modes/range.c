@@ -295,6 +295,12 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     return true;
 }
 
+/* Whether a launch or range that could not be collected has its place among those of other runs. */
+static bool is_missed(const struct cw_collection *c)
+{
+    return !c->running && !c->count && c->kept_out && !cw_inject->over && self->replay == CW_REPLAY_APPLICATION;
+}
+
 /* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
  * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
  */
@@ -340,7 +346,8 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         c->launches[c->count - 1].data.replay = self->replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
         cw_collection_enter(c, c->count);
-    }
+    } else if (wanted && is_missed(c) && cw_collection_note(c, id, call, call->symbolName))
+        cw_collection_miss(c);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -370,8 +377,13 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 {
     if (cw_range_may_stop(c) && c->count && cw_collection_is_due(c))
         cw_range_flush(c);
-    if (c->open_range || cw_inject->over || (!c->running && (self->replay == CW_REPLAY_USER || !cw_range_arm(c))))
+    if (c->open_range || cw_inject->over)
         return;
+    if (!c->running && (self->replay == CW_REPLAY_USER || !cw_range_arm(c))) {
+        if (is_missed(c) && cw_collection_range(c, range))
+            cw_collection_miss(c);
+        return;
+    }
     if (!cw_collection_range(c, range) || !cw_collection_push(c, c->count))
         return;
     c->launches[c->count - 1].data.replay = self->replay;

@@ -558,6 +558,15 @@ void cw_collection_report_skipped(struct cw_collection *c)
         send(c, 0, 0);
 }
 
+void cw_collection_miss(struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        c->launches[i].data.unwanted = true;
+    if (c->count)
+        send(c, 0, 0);
+    cw_collection_forget(c);
+}
+
 bool cw_collection_next_part(struct cw_collection *c, bool *more)
 {
     PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode, .pRangeProfilerObject = c->object);

@@ -162,6 +162,9 @@ bool cw_collection_noted_all(void);
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns);
 /* Counts a launch that is not collected; why: a phrase for "not collected, such as". */
 void cw_collection_skip(struct cw_collection *c, const char *why);
+/* Tells the agent of launches or ranges that were noted and not collected: under application replay another run may
+ * have collected them. Forgets them. */
+void cw_collection_miss(struct cw_collection *c);
 /* Tells the agent of skipped launches that no ranges came after. */
 void cw_collection_report_skipped(struct cw_collection *c);
 
