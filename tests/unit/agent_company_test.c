@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/common/effort.h"
 #include "tests/support/fake_cupti.h"
 
 enum { STEPS = 3 };
@@ -49,6 +50,8 @@ static void take_ranges(struct served *s, const uint8_t *payload, size_t size)
     const char *why = cw_read_string(&in, arena);
     if (*why)
         snprintf(s->why, sizeof s->why, "%s", why);
+    struct cw_effort effort;
+    cw_effort_read(&in, &effort, arena);
     s->launches += cw_read_count(&in, 4, "launches");
     cw_arena_destroy(arena);
 }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/common/effort.h"
 #include "tests/support/fake_cupti.h"
 
 enum { THREADS = 6, LAUNCHES = 300, PARTS = 5 };
@@ -54,6 +55,8 @@ static void take(uint8_t *payload, size_t size)
     cw_read_u32(&in);
     skipped += cw_read_u32(&in);
     cw_read_string(&in, arena);
+    struct cw_effort effort;
+    cw_effort_read(&in, &effort, arena);
     uint32_t n = cw_read_count(&in, 4, "launches");
     for (uint32_t i = 0; i < n; i++)
         cw_launch_read(&in, &one, arena);
