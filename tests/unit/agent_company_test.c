@@ -48,6 +48,8 @@ static void take_ranges(struct served *s, const uint8_t *payload, size_t size)
     cw_read_u32(&in);
     s->dropped += cw_read_u32(&in);
     const char *why = cw_read_string(&in, arena);
+    struct cw_effort effort;
+    cw_effort_read(&in, &effort, arena);
     if (*why)
         snprintf(s->why, sizeof s->why, "%s", why);
     struct cw_effort effort;
