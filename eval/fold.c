@@ -11,6 +11,13 @@ bool cw_fold_is_of(const struct cw_range *range)
     return replay && strcmp(replay, "multiplex") == 0;
 }
 
+/* Whether a change of pass had emptied caches before it. */
+static bool is_cold(const struct cw_range *range)
+{
+    const char *cold = cw_fold_is_of(range) ? cw_range_attribute(range, "cold") : NULL;
+    return cold && strcmp(cold, "yes") == 0;
+}
+
 bool cw_fold_has(const struct cw_counter_data *data)
 {
     for (uint32_t i = 0; i < data->range_count; i++)
@@ -145,12 +152,46 @@ static void number(struct cw_folds *folds, uint32_t *kinds, struct sorting *s, s
     }
 }
 
+/* ---- what is cold ----------------------------------------------------------------------------------------------- */
+
+static void leave_out_cold(const struct cw_folds *folds, const bool *cold, bool *warm, uint8_t *forms, uint32_t count)
+{
+    memset(warm, 0, folds->count * sizeof *warm);
+    for (uint32_t i = 0; i < count; i++)
+        if (folds->kinds[i] != CW_WHOLE && forms[i] > CW_FORM_UNAVAILABLE && !cold[i])
+            warm[folds->kinds[i]] = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (cold[i] && warm[folds->kinds[i]])
+            forms[i] = CW_FORM_NOT_COLLECTED;
+}
+
+/* Decides what counts. False without memory. */
+static bool choose_forms(struct cw_folds *folds, const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    const uint32_t count = data->range_count, columns = cw_schema_columns(&data->schema);
+    bool *cold = cw_arena_alloc(arena, count, sizeof *cold), any = false;
+    for (uint32_t i = 0; cold && i < count; i++)
+        any |= cold[i] = is_cold(&data->ranges[i]);
+    if (!any)
+        return cold;
+    uint8_t *forms = cw_arena_alloc(arena, (size_t)columns * count, sizeof *forms);
+    bool *warm = cw_arena_alloc(arena, folds->count, sizeof *warm);
+    if (!forms || !warm)
+        return false;
+    memcpy(forms, data->forms, (size_t)columns * count);
+    for (uint32_t c = 0; c < columns; c++)
+        leave_out_cold(folds, cold, warm, forms + (size_t)c * count, count);
+    folds->forms = forms;
+    folds->cold = cold;
+    return true;
+}
+
 enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *model,
                              struct cw_arena *arena, struct cw_error *err)
 {
     struct sorting s = {data, model};
     uint32_t count = 0;
-    *folds = (struct cw_folds){0};
+    *folds = (struct cw_folds){.forms = data->forms};
     if (!cw_fold_has(data))
         return CW_OK;
     struct entry *entries = malloc(data->range_count * sizeof *entries);
@@ -168,7 +209,7 @@ enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_dat
             end++;
         number(folds, kinds, &s, entries + i, end - i);
     }
-    const bool enough = entries && kinds;
+    const bool enough = entries && kinds && choose_forms(folds, data, arena);
     free(entries);
     return enough ? CW_OK : cw_error_nomem(err);
 }

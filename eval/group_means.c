@@ -79,7 +79,7 @@ static void count_together(const struct merging *g, const uint32_t *ranges, uint
     const uint32_t columns = cw_schema_columns(&g->data->schema);
     uint32_t full = 0;
     for (uint32_t c = 0; c < columns; c++) {
-        const uint8_t *forms = g->data->forms + (size_t)c * g->data->range_count;
+        const uint8_t *forms = g->groups->folds.forms + (size_t)c * g->data->range_count;
         uint32_t i = 0;
         while (i < count && !has(forms[ranges[i]]))
             i++;
@@ -109,7 +109,7 @@ static uint32_t *count_columns(const struct merging *g)
     uint32_t *full = cw_arena_alloc(g->arena, count, sizeof *full);
     for (uint32_t c = 0; full && c < columns; c++)
         for (uint32_t i = 0; i < count; i++)
-            full[i] += has(g->data->forms[(size_t)c * count + i]);
+            full[i] += has(g->groups->folds.forms[(size_t)c * count + i]);
     return full;
 }
 
@@ -145,7 +145,7 @@ static void add_part(const struct merging *g, struct mean *mean, uint32_t column
     double sums[CW_ROLLUP_COUNT] = {0};
     uint32_t taken = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint8_t form = g->data->forms[from + ranges[i]];
+        const uint8_t form = g->groups->folds.forms[from + ranges[i]];
         mean->form = graver(mean->form, form);
         if (!has(form))
             continue;

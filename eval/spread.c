@@ -11,7 +11,7 @@ uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, const s
                          uint32_t column)
 {
     const struct cw_group *g = &groups->items[group];
-    const uint8_t *forms = data->forms + (size_t)column * data->range_count;
+    const uint8_t *forms = groups->folds.forms + (size_t)column * data->range_count;
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->count; i++)
         count += forms[g->ranges[i]] > CW_FORM_UNAVAILABLE;
@@ -65,13 +65,22 @@ static bool count_occurrences(struct cw_result *r, const struct cw_groups *group
 
 /* ---- spread ----------------------------------------------------------------------------------------------------- */
 
-static double deviation(const struct cw_group *group, const double *values, const int8_t *statuses)
+static bool has_value(const double *values, const int8_t *statuses, uint32_t range)
+{
+    return statuses[range] < CW_VALUE_UNAVAILABLE && isfinite(values[range]);
+}
+
+/* Without launches that were cold, where others were not. */
+static double deviation(const bool *cold, const struct cw_group *group, const double *values, const int8_t *statuses)
 {
     double mean = 0, squares = 0;
     uint32_t count = 0;
+    bool warm = false;
+    for (uint32_t i = 0; cold && i < group->count && !warm; i++)
+        warm = has_value(values, statuses, group->ranges[i]) && !cold[group->ranges[i]];
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t range = group->ranges[i];
-        if (statuses[range] >= CW_VALUE_UNAVAILABLE || !isfinite(values[range]))
+        if (!has_value(values, statuses, range) || (warm && cold[range]))
             continue;
         const double off = values[range] - mean;
         mean += off / ++count;
@@ -94,7 +103,7 @@ static bool find_deviations(struct cw_result *r, const struct cw_groups *groups,
         for (uint32_t m = 0; m < count; m++)
             for (uint32_t k = 0; k < groups->count; k++)
                 r->spread[(size_t)(first + m) * groups->count + k] =
-                    deviation(&groups->items[k], values + m * ranges, statuses + m * ranges);
+                    deviation(groups->folds.cold, &groups->items[k], values + m * ranges, statuses + m * ranges);
     }
     const bool enough = values && statuses;
     free(values);

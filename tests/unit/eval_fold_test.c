@@ -58,6 +58,26 @@ Test(eval_fold, a_pass_that_no_launch_was_counted_in_is_not_collected)
     cr_expect(isnan(value_of("sm__bytes.sum.per_cycle_active", 0, CW_VALUE_NOT_COLLECTED)));
 }
 
+/* A change of pass empties caches, so that the launches behind it are told apart where there are others. */
+Test(eval_fold, what_was_cold_is_left_out_where_others_were_not)
+{
+    static const struct cw_pair cold[] = {{"replay", "multiplex"}, {"cold", "yes"}};
+    make_launches(10, 1);
+    multiplex(1);
+    for (uint32_t i = 0; i < 10; i++)
+        if (i < 2 || i % 2) /* all of the second pass */
+            ranges[i].attributes = cold;
+    group(CW_BY_KERNEL, NULL);
+    double warm = 0, all = 0;
+    for (uint32_t i = 2; i < 10; i += 2)
+        warm += value_at(INST, i) / 4;
+    for (uint32_t i = 1; i < 10; i += 2)
+        all += value_at(BYTES, i) / 5;
+    cr_expect_float_eq(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED), warm, 1e-9);
+    cr_expect_float_eq(value_of("sm__bytes.sum", 0, CW_VALUE_MULTIPLEXED), all, 1e-9);
+    cr_expect(forms[0] == CW_FORM_ROLLUPS, "the capture is as it was");
+}
+
 /* That of whole launches is the plain mean, whichever way they are put together. */
 Test(eval_fold, whole_launches_have_the_plain_mean)
 {
