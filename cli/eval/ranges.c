@@ -317,6 +317,13 @@ enum cw_status cw_eval_keep_ranges(struct cw_eval_run *a, struct cw_eval_run *b)
 
 /* ---- one range -------------------------------------------------------------------------------------------------- */
 
+/* Whether it is of the same name; of user ranges that were multiplexed, but for the numbers in it. */
+static bool is_called(const struct cw_range *range, const char *name)
+{
+    return strcmp(name, range->name) == 0 ||
+           (!*range->kernel && cw_fold_is_of(range) && cw_fold_compare_names(name, range->name) == 0);
+}
+
 /* Says what else is wanted beside the first range: launches of its kernel are nothing to be asked about, other kernels
  * are, unless nothing was asked for. */
 static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep, uint32_t first)
@@ -332,7 +339,7 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
         bool known = !keep[i];
         kept += keep[i];
         for (uint32_t k = 0; k < listed && !known; k++)
-            known = strcmp(names[k], data->ranges[i].name) == 0;
+            known = is_called(&data->ranges[i], names[k]);
         if (known || listed > LISTED)
             continue;
         names[listed] = data->ranges[i].name;

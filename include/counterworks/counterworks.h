@@ -252,8 +252,8 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
 
 enum counterworks_value_status { /* in the order of gravity */
                                  COUNTERWORKS_VALUE_OK,
-                                 COUNTERWORKS_VALUE_MIXED_PASSES,     /* its counters come from different passes */
-                                 COUNTERWORKS_VALUE_MULTIPLEXED, /* the mean of launches counted in one pass each */
+                                 COUNTERWORKS_VALUE_MIXED_PASSES, /* its counters come from different passes */
+                                 COUNTERWORKS_VALUE_MULTIPLEXED,  /* the mean of launches counted in one pass each */
                                  COUNTERWORKS_VALUE_ZERO_DENOMINATOR, /* a denominator, or the user's frame or region,
                                                                          is zero */
                                  COUNTERWORKS_VALUE_OVERFLOW,     /* a counter overflowed in at least one instance */
@@ -275,10 +275,11 @@ struct counterworks_evaluate_options {
 
 /* Evaluates metrics on every row of a capture of ranges or samples: values[m * row_count + r] and statuses[...] are
  * those of metric m and row r. A missing value is NaN. A ratio over zero is zero, and so is zero over zero; anything
- * else over zero is infinite. Counters that the capture lacks are no error: their metrics read "not collected". NULL
- * options are the usual ones. COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_INPUT for a capture of another chip,
- * COUNTERWORKS_UNSUPPORTED for one of instructions. Whoever listens to the chip (counterworks_chip_tell) is told of an
- * incomplete capture, of one that was planned with another version of the database, and of metrics without a formula.
+ * else over zero is infinite. Counters that the capture lacks are no error: their metrics read "not collected", as
+ * those of other passes do of a range that was multiplexed. NULL options are the usual ones. COUNTERWORKS_USAGE for an
+ * unknown name, COUNTERWORKS_INPUT for a capture of another chip, COUNTERWORKS_UNSUPPORTED for one of instructions.
+ * Whoever listens to the chip (counterworks_chip_tell) is told of an incomplete capture, of one that was planned with
+ * another version of the database, and of metrics without a formula.
  */
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,

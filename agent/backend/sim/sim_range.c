@@ -110,13 +110,25 @@ static uint32_t meet(struct simulation *s, uint64_t kind)
     return found ? (*found)->met++ : UINT32_MAX;
 }
 
+/* Numbers in the names of user ranges are alike: a program may number its steps. */
+static uint64_t key_of(const char *name, bool user)
+{
+    uint64_t key = 1;
+    for (; *name; name++) {
+        const bool digit = user && *name >= '0' && *name <= '9';
+        if (!digit || !(name[1] >= '0' && name[1] <= '9'))
+            key = cw_sim_mix(key ^ (digit ? '0' : (unsigned char)*name));
+    }
+    return key;
+}
+
 /* Whether a range is counted, and in which pass: base.first is its part then. */
-static bool take_turn(struct simulation *s, const char *name)
+static bool take_turn(struct simulation *s, const char *name, bool user)
 {
     const uint32_t every = s->base.options->every ? s->base.options->every : 1;
     if (s->base.options->replay != CW_REPLAY_MULTIPLEX)
         return true;
-    const uint32_t before = meet(s, cw_sim_text_key(name) ^ cw_sim_mix(s->process) ^ cw_sim_mix(~(uint64_t)s->device));
+    const uint32_t before = meet(s, key_of(name, user) ^ cw_sim_mix(s->process) ^ cw_sim_mix(~(uint64_t)s->device));
     s->base.first = before / every % s->base.parts.count;
     return before != UINT32_MAX && before % every == 0;
 }
@@ -128,10 +140,10 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                  uint32_t graphs, const double *facts)
 {
     const uint32_t number = s->numbers++;
-    const uint64_t of = s->loop ? cw_sim_text_key(name) : number;
+    const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(name) : key_of(name, true);
     uint64_t key =
         cw_sim_mix(s->base.options->capture.sim_seed ^ cw_sim_text_key(s->base.options->capture.argv[0]) ^ of);
-    const bool counted = take_turn(s, name);
+    const bool counted = take_turn(s, name, !*kernel);
     struct cw_range_attributes about;
     cw_range_attributes_make(
         &about, &(struct cw_launch){.replay = s->base.options->replay,

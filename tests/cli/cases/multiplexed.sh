@@ -54,5 +54,14 @@ metric-eval merge mux.cwd batch.cwd -o both.cwd; metric-eval merge mux.cwd mux.c
 metric-eval both.cwd --csv - -m sm__inst_executed.sum | cut -d, -f7 | sort | uniq -c # whole ones stay by themselves
 metric-eval twice.cwd --csv - -m sm__inst_executed.sum | cut -d, -f1,2,4-
 metric-eval mux.cwd --by range --csv - -m sm__inst_executed.sum | grep -c 'not collected'
+echo "--- steps that the program numbers"
+cat >program <<'END'
+exec >$COUNTERWORKS_SIM
+for step in 1 2 3 4 5 6; do echo push step $step; echo launch gemm; echo pop; done
+END
+capture-agent range -c plan.cwc -o steps.cwd --replay multiplex --ranges user --sim-loop 1 -- sh program
+metric-eval steps.cwd --csv - -m sm__inst_executed.sum,dram__bytes_read.sum | cut -d, -f1,2,4,5,7,8
+metric-eval steps.cwd --by kernel -m sm__inst_executed.sum | grep step
+metric-eval explain steps.cwd sm__inst_executed.sum --range 'step *' | head -3
 echo "--- the page"
 metric-eval mux.cwd --report page.html --quiet; grep -c '"occurrences":\[' page.html
