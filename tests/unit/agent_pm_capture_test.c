@@ -15,6 +15,7 @@
 #include "agent/backend/cupti/pm_sampler.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
+#include "agent/session/session.h"
 #include "base/file.h"
 #include "image/pm_data.h"
 
@@ -29,12 +30,14 @@ enum fate {
     GOES_ON,
     HANGS,
     SILENT,
-    LEAVES
+    LEAVES,
+    RANGES
 };
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
-static uint64_t lost; /* before each block */
+static const char *range; /* windows are opened for; NULL: samples come all the time */
+static uint64_t lost;     /* before each block */
 static struct cw_error err;
 static struct cw_arena *arena;
 
@@ -61,6 +64,14 @@ static void send_message(int fd, enum cw_message_type type, struct cw_writer *ou
         _exit(1);
     cw_writer_free(out);
     cw_writer_init(out);
+}
+
+static void send_window(int fd, enum cw_window_state state)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_write_u8(&out, (uint8_t)state);
+    send_message(fd, CW_MESSAGE_WINDOW, &out);
 }
 
 static void begin_chunks(struct cw_writer *out, uint32_t samples, uint64_t missing)
@@ -114,7 +125,18 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
     begin_chunks(&out, 0, 0);
     cw_counter_data_write_device(schema, &device, &out);
     send_message(fd, CW_MESSAGE_CHUNKS, &out);
-    for (uint64_t i = 0; i < BLOCKS && fates[number] != SILENT; i++) {
+    char order;
+    for (uint64_t i = 0; fates[number] == RANGES && read(fd, &order, 1) == 1;) {
+        if (order) {
+            send_window(fd, CW_WINDOW_OPEN);
+            continue;
+        }
+        send_window(fd, CW_WINDOW_CLOSED);
+        usleep(100000); /* decoding takes its time */
+        send_block(fd, number, schema, i++);
+        send_window(fd, CW_WINDOW_IDLE);
+    }
+    for (uint64_t i = 0; i < BLOCKS && fates[number] != SILENT && fates[number] != RANGES; i++) {
         send_block(fd, number, schema, i);
         if (fates[number] == CRASHES_LATER)
             raise(SIGKILL);
@@ -177,6 +199,59 @@ enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_err
                : CW_OK;
 }
 
+/* ---- a program with ranges -------------------------------------------------------------------------------------- */
+
+void cw_session_init(struct cw_session *s)
+{
+    *s = (struct cw_session){.listener = -1};
+    cw_writer_init(&s->setup);
+}
+
+enum cw_status cw_session_start(struct cw_session *s, char *const *argv, struct cw_error *e)
+{
+    (void)e;
+    cr_expect_str_eq(argv[0], "program");
+    cr_expect(s->setup.size > 4, "the filter is for the program's processes");
+    return CW_OK;
+}
+
+static void tell_range(struct cw_session *s, bool open)
+{
+    const uint8_t payload = open;
+    struct cw_process process = {.pid = 1};
+    struct cw_reader in;
+    cw_reader_init(&in, &payload, 1, "message", 0, NULL);
+    cr_expect(s->take(s->user, &process, CW_MESSAGE_WINDOW, &in, NULL) == CW_OK);
+}
+
+/* The second begins too early; of the last two, which overlap, one window is made. */
+void cw_session_serve(struct cw_session *s)
+{
+    for (int i = 0; i < 2; i++) {
+        tell_range(s, true);
+        tell_range(s, false);
+    }
+    usleep(300000);
+    tell_range(s, true);
+    tell_range(s, true);
+    tell_range(s, false);
+    tell_range(s, false);
+    usleep(300000);
+    s->program = (struct cw_program){.over = true, .how = CW_END_EXITED};
+}
+
+void cw_session_finish(struct cw_session *s)
+{
+    cw_writer_free(&s->setup);
+}
+
+const struct cw_device *cw_process_device(const struct cw_process *process, uint32_t index)
+{
+    (void)process;
+    (void)index;
+    return NULL;
+}
+
 /* ---- */
 
 static enum cw_status capture(uint64_t devices)
@@ -196,8 +271,12 @@ static enum cw_status capture(uint64_t devices)
                                                 .metrics = &metric,
                                                 .native = native,
                                                 .native_size = 1};
-    const struct cw_pm_options options = {
-        .capture = {&plan, path, NULL, 0}, .devices = devices, .interval = 1000, .duration_s = 1};
+    static char name[] = "program", *const program[] = {name, NULL};
+    const struct cw_pm_options options = {.capture = {.plan = &plan, .output = path, .argv = range ? program : NULL},
+                                          .devices = devices,
+                                          .interval = 1000,
+                                          .duration_s = range ? 0 : 1,
+                                          .range = range};
     int exit_status = 0;
     close(mkstemp(path));
     arena = cw_arena_create();
@@ -259,6 +338,18 @@ Test(agent_pm_capture, a_capture_without_a_sample_says_how_long_it_sampled)
     cr_expect(capture(1 << 0) == CW_ERR_DEVICE);
     cr_expect(strstr(err.message, " ms at an interval of 1000 ns: the GPU gave none"), "%s", err.message);
     unlink(path);
+}
+
+Test(agent_pm_capture, ranges_open_windows_of_every_gpu_that_is_ready)
+{
+    fates[0] = fates[2] = RANGES;
+    range = "step";
+    cr_redirect_stderr();
+    cr_assert(capture(1 << 0 | 1 << 2) == CW_OK, "%s", err.message);
+    cr_expect(read_file((const uint32_t[]){2, 0, 2}).complete);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: 1 of 4 ranges were not sampled: each began while the one before was still "
+                            "decoded\n");
 }
 
 Test(agent_pm_capture, a_signal_ends_it_and_keeps_all_samples)
