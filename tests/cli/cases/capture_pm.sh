@@ -46,6 +46,7 @@ capture-agent pm -c plan.cwc -o steps.cwd --range '^step' -- sh steps
 metric-eval show steps.cwd | grep -E 'window|samples|ranges'
 metric-eval steps.cwd -m gr__cycles_active.max | tail -6
 capture-agent pm -c plan.cwc -o none.cwd --range other -- sh steps
+capture-agent pm -c plan.cwc -o none.cwd --range empty -- sh -c 'exec >$COUNTERWORKS_SIM; echo push empty; echo pop'
 echo an interval at which the simulated GPU would lose none:
 capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
 echo who reads the capture may have enough:
