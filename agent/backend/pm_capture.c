@@ -97,9 +97,9 @@ static enum cw_status no_sample(const struct cw_pm_options *o, const struct cw_p
         return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken: all %" PRIu64 " were lost", out->lost);
     if (o->range)
         return cw_error_set(err, CW_ERR_DEVICE,
-                            "no sample was taken in %" PRIu64 " user ranges at an interval of %" PRIu64
-                            " %s: a shorter --interval may fit into them",
-                            out->ranges, o->interval, unit);
+                            "no sample was taken in %" PRIu64 " user range%s at an interval of %" PRIu64
+                            " %s: a shorter --interval may fit",
+                            out->ranges, out->ranges == 1 ? "" : "s", o->interval, unit);
     if (!o->cycles && out->sampled_ns < 2 * o->interval)
         return cw_error_set(
             err, CW_ERR_DEVICE,

@@ -57,7 +57,7 @@ static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
 }
 
 /* With an expression of the ranges that windows are wanted of, or NULL. */
-static void begin_with(const char *range)
+static void prepare(const char *range)
 {
     struct cw_writer setup;
     fake_profiler_begin(NULL, 1, 1);
@@ -74,6 +74,11 @@ static void begin_with(const char *range)
     if (range)
         cw_filter_write(&setup, &(struct cw_filter_options){.range = range, .launch_count = UINT64_MAX});
     fake_setup(mode, &setup);
+}
+
+static void begin_with(const char *range)
+{
+    prepare(range);
     mode->context_created(context, 0);
     cr_assert(request && complete);
 }
@@ -172,6 +177,18 @@ Test(trace, the_first_wanted_range_opens_a_window_and_the_last_closes_it)
     check_windows(1, true);
     cw_user_range_pop(0);
     check_windows(2, false);
+    cw_user_range_pop(0);
+    check_windows(2, false);
+    end();
+}
+
+Test(trace, a_range_from_before_the_first_context_has_a_window)
+{
+    prepare("step");
+    cw_user_range_push(0, "step");
+    check_windows(0, false);
+    mode->context_created(context, 0);
+    check_windows(1, true);
     cw_user_range_pop(0);
     check_windows(2, false);
     end();

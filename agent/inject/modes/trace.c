@@ -134,18 +134,24 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */
 
-/* What was launched before a range must not be seen in its window, and what was launched in it must have run. */
-static void settle(bool open)
+/* Samples are being taken, or not any more, when this returns. */
+static void set_window(bool open)
 {
-    static const uint64_t patience_ns = 10000000000;
     struct cw_writer out;
-    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
-        cw_idle_wait(self->contexts[i], patience_ns);
     cw_writer_init(&out);
     cw_write_u8(&out, open);
     uint64_t number = cw_inject_hand_over(CW_MESSAGE_WINDOW, &out, -1);
     if (number)
         cw_inject_wait_taken(number);
+}
+
+/* What was launched before a range must not be seen in its window, and what was launched in it must have run. */
+static void settle(bool open)
+{
+    static const uint64_t patience_ns = 10000000000;
+    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
+        cw_idle_wait(self->contexts[i], patience_ns);
+    set_window(open);
 }
 
 /* Of nested ranges, and those of other threads, the first opens the window and the last closes it. */
@@ -175,8 +181,9 @@ static void context_created(CUcontext context, uint32_t device)
            TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed) &&
            TRY(cuptiActivityFlushPeriod, FLUSH_PERIOD_MS) &&
            TRY(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-    if (self->options.range && cw_user_ranges_wanted()) /* since before the first context */
-        settle(true);
+    if (self->options.range &&
+        cw_user_ranges_wanted_count()) /* since before the first context, which has no work yet */
+        set_window(true);
 }
 
 static void context_destroyed(CUcontext context)
