@@ -14,6 +14,7 @@ struct grouping {
     const struct cw_counter_data *data;
     uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
     uint32_t *model;        /* of each device: the first device that is alike */
+    uint32_t *gpu;          /* and the first that is the same one */
     const char **family;    /* of each range that is kept; NULL unless by family */
     struct cw_group *items;
     struct cw_arena *arena;
@@ -121,6 +122,44 @@ static bool is_numbered(const struct grouping *g, const struct cw_range *range)
     return !*range->kernel && kind_of(g, range) != CW_WHOLE;
 }
 
+static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32_t b)
+{
+    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
+    const char *host = cw_device_attribute(x, "host"), *other = cw_device_attribute(y, "host");
+    const int order = strcmp(cw_device_attribute(x, "pci"), cw_device_attribute(y, "pci"));
+    return order ? order : strcmp(host ? host : "", other ? other : "");
+}
+
+static int in_place_order(const void *a, const void *b, void *data)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = compare_places(data, i, k);
+    return order ? order : by_number(i, k);
+}
+
+/* Captures that were merged may describe a GPU in several ways, such as with other filters. One without an address is
+ * like no other. */
+static uint32_t *find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
+{
+    uint32_t *gpu = cw_arena_alloc(arena, data->device_count, sizeof *gpu);
+    uint32_t *placed = cw_arena_alloc(arena, data->device_count, sizeof *placed), count = 0;
+    if (!gpu || !placed)
+        return NULL;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        gpu[i] = i;
+        if (cw_device_attribute(&data->devices[i], "pci"))
+            placed[count++] = i;
+    }
+    qsort_r(placed, count, sizeof *placed, in_place_order, (void *)data);
+    *gpu_count = data->device_count;
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_places(data, placed[i - 1], placed[i]) == 0) {
+            gpu[placed[i]] = gpu[placed[i - 1]];
+            --*gpu_count;
+        }
+    return gpu;
+}
+
 static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
     if (is_numbered(g, a) || is_numbered(g, b))
@@ -193,7 +232,7 @@ static int compare(const struct grouping *g, const struct cw_range *a, const str
     case CW_BY_NVTX:
         return by_nvtx(g, a, b);
     case CW_BY_DEVICE:
-        return by_number(a->device, b->device);
+        return by_number(g->gpu[a->device], g->gpu[b->device]);
     case CW_BY_RANK:
         return by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
     case CW_BY_FOLD:
@@ -377,7 +416,8 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
     *groups = (struct cw_groups){.by = by, .range_count = data->range_count};
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     g.model = model_devices(data, arena);
-    if (!g.order || !g.model || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK ||
+    g.gpu = find_gpus(data, &groups->gpu_count, arena);
+    if (!g.order || !g.model || !g.gpu || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK ||
         !find_durations(&g, chip))
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < data->range_count; i++) {

@@ -45,6 +45,7 @@ struct cw_groups {
     double total;                 /* ns, of all groups */
     double whole;                 /* ns, of all ranges of the data, also those that are not kept */
     uint32_t range_count;         /* of the data */
+    uint32_t gpu_count;           /* that the data's devices are: those of a host and PCI address are one */
     const double *durations; /* ns, [range] of the data; NaN unknown, and of what was multiplexed without time the mean
                                 of what is alike */
     const double *measured;  /* the same without these means */

@@ -28,8 +28,9 @@ static bool is_launch(const struct cw_output_rows *rows)
     return rows->groups->data.range_count && rows->groups->data.ranges[0].kernel[0];
 }
 
-static void put_devices(const struct cw_counter_data *data, FILE *out)
+static void put_devices(const struct cw_groups *groups, FILE *out)
 {
+    const struct cw_counter_data *data = &groups->data;
     const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
     const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
     bool alike = true;
@@ -37,8 +38,8 @@ static void put_devices(const struct cw_counter_data *data, FILE *out)
         const char *name = cw_device_attribute(&data->devices[i], "name");
         alike = alike && name && first && strcmp(name, first) == 0;
     }
-    if (data->device_count > 1)
-        cw_text_print(out, "%" PRIu32 " %s", data->device_count, alike ? "x " : "devices");
+    if (groups->gpu_count > 1)
+        cw_text_print(out, "%" PRIu32 " %s", groups->gpu_count, alike ? "x " : "devices");
     if (alike)
         cw_text_print(out, "%s", first ? first : data->device_count ? "a device without a name" : "no device");
     cw_text_print(out, " (%s%s)%s\n", data->schema.chip,
@@ -83,7 +84,7 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     const uint32_t passes = groups->data.schema.pass_count;
     char text[CW_TIME_TEXT_SIZE];
     cw_text_print(out, "%s: ", rows->result->source);
-    put_devices(&groups->data, out);
+    put_devices(groups, out);
     put_counts(rows, out);
     if (groups->total > 0) {
         cw_terminal_time(groups->total, text);

@@ -13,7 +13,8 @@ function deviceNames() {
   const names = new Map();
   data.captures.forEach(c => c.devices.forEach(d => {
     const name = d.attributes.name || c.chip;
-    names.set(name, Math.max(names.get(name) || 0, c.devices.filter(e => (e.attributes.name || c.chip) === name).length));
+    names.set(name, Math.max(names.get(name) || 0, new Set(c.devices.filter(e => (e.attributes.name || c.chip) === name)
+      .map(({device, attributes: a}) => a.pci ? `${a.host || ""} ${a.pci}` : device)).size));
   }));
   return [...names].map(([name, n]) => n > 1 ? `${n} × ${name}` : name).join(", ");
 }
