@@ -15,7 +15,7 @@ fork) say ;;
 trap) exit 5 ;;
 orphan)
     say
-    until metric-eval show faults.cwd 2>&1 | grep -qE '^(ranges: *6|samples: *192|batches: *6|records: *12)$'; do sleep 0.05; done
+    until metric-eval show faults.cwd 2>&1 | grep -qE '^(ranges: *6(, 6 of .*)?|samples: *192|batches: *6|records: *12)$'; do sleep 0.05; done
     kill -9 $PPID
     echo faults: six launches more: right ;;
 esac
