@@ -448,10 +448,10 @@ static enum cw_status fill_limits(struct planner *p)
             used[find_placement(p->chip, p->draft.passes[i].placements[k])] = 1;
     for (uint32_t i = 0; status == CW_OK && i < own.count; i++) {
         const struct cw_limit *from = &own.items[i];
-        uint32_t n = 0;
+        uint32_t n = 0, max = cw_limits_max(&own, i);
         for (uint32_t k = 0; k < from->count; k++)
             n += used[from->members[k]];
-        if (n <= from->max)
+        if (n <= max)
             continue;
         struct cw_placement *members = array(p, n, sizeof *members, &status);
         uint32_t *groups = array(p, n, sizeof *groups, &status);
@@ -462,7 +462,7 @@ static enum cw_status fill_limits(struct planner *p)
                 members[n] = place(p, at->raw, at->domain);
                 groups[n++] = from->groups[k];
             }
-        limits[image->limit_count++] = (struct cw_config_limit){from->max, n, members, groups};
+        limits[image->limit_count++] = (struct cw_config_limit){max, n, members, groups};
     }
     image->limits = limits;
     return status;

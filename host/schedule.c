@@ -223,8 +223,8 @@ static enum cw_status make(struct making *m, struct cw_schedule *schedule, struc
 struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler profiler)
 {
     if (profiler == CW_PROFILER_PM)
-        return (struct cw_limits){chip->pm_limit_count, chip->pm_limits};
-    return (struct cw_limits){chip->limit_count, chip->limits};
+        return (struct cw_limits){chip->pm_limit_count, chip->pm_limits, true};
+    return (struct cw_limits){chip->limit_count, chip->limits, false};
 }
 
 enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_schedule_task *task,

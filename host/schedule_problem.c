@@ -91,7 +91,7 @@ static void reduce_limits(struct build *b)
         for (uint32_t k = 0; k < limit->count; k++)
             n += local[members[k]] != 0;
         used[i] = n;
-        if (n <= limit->max) /* too few to break it */
+        if (n <= cw_limits_max(b->asked, i)) /* too few to break it */
             continue;
         total += n;
         for (uint32_t k = 0; k < limit->count; k++)
@@ -104,9 +104,9 @@ static void reduce_limits(struct build *b)
     uint32_t n = 0;
     for (uint32_t i = 0; !b->failed && i < b->asked->count; i++) {
         const struct cw_limit *limit = &b->asked->items[i];
-        if (used[i] <= limit->max)
+        struct reduced r = {.max = cw_limits_max(b->asked, i), .first = n};
+        if (used[i] <= r.max)
             continue;
-        struct reduced r = {.max = limit->max, .first = n};
         for (uint32_t k = 0; k < limit->count; k++) {
             uint32_t local = b->local[limit->members[k]];
             if (!local)

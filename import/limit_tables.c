@@ -84,10 +84,10 @@ static void copy_sections(const struct cw_bytes *file, struct cw_limit_table *ra
     }
 }
 
-/* The line of `source:` about a table, if there is a table. */
-static void quote_source(const struct cw_chip *chip, const char *with, struct cw_limit_table *table)
+/* The line of `source:` about limits that there are. */
+static void quote_source(const struct cw_chip *chip, bool known, const char *with, struct cw_limit_table *table)
 {
-    if (!table->limits.size)
+    if (!known)
         return;
     snprintf(table->source, sizeof table->source, "%s taken over from a file that did not say where they come from",
              with);
@@ -112,8 +112,8 @@ enum cw_status cw_limit_tables_read(const struct cw_facts *facts, const char *pa
                               path, facts->chip.name);
     if (status == CW_OK) {
         copy_sections(&file, range, pm);
-        quote_source(chip, "limits:", range);
-        quote_source(chip, "pm_limits:", pm);
+        quote_source(chip, range->limits.size != 0, "limits:", range);
+        quote_source(chip, cw_chip_knows_pm(chip), "pm_limits:", pm);
     }
     cw_bytes_free(&file);
     return status;

@@ -183,7 +183,12 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
     enum cw_status status = take_options(plan, o, err);
     if (status == CW_OK)
         status = check_together(&plan->options, metrics, err);
-    if (status == CW_OK && samples && chip->chip->pm_limits == chip->chip->limits)
+    if (status == CW_OK && samples && chip->chip->no_sampling)
+        status = cw_error_set(err, CW_ERR_UNSUPPORTED,
+                              "found no sampling over time on %s, expected a chip that has it, or a plan for range "
+                              "profiling",
+                              chip->chip->name);
+    if (status == CW_OK && samples && !cw_chip_knows_pm(chip->chip))
         tell_no_limits(chip);
     if (status == CW_OK)
         status = make_within(plan, chip, metrics, most, o->drop, err);

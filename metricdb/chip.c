@@ -98,6 +98,19 @@ bool cw_chip_measured(const struct cw_chip *chip)
     return false;
 }
 
+uint32_t cw_limits_max(const struct cw_limits *limits, uint32_t i)
+{
+    return limits->pm ? limits->items[i].pm_max : limits->items[i].max;
+}
+
+bool cw_chip_knows_pm(const struct cw_chip *chip)
+{
+    bool known = chip->pm_limits != chip->limits;
+    for (uint32_t i = 0; i < chip->limit_count && !known; i++)
+        known = chip->limits[i].pm_max != chip->limits[i].max;
+    return known;
+}
+
 bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_rollup rollup)
 {
     const struct cw_counter *c = &chip->counters[counter];

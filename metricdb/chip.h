@@ -66,11 +66,13 @@ struct cw_limit {
     uint32_t max;
     uint32_t count;
     const uint32_t *members, *groups; /* placements and, for each, its group */
+    uint32_t pm_max; /* instead of `max`, in the pass of PM sampling */
     unsigned line;
 };
 struct cw_limits {
     uint32_t count;
     const struct cw_limit *items;
+    bool pm; /* of PM sampling */
 };
 
 struct cw_counter {
@@ -115,6 +117,7 @@ struct cw_chip {
     const char *const *source; /* where its facts come from, a line each */
     uint8_t hash[16];          /* XXH3 (128 bits, big-endian) of the file */
     uint32_t time;             /* the counter of nanoseconds that per-second values divide by */
+    uint32_t no_sampling;      /* 1: the hardware has no PM sampling */
     uint32_t device_counter;   /* a raw counter; passes that collect it count for the device, not for one context */
     uint32_t unit_count, domain_count, pass_cost_count, raw_count, placement_count, limit_count, pm_limit_count,
         counter_count, ratio_count, throughput_count;
@@ -137,6 +140,10 @@ struct cw_chip {
 
 /* Whether captures of the chip went into the file: it knows peaks. */
 bool cw_chip_measured(const struct cw_chip *chip);
+/* How many groups of limit `i` a pass may use. */
+uint32_t cw_limits_max(const struct cw_limits *limits, uint32_t i);
+/* Whether the file knows what PM sampling allows beyond range profiling. */
+bool cw_chip_knows_pm(const struct cw_chip *chip);
 
 /* Finds a base name of `length` bytes. */
 bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, enum cw_metric_type *type,

@@ -328,12 +328,21 @@ static void load_throughputs(struct load *l)
     l->chip->throughputs = list;
 }
 
+/* `sampling: none`, or nothing. */
+static bool has_no_sampling(struct load *l, const struct cw_yaml *node)
+{
+    const char *text = node ? cw_yaml_text(&l->in, node) : "";
+    if (node && ok(l) && strcmp(text, "none") != 0)
+        cw_yaml_fail(&l->in, node, "found sampling '%s', expected none, or no such line", text);
+    return node != NULL;
+}
+
 static void load_root(struct load *l, const void *data, size_t size)
 {
     static const char *const keys[] = {"schema",         "chip",   "also",      "source",     "time",
-                                       "device_counter", "units",  "domains",   "pass_costs", "raw_counters",
+                                       "sampling",       "units",  "domains",   "pass_costs", "raw_counters",
                                        "classes",        "limits", "pm_limits", "counters",   "ratios",
-                                       "throughputs",    NULL};
+                                       "throughputs",    "device_counter", NULL};
     struct cw_chip *chip = l->chip;
     const struct cw_yaml *root = cw_yaml_load(&l->in, "a chip file", keys, SCHEMA, data, size);
     if (!root)
@@ -347,6 +356,7 @@ static void load_root(struct load *l, const void *data, size_t size)
     load_domains(l, section(l, root, "domains", CW_YAML_MAPPING, true, &chip->domain_count));
     load_pass_costs(l, section(l, root, "pass_costs", CW_YAML_SEQUENCE, false, &chip->pass_cost_count));
     load_raws(l, section(l, root, "raw_counters", CW_YAML_MAPPING, true, &chip->raw_count));
+    chip->no_sampling = has_no_sampling(l, cw_yaml_get(&l->in, root, "sampling", false));
     const struct cw_yaml *device_counter = cw_yaml_get(&l->in, root, "device_counter", false);
     chip->device_counter = device_counter && ok(l) ? find_raw(l, device_counter) : CW_NONE;
     if (ok(l))

@@ -168,6 +168,8 @@ void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct
         cw_write_format(out, "  - %s\n", *source);
     if (chip->time != CW_NONE)
         cw_write_format(out, "time: %s\n", counter_name(chip, chip->time));
+    if (chip->no_sampling)
+        cw_write_format(out, "sampling: none\n");
     if (chip->device_counter != CW_NONE)
         cw_write_format(out, "device_counter: 0x%016" PRIx64 "\n", chip->raws[chip->device_counter].id);
     put_units(out, chip);

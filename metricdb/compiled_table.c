@@ -25,7 +25,7 @@
 
 /* Every member of the structures in chip.h stands here or below, in the table of tables; a member of cw_chip that is
  * missing is set or made by the reader. */
-static const struct cw_compiled_field chip_fields[] = {FIELD(cw_chip, name, TEXT),
+static const struct cw_compiled_field chip_fields[] = {FIELD(cw_chip, name, TEXT), FIELD(cw_chip, no_sampling, NUMBER),
                                                        REFERENCE(cw_chip, time, OPTION, COUNTERS),
                                                        REFERENCE(cw_chip, device_counter, OPTION, RAWS)};
 static const struct cw_compiled_field unit_fields[] = {FIELD(cw_unit, name, TEXT), FIELD(cw_unit, instances, NUMBER),
@@ -40,7 +40,7 @@ static const struct cw_compiled_field raw_fields[] = {FIELD(cw_raw_counter, id, 
 static const struct cw_compiled_field placement_fields[] = {REFERENCE(cw_chip_placement, raw, INDEX, RAWS),
                                                             REFERENCE(cw_chip_placement, domain, INDEX, DOMAINS)};
 static const struct cw_compiled_field limit_fields[] = {
-    FIELD(cw_limit, max, NUMBER), FIELD(cw_limit, line, NUMBER), FIELD(cw_limit, count, NUMBER),
+    FIELD(cw_limit, max, NUMBER), FIELD(cw_limit, pm_max, NUMBER), FIELD(cw_limit, line, NUMBER), FIELD(cw_limit, count, NUMBER),
     ARRAY(cw_limit, members, count, PLACEMENTS), ARRAY(cw_limit, groups, count, ANY)};
 static const struct cw_compiled_field counter_fields[] = {BASE(cw_counter),
                                                           REFERENCE(cw_counter, active, OPTION, COUNTERS),
@@ -82,7 +82,7 @@ const struct cw_compiled_table cw_compiled_tables[CW_TABLE_COUNT] = {
 
 #if UINTPTR_MAX == UINT64_MAX
 /* A structure that grows: give its new member a line above, then set the size here. */
-_Static_assert(sizeof(struct cw_chip) == 216 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
+_Static_assert(sizeof(struct cw_chip) == 224 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
                    sizeof(struct cw_pass_cost) == 24 && sizeof(struct cw_raw_counter) == 16 &&
                    sizeof(struct cw_chip_placement) == 8 && sizeof(struct cw_limit) == 32 &&
                    sizeof(struct cw_counter) == 96 && sizeof(struct cw_ratio) == 80 &&

@@ -12,9 +12,9 @@ struct load {
     struct cw_chip *chip;
     struct cw_limit_name *names;
     uint32_t name_count;
-    uint32_t *slots, slot_count; /* hash of names: 1 + index, 0 is empty */
-    struct cw_limit *limits;     /* being filled */
-    uint32_t limit_count, limit_room;
+    uint32_t *slots, slot_count;              /* hash of names: 1 + index, 0 is empty */
+    struct cw_limit *limits;                  /* being filled */
+    uint32_t limit_count, limit_room, pm_max; /* pm_max: of the limit that is being loaded */
     uint32_t *excluded, mark; /* by placement: excluded from the limit being filled if it equals `mark` */
     uint32_t *keyed;          /* by placement: belongs to the key of the pair being filled if it equals `mark` */
 };
@@ -201,7 +201,8 @@ static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, 
              *groups = cw_yaml_array(l->in, count, sizeof *groups);
     if (!ok(l))
         return NULL;
-    l->limits[l->limit_count] = (struct cw_limit){.max = max, .members = members, .groups = groups, .line = node->line};
+    l->limits[l->limit_count] =
+        (struct cw_limit){.max = max, .pm_max = l->pm_max, .members = members, .groups = groups, .line = node->line};
     return &l->limits[l->limit_count++];
 }
 
@@ -343,9 +344,11 @@ static void load_pairs(struct load *l, const struct cw_yaml *node, const struct 
 
 static void load_limit(struct load *l, const struct cw_yaml *node)
 {
-    static const char *const keys[] = {"max", "each", "except", "groups", "sets", "pairs", NULL};
+    static const char *const keys[] = {"max", "pm", "each", "except", "groups", "sets", "pairs", NULL};
     cw_yaml_only(l->in, node, keys);
     uint32_t max = (uint32_t)cw_yaml_integer(l->in, cw_yaml_get(l->in, node, "max", true), UINT32_MAX - 1);
+    const struct cw_yaml *pm = cw_yaml_get(l->in, node, "pm", false);
+    l->pm_max = pm ? (uint32_t)cw_yaml_integer(l->in, pm, UINT32_MAX - 1) : max;
     const struct cw_yaml *each = cw_yaml_get(l->in, node, "each", false);
     const struct cw_yaml *except = cw_yaml_get(l->in, node, "except", false);
     const struct cw_yaml *groups = cw_yaml_get(l->in, node, "groups", false);

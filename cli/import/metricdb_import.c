@@ -14,6 +14,7 @@
 #include "import/learn.h"
 #include "import/limit_tables.h"
 #include "import/mend.h"
+#include "import/relax.h"
 #include "import/transfer.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
@@ -115,21 +116,46 @@ struct draft {
     struct cw_limit_table limits[2]; /* by activity */
 };
 
-/* Learns one table in place of whatever there was. Its source says how it did on sets that it was not learned from. */
-static enum cw_status learn(const struct job *j, struct draft *d, int which)
+/* Learns the limits of range profiling in place of whatever there was. Their source says how they did on sets that they
+ * were not learned from. */
+static enum cw_status learn(const struct job *j, struct draft *d)
 {
-    static const char *const what[] = {"limits: range profiling", "pm_limits: PM sampling"};
-    struct cw_limit_table *table = &d->limits[which];
+    struct cw_limit_table *table = &d->limits[RANGE];
     struct cw_learn_report r;
     cw_limit_table_free(table);
     cw_limit_table_init(table);
-    enum cw_status status = cw_learn(d->facts, j->library, which == PM ? CW_NVPERF_PM_SAMPLING : CW_NVPERF_PROFILER,
-                                     table, &r, isatty(2) ? show_progress : NULL, j->err);
+    enum cw_status status =
+        cw_learn(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
-        snprintf(table->source, sizeof table->source,
-                 "%s, learned by %llu questions to NVIDIA's host library; of fresh passes of our scheduler, from which "
-                 "nothing was learned, it refused %u of %u for %u random metric sets and %u of %u for %u natural ones",
-                 what[which], (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets,
+        snprintf(
+            table->source, sizeof table->source,
+            "limits: range profiling, learned by %llu questions to NVIDIA's host library; of fresh passes of our "
+            "scheduler, from which nothing was learned, it refused %u of %u for %u random metric sets and %u of %u "
+            "for %u natural ones",
+            (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets, r.natural.refused,
+            r.natural.passes, r.natural.sets);
+    return status;
+}
+
+/* Learns how much more room PM sampling has in the limits of range profiling. */
+static enum cw_status learn_pm(const struct job *j, struct draft *d)
+{
+    struct cw_limit_table *table = &d->limits[RANGE], *pm = &d->limits[PM];
+    struct cw_relax_report r;
+    cw_limit_table_free(pm);
+    cw_limit_table_init(pm);
+    if (!table->limits.size)
+        return cw_error_set(j->err, CW_ERR_USAGE,
+                            "found no limits of range profiling of %s to learn those of PM sampling from, expected "
+                            "--learn, or --limits-from a file that has some",
+                            d->facts->chip.name);
+    enum cw_status status = cw_relax(d->facts, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
+    if (status == CW_OK)
+        snprintf(pm->source, sizeof pm->source,
+                 "pm_limits: %u of the %u limits have more room in PM sampling, learned by %llu questions to NVIDIA's "
+                 "host library; of fresh passes of our scheduler, from which nothing was learned, it refused %u of %u "
+                 "for %u random metric sets and %u of %u for %u natural ones",
+                 r.relaxed, r.limits, (unsigned long long)r.questions, r.random.refused, r.random.passes, r.random.sets,
                  r.natural.refused, r.natural.passes, r.natural.sets);
     return status;
 }
@@ -143,6 +169,7 @@ static enum cw_status mend(const struct job *j, struct draft *d)
         return cw_error_set(j->err, CW_ERR_USAGE,
                             "found no limits of %s to mend, expected --learn, or --limits-from a file that has some",
                             d->facts->chip.name);
+    cw_relax_strip(table);
     enum cw_status status =
         cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
@@ -169,11 +196,13 @@ static enum cw_status limits(const struct job *j, struct draft *d)
         if (status != CW_OK)
             cw_text_print(stderr, "metricdb-import: %s\n", why.message);
     }
-    enum cw_status status = CW_OK;
-    for (int which = RANGE; which <= PM && status == CW_OK; which++)
-        if (j->o->learn[which] && d->facts->chip.domain_count)
-            status = learn(j, d, which);
-    return status == CW_OK && j->o->mend ? mend(j, d) : status;
+    bool any = d->facts->chip.domain_count;
+    enum cw_status status = any && j->o->learn[RANGE] ? learn(j, d) : CW_OK;
+    if (status == CW_OK && j->o->mend)
+        status = mend(j, d);
+    if ((any && j->o->learn[RANGE]) || j->o->mend)
+        *d->limits[PM].source = 0; /* the limits that they were about are gone */
+    return status == CW_OK && any && j->o->learn[PM] ? learn_pm(j, d) : status;
 }
 
 /* The lines that an earlier file has about what was measured. */

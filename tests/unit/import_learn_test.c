@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* The learner asks a library of ours: a small chip of which every limit is known. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -5,6 +6,7 @@
 
 #include "import/learn.h"
 #include "import/mend.h"
+#include "import/relax.h"
 #include "metricdb/limits.h"
 
 /* Raw counters by domain: `slots` has four slots and one counter beside them, `sources` at most two of its sources,
@@ -26,6 +28,7 @@ static bool in(uint32_t n, uint32_t from, uint32_t to)
 
 static bool heavy_pair; /* 12 and 13 take a third slot together */
 static bool shared;     /* 1 shares its slot with 2 or with 3 */
+static bool roomy;      /* PM sampling has seven slots, and all else as range profiling */
 static bool helped;     /* a pass takes three sources, but the last two need one of them as a helper */
 
 static bool truth(const uint32_t *raws, size_t count, bool sampling)
@@ -49,8 +52,11 @@ static bool truth(const uint32_t *raws, size_t count, bool sampling)
     slots += heavy_pair && pair == 2;
     slots -= shared && sharer && sharers;
     uint32_t most_sources = helped && !(sources >> 3) ? 3 : 2;
-    return slots <= (sampling ? 2 : 4) && (!p || !q) && trio != 7 && crowds[0] <= 2 && crowds[1] <= 2 &&
-           (uint32_t)__builtin_popcount(sources) <= most_sources && (!sass || (!others && !sampling));
+    return slots <= (!sampling ? 4
+                     : roomy   ? 7
+                               : 2) &&
+           (!p || !q) && trio != 7 && crowds[0] <= 2 && crowds[1] <= 2 &&
+           (uint32_t)__builtin_popcount(sources) <= most_sources && (!sass || (!others && (roomy || !sampling)));
 }
 
 /* ---- the library ------------------------------------------------------------------------------------------------ */
@@ -228,6 +234,69 @@ Test(learn, limits_of_range_profiling_are_found)
 Test(learn, limits_of_sampling_are_found)
 {
     learn_and_compare(CW_NVPERF_PM_SAMPLING);
+}
+
+/* Whether the pass of PM sampling may take a set. */
+static bool allowed_in_sampling(const struct cw_chip *chip, const bool *taken)
+{
+    struct cw_limit limits[128];
+    struct cw_chip sampling = *chip;
+    cr_assert_leq(chip->limit_count, 128);
+    memcpy(limits, chip->limits, chip->limit_count * sizeof *limits);
+    for (uint32_t i = 0; i < chip->limit_count; i++)
+        limits[i].max = limits[i].pm_max;
+    sampling.limits = limits;
+    return allowed(&sampling, taken);
+}
+
+/* What the limits of range profiling allow stays allowed; what is allowed beyond fits, and that is much of what does.
+ */
+Test(learn, sampling_has_more_room_in_limits_of_range_profiling)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_facts facts;
+    struct cw_limit_table learned;
+    struct cw_learn_report range;
+    struct cw_relax_report report;
+    struct cw_error err = CW_ERROR_INIT;
+    uint64_t random = 88172645463325252u;
+    uint32_t fit = 0, more = 0, wrong = 0, beyond = 0;
+    make_chip(&facts, arena);
+    cw_limit_table_init(&learned);
+    roomy = true;
+    cr_assert_eq(cw_learn(&facts, NULL, CW_NVPERF_PROFILER, &learned, &range, NULL, &err), CW_OK, "%s", err.message);
+    for (int again = 0; again < 2; again++) { /* the second time in place of the first */
+        cr_assert_eq(cw_relax(&facts, NULL, &learned, &report, NULL, &err), CW_OK, "%s", err.message);
+        cr_expect_geq(report.relaxed, 1);
+        cr_expect(report.random.passes > 50 && report.random.refused == 0 && report.natural.refused == 0);
+    }
+    struct cw_chip chip = facts.chip;
+    load(&chip, &learned, arena);
+    for (int t = 0; t < 20000; t++) {
+        bool taken[RAWS] = {false};
+        uint32_t raws[8], count = 0;
+        for (int k = 0; k <= t % 8; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            uint32_t n = (uint32_t)((random >> 33) % (t % 3 ? SLOTS : RAWS));
+            if (!taken[n])
+                raws[count++] = n;
+            taken[n] = true;
+        }
+        bool fits = truth(raws, count, true), in_range = truth(raws, count, false),
+             ours = allowed_in_sampling(&chip, taken);
+        cr_expect_eq(allowed(&chip, taken), in_range);
+        wrong += ours && !fits;
+        more += fits && !in_range;
+        beyond += ours && fits && !in_range;
+        fit += fits;
+    }
+    cr_expect_eq(wrong, 0, "%u of %u", wrong, fit);
+    cr_expect_geq(4 * beyond, 3 * more, "%u of %u", beyond, more);
+    cw_relax_strip(&learned);
+    cr_expect(!memmem(learned.limits.data, learned.limits.size, "pm", 2));
+    roomy = false;
+    cw_limit_table_free(&learned);
+    cw_arena_destroy(arena);
 }
 
 static const char classes[] = "  free: {domain: gpu_slots, raw: [0x1]}\n"

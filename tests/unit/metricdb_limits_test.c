@@ -111,6 +111,12 @@ Test(limits, sampling_may_have_its_own)
     cr_expect_str_eq(describe(&chip->limits[0]), "max 4 a1:0 a2:1");
     cr_expect_str_eq(describe(&chip->pm_limits[0]), "max 0 b2:0");
     cr_expect_str_eq(describe(&chip->pm_limits[1]), "max 1 b2:0 b4:1");
+    const char *more = "limits:\n  - {max: 4, pm: 7, each: [one]}\n  - {max: 2, each: [one]}\n";
+    cr_assert_eq(parse(&chip, more, &err), CW_OK);
+    cr_expect(chip->limits == chip->pm_limits && cw_chip_knows_pm(chip));
+    cr_expect_eq(cw_limits_max(&(struct cw_limits){2, chip->limits, true}, 0), 7);
+    cr_expect_eq(cw_limits_max(&(struct cw_limits){2, chip->limits, false}, 0), 4);
+    cr_expect_eq(cw_limits_max(&(struct cw_limits){2, chip->limits, true}, 1), 2);
     cr_assert_eq(parse(&chip, "pm_limits: []\n", &err), CW_OK);
     cr_expect(chip->limit_count == 0 && chip->pm_limit_count == 0);
 }
