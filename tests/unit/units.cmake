@@ -77,6 +77,7 @@ cw_unit(metricdb_dimension_test cw_test_chip cw_metricdb)
 cw_unit(metricdb_formula_test cw_test_chip cw_test_alloc_fail cw_metricdb)
 cw_unit(metricdb_set_test cw_metricdb)
 cw_unit(metricdb_shipped_test cw_metricdb)
+cw_unit(lib_sets_test cw_lib cw_metricdb)
 cw_unit(metricdb_rules_test cw_test_chip cw_test_alloc_fail cw_metricdb)
 cw_unit(metricdb_lint_test cw_test_chip cw_metricdb)
 

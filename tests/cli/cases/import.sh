@@ -9,9 +9,9 @@ metricdb-import --chip TU116 -F "$chips/gh100.yaml" -f "$chips/tu116.yaml" -o tu
 diff "$chips/tu116.yaml" tu116.yaml
 metric-query lint --chip-file tu116.yaml | grep -c error
 # both tables of limits are taken over, each with its classes
-sed -e '/^$/{N;s/^\nlimits:/  pm_lts: {of: [lts_1]}\n&/}' -e 's/^  - limits: .*/&\n  - pm_limits: by hand/' tu116.yaml >pm.yaml
+sed -e '/^  - pm_limits: /d' -e '/^$/{N;s/^\nlimits:/  pm_lts: {of: [lts_1]}\n&/}' -e 's/^  - limits: .*/&\n  - pm_limits: by hand/' tu116.yaml >pm.yaml
 printf '\npm_limits:\n  - {max: 2, each: [pm_lts]}\n' >>pm.yaml
-diff tu116.yaml pm.yaml | grep '^[<>]'
+diff tu116.yaml pm.yaml | grep '^[<>]' | grep -v '^<   - pm_limits: '
 metricdb-import --chip TU116 -F "$chips/gh100.yaml" -f pm.yaml -o both.yaml && cmp pm.yaml both.yaml
 # what is wrong with the options
 metricdb-import 2>&1 | head -1
