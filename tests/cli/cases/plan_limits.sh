@@ -22,3 +22,6 @@ plan --set demo --prefer passes --explain --format json | grep '"added"'
 plan -m $M --max-passes 0 -o plan.cwc
 plan -m $M --drop -o plan.cwc
 plan -m $M --profiler pm --max-passes 2 -o plan.cwc
+# a chip without sampling, and the sets for it on one that has it
+metric-config --chip GV100 --no-native --set pm-overview --profiler pm -o plan.cwc --force; echo "status $?"
+plan --set pm-sampling --profiler pm --explain 2>&1 | grep -e ", 1 pass" -e status
