@@ -52,8 +52,6 @@ static void take_ranges(struct served *s, const uint8_t *payload, size_t size)
     cw_effort_read(&in, &effort, arena);
     if (*why)
         snprintf(s->why, sizeof s->why, "%s", why);
-    struct cw_effort effort;
-    cw_effort_read(&in, &effort, arena);
     s->launches += cw_read_count(&in, 4, "launches");
     cw_arena_destroy(arena);
 }
