@@ -44,7 +44,7 @@ static CUptiResult flush(uint32_t flag)
 static CUptiResult next_record(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
     uint8_t *next = *record ? (uint8_t *)*record + sizeof(CUpti_ActivityKernel8) : buffer;
-    *record = (CUpti_Activity *)next;
+    *record = (void *)next;
     return next < buffer + valid ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
 }
 
