@@ -125,7 +125,9 @@ enum { NAMED_CALLS = sizeof named_calls / sizeof *named_calls };
 static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
     (void)domain;
-    *name = id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize ? "cuCtxSynchronize" : NULL;
+    *name = id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize       ? "cuCtxSynchronize"
+            : id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2 ? "cuMemcpyHtoDAsync_v2"
+                                                                 : NULL;
     for (int i = 0; i < NAMED_CALLS && !*name; i++)
         *name = named_calls[i].id == id ? named_calls[i].name : NULL;
     return CUPTI_SUCCESS;
@@ -441,6 +443,35 @@ Test(batch, ends_only_at_calls_that_cannot_be_done_again)
     }
     mode->finish();
     cr_expect_eq(fake_profiler.device, expected);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+static CUresult bring(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    (void)to, (void)from, (void)size, (void)stream;
+    return CUDA_SUCCESS;
+}
+
+/* What it would bring again is what stood there when it was asked for, and a copy that goes on still may change that. */
+Test(batch, ends_at_a_copy_of_what_a_copy_may_be_bringing)
+{
+    static uint8_t pinned[16];
+    const cuMemcpyHtoDAsync_v2_params there = {.dstDevice = 0x200000, .srcHost = pinned, .ByteCount = sizeof pinned};
+    const cuMemcpyDtoHAsync_v2_params back = {.dstHost = pinned, .srcDevice = 0x200000, .ByteCount = sizeof pinned};
+    begin();
+    cw_inject->api.cuMemcpyHtoDAsync_v2 = bring;
+    fake_memory[0] = (struct fake_memory){.start = pinned, .size = sizeof pinned, .type = CU_MEMORYTYPE_HOST};
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, &there, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, context);
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &back, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, context);
+    cr_expect_eq(fake_profiler.batches, 0);
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, &there, context);
+    expect_end(1, "cuMemcpyHtoDAsync_v2");
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, context);
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();

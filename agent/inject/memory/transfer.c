@@ -114,6 +114,20 @@ bool cw_transfer_reads(CUpti_CallbackId id, const void *params, bool *at_once)
     return read_box(&box, call, params) && is_of_host(box.dstMemoryType, box.dstDevice);
 }
 
+bool cw_transfer_brings_pinned(CUpti_CallbackId id, const void *params)
+{
+    const struct call *call = find(id);
+    CUDA_MEMCPY3D box;
+    if (call && call->kind == FROM_HOST)
+        return cw_shared_with_host((uintptr_t)((const cuMemcpyHtoD_v2_params *)params)->srcHost);
+    if (call && call->kind == ANYWHERE)
+        return cw_shared_with_host(((const cuMemcpy_params *)params)->src);
+    if (!call || (call->kind != ROWS && call->kind != BOXES) || !read_box(&box, call, params) ||
+        !is_of_host(box.srcMemoryType, box.srcDevice))
+        return false;
+    return cw_shared_with_host(box.srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)box.srcHost : box.srcDevice);
+}
+
 /* ---- keeping ---------------------------------------------------------------------------------------------------- */
 
 static bool keep_set(struct cw_transfer *t, const cuMemsetD8_v2_params *p)
@@ -132,7 +146,7 @@ static bool keep_rows(struct cw_transfer *t, const cuMemsetD2D8_v2_params *p)
                               .rows = p->Height,
                               .pitch = p->dstPitch};
     memcpy(&t->value, &p->uc, t->width);
-    return !cw_shared_with_host(t->to);
+    return t->rows && !cw_shared_with_host(t->to); /* without rows it would be a set of one row */
 }
 
 static bool keep_bytes(struct cw_transfer *t, struct cw_shared *shared, CUdeviceptr to, const void *from, size_t size)

@@ -337,8 +337,12 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
     if (c && (changes || last))
         end_neighbours(c);
-    bool recorded =
-        b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && cw_record_add(&b->record, id, call, false);
+    /* what such a copy brings may not be there yet, and is kept as it is now */
+    bool early = b && b->unread && effect == CW_EFFECT_RECORD && cw_transfer_brings_pinned(id, call->functionParams);
+    bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early &&
+                    cw_record_add(&b->record, id, call, false);
+    if (b && b->open && effect == CW_EFFECT_READ && !at_once)
+        b->unread = true;
     if (b && b->open && (last || (changes && !recorded)))
         cw_batch_end(c, cw_inject_call_name(id));
     if (changes)

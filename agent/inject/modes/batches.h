@@ -11,6 +11,7 @@
 struct cw_batch {
     bool open;                   /* the first pass is running */
     bool saved;                  /* there is a checkpoint */
+    bool unread;                 /* copies to the host were made in it that may go on still */
     bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
     uint64_t began_ns, short_ns; /* the trial; when there was no checkpoint to be had, or 0 */
     const char *short_why;

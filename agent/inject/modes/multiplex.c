@@ -25,6 +25,7 @@ enum {
     EARLY_SHARE = 16, /* of the time, beyond early_free_ns */
 };
 static const uint64_t patience_ns = 60000000000; /* with what a user range launched */
+static const uint64_t launch_patience_ns = 2000000000; /* with a launch of another thread */
 /* What may be spent to send what was counted before a program that ends at once takes it along. */
 static const uint64_t early_free_ns = 200000000;
 static const uint64_t least_ns = 10000;                         /* that a launch takes */
@@ -107,7 +108,8 @@ static uint32_t passes_ahead(const struct cw_collection *c, struct cw_multiplexe
  * that has ended. False while it has not. */
 static bool settle(struct cw_collection *c, uint64_t patience)
 {
-    if (c->inside && !c->once && cw_idle_wait(c->context, patience)) {
+    bool rests = c->inside && !c->once && cw_idle_wait(c->context, patience);
+    if (rests && c->inside && !c->once) { /* still: the wait lets others go on */
         c->inside = false;
         cw_collection_pop(c);
     }
@@ -226,6 +228,13 @@ static void see_first(const CUpti_CallbackData *call, struct cw_collection *c, s
         cw_range_watch(c, call);
 }
 
+static void wait_for_others(const struct cw_collection *c, struct cw_multiplexed *m)
+{
+    if (c->pending && !m->in_vain)
+        cw_collection_wait(c, launch_patience_ns);
+    m->in_vain = c->pending > 0;
+}
+
 static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
                             struct cw_multiplexed *m, uint32_t kind, bool wanted)
 {
@@ -237,6 +246,8 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
         see_first(call, c, m, counts);
         return;
     }
+    if (counts || c->running) /* ranges come in the order of launches, which threads may change behind this */
+        wait_for_others(c, m);
     counts = counts && make_ready(c, m);
     if (!counts && !captured)
         pass_by(c, m);
@@ -418,6 +429,8 @@ static void range_opened(const struct cw_open_range *range)
     bool rests =
         settle(c, 1000000) && cw_idle_wait(c->context, patience_ns); /* what was launched before must not count */
     self->ns.spent += cw_inject_now_ns() - begin;
+    if (!c->context || cw_inject->over) /* by now */
+        return;
     if (!rests && !cw_stream_capture_is_under_way())
         cw_collection_skip(c, CW_WHY_WAITS);
     if (!rests || c->open_range || !make_ready(c, m))
@@ -439,7 +452,7 @@ static void range_closing(const struct cw_open_range *range)
     bool rests = cw_idle_wait(c->context, patience_ns);
     if (c->open_range != range->id) /* a capture has cut it meanwhile */
         return;
-    if (rests) {
+    if (rests || !c->running || !c->count) {
         cw_range_end(c);
     } else {
         c->open_range = 0;
