@@ -457,7 +457,8 @@ static CUresult bring(CUdeviceptr to, const void *from, size_t size, CUstream st
 /* What it would bring again is what stood there when it was asked for, and a copy that goes on still may change that. */
 Test(batch, ends_at_a_copy_of_what_a_copy_may_be_bringing)
 {
-    static uint8_t pinned[16];
+    static uint8_t pinned[16], beside[16];
+    const cuMemcpyHtoDAsync_v2_params other = {.dstDevice = 0x200000, .srcHost = beside, .ByteCount = sizeof beside};
     const cuMemcpyHtoDAsync_v2_params there = {.dstDevice = 0x200000, .srcHost = pinned, .ByteCount = sizeof pinned};
     const cuMemcpyDtoHAsync_v2_params back = {.dstHost = pinned, .srcDevice = 0x200000, .ByteCount = sizeof pinned};
     begin();
@@ -468,6 +469,8 @@ Test(batch, ends_at_a_copy_of_what_a_copy_may_be_bringing)
     call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, context);
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &back, context);
     call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, context);
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, &other, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, context);
     cr_expect_eq(fake_profiler.batches, 0);
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, &there, context);
     expect_end(1, "cuMemcpyHtoDAsync_v2");

@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "agent/inject/memory/pinned.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define self cw_pinned
 
@@ -10,6 +14,7 @@ struct cw_pinned_piece {
     struct cw_pinned_piece *next;
     uint8_t *memory;
     size_t size;
+    bool registered; /* it is the program's own, and may be unmapped without a word */
 };
 
 bool cw_pinned_follows(CUpti_CallbackId id)
@@ -42,14 +47,14 @@ static void forget(const void *memory)
     free(found);
 }
 
-static void remember(void *memory, size_t size)
+static void remember(void *memory, size_t size, bool registered)
 {
     forget(memory);
     struct cw_pinned_piece *piece = calloc(1, sizeof *piece);
     self->unknown = self->unknown || !piece;
     if (!piece)
         return;
-    *piece = (struct cw_pinned_piece){self->first, memory, size};
+    *piece = (struct cw_pinned_piece){self->first, memory, size, registered};
     self->first = piece;
     self->bytes += size;
 }
@@ -69,9 +74,10 @@ void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
         self->managed = true;
     } else if (left && (id == CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister ||
                         id == CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2)) {
-        remember(registered->p, registered->bytesize);
+        remember(registered->p, registered->bytesize, true);
+        self->unknown = self->unknown || (registered->Flags & CU_MEMHOSTREGISTER_IOMEMORY); /* registers of a device */
     } else if (left) {
-        remember(*made->pp, made->bytesize);
+        remember(*made->pp, made->bytesize, false);
     }
 }
 
@@ -100,12 +106,29 @@ static void drop_what_is_gone(void)
     }
 }
 
+/* By the kernel, which says where memory is no longer there. False then. */
+static bool read_registered(void *to, const struct cw_pinned_piece *piece)
+{
+    const struct iovec local = {to, piece->size}, remote = {piece->memory, piece->size};
+    ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+    if (got < 0 && (errno == EPERM || errno == ENOSYS)) /* as containers have it */
+        memcpy(to, piece->memory, got = (ssize_t)piece->size);
+    return got == (ssize_t)piece->size;
+}
+
 void *cw_pinned_keep(void)
 {
     drop_what_is_gone();
     uint8_t *kept = malloc(self->bytes + 1), *to = kept;
-    for (const struct cw_pinned_piece *piece = self->first; kept && piece; to += piece->size, piece = piece->next)
-        memcpy(to, piece->memory, piece->size);
+    for (struct cw_pinned_piece *piece = self->first, *next; kept && piece; piece = next) {
+        next = piece->next;
+        bool there = !piece->registered || read_registered(to, piece);
+        if (!piece->registered)
+            memcpy(to, piece->memory, piece->size);
+        to += there ? piece->size : 0;
+        if (!there)
+            forget(piece->memory);
+    }
     return kept;
 }
 

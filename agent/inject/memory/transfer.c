@@ -114,18 +114,39 @@ bool cw_transfer_reads(CUpti_CallbackId id, const void *params, bool *at_once)
     return read_box(&box, call, params) && is_of_host(box.dstMemoryType, box.dstDevice);
 }
 
-bool cw_transfer_brings_pinned(CUpti_CallbackId id, const void *params)
+static struct cw_host_bytes host_bytes(const void *memory, size_t size)
+{
+    uintptr_t begin = (uintptr_t)memory;
+    return (struct cw_host_bytes){begin, size > UINTPTR_MAX - begin ? UINTPTR_MAX : begin + size};
+}
+
+/* Of a box no more is worked out than where it begins. */
+static struct cw_host_bytes box_bytes(CUmemorytype type, const void *host, CUdeviceptr unified)
+{
+    return host_bytes(type == CU_MEMORYTYPE_HOST ? host : (const void *)(uintptr_t)unified, SIZE_MAX);
+}
+
+struct cw_host_bytes cw_transfer_host(CUpti_CallbackId id, const void *params)
 {
     const struct call *call = find(id);
+    const cuMemcpyDtoH_v2_params *out = params;
+    const cuMemcpyHtoD_v2_params *in = params;
+    const cuMemcpy_params *any = params;
     CUDA_MEMCPY3D box;
+    if (call && call->kind == TO_HOST)
+        return host_bytes(out->dstHost, out->ByteCount);
     if (call && call->kind == FROM_HOST)
-        return cw_shared_with_host((uintptr_t)((const cuMemcpyHtoD_v2_params *)params)->srcHost);
-    if (call && call->kind == ANYWHERE)
-        return cw_shared_with_host(((const cuMemcpy_params *)params)->src);
-    if (!call || (call->kind != ROWS && call->kind != BOXES) || !read_box(&box, call, params) ||
-        !is_of_host(box.srcMemoryType, box.srcDevice))
-        return false;
-    return cw_shared_with_host(box.srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)box.srcHost : box.srcDevice);
+        return host_bytes(in->srcHost, in->ByteCount);
+    if (call && call->kind == ANYWHERE) {
+        bool to = cw_shared_place(any->dst) == CW_PLACE_HOST;
+        return host_bytes((const void *)(uintptr_t)(to ? any->dst : any->src), any->ByteCount);
+    }
+    if (!call || (call->kind != ROWS && call->kind != BOXES) || !read_box(&box, call, params))
+        return (struct cw_host_bytes){0, 0};
+    if (is_of_host(box.dstMemoryType, box.dstDevice))
+        return box_bytes(box.dstMemoryType, box.dstHost, box.dstDevice);
+    return is_of_host(box.srcMemoryType, box.srcDevice) ? box_bytes(box.srcMemoryType, box.srcHost, box.srcDevice)
+                                                        : (struct cw_host_bytes){0, 0};
 }
 
 /* ---- keeping ---------------------------------------------------------------------------------------------------- */

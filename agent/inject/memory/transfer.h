@@ -19,8 +19,11 @@ struct cw_transfer {
 bool cw_transfer_is(CUpti_CallbackId id);
 /* Whether this one only brings memory to the host; *at_once: it is there when the call returns. */
 bool cw_transfer_reads(CUpti_CallbackId id, const void *params, bool *at_once);
-/* Whether it brings memory of the host's which the GPU may be writing still. */
-bool cw_transfer_brings_pinned(CUpti_CallbackId id, const void *params);
+/* The memory of the host's that it reads or writes, from `begin` to before `end`, or more; none where both are 0. */
+struct cw_host_bytes {
+    uintptr_t begin, end;
+};
+struct cw_host_bytes cw_transfer_host(CUpti_CallbackId id, const void *params);
 /* False for one that cannot be done again: to or from memory that the host shares, or an array, or of too many bytes
  * of the host's. What is kept lives in the arena of `shared`. */
 bool cw_transfer_keep(struct cw_transfer *transfer, struct cw_shared *shared, CUpti_CallbackId id, const void *params);

@@ -323,6 +323,25 @@ static bool wants(CUpti_CallbackId id)
     return cw_record_wants(id);
 }
 
+/* Of more copies than there is room for, the last stands for all of memory. */
+static void note_unread(struct cw_batch *b, CUpti_CallbackId id, const void *params)
+{
+    if (b->unread_count < CW_MOST_UNREAD)
+        b->unread[b->unread_count++] = cw_transfer_host(id, params);
+    else
+        b->unread[CW_MOST_UNREAD - 1] = (struct cw_host_bytes){0, UINTPTR_MAX};
+}
+
+/* What is recorded of a copy is what its source holds now: too early where another copy still writes that. */
+static bool is_early(const struct cw_batch *b, CUpti_CallbackId id, const void *params)
+{
+    const struct cw_host_bytes from = b->unread_count ? cw_transfer_host(id, params) : (struct cw_host_bytes){0, 0};
+    for (uint32_t i = 0; from.end && i < b->unread_count; i++)
+        if (from.begin < b->unread[i].end && b->unread[i].begin < from.end)
+            return true;
+    return false;
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -337,12 +356,11 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
     if (c && (changes || last))
         end_neighbours(c);
-    /* what such a copy brings may not be there yet, and is kept as it is now */
-    bool early = b && b->unread && effect == CW_EFFECT_RECORD && cw_transfer_brings_pinned(id, call->functionParams);
+    bool early = b && effect == CW_EFFECT_RECORD && is_early(b, id, call->functionParams);
     bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early &&
                     cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect == CW_EFFECT_READ && !at_once)
-        b->unread = true;
+        note_unread(b, id, call->functionParams);
     if (b && b->open && (last || (changes && !recorded)))
         cw_batch_end(c, cw_inject_call_name(id));
     if (changes)

@@ -201,7 +201,8 @@ void cw_batch_end(struct cw_collection *c, const char *by)
     c->effort.ended = by;
     replay_batch(c, b);
     c->effort.ended = NULL; /* also of one that is not sent */
-    b->spoilt = b->unread = false;
+    b->spoilt = false;
+    b->unread_count = 0;
     cw_range_spend(begin);
     cw_batch_turn(c, CW_EFFORT_RESTORE);
     cw_batch_forget(b);

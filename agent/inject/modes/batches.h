@@ -8,10 +8,13 @@
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/mode.h"
 
+enum { CW_MOST_UNREAD = 16 };
+
 struct cw_batch {
     bool open;                   /* the first pass is running */
     bool saved;                  /* there is a checkpoint */
-    bool unread;                 /* copies to the host were made in it that may go on still */
+    uint32_t unread_count;       /* copies to the host that may go on still, and where they write */
+    struct cw_host_bytes unread[CW_MOST_UNREAD];
     bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
     uint64_t began_ns, short_ns; /* the trial; when there was no checkpoint to be had, or 0 */
     const char *short_why;
