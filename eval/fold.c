@@ -182,7 +182,6 @@ static bool choose_forms(struct cw_folds *folds, const struct cw_counter_data *d
     for (uint32_t c = 0; c < columns; c++)
         leave_out_cold(folds, cold, warm, forms + (size_t)c * count, count);
     folds->forms = forms;
-    folds->cold = cold;
     return true;
 }
 

@@ -14,7 +14,6 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
 struct cw_folds {
     uint32_t count;        /* of kinds */
     const uint32_t *kinds; /* of each range: a number for those that are alike, or CW_WHOLE; NULL: all are whole */
-    const bool *cold;      /* of each range; NULL: none is */
     const uint8_t *forms;  /* [column][range], as in the capture, but what a launch counted that was cold is left out
                               where others of its kind were not */
 };

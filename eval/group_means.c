@@ -13,8 +13,8 @@ struct merging {
                                        ones first */
     uint32_t count;                 /* of them */
     struct cw_group *items;
-    uint32_t *full; /* of each range: how many columns it has; of multiplexed ones, their kind in the group */
-    uint32_t *most; /* of each group: the range that has most of them, the first of these */
+    uint32_t *full; /* of each range: how many columns it has */
+    uint32_t *most; /* of each group: the first range that is used */
     struct cw_arena *arena;
 };
 
@@ -73,33 +73,6 @@ static uint32_t end_of_part(const struct merging *g, const uint32_t *sorted, uin
     return i;
 }
 
-/* What ranges of one kind have together. */
-static void count_together(const struct merging *g, const uint32_t *ranges, uint32_t count)
-{
-    const uint32_t columns = cw_schema_columns(&g->data->schema);
-    uint32_t full = 0;
-    for (uint32_t c = 0; c < columns; c++) {
-        const uint8_t *forms = g->groups->folds.forms + (size_t)c * g->data->range_count;
-        uint32_t i = 0;
-        while (i < count && !has(forms[ranges[i]]))
-            i++;
-        full += i < count;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        g->full[ranges[i]] = full;
-}
-
-static void count_kinds_columns(const struct merging *g, uint32_t k)
-{
-    const struct cw_group *group = &g->items[k];
-    const uint32_t *sorted = sorted_ranges(g, group);
-    for (uint32_t i = 0, end; group->multiplexed && i < group->count; i = end) {
-        end = end_of_part(g, sorted, i, group->count);
-        if (kind_of(g, sorted[i]) != CW_WHOLE)
-            count_together(g, sorted + i, end - i);
-    }
-}
-
 /* ---- the mean of a group's counters: of single ranges ----------------------------------------------------------- */
 
 /* How many columns each range has. */
@@ -124,10 +97,11 @@ static uint8_t graver(uint8_t a, uint8_t b)
     return gravity[b] > gravity[a] ? b : a;
 }
 
-/* Whether the mean of a group takes in one of its ranges. */
+/* Whether the mean of a group takes in one of its ranges. Where some were multiplexed, which have few columns each, it
+ * is a mean of all that have a column. */
 static bool is_used(const struct merging *g, uint32_t k, uint32_t range)
 {
-    return g->full[range] == g->full[g->most[k]];
+    return g->items[k].multiplexed || g->full[range] == g->full[g->most[k]];
 }
 
 struct mean {
@@ -180,7 +154,7 @@ static void find_most(const struct merging *g, uint32_t k)
 {
     const struct cw_group *group = &g->items[k];
     uint32_t most = group->ranges[0];
-    for (uint32_t i = 0; i < group->count; i++)
+    for (uint32_t i = 0; !group->multiplexed && i < group->count; i++)
         most = g->full[group->ranges[i]] > g->full[most] ? group->ranges[i] : most;
     g->most[k] = most;
 }
@@ -205,9 +179,8 @@ static bool merge_range(const struct merging *g, uint32_t k, struct cw_range *me
         if (!is_used(g, k, group->ranges[i]))
             continue;
         group->used++;
-        const bool one_pass = kind_of(g, group->ranges[i]) != CW_WHOLE;
         for (uint32_t p = 0; p < passes; p++)
-            if (!one_pass || !isnan(range->durations[p])) {
+            if (!group->multiplexed || !isnan(range->durations[p])) {
                 durations[p] += range->durations[p];
                 timed[p]++;
             }
@@ -263,7 +236,6 @@ enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items,
     }
     enough = enough && sort_kinds(&g);
     for (uint32_t k = 0; enough && k < rows; k++) {
-        count_kinds_columns(&g, k);
         find_most(&g, k);
         enough = merge_range(&g, k, &ranges[k]);
     }

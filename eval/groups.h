@@ -4,7 +4,8 @@
  * those of a mean launch: a hit rate is hits over lookups of all launches, and not the mean of their hit rates.
  *
  * Ranges that were multiplexed (eval/fold.h) have the counters of one pass each. Of those that are alike, each counter
- * has the mean of the ranges that hold it, and stands for all of them. */
+ * has the mean of the ranges that hold it, and stands for all of them. A kind that none holds a counter of has no part
+ * in that counter's mean of a group of several kinds. */
 #ifndef CW_EVAL_GROUPS_H
 #define CW_EVAL_GROUPS_H
 
@@ -30,8 +31,8 @@ struct cw_group {
     uint32_t count;         /* of ranges */
     uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
-    uint32_t used;          /* ranges whose counters the mean has: those that have the most counters */
-    bool multiplexed;       /* some of its ranges were */
+    uint32_t used;          /* ranges whose counters the mean has: those that have the most counters, or all */
+    bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
        deviation of those that were measured */
     uint32_t timed;

@@ -70,17 +70,13 @@ static bool has_value(const double *values, const int8_t *statuses, uint32_t ran
     return statuses[range] < CW_VALUE_UNAVAILABLE && isfinite(values[range]);
 }
 
-/* Without launches that were cold, where others were not. */
-static double deviation(const bool *cold, const struct cw_group *group, const double *values, const int8_t *statuses)
+static double deviation(const struct cw_group *group, const double *values, const int8_t *statuses)
 {
     double mean = 0, squares = 0;
     uint32_t count = 0;
-    bool warm = false;
-    for (uint32_t i = 0; cold && i < group->count && !warm; i++)
-        warm = has_value(values, statuses, group->ranges[i]) && !cold[group->ranges[i]];
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t range = group->ranges[i];
-        if (!has_value(values, statuses, range) || (warm && cold[range]))
+        if (!has_value(values, statuses, range))
             continue;
         const double off = values[range] - mean;
         mean += off / ++count;
@@ -97,13 +93,15 @@ static bool find_deviations(struct cw_result *r, const struct cw_groups *groups,
     const uint32_t room = ranges < MOST_VALUES ? (uint32_t)(MOST_VALUES / (ranges + 1)) + 1 : 1;
     double *values = calloc(room * ranges + 1, sizeof *values);
     int8_t *statuses = calloc(room * ranges + 1, sizeof *statuses);
+    struct cw_counter_data counted = *data;
+    counted.forms = (uint8_t *)groups->folds.forms; /* what is left out of means is left out here */
     for (uint32_t first = 0, count; values && statuses && first < r->metric_count; first += count) {
         count = r->metric_count - first < room ? r->metric_count - first : room;
-        cw_evaluate_some(&r->plan, first, count, data, values, statuses);
+        cw_evaluate_some(&r->plan, first, count, &counted, values, statuses);
         for (uint32_t m = 0; m < count; m++)
             for (uint32_t k = 0; k < groups->count; k++)
                 r->spread[(size_t)(first + m) * groups->count + k] =
-                    deviation(groups->folds.cold, &groups->items[k], values + m * ranges, statuses + m * ranges);
+                    deviation(&groups->items[k], values + m * ranges, statuses + m * ranges);
     }
     const bool enough = values && statuses;
     free(values);

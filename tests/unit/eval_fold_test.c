@@ -111,6 +111,30 @@ Test(eval_fold, kernels_weigh_as_much_as_they_have_launches)
     cr_expect(fabs(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED) / wanted - 1) < 1e-14);
 }
 
+/* One that was launched too rarely for all passes has what it was counted in. */
+Test(eval_fold, a_kernel_without_a_counter_weighs_in_all_others)
+{
+    make_launches(23, 2); /* 12 of one, 11 of the other */
+    multiplex(2);
+    for (uint32_t i = 3; i < 23; i += 4)
+        forget(BYTES, i);
+    group(CW_BY_DEVICE, NULL);
+    cr_assert(groups.count == 1 && groups.items[0].used == 23);
+    const double wanted = (12 * expected(INST, 0, 2, 0) + 11 * expected(INST, 1, 2, 0)) / 23;
+    cr_expect(fabs(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED) / wanted - 1) < 1e-14);
+    cr_expect_float_eq(value_of("sm__bytes.sum", 0, CW_VALUE_MULTIPLEXED), expected(BYTES, 0, 2, 1), 1e-9);
+}
+
+/* Also where each lacks what the other has. */
+Test(eval_fold, kernels_that_were_counted_in_one_pass_each)
+{
+    make_launches(2, 2);
+    multiplex(1); /* the first kernel in one pass, the other in the other */
+    group(CW_BY_DEVICE, NULL);
+    cr_expect(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED) == value_at(INST, 0));
+    cr_expect(value_of("sm__bytes.sum", 0, CW_VALUE_MULTIPLEXED) == value_at(BYTES, 1));
+}
+
 Test(eval_fold, whole_launches_beside_them_stay_by_themselves)
 {
     static const struct cw_pair other[] = {{"replay", "multiplex"}, {"rank", "2"}};

@@ -91,6 +91,42 @@ Test(eval_spread, rows_are_chosen_with_it)
     cr_expect(result.ranges[0] == 2 && result.ranges[1] == 0);
 }
 
+/* As the mean of a device takes in each counter wherever it was counted. */
+Test(eval_spread, of_kernels_that_lack_a_counter)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum"};
+    make_launches(23, 2);
+    multiplex(2);
+    for (uint32_t i = 3; i < 23; i += 4) /* those of the second kernel */
+        forget(BYTES, i);
+    evaluate(CW_BY_DEVICE, names, 2);
+    cr_assert(groups.count == 1);
+    cr_expect(result.occurrences[0] == 12 && result.occurrences[1] == 6, "%u and %u", result.occurrences[0],
+              result.occurrences[1]);
+    cr_expect(result.statuses[1] == CW_VALUE_MULTIPLEXED && result.spread[1] > 0);
+}
+
+/* Cold launches that a value takes in, as their kernel has no others, are in its spread as well. */
+Test(eval_spread, of_the_launches_that_the_value_is_of)
+{
+    static const char *const names[] = {"sm__inst.sum"};
+    static const struct cw_pair cold[] = {{"replay", "multiplex"}, {"cold", "yes"}};
+    make_launches(8, 2);
+    for (uint32_t i = 0; i < 8; i++) {
+        ranges[i].attributes = i % 2 ? cold : multiplexed;
+        ranges[i].attribute_count = 2;
+    }
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        sum += value_at(INST, i);
+    for (uint32_t i = 0; i < 8; i++)
+        squares += pow(value_at(INST, i) - sum / 8, 2);
+    evaluate(CW_BY_DEVICE, names, 1);
+    cr_assert(groups.count == 1 && result.occurrences[0] == 8);
+    cr_expect_float_eq(result.values[0], sum / 8, 1e-9);
+    cr_expect_float_eq(result.spread[0], sqrt(squares / 7), 1e-9);
+}
+
 /* More values than are evaluated at a time. */
 Test(eval_spread, of_many)
 {
