@@ -294,7 +294,6 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
 static void sum_up(struct cw_group *group, const double *durations, const double *measured)
 {
     double squares = 0;
-    uint32_t known = 0;
     group->total = 0;
     group->least = group->greatest = NAN;
     for (uint32_t i = 0; i < group->count; i++) {
@@ -310,9 +309,9 @@ static void sum_up(struct cw_group *group, const double *durations, const double
     for (uint32_t i = 0; i < group->count; i++) {
         const double off = measured[group->ranges[i]] - group->mean;
         squares += isnan(off) ? 0 : off * off;
-        known += !isnan(off);
+        group->measured += !isnan(off);
     }
-    group->deviation = known == 1 && group->timed > 1 ? NAN : sqrt(squares / known);
+    group->deviation = group->measured == 1 && group->timed > 1 ? NAN : sqrt(squares / group->measured);
     if (!group->timed)
         group->total = NAN;
 }

@@ -35,7 +35,7 @@ struct cw_group {
     bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
        deviation of those that were measured */
-    uint32_t timed;
+    uint32_t timed, measured;
     double total, mean, least, greatest, deviation; /* standard deviation, of a population */
 };
 

@@ -196,7 +196,8 @@ static void put_time(const char *before, double ns, FILE *out)
     cw_text_print(out, "%s%s", before, cw_terminal_time(ns, text));
 }
 
-/* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us" */
+/* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us", and of those that were
+ * multiplexed "timed in 4 of 12" */
 static void put_times(const struct cw_groups *groups, const struct cw_group *g, bool launch, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
@@ -210,9 +211,14 @@ static void put_times(const struct cw_groups *groups, const struct cw_group *g, 
     }
     if (g->timed > 1) {
         put_time("; ", g->mean, out);
-        put_time(" on average, ", g->least, out);
+        fputs(" on average", out);
+    }
+    if (g->measured > 1) {
+        put_time(", ", g->least, out);
         put_time(" to ", g->greatest, out);
     }
+    if (g->multiplexed && g->measured < g->count)
+        cw_text_print(out, ", timed in %" PRIu32 " of %" PRIu32, g->measured, g->count);
     putc('\n', out);
 }
 
@@ -339,6 +345,14 @@ static void put_section(struct full *f, const struct cw_terminal_layout *layout,
     }
 }
 
+/* Sections have no headings. */
+static void put_legend(const struct full *f, const struct cw_terminal_layout *layout, FILE *out)
+{
+    cw_terminal_legend(layout, out);
+    if (f->section_count && layout->seen[CW_VALUE_MULTIPLEXED])
+        fputs("     Behind a value: how many it is the mean of, and their standard deviation.\n", out);
+}
+
 enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_output_rows *rows,
                                 const struct cw_terminal_style *style, FILE *out, struct cw_error *err)
 {
@@ -363,7 +377,7 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
     if (status == CW_OK && !result->row_count)
         fputs("no ranges\n", out);
     if (status == CW_OK && !style->quiet)
-        cw_terminal_legend(&layout, out);
+        put_legend(&f, &layout, out);
     free(f.section_of);
     free(f.order);
     free(f.first);
