@@ -208,7 +208,7 @@ static int by_fold(const struct grouping *g, const struct cw_range *a, const str
     int order = by_number(x, y);
     if (order || x == CW_WHOLE)
         return order ? order : by_number((uint64_t)(a - g->data->ranges), (uint64_t)(b - g->data->ranges));
-    order = by_number(a->device, b->device);
+    order = by_number(g->gpu[a->device], g->gpu[b->device]);
     return order ? order : by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
 }
 

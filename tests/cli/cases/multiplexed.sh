@@ -54,6 +54,9 @@ metric-eval merge mux.cwd batch.cwd -o both.cwd; metric-eval merge mux.cwd mux.c
 metric-eval both.cwd --csv - -m sm__inst_executed.sum | cut -d, -f7 | sort | uniq -c # whole ones stay by themselves
 metric-eval twice.cwd --csv - -m sm__inst_executed.sum | cut -d, -f1,2,4-
 metric-eval mux.cwd --by range --csv - -m sm__inst_executed.sum | grep -c 'not collected'
+capture-agent range -c plan.cwc -o some.cwd --replay multiplex --sim-kernels 300 --sim-seed 5 --exclude sim_kernel_0 -- true
+metric-eval merge mux.cwd some.cwd -o filters.cwd # described in two ways, the GPU is one
+metric-eval filters.cwd --csv - -m sm__inst_executed.sum | cut -d, -f1,2,4-
 echo "--- steps that the program numbers"
 cat >program <<'END'
 exec >$COUNTERWORKS_SIM
