@@ -60,6 +60,7 @@ static bool sort_kinds(struct merging *g)
         if (g->groups->by != CW_BY_FOLD)
             qsort_r(own, group->count, sizeof *own, in_kind_order, g);
         group->multiplexed = kind_of(g, own[group->count - 1]) != CW_WHOLE;
+        group->sorted = group->multiplexed ? own : NULL;
     }
     return true;
 }
@@ -134,20 +135,24 @@ static void add_part(const struct merging *g, struct mean *mean, uint32_t column
     mean->form = taken && multiplexed ? graver(mean->form, CW_FORM_MULTIPLEXED) : mean->form;
 }
 
+static void put_mean(const struct mean *mean, struct cw_counter_data *to, size_t at)
+{
+    to->forms[at] = mean->form;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        to->rollups[r][at] = mean->taken > 0 ? mean->sums[r] / mean->taken : NAN;
+}
+
 static void mean_column(const struct merging *g, uint32_t k, uint32_t column)
 {
     const struct cw_group *group = &g->items[k];
     const uint32_t *sorted = sorted_ranges(g, group);
-    const size_t to = (size_t)column * g->groups->count + k;
     struct mean mean = {.form = CW_FORM_NOT_COLLECTED};
     for (uint32_t i = 0, end; i < group->count; i = end) {
         end = end_of_part(g, sorted, i, group->count);
         if (is_used(g, k, sorted[i]))
             add_part(g, &mean, column, sorted + i, end - i, group->count);
     }
-    g->groups->data.forms[to] = mean.form;
-    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
-        g->groups->data.rollups[r][to] = mean.taken > 0 ? mean.sums[r] / mean.taken : NAN;
+    put_mean(&mean, &g->groups->data, (size_t)column * g->groups->count + k);
 }
 
 static void find_most(const struct merging *g, uint32_t k)
@@ -245,4 +250,71 @@ enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items,
         for (uint32_t k = 0; k < rows; k++)
             mean_column(&g, k, c);
     return CW_OK;
+}
+
+/* ---- the mean of some of a group's kinds ------------------------------------------------------------------------ */
+
+static uint32_t count_having(const struct merging *g, uint32_t column, const uint32_t *ranges, uint32_t count)
+{
+    const uint8_t *forms = g->groups->folds.forms + (size_t)column * g->data->range_count;
+    uint32_t having = 0;
+    for (uint32_t i = 0; i < count; i++)
+        having += has(forms[ranges[i]]);
+    return having;
+}
+
+/* Of columns that the group has, how many ranges of one kind have. */
+static uint32_t count_held(const struct merging *g, uint32_t k, struct cw_columns columns, const uint32_t *ranges,
+                           uint32_t count, uint32_t *of)
+{
+    uint32_t held = 0;
+    *of = 0;
+    for (uint32_t c = 0; c < columns.count; c++)
+        if (has(g->groups->data.forms[(size_t)columns.items[c] * g->groups->count + k])) {
+            ++*of;
+            held += count_having(g, columns.items[c], ranges, count) > 0;
+        }
+    return held;
+}
+
+static void mean_shared(const struct merging *g, uint32_t k, struct cw_columns columns, const uint32_t *ranges,
+                        uint32_t count, struct cw_counter_data *to, uint32_t *occurrences)
+{
+    *occurrences = count;
+    for (uint32_t c = 0; c < columns.count; c++) {
+        const size_t at = (size_t)columns.items[c] * g->groups->count + k;
+        const uint32_t having = count_having(g, columns.items[c], ranges, count);
+        struct mean mean = {.form = CW_FORM_NOT_COLLECTED};
+        for (uint32_t i = 0, end; i < count; i = end) {
+            end = end_of_part(g, ranges, i, count);
+            add_part(g, &mean, columns.items[c], ranges + i, end - i, count);
+        }
+        put_mean(&mean, to, at);
+        *occurrences = having < *occurrences ? having : *occurrences;
+    }
+}
+
+enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t k, const struct cw_counter_data *data,
+                                      struct cw_columns columns, struct cw_counter_data *to, bool *changed,
+                                      uint32_t *occurrences)
+{
+    const struct merging g = {.groups = (struct cw_groups *)groups, .data = data};
+    const struct cw_group *group = &groups->items[k];
+    uint32_t count = 0, of;
+    *changed = false;
+    if (!group->sorted || columns.count < 2 || end_of_part(&g, group->sorted, 0, group->count) == group->count)
+        return CW_OK;
+    uint32_t *ranges = malloc(group->count * sizeof *ranges);
+    for (uint32_t i = 0, end; ranges && i < group->count; i = end) {
+        end = end_of_part(&g, group->sorted, i, group->count);
+        const uint32_t held = count_held(&g, k, columns, group->sorted + i, end - i, &of);
+        *changed = *changed || (held && held < of);
+        for (uint32_t n = i; n < end && held == of; n++)
+            ranges[count++] = group->sorted[n];
+    }
+    if (*changed)
+        mean_shared(&g, k, columns, ranges, count, to, occurrences);
+    const bool enough = ranges;
+    free(ranges);
+    return enough ? CW_OK : CW_ERR_NOMEM;
 }

@@ -31,6 +31,7 @@ struct cw_group {
     uint32_t count;         /* of ranges */
     uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
+    const uint32_t *sorted; /* the same, those that are alike one after another; NULL unless multiplexed */
     uint32_t used;          /* ranges whose counters the mean has: those that have the most counters, or all */
     bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
@@ -69,6 +70,18 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
  * cw_groups_make does last, in group_means.c. */
 enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items, const uint32_t *order, uint32_t count,
                                const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
+
+/* A value of several counters is of ranges of the same kinds. Where a group has all of some columns, but a kind of its
+ * ranges lacks one of them, makes the means of these columns in row `group` of `to` (else as groups->data is) anew, of
+ * the kinds alone that have all. *changed: whether it did, and then *occurrences: in how many ranges the rarest was
+ * collected. CW_ERR_NOMEM alone. */
+struct cw_columns {
+    const uint32_t *items;
+    uint32_t count;
+};
+enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t group,
+                                      const struct cw_counter_data *data, struct cw_columns columns,
+                                      struct cw_counter_data *to, bool *changed, uint32_t *occurrences);
 
 /* The group that has a range of the data; one of them has it. */
 uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range);

@@ -6,7 +6,8 @@
 #include "eval/result.h"
 
 /* Fills in `occurrences` and `spread` of a result that was made of groups->data; `data` is the capture that the groups
- * were made of. Where a value needs several counters that were counted in different ranges, its occurrences are those
+ * were made of. A value of several counters is made anew where a group has kinds of ranges that lack some of these: it
+ * is of the others. Where a value needs several counters that were counted in different ranges, its occurrences are those
  * of the rarest. The spread is the sample standard deviation of the metric over ranges that have it by themselves; NaN
  * of less than two. CW_ERR_NOMEM alone. */
 enum cw_status cw_spread_find(struct cw_result *result, const struct cw_groups *groups,

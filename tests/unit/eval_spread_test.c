@@ -106,6 +106,31 @@ Test(eval_spread, of_kernels_that_lack_a_counter)
     cr_expect(result.statuses[1] == CW_VALUE_MULTIPLEXED && result.spread[1] > 0);
 }
 
+/* A ratio of counters of two passes is not one of different kernels. */
+Test(eval_spread, a_value_of_several_counters_is_of_kernels_that_have_all)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum", "sm__bytes.sum.per_cycle_active"};
+    make_launches(23, 2);
+    multiplex(2);
+    evaluate(CW_BY_KERNEL, names, 3);
+    const double wanted = result.values[4 + (groups.items[1].ranges[0] == 0)]; /* of the first kernel */
+    for (uint32_t i = 3; i < 23; i += 4)                                       /* the second has no bytes */
+        forget(BYTES, i);
+    for (uint32_t i = 1; i < 23; i += 4) /* and other cycles */
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            for (int c = 0; c < SAMPLE_COUNTERS; c++)
+                rollups[r][(size_t)c * 23 + i] *= 1000;
+    evaluate(CW_BY_DEVICE, names, 3);
+    cr_assert(groups.count == 1 && result.statuses[2] == CW_VALUE_MULTIPLEXED);
+    cr_expect(fabs(result.values[2] / wanted - 1) < 1e-12, "%g and not %g", result.values[2], wanted);
+    cr_expect(result.occurrences[0] == 12 && result.occurrences[1] == 6 && result.occurrences[2] == 6);
+    make_launches(2, 2);
+    multiplex(1); /* each kernel in a pass of its own */
+    evaluate(CW_BY_DEVICE, names, 3);
+    cr_expect(result.values[0] > 0 && result.values[1] > 0 && result.occurrences[0] == 1);
+    cr_expect(isnan(result.values[2]) && result.statuses[2] == CW_VALUE_NOT_COLLECTED && !result.occurrences[2]);
+}
+
 /* Cold launches that a value takes in, as their kernel has no others, are in its spread as well. */
 Test(eval_spread, of_the_launches_that_the_value_is_of)
 {
