@@ -154,33 +154,40 @@ static void number(struct cw_folds *folds, uint32_t *kinds, struct sorting *s, s
 
 /* ---- what is cold ----------------------------------------------------------------------------------------------- */
 
-static void leave_out_cold(const struct cw_folds *folds, const bool *cold, bool *warm, uint8_t *forms, uint32_t count)
+/* Of the ranges of one group in one column; a kind that has warm ones in the group is given the stamp. */
+static void leave_out_cold(const uint32_t *kinds, const bool *cold, uint8_t *forms, uint64_t *stamps, uint64_t stamp,
+                           const uint32_t *ranges, uint32_t count)
 {
-    memset(warm, 0, folds->count * sizeof *warm);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t kind = kinds[ranges[i]];
+        if (kind != CW_WHOLE && forms[ranges[i]] > CW_FORM_UNAVAILABLE && !cold[ranges[i]])
+            stamps[kind] = stamp;
+    }
     for (uint32_t i = 0; i < count; i++)
-        if (folds->kinds[i] != CW_WHOLE && forms[i] > CW_FORM_UNAVAILABLE && !cold[i])
-            warm[folds->kinds[i]] = true;
-    for (uint32_t i = 0; i < count; i++)
-        if (cold[i] && warm[folds->kinds[i]])
-            forms[i] = CW_FORM_NOT_COLLECTED;
+        if (cold[ranges[i]] && stamps[kinds[ranges[i]]] == stamp)
+            forms[ranges[i]] = CW_FORM_NOT_COLLECTED;
 }
 
-/* Decides what counts. False without memory. */
-static bool choose_forms(struct cw_folds *folds, const struct cw_counter_data *data, struct cw_arena *arena)
+bool cw_folds_leave_out_cold(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *order,
+                             const uint32_t *ends, uint32_t groups, struct cw_arena *arena)
 {
     const uint32_t count = data->range_count, columns = cw_schema_columns(&data->schema);
-    bool *cold = cw_arena_alloc(arena, count, sizeof *cold), any = false;
+    bool any = false;
+    bool *cold = folds->kinds ? cw_arena_alloc(arena, count, sizeof *cold) : NULL;
     for (uint32_t i = 0; cold && i < count; i++)
         any |= cold[i] = is_cold(&data->ranges[i]);
     if (!any)
-        return cold;
+        return cold || !folds->kinds;
     uint8_t *forms = cw_arena_alloc(arena, (size_t)columns * count, sizeof *forms);
-    bool *warm = cw_arena_alloc(arena, folds->count, sizeof *warm);
-    if (!forms || !warm)
+    uint64_t *stamps = cw_arena_alloc(arena, folds->count, sizeof *stamps), stamp = 0;
+    if (!forms || !stamps)
         return false;
+    memset(stamps, 0, folds->count * sizeof *stamps);
     memcpy(forms, data->forms, (size_t)columns * count);
     for (uint32_t c = 0; c < columns; c++)
-        leave_out_cold(folds, cold, warm, forms + (size_t)c * count, count);
+        for (uint32_t k = 0, begin = 0; k < groups; begin = ends[k++])
+            leave_out_cold(folds->kinds, cold, forms + (size_t)c * count, stamps, ++stamp, order + begin,
+                           ends[k] - begin);
     folds->forms = forms;
     return true;
 }
@@ -208,7 +215,7 @@ enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_dat
             end++;
         number(folds, kinds, &s, entries + i, end - i);
     }
-    const bool enough = entries && kinds && choose_forms(folds, data, arena);
+    const bool enough = entries && kinds;
     free(entries);
     return enough ? CW_OK : cw_error_nomem(err);
 }

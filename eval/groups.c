@@ -407,6 +407,18 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
 
+static bool leave_out_cold(struct grouping *g)
+{
+    struct cw_groups *groups = g->groups;
+    uint32_t *order = cw_arena_alloc(g->arena, g->count, sizeof *order), n = 0;
+    uint32_t *ends = cw_arena_alloc(g->arena, groups->count, sizeof *ends);
+    for (uint32_t k = 0; order && ends && k < groups->count; k++) {
+        memcpy(order + n, groups->items[k].ranges, groups->items[k].count * sizeof *order);
+        ends[k] = n += groups->items[k].count;
+    }
+    return order && ends && cw_folds_leave_out_cold(&groups->folds, g->data, order, ends, groups->count, g->arena);
+}
+
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err)
@@ -430,7 +442,7 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
         qsort_r(g.order, g.count, sizeof *g.order, in_order, &g);
     enum cw_status status = divide(&g, err);
     groups->items = g.items;
-    if (status == CW_OK && !count_kernels(&g))
+    if (status == CW_OK && (!count_kernels(&g) || !leave_out_cold(&g)))
         status = cw_error_nomem(err);
     if (by == CW_BY_RANGE && !keep) { /* the capture as it is */
         groups->data = *data;

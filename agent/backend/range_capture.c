@@ -117,6 +117,18 @@ static void tell_parts(const struct cw_range_capture *c)
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
+/* What was left out, which multiplexing may do, too. NULL without memory. */
+static const char *filter_text(const struct cw_range_capture *c)
+{
+    const struct cw_range_options *o = c->options;
+    const char *text = cw_filter_text(&o->filter, c->arena);
+    if (text && o->every > 1)
+        text = cw_arena_printf(c->arena, "%s%s--every %" PRIu32, text, *text ? " " : "", o->every);
+    if (text && o->slowdown)
+        text = cw_arena_printf(c->arena, "%s%s--slowdown %g%%", text, *text ? " " : "", o->slowdown / 1000.0);
+    return text;
+}
+
 enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_program *program,
                                     struct cw_error *trouble, enum cw_status (*run)(void *user, struct cw_error *err),
                                     void *user, struct cw_error *err)
@@ -126,7 +138,7 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
     tell_parts(c);
     enum cw_status status = cw_range_output_open(&c->out, c->options->capture.output, c->options->capture.force,
                                                  &c->parts.schema, count, levels, err);
-    c->out.filter = cw_filter_text(&c->options->filter, c->arena);
+    c->out.filter = filter_text(c);
     if (status == CW_OK && !c->out.filter)
         status = cw_error_nomem(err);
     if (status != CW_OK)

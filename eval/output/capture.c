@@ -32,9 +32,11 @@ bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
     enum { SHOWN = 8 };
     const char *told[SHOWN];
     uint32_t count = 0, more = 0;
+    bool whole = false; /* of some device nothing was left out */
     for (uint32_t i = 0; i < d->device_count; i++) {
         const char *filter = cw_device_attribute(&d->devices[i], "filter");
         bool known = !filter;
+        whole = whole || !filter;
         for (uint32_t k = 0; k < count && !known; k++)
             known = strcmp(told[k], filter) == 0;
         if (known)
@@ -44,8 +46,11 @@ bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
             continue;
         }
         told[count++] = filter;
-        cw_text_print(out, "Captured with %s: what that leaves out is not here.\n", filter);
     }
+    const bool all = count == 1 && !whole; /* captures that were merged may differ */
+    for (uint32_t i = 0; i < count; i++)
+        cw_text_print(out, "%s %s: what that leaves out is not %s.\n", all ? "Captured with" : "In part captured with",
+                      told[i], all ? "here" : "in that part");
     if (more)
         cw_text_print(out, "Captured with other filters on %" PRIu32 " more devices, too.\n", more);
     return count > 0;

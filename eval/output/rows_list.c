@@ -78,6 +78,14 @@ static void put_counts(const struct cw_output_rows *rows, FILE *out)
                       families && many ? "families" : subject(rows), many && !families ? "s" : "");
 }
 
+static bool is_multiplexed(const struct cw_groups *groups)
+{
+    for (uint32_t k = 0; k < groups->count; k++)
+        if (!groups->items[k].multiplexed)
+            return false;
+    return groups->count > 0;
+}
+
 static void put_summary(const struct cw_output_rows *rows, FILE *out)
 {
     const struct cw_groups *groups = rows->groups;
@@ -90,7 +98,8 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
         cw_terminal_time(groups->total, text);
         cw_text_print(out, ", %s of GPU time", text);
     }
-    cw_text_print(out, ", counted in %" PRIu32 " pass%s\n", passes, passes == 1 ? "" : "es");
+    const char *how = is_multiplexed(groups) ? "each counted in one of" : "counted in";
+    cw_text_print(out, ", %s %" PRIu32 " pass%s\n", how, passes, passes == 1 ? "" : "es");
     cw_capture_put_filters(&groups->data, out);
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);

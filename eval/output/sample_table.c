@@ -87,6 +87,10 @@ static const struct cw_output_column launch_columns[] = {
 struct by_device {
     const struct cw_result *r;
     uint32_t *first, *order;
+    struct device_windows {
+        uint32_t count;
+        uint64_t ns;
+    } *windows; /* of each device */
 };
 
 static bool sort_blocks(struct by_device *b, const struct cw_result *r)
@@ -94,9 +98,15 @@ static bool sort_blocks(struct by_device *b, const struct cw_result *r)
     const struct cw_pm_data *pm = &r->data->pm;
     size_t devices = r->data->device_count;
     *b = (struct by_device){r, calloc(devices + 3, sizeof *b->first),
-                            calloc((size_t)pm->block_count + 1, sizeof *b->order)};
-    if (!b->first || !b->order)
+                            calloc((size_t)pm->block_count + 1, sizeof *b->order),
+                            calloc(devices + 1, sizeof *b->windows)};
+    if (!b->first || !b->order || !b->windows)
         return false;
+    for (uint32_t w = 0; w < pm->window_count; w++) {
+        struct device_windows *of = &b->windows[pm->windows[w].device];
+        of->count++;
+        of->ns += pm->windows[w].end_ns - pm->windows[w].start_ns;
+    }
     for (uint32_t i = 0; i < pm->block_count; i++)
         b->first[pm->blocks[i].device + 2]++;
     for (size_t d = 0; d < devices; d++)
@@ -125,11 +135,8 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
         t.overflows += block->overflow;
         t.lost += block->lost;
     }
-    for (uint32_t w = 0; w < pm->window_count; w++)
-        if (pm->windows[w].device == device) {
-            t.windows++;
-            t.windows_ns += pm->windows[w].end_ns - pm->windows[w].start_ns;
-        }
+    t.windows = b->windows[device].count;
+    t.windows_ns = b->windows[device].ns;
     return t;
 }
 
@@ -336,6 +343,7 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     }
     free(by.first);
     free(by.order);
+    free(by.windows);
     return status == CW_OK ? print_launches(&r->data->pm, style, out, err) : status;
 }
 

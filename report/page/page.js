@@ -78,6 +78,7 @@ function notices() {
   list.push(...all.map(t => tellings[t.key](`${launches(t.ranges)} ${t.ranges === 1 ? "was" : "were"}`, t.value)));
   if (data.launches_left) list.push(`This page has the ${count(kernels.length)} kernels that take most of the time, ${percent(data.shown / data.total)} of it, of ${count(data.all_kernels)}; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
+  else if (kernels.some(k => k.occurrences)) list.push("Values are multiplexed: each launch was counted in one pass, and a value is the mean of those that were counted in the pass that it needs.");
   else if (launchCount > kernels.length && kernels.length) list.push(`Values are means over the ${launchWords[1]} of a ${launchWords[0] === "range" ? "name" : "kernel"}; ` +
     (data.hdf5 ? `${data.hdf5} has those of every ${launchWords[0]}.` : `"metric-eval ${mainCapture.source} -o all.h5" writes those of every ${launchWords[0]} to an HDF5 file.`));
   if (data.baseline) {

@@ -241,7 +241,8 @@ function explain(kernel, metric, back) {
     m.about ? make("p", {}, m.about) : null,
     formulaOf(kernel, metric), partsOf(kernel, metric), counterTable(kernel, metric),
     make("p", {class: "quiet"}, kernel.launches > 1
-      ? `Counters are means of ${launches(kernel.launches)}, to nine digits.`
+      ? statusNames[status] === "multiplexed" ? `Counters are means of those of the ${launches(kernel.launches)} that were counted in their pass, to nine digits.`
+        : `Counters are means of ${launches(kernel.launches)}, to nine digits.`
       : "Numbers have nine digits.")].filter(Boolean));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

@@ -78,6 +78,17 @@ Test(eval_fold, what_was_cold_is_left_out_where_others_were_not)
     cr_expect(forms[0] == CW_FORM_ROLLUPS, "the capture is as it was");
 }
 
+Test(eval_fold, what_was_cold_stays_where_no_other_is_asked_for)
+{
+    static const struct cw_pair cold[] = {{"replay", "multiplex"}, {"cold", "yes"}};
+    bool keep[10] = {true};
+    make_launches(10, 1);
+    multiplex(1);
+    ranges[0].attributes = cold;
+    group(CW_BY_FOLD, keep);
+    cr_expect_float_eq(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED), value_at(INST, 0), 1e-9);
+}
+
 /* That of whole launches is the plain mean, whichever way they are put together. */
 Test(eval_fold, whole_launches_have_the_plain_mean)
 {
