@@ -174,10 +174,10 @@ void cw_writer_free(struct cw_writer *writer)
     *writer = (struct cw_writer){0};
 }
 
-void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size)
+uint8_t *cw_write_room(struct cw_writer *writer, size_t size)
 {
-    if (writer->status != CW_OK || !size)
-        return;
+    if (writer->status != CW_OK)
+        return NULL;
     if (size > writer->capacity - writer->size) {
         size_t capacity = writer->capacity ? writer->capacity : 256;
         while (capacity - writer->size < size && capacity <= SIZE_MAX / 2)
@@ -185,13 +185,21 @@ void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size)
         uint8_t *grown = capacity - writer->size < size ? NULL : realloc(writer->data, capacity);
         if (!grown) {
             writer->status = CW_ERR_NOMEM;
-            return;
+            return NULL;
         }
         writer->data = grown;
         writer->capacity = capacity;
     }
-    memcpy(writer->data + writer->size, data, size);
+    uint8_t *room = writer->data + writer->size;
     writer->size += size;
+    return room;
+}
+
+void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size)
+{
+    uint8_t *room = size ? cw_write_room(writer, size) : NULL;
+    if (room)
+        memcpy(room, data, size);
 }
 
 static void write_le(struct cw_writer *writer, uint64_t value, size_t size)

@@ -64,6 +64,8 @@ void cw_write_f64(struct cw_writer *writer, double value);
 /* What is longer than CW_TEXT_MAX is cut. */
 void cw_write_string(struct cw_writer *writer, const char *text);
 void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size);
+/* Room for `size` bytes at the end, to be filled in before the next write; NULL after a failure. */
+uint8_t *cw_write_room(struct cw_writer *writer, size_t size);
 /* Text as printf would make it, of any length, without a terminating NUL. */
 void cw_write_format(struct cw_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args) __attribute__((format(printf, 2, 0)));

@@ -124,7 +124,7 @@ static enum cw_status sort_chunk(struct parse *p, const struct cw_chunk *chunk)
         return cw_reader_fail_at(&p->file, pos, "found chunk SCHM again, expected it once");
     if (!(chunk->flags & CW_CHUNK_OPTIONAL))
         return cw_reader_fail_at(&p->file, pos,
-                                 "found an unknown chunk %s that is not optional, expected one of version 1.4", text);
+                                 "found an unknown chunk %s that is not optional, expected one of version 1.5", text);
     return CW_OK;
 }
 

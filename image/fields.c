@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass"};
+const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass", "trace"};
 
 const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key)
 {
@@ -124,8 +124,9 @@ uint8_t cw_field_read_enum(struct cw_reader *in, uint8_t count, const char *what
 enum cw_profiler cw_field_read_profiler(struct cw_reader *in, enum cw_profiler count)
 {
     bool planned = count == CW_PROFILER__PLANNED;
-    return (enum cw_profiler)cw_field_read_enum(
-        in, (uint8_t)count, "profiler", planned ? "0 (range) or 1 (pm)" : "0 (range), 1 (pm), 2 (pc) or 3 (sass)");
+    return (enum cw_profiler)cw_field_read_enum(in, (uint8_t)count, "profiler",
+                                                planned ? "0 (range) or 1 (pm)"
+                                                        : "0 (range), 1 (pm), 2 (pc), 3 (sass) or 4 (trace)");
 }
 
 static int compare_content(const struct cw_field_key *a, const struct cw_field_key *b)

@@ -11,10 +11,11 @@ enum cw_profiler {
     CW_PROFILER_PM = 1,
     CW_PROFILER_PC = 2,
     CW_PROFILER_SASS = 3,
+    CW_PROFILER_TRACE = 4,
     CW_PROFILER__COUNT,
     CW_PROFILER__PLANNED = CW_PROFILER_PM + 1
 };
-/* "range", "pm", "pc", "sass". */
+/* "range", "pm", "pc", "sass", "trace". */
 extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
 
 struct cw_pair {

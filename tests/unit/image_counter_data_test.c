@@ -287,7 +287,7 @@ Test(counter_data, chunks_out_of_place_are_refused)
     refused_insert(0, "SCHM", 1, "found chunk SCHM with flags 1, expected chunk SCHM with flags 0", __LINE__);
     refused_insert(1, "SCHM", 0, "found chunk SCHM again, expected it once", __LINE__);
     refused_insert(2, "RNGE", 1, "found chunk RNGE with flags 1, expected flags 0", __LINE__);
-    refused_insert(3, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.4",
+    refused_insert(3, "XTRA", 0, "found an unknown chunk XTRA that is not optional, expected one of version 1.5",
                    __LINE__);
     refused_insert(ENDC + 1, "XTRA", 1, "found 24 bytes after the end chunk, expected the end of the file", __LINE__);
     cw_write_u8(&sample, 0);
@@ -336,7 +336,12 @@ Test(counter_data, bad_content_is_refused)
         size_t found;
         const char *message;
     } cases[] = {
-        {__LINE__, SCHM, 9, {7, 1, 2, 3}, 9, "found profiler 7, expected 0 (range), 1 (pm), 2 (pc) or 3 (sass)"},
+        {__LINE__,
+         SCHM,
+         9,
+         {7, 1, 2, 3},
+         9,
+         "found profiler 7, expected 0 (range), 1 (pm), 2 (pc), 3 (sass) or 4 (trace)"},
         {__LINE__,
          SCHM,
          42,

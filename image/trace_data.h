@@ -1,0 +1,114 @@
+/* Traces in counter data: what happened in a program and on its GPUs, and when. See docs/formats.md for the bytes.
+ *
+ * Rows come in blocks, each of one process and one kind (image/trace_kinds.h), a column for each field. A file is read
+ * block by block: what is kept in memory is where the blocks are, and the texts. */
+#ifndef CW_IMAGE_TRACE_DATA_H
+#define CW_IMAGE_TRACE_DATA_H
+
+#include "image/schema.h"
+#include "image/trace_kinds.h"
+
+/* A block has at most this many rows, and fields times rows. */
+enum { CW_TRACE_ROWS_MAX = 1 << 16, CW_TRACE_VALUES_MAX = 1 << 22 };
+
+/* The device that a process has under a number of its own. */
+struct cw_trace_device {
+    uint32_t number, device; /* device: its number of the file when written, an index into devices once read */
+};
+
+struct cw_trace_process {
+    uint32_t pid;
+    uint32_t attribute_count, device_count, text_count;
+    const struct cw_pair *attributes; /* docs/formats.md names them: program, host, rank... */
+    const struct cw_trace_device *devices;
+    const char *const *texts; /* texts[0] is "" */
+};
+
+/* ---- writing ---- */
+
+/* Chunk TKND: every kind that is known here. Once, behind the schema. */
+void cw_trace_write_kinds(struct cw_writer *out);
+/* Chunk TPRC: process `index` of the file, from 0 on without a gap; again with more devices as they come. Its texts are
+ * not written. */
+void cw_trace_write_process(uint32_t index, const struct cw_trace_process *process, struct cw_writer *out);
+/* Chunk TSTR: the process's texts number `first` and on, which begin at 1. */
+void cw_trace_write_texts(uint32_t process, uint32_t first, const char *const *texts, uint32_t count,
+                          struct cw_writer *out);
+/* Chunk TREC: 1 to CW_TRACE_ROWS_MAX rows of a kind: columns[i] is of the kind's field i. `plain` takes less time, and
+ * more bytes. */
+void cw_trace_write_rows(uint32_t process, enum cw_trace_kind kind, uint32_t count, const uint64_t *const *columns,
+                         bool plain, struct cw_writer *out);
+
+/* ---- reading ---- */
+
+struct cw_trace_rows {
+    uint32_t process, kind, count; /* kind: index into the kinds of the file */
+    /* by field, NULL where the kind has none of it or where the field is not known here */
+    const uint64_t *column[CW_FIELD__COUNT];
+    const uint64_t *const *columns; /* by the kind's own fields */
+};
+
+struct cw_trace_kind_field {
+    const char *name;
+    enum cw_trace_type type;
+    enum cw_trace_field field; /* CW_FIELD__COUNT where it is not known here */
+};
+
+struct cw_trace_kind_read {
+    const char *name;
+    enum cw_trace_kind kind; /* CW_TRACE_KIND__COUNT where it is not known here */
+    uint32_t field_count;
+    const struct cw_trace_kind_field *fields;
+    uint64_t rows; /* of the whole file */
+};
+
+struct cw_trace_block { /* where rows are */
+    const uint8_t *payload;
+    size_t size;
+    uint64_t offset; /* of the chunk, for messages */
+    uint32_t process, kind, count;
+};
+
+struct cw_trace {
+    const char *source;
+    uint32_t process_count, kind_count;
+    const struct cw_trace_process *processes;
+    const struct cw_trace_kind_read *kinds;
+    size_t block_count;
+    const struct cw_trace_block *blocks; /* in the order of the file */
+};
+
+/* Finds what a trace is made of in the bytes of a counter data file that cw_counter_data_read has accepted, whose
+ * devices are by number. The lists and texts live in `arena`, rows stay in `bytes`. */
+enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
+                             const void *bytes, size_t size, const char *source, struct cw_arena *arena,
+                             struct cw_error *err);
+
+/* Memory for the rows of one block at a time; all zeros to begin with. */
+struct cw_trace_buffer {
+    uint64_t *values;
+    size_t capacity;
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+};
+void cw_trace_buffer_free(struct cw_trace_buffer *buffer);
+
+/* The rows of a block, in `buffer` until the next call. */
+enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  struct cw_trace_buffer *buffer, struct cw_error *err);
+
+/* A field of a row; CW_TRACE_UNKNOWN (0 for a time or a text) where there is none. */
+uint64_t cw_trace_get(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row);
+/* A text of a process, "" for none. */
+const char *cw_trace_text(const struct cw_trace *trace, uint32_t process, uint64_t text);
+/* The index of the device of the file that a process means by a number; CW_NO_TRACE_DEVICE where it did not say. */
+#define CW_NO_TRACE_DEVICE UINT32_MAX
+uint32_t cw_trace_device(const struct cw_trace *trace, uint32_t process, uint64_t number);
+
+/* ---- from one process to another, of the same build ---- */
+
+/* Reads the payload of a TREC, whose kind is a number of enum cw_trace_kind. Text indices must be below `text_count`.
+ */
+enum cw_status cw_trace_rows_decode(struct cw_trace_rows *rows, struct cw_reader *in, uint32_t text_count,
+                                    struct cw_trace_buffer *buffer);
+
+#endif

@@ -1,0 +1,79 @@
+#include "image/trace_kinds.h"
+
+#include <string.h>
+
+const struct cw_trace_field_info cw_trace_fields[CW_FIELD__COUNT] = {
+#define X(id, text, kind) [CW_FIELD_##id] = {.name = text, .type = CW_TRACE_##kind},
+    CW_TRACE_FIELDS(X)
+#undef X
+};
+
+#define COUNT_OF(...) (sizeof((const uint8_t[]){__VA_ARGS__}))
+#define KIND(id, text, ...) [CW_TRACE_##id] = {text, COUNT_OF(__VA_ARGS__), {__VA_ARGS__}}
+#define F(id) CW_FIELD_##id
+
+/* Start and end, device, context, stream, correlation: of all that runs on a GPU. */
+#define ON_GPU F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)
+#define OF_GRAPH F(GRAPH), F(GRAPH_NODE), F(CHANNEL), F(CHANNEL_TYPE), F(DEVICE_LAUNCHED)
+#define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT)
+#define NVTX F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(REAL_PAYLOAD)
+
+const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
+    KIND(KERNEL, "kernel", ON_GPU, F(SHAPE), F(QUEUED), F(SUBMITTED), OF_GRAPH),
+    KIND(SHAPE, "launch_shape", F(ID), F(NAME), F(GRID_X), F(GRID_Y), F(GRID_Z), F(BLOCK_X), F(BLOCK_Y), F(BLOCK_Z),
+         F(CLUSTER_X), F(CLUSTER_Y), F(CLUSTER_Z), F(CLUSTER_POLICY), F(MAX_CLUSTER_SIZE), F(MAX_ACTIVE_CLUSTERS),
+         F(REGISTERS), F(STATIC_SHARED), F(DYNAMIC_SHARED), F(SHARED), F(LOCAL_PER_THREAD), F(LOCAL_TOTAL),
+         F(CACHE_REQUESTED), F(CACHE_EXECUTED), F(CARVEOUT), F(LAUNCH)),
+    KIND(COPY, "copy", ON_GPU, F(BYTES), F(COUNT), F(DIRECTION), F(SOURCE), F(TARGET), F(SOURCE_DEVICE),
+         F(TARGET_DEVICE), F(ASYNC), OF_GRAPH),
+    KIND(MEMSET, "memset", ON_GPU, F(BYTES), F(VALUE), F(MEMORY), F(ASYNC), OF_GRAPH),
+    KIND(DRIVER, "driver", CALL),
+    KIND(RUNTIME, "runtime", CALL),
+    KIND(INTERNAL, "internal_launch", CALL),
+    KIND(SYNC, "synchronization", F(START), F(END), F(TYPE), F(CONTEXT), F(STREAM), F(CORRELATION), F(EVENT),
+         F(RESULT)),
+    KIND(EVENT, "cuda_event", F(ID), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION), F(EVENT), F(DEVICE_TIME)),
+    KIND(STREAM, "stream", F(STREAM), F(CONTEXT), F(PRIORITY), F(TYPE), F(CORRELATION)),
+    KIND(CONTEXT, "context", F(CONTEXT), F(DEVICE), F(NULL_STREAM), F(PARENT), F(TYPE), F(MULTIPROCESSORS)),
+    KIND(NVTX_RANGE, "nvtx_range", F(START), F(END), F(THREAD), F(END_THREAD), F(TYPE), NVTX),
+    KIND(NVTX_MARK, "nvtx_mark", F(TIME), F(THREAD), NVTX),
+    KIND(NAME, "name", F(TIME), F(TYPE), F(ID), F(CONTEXT), F(NAME)),
+    KIND(OVERHEAD, "overhead", F(START), F(END), F(TYPE), F(THREAD), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)),
+    KIND(ALLOCATION, "memory", F(TIME), F(TYPE), F(MEMORY), F(ADDRESS), F(BYTES), F(DEVICE), F(CONTEXT), F(STREAM),
+         F(CORRELATION), F(ASYNC), F(POOL), F(POOL_BYTES), F(POOL_USED), F(NAME), F(CALLER)),
+    KIND(POOL, "memory_pool", F(TIME), F(TYPE), F(POOL), F(POOL_BYTES), F(POOL_USED), F(POOL_THRESHOLD), F(DEVICE),
+         F(CORRELATION)),
+    KIND(UNIFIED, "unified_memory", F(START), F(END), F(TYPE), F(VALUE), F(ADDRESS), F(SOURCE_DEVICE), F(TARGET_DEVICE),
+         F(STREAM), F(CAUSE)),
+    KIND(ENVIRONMENT, "environment", F(TIME), F(DEVICE), F(SM_CLOCK), F(MEMORY_CLOCK), F(THROTTLE), F(TEMPERATURE),
+         F(POWER), F(POWER_LIMIT), F(FAN), F(PCIE_GENERATION), F(PCIE_WIDTH)),
+    KIND(GRAPH, "graph_launch", ON_GPU, F(GRAPH)),
+    KIND(DEVICE_GRAPH, "device_graph_launch", F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(GRAPH), F(PARENT),
+         F(TYPE)),
+    KIND(JIT, "jit", F(START), F(END), F(TYPE), F(THREAD), F(DEVICE), F(CORRELATION), F(BYTES), F(FILE)),
+    KIND(MODULE, "module", F(TIME), F(TYPE), F(ID), F(CONTEXT), F(BYTES)),
+    KIND(EXTERNAL, "external_correlation", F(CORRELATION), F(TYPE), F(ID)),
+    KIND(LINK, "link", F(TYPE), F(SOURCE), F(TARGET), F(COUNT), F(PCIE_GENERATION), F(PCIE_WIDTH), F(BANDWIDTH)),
+    KIND(OPENACC, "openacc", F(START), F(END), F(TYPE), F(THREAD), F(NAME), F(FILE), F(LINE), F(BYTES), F(DEVICE),
+         F(CONTEXT), F(STREAM), F(ID)),
+    KIND(OPENMP, "openmp", F(START), F(END), F(TYPE), F(THREAD)),
+    KIND(DECOMPRESS, "memory_decompression", ON_GPU, F(COUNT), F(BYTES), F(CHANNEL), F(CHANNEL_TYPE)),
+    KIND(WINDOW, "window", F(START), F(END), F(NAME)),
+    KIND(ACCOUNT, "account", F(TIME), F(TYPE), F(LAUNCHED), F(RECORDED), F(DROPPED), F(UNTIMED), F(NOTE)),
+};
+
+enum cw_trace_field cw_trace_field_find(const char *name)
+{
+    enum cw_trace_field f = 0;
+    while (f < CW_FIELD__COUNT && strcmp(cw_trace_fields[f].name, name) != 0)
+        f++;
+    return f;
+}
+
+enum cw_trace_kind cw_trace_kind_find(const char *name)
+{
+    enum cw_trace_kind k = 0;
+    while (k < CW_TRACE_KIND__COUNT && strcmp(cw_trace_kinds[k].name, name) != 0)
+        k++;
+    return k;
+}

@@ -1,0 +1,175 @@
+/* What a trace records: kinds of events, and the fields of each. A file names its kinds and fields itself (TKND), so
+ * one of a later version can be read, too; this is what is known here. See docs/formats.md. */
+#ifndef CW_IMAGE_TRACE_KINDS_H
+#define CW_IMAGE_TRACE_KINDS_H
+
+#include <stdint.h>
+
+/* What a number of 64 bits means. */
+enum cw_trace_type {
+    CW_TRACE_NUMBER,
+    CW_TRACE_TIME, /* ns since 1970, wall clock; 0 not known */
+    CW_TRACE_BYTES,
+    CW_TRACE_TEXT,   /* index into the texts of the process, 0 none */
+    CW_TRACE_REAL,   /* the bits of a double */
+    CW_TRACE_DEVICE, /* the process's own number of a device */
+    CW_TRACE_ADDRESS,
+    CW_TRACE_TYPE__COUNT
+};
+
+/* What every number but a time and a text is where it is not known. */
+#define CW_TRACE_UNKNOWN UINT64_MAX
+
+/* Fields: of one name they mean the same in every kind. Numbers of contexts, streams, correlation and graphs are
+ * CUPTI's, and unique within a process. */
+#define CW_TRACE_FIELDS(X)                                                                                             \
+    X(START, "start", TIME)                                                                                            \
+    X(END, "end", TIME)                                                                                                \
+    X(TIME, "time", TIME)                                                                                              \
+    X(QUEUED, "queued", TIME)       /* when the launch came into the command buffer */                                 \
+    X(SUBMITTED, "submitted", TIME) /* when that was given to the GPU */                                               \
+    X(DEVICE_TIME, "device_time", TIME)                                                                                \
+    X(DEVICE, "device", DEVICE)                                                                                        \
+    X(CONTEXT, "context", NUMBER)                                                                                      \
+    X(STREAM, "stream", NUMBER)                                                                                        \
+    X(THREAD, "thread", NUMBER) /* as the system has it */                                                             \
+    X(END_THREAD, "end_thread", NUMBER)                                                                                \
+    X(CORRELATION, "correlation", NUMBER) /* of a call of the driver or runtime and all that came of it */             \
+    X(ID, "id", NUMBER)                                                                                                \
+    X(NAME, "name", TEXT)     /* of a kernel as the driver has it (mangled) */                                         \
+    X(TYPE, "type", TEXT)     /* which of several things the kind records, in words */                                 \
+    X(SHAPE, "shape", NUMBER) /* id of a launch_shape of the process */                                                \
+    X(GRAPH, "graph", NUMBER)                                                                                          \
+    X(GRAPH_NODE, "graph_node", NUMBER)                                                                                \
+    X(CHANNEL, "channel", NUMBER)                                                                                      \
+    X(CHANNEL_TYPE, "channel_type", TEXT)                                                                              \
+    X(DEVICE_LAUNCHED, "device_launched", NUMBER) /* 1: from the GPU */                                                \
+    X(GRID_X, "grid_x", NUMBER)                                                                                        \
+    X(GRID_Y, "grid_y", NUMBER)                                                                                        \
+    X(GRID_Z, "grid_z", NUMBER)                                                                                        \
+    X(BLOCK_X, "block_x", NUMBER)                                                                                      \
+    X(BLOCK_Y, "block_y", NUMBER)                                                                                      \
+    X(BLOCK_Z, "block_z", NUMBER)                                                                                      \
+    X(CLUSTER_X, "cluster_x", NUMBER)                                                                                  \
+    X(CLUSTER_Y, "cluster_y", NUMBER)                                                                                  \
+    X(CLUSTER_Z, "cluster_z", NUMBER)                                                                                  \
+    X(CLUSTER_POLICY, "cluster_policy", NUMBER)                                                                        \
+    X(MAX_CLUSTER_SIZE, "max_cluster_size", NUMBER)                                                                    \
+    X(MAX_ACTIVE_CLUSTERS, "max_active_clusters", NUMBER)                                                              \
+    X(REGISTERS, "registers_per_thread", NUMBER)                                                                       \
+    X(STATIC_SHARED, "static_shared", BYTES)                                                                           \
+    X(DYNAMIC_SHARED, "dynamic_shared", BYTES)                                                                         \
+    X(SHARED, "shared", BYTES) /* that the driver set for the kernel */                                                \
+    X(LOCAL_PER_THREAD, "local_per_thread", BYTES)                                                                     \
+    X(LOCAL_TOTAL, "local_total", BYTES)                                                                               \
+    X(CACHE_REQUESTED, "cache_requested", TEXT)                                                                        \
+    X(CACHE_EXECUTED, "cache_executed", TEXT)                                                                          \
+    X(CARVEOUT, "carveout", NUMBER) /* percent of shared memory that was asked for */                                  \
+    X(LAUNCH, "launch", TEXT)       /* regular, cooperative... */                                                      \
+    X(BYTES, "bytes", BYTES)                                                                                           \
+    X(COUNT, "count", NUMBER)                                                                                          \
+    X(DIRECTION, "direction", TEXT) /* of a copy: HtoD, DtoH... */                                                     \
+    X(SOURCE, "source", TEXT)       /* kind of memory */                                                               \
+    X(TARGET, "target", TEXT)                                                                                          \
+    X(SOURCE_DEVICE, "source_device", DEVICE)                                                                          \
+    X(TARGET_DEVICE, "target_device", DEVICE)                                                                          \
+    X(MEMORY, "memory", TEXT)                                                                                          \
+    X(ASYNC, "async", NUMBER) /* 1: asynchronous */                                                                    \
+    X(VALUE, "value", NUMBER)                                                                                          \
+    X(RESULT, "result", NUMBER) /* what the call returned, 0 success */                                                \
+    X(EVENT, "event", NUMBER)                                                                                          \
+    X(PRIORITY, "priority", NUMBER) /* two's complement */                                                             \
+    X(NULL_STREAM, "null_stream", NUMBER)                                                                              \
+    X(PARENT, "parent", NUMBER)                                                                                        \
+    X(MULTIPROCESSORS, "multiprocessors", NUMBER)                                                                      \
+    X(DOMAIN, "domain", TEXT)                                                                                          \
+    X(CATEGORY, "category", TEXT)                                                                                      \
+    X(COLOR, "color", NUMBER)     /* 0xAARRGGBB */                                                                     \
+    X(PAYLOAD, "payload", NUMBER) /* two's complement where the program gave a signed one */                           \
+    X(REAL_PAYLOAD, "real_payload", REAL)                                                                              \
+    X(ADDRESS, "address", ADDRESS)                                                                                     \
+    X(POOL, "pool", ADDRESS)                                                                                           \
+    X(POOL_BYTES, "pool_bytes", BYTES)                                                                                 \
+    X(POOL_USED, "pool_used", BYTES)                                                                                   \
+    X(POOL_THRESHOLD, "pool_threshold", BYTES)                                                                         \
+    X(CALLER, "caller", TEXT) /* what allocated */                                                                     \
+    X(CAUSE, "cause", TEXT)                                                                                            \
+    X(SM_CLOCK, "sm_clock", NUMBER) /* MHz */                                                                          \
+    X(MEMORY_CLOCK, "memory_clock", NUMBER)                                                                            \
+    X(THROTTLE, "throttle", NUMBER)       /* bits, as the management library has them */                               \
+    X(TEMPERATURE, "temperature", NUMBER) /* degrees Celsius */                                                        \
+    X(POWER, "power", NUMBER)             /* mW */                                                                     \
+    X(POWER_LIMIT, "power_limit", NUMBER)                                                                              \
+    X(FAN, "fan", NUMBER) /* percent */                                                                                \
+    X(PCIE_GENERATION, "pcie_generation", NUMBER)                                                                      \
+    X(PCIE_WIDTH, "pcie_width", NUMBER)                                                                                \
+    X(BANDWIDTH, "bandwidth", NUMBER) /* kB/s */                                                                       \
+    X(FILE, "file", TEXT)                                                                                              \
+    X(LINE, "line", NUMBER)                                                                                            \
+    X(LAUNCHED, "launched", NUMBER) /* what the callbacks saw */                                                       \
+    X(RECORDED, "recorded", NUMBER)                                                                                    \
+    X(DROPPED, "dropped", NUMBER)                                                                                      \
+    X(UNTIMED, "untimed", NUMBER) /* of those recorded: without times */                                               \
+    X(NOTE, "note", TEXT)
+
+enum cw_trace_field {
+#define X(id, name, type) CW_FIELD_##id,
+    CW_TRACE_FIELDS(X)
+#undef X
+        CW_FIELD__COUNT
+};
+
+struct cw_trace_field_info {
+    const char *name;
+    enum cw_trace_type type;
+};
+extern const struct cw_trace_field_info cw_trace_fields[CW_FIELD__COUNT];
+
+enum cw_trace_kind {
+    CW_TRACE_KERNEL,
+    CW_TRACE_SHAPE, /* "launch_shape": what launches of a kernel have in common; before the first of them */
+    CW_TRACE_COPY,
+    CW_TRACE_MEMSET,
+    CW_TRACE_DRIVER,   /* a call of the driver */
+    CW_TRACE_RUNTIME,  /* of the runtime */
+    CW_TRACE_INTERNAL, /* "internal_launch": a call that the driver makes itself */
+    CW_TRACE_SYNC,     /* "synchronization" */
+    CW_TRACE_EVENT,    /* "cuda_event": an event was recorded in a stream */
+    CW_TRACE_STREAM,
+    CW_TRACE_CONTEXT,
+    CW_TRACE_NVTX_RANGE, /* type: push or start */
+    CW_TRACE_NVTX_MARK,
+    CW_TRACE_NAME,       /* the program's name for a thread, device, context, stream or event: type and id */
+    CW_TRACE_OVERHEAD,   /* of CUPTI, of compiling and of loading */
+    CW_TRACE_ALLOCATION, /* "memory": type allocate or free */
+    CW_TRACE_POOL,       /* "memory_pool" */
+    CW_TRACE_UNIFIED,    /* "unified_memory": type is the counter; value what it counted */
+    CW_TRACE_ENVIRONMENT,
+    CW_TRACE_GRAPH,        /* "graph_launch" */
+    CW_TRACE_DEVICE_GRAPH, /* "device_graph_launch" */
+    CW_TRACE_JIT,
+    CW_TRACE_MODULE,
+    CW_TRACE_EXTERNAL, /* "external_correlation" */
+    CW_TRACE_LINK,     /* "link": NVLink or PCI Express */
+    CW_TRACE_OPENACC,
+    CW_TRACE_OPENMP,
+    CW_TRACE_DECOMPRESS, /* "memory_decompression" */
+    CW_TRACE_WINDOW,     /* the program was traced from start to end; without one, all the time */
+    CW_TRACE_ACCOUNT,    /* of the kind in type, until time: what was launched, recorded and lost; the last counts */
+    CW_TRACE_KIND__COUNT
+};
+
+/* A kind's fields, in the order in which a file of ours has them. */
+enum { CW_TRACE_KIND_FIELDS_MAX = 32 };
+struct cw_trace_kind_info {
+    const char *name;
+    uint32_t field_count;
+    uint8_t fields[CW_TRACE_KIND_FIELDS_MAX]; /* enum cw_trace_field */
+};
+extern const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT];
+
+/* CW_FIELD__COUNT and CW_TRACE_KIND__COUNT for a name that is not known. */
+enum cw_trace_field cw_trace_field_find(const char *name);
+enum cw_trace_kind cw_trace_kind_find(const char *name);
+
+#endif

@@ -1,0 +1,254 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/counter_data.h"
+#include "image/data_chunks.h"
+#include "image/trace_columns.h"
+#include "image/trace_data.h"
+#include "tests/support/chunk_edit.h"
+
+static struct cw_arena *arena;
+static struct cw_writer file;
+static struct cw_counter_data data;
+static struct cw_trace trace;
+static struct cw_trace_buffer buffer;
+static struct cw_error err;
+static char text[1200];
+
+enum { ROWS = 5000, FIELDS_AT_MOST = CW_TRACE_KIND_FIELDS_MAX };
+static uint64_t values[FIELDS_AT_MOST][CW_TRACE_ROWS_MAX];
+static const uint64_t *columns[FIELDS_AT_MOST];
+
+enum { SCHM, TKND, DEVC, TPRC, TSTR, TREC, TREC2, HEADER = 24 };
+
+static const char *const texts[] = {"gemm", "HtoD", "pageable"};
+
+static void write_head(void)
+{
+    static const struct cw_pair attributes[] = {{"program", "train"}};
+    static const struct cw_trace_device devices[] = {{0, 4}};
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    const struct cw_device device = {.index = 4};
+    const struct cw_trace_process process = {
+        .pid = 77, .attribute_count = 1, .attributes = attributes, .device_count = 1, .devices = devices};
+    cw_schema_write_header(&schema, &file);
+    cw_schema_write(&schema, &file);
+    cw_trace_write_kinds(&file);
+    cw_counter_data_write_device(&schema, &device, &file);
+    cw_trace_write_process(0, &process, &file);
+    cw_trace_write_texts(0, 1, texts, 3, &file);
+}
+
+/* Rows of a loop of kernels: what is alike in all, what grows, and what repeats. */
+static void fill(enum cw_trace_kind kind, uint32_t count)
+{
+    for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++) {
+        const enum cw_trace_type type = cw_trace_fields[cw_trace_kinds[kind].fields[f]].type;
+        for (uint32_t i = 0; i < count; i++)
+            values[f][i] = type == CW_TRACE_TEXT ? i % 4
+                           : f == 0              ? 1700000000000000000u + 7919u * i
+                           : f == 1              ? values[0][i] + 1000 + i % 37
+                           : f % 5 == 2          ? CW_TRACE_UNKNOWN
+                           : f % 5 == 3          ? (uint64_t)i * i * 0x123456789abcdefu
+                                                 : i / 100;
+        columns[f] = values[f];
+    }
+}
+
+static void write_kind(enum cw_trace_kind kind, uint32_t count, bool plain)
+{
+    fill(kind, count);
+    cw_trace_write_rows(0, kind, count, columns, plain, &file);
+}
+
+static void set_up(void)
+{
+    arena = cw_arena_create();
+    cw_writer_init(&file);
+    write_head();
+}
+
+static void tear_down(void)
+{
+    cw_arena_destroy(arena);
+    cw_writer_free(&file);
+    cw_trace_buffer_free(&buffer);
+}
+
+TestSuite(trace_data, .init = set_up, .fini = tear_down);
+
+static enum cw_status read_bytes(const struct cw_writer *from)
+{
+    err = (struct cw_error)CW_ERROR_INIT;
+    enum cw_status status = cw_counter_data_read(&data, from->data, from->size, "t.cwd", arena, &err);
+    if (status == CW_OK)
+        status = cw_trace_read(&trace, data.devices, data.device_count, from->data, from->size, "t.cwd", arena, &err);
+    struct cw_trace_rows rows;
+    for (size_t b = 0; b < trace.block_count && status == CW_OK; b++)
+        status = cw_trace_read_rows(&rows, &trace, b, &buffer, &err);
+    cw_error_format(&err, text, sizeof text);
+    return status;
+}
+
+static void check_rows(size_t block, enum cw_trace_kind kind, uint32_t count)
+{
+    struct cw_trace_rows rows;
+    cr_assert(cw_trace_read_rows(&rows, &trace, block, &buffer, &err) == CW_OK);
+    cr_assert(rows.count == count && trace.kinds[rows.kind].kind == kind);
+    fill(kind, count);
+    for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++)
+        for (uint32_t i = 0; i < count; i++)
+            cr_assert(cw_trace_get(&rows, (enum cw_trace_field)cw_trace_kinds[kind].fields[f], i) == values[f][i],
+                      "%s, field %u, row %u", cw_trace_kinds[kind].name, f, i);
+}
+
+Test(trace_data, every_kind_comes_back)
+{
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++) {
+        write_kind((enum cw_trace_kind)k, 1 + ROWS / (uint32_t)(k + 1), false);
+        write_kind((enum cw_trace_kind)k, 1, true);
+    }
+    cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+    cr_assert(trace.block_count == 2 * CW_TRACE_KIND__COUNT && trace.process_count == 1);
+    cr_assert(trace.processes[0].pid == 77);
+    cr_assert_str_eq(cw_trace_text(&trace, 0, 1), "gemm");
+    cr_assert_str_eq(cw_trace_text(&trace, 0, 0), "");
+    cr_assert(cw_trace_device(&trace, 0, 0) == 0 && cw_trace_device(&trace, 0, 1) == CW_NO_TRACE_DEVICE);
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++) {
+        check_rows(2 * (size_t)k, (enum cw_trace_kind)k, 1 + ROWS / (uint32_t)(k + 1));
+        check_rows(2 * (size_t)k + 1, (enum cw_trace_kind)k, 1);
+    }
+}
+
+/* All equal rows would cost a reader far more than their bytes: they take a byte for 64 values at least. */
+Test(trace_data, equal_rows_are_not_too_dense)
+{
+    for (int f = 0; f < FIELDS_AT_MOST; f++) {
+        memset(values[f], 0, sizeof values[f]);
+        columns[f] = values[f];
+    }
+    cw_trace_write_rows(0, CW_TRACE_KERNEL, CW_TRACE_ROWS_MAX, columns, false, &file);
+    cw_trace_write_rows(0, CW_TRACE_KERNEL, CW_TRACE_ROWS_MAX, columns, true, &file);
+    cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+}
+
+Test(trace_data, a_process_gets_more_texts_and_devices)
+{
+    static const char *const more[] = {"wait"};
+    static const struct cw_trace_device devices[] = {{0, 4}, {1, 4}};
+    const struct cw_trace_process process = {.pid = 77, .device_count = 2, .devices = devices};
+    cw_trace_write_process(0, &process, &file);
+    cw_trace_write_process(1, &process, &file);
+    cw_trace_write_texts(0, 4, more, 1, &file);
+    cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+    cr_assert(trace.process_count == 2 && trace.processes[0].text_count == 5 && trace.processes[1].text_count == 0);
+    cr_assert_str_eq(cw_trace_text(&trace, 0, 4), "wait");
+    cr_assert(cw_trace_device(&trace, 0, 1) == 0);
+}
+
+/* A file that dies keeps the rows before, and one of a later version keeps kinds and fields that are not known. */
+Test(trace_data, a_cut_file_and_an_unknown_kind)
+{
+    static const uint8_t kinds[] = {1, 0, 0, 0, 4, 0, 0, 0,   'n', 'o', 'v', 'a', 1,
+                                    0, 0, 0, 5, 0, 0, 0, 's', 't', 'a', 'r', 't', 1};
+    uint8_t rows[] = {0, 0, 0, 0, CW_TRACE_KIND__COUNT, 0, 0, 0, 3, 0, 0, 0, 0, 9};
+    struct cw_writer more, whole;
+    cw_writer_init(&more);
+    cw_writer_init(&whole);
+    write_kind(CW_TRACE_KERNEL, 10, false);
+    cw_edit_insert(&more, &file, 6, "TKND", CW_CHUNK_OPTIONAL, kinds, sizeof kinds);
+    cw_edit_insert(&whole, &more, 7, "TREC", CW_CHUNK_OPTIONAL, rows, sizeof rows);
+    cr_assert(read_bytes(&whole) == CW_OK, "%s", text);
+    const struct cw_trace_kind_read *kind = &trace.kinds[CW_TRACE_KIND__COUNT];
+    cr_assert(kind->kind == CW_TRACE_KIND__COUNT && kind->rows == 3 && strcmp(kind->name, "nova") == 0);
+    struct cw_trace_rows read;
+    cr_assert(cw_trace_read_rows(&read, &trace, 1, &buffer, &err) == CW_OK);
+    cr_assert(read.columns[0][2] == 9 && cw_trace_get(&read, CW_FIELD_START, 1) == 9);
+    whole.size -= 3;
+    cr_assert(read_bytes(&whole) == CW_OK && !data.complete && trace.block_count == 1);
+    cw_writer_free(&more);
+    cw_writer_free(&whole);
+}
+
+static void refused(size_t chunk, size_t size, const char *payload, const char *message)
+{
+    struct cw_writer edited;
+    struct cw_edit_chunk found;
+    cw_writer_init(&edited);
+    cr_assert(cw_edit_find(file.data, file.size, chunk, &found));
+    cw_edit_replace(&edited, &file, chunk, payload, size);
+    cr_assert(read_bytes(&edited) == CW_ERR_INPUT, "chunk %zu was taken: %s", chunk, message);
+    cr_assert(strstr(text, message), "found: %s\nexpected: %s", text, message);
+    cw_writer_free(&edited);
+}
+
+Test(trace_data, what_makes_no_sense_is_refused)
+{
+#define P "\0\0\0\0"
+#define ONE "\1\0\0\0"
+    write_kind(CW_TRACE_OPENMP, 1, false);
+    refused(TPRC, 4, "\2\0\0\0", "found process 2, expected 0 or one before it");
+    refused(TPRC, 20, P P P ONE "\0\0\0\0", "found a count of 1 devices of a process, expected at most the 0");
+    refused(TPRC, 24, P P P ONE P "\7\0\0\0", "found a process on device 7, expected one with a DEVC chunk");
+    refused(TSTR, 12, "\3\0\0\0" ONE P, "processes");
+    refused(TSTR, 12, P "\2\0\0\0" P, "found texts from number 2 on, expected 1");
+    refused(TREC, 12, ONE P ONE, "found rows of process 1, expected one of 1 before");
+    refused(TREC, 12, P "\377\0\0\0" ONE, "found rows of kind 255, expected one of");
+    refused(TREC, 12, P P P, "found 0 rows of 14 fields in 12 bytes, expected 1 to 65536 rows");
+    refused(TREC, 12, P P "\377\377\0\0", "found 65535 rows of 14 fields in 12 bytes");
+    /* the rows of an OpenMP region: start, end, type, thread */
+    const char head[] = {0, 0, 0, 0, CW_TRACE_OPENMP, 0, 0, 0, 2, 0, 0, 0};
+    static const struct {
+        const char *columns, *message;
+        size_t size;
+    } wrong[] = {
+        {"\7", "found form 7 of a column, expected one below 7", 1},
+        {"\3", "found form 3 of a column", 1},
+        {"\1\200", "found the end of the data in a varint", 2},
+        {"\1\377\377\377\377\377\377\377\377\377\2", "found a varint of more than 64 bits", 11},
+        {"\5\3\1", "found a run of 3 rows, expected 1 to 2", 3},
+        {"\5\0\1", "found a run of 0 rows", 3},
+        {"\4\0", "found 0 different values, expected 1 to 256", 2},
+        {"\4\1\5\0\1", "found value 1 of 1", 5},
+        {"\6\1\2\3", "found 3 bytes, expected 2 numbers of 8 bytes", 4},
+        {"\0\1\0\1\0\11", "found text 9, expected one of the 4 of its process", 6},
+        {"\0\1\0\1\0\1\0\1\0", "found 1 bytes after", 9},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char payload[64];
+        memcpy(payload, head, sizeof head);
+        memcpy(payload + sizeof head, wrong[i].columns, wrong[i].size);
+        refused(TREC, sizeof head + wrong[i].size, payload, wrong[i].message);
+    }
+}
+
+/* The kernels of a loop: 24 bytes each at most. */
+Test(trace_data, rows_take_few_bytes)
+{
+    static uint64_t row[FIELDS_AT_MOST][ROWS];
+    const struct cw_trace_kind_info *kind = &cw_trace_kinds[CW_TRACE_KERNEL];
+    uint64_t now = 1700000000000000000u;
+    srand(1);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        now += 3000 + (uint32_t)rand() % 4000;
+        for (uint32_t f = 0; f < kind->field_count; f++)
+            row[f][i] = CW_TRACE_UNKNOWN;
+        row[0][i] = now;
+        row[1][i] = now + 1500 + (uint32_t)rand() % 50000;
+        row[2][i] = 0;
+        row[3][i] = 1;
+        row[4][i] = 7;
+        row[5][i] = 5 * i + (uint32_t)rand() % 4;
+        row[6][i] = (uint32_t)rand() % 90;
+        row[7][i] = row[8][i] = 0;
+        row[12][i] = (uint32_t)rand() % 4; /* a text */
+    }
+    for (uint32_t f = 0; f < kind->field_count; f++)
+        columns[f] = row[f];
+    const size_t before = file.size;
+    cw_trace_write_rows(0, CW_TRACE_KERNEL, ROWS, columns, false, &file);
+    cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+    cr_assert((file.size - before) / ROWS <= 12, "%zu bytes a row", (file.size - before) / ROWS);
+}
