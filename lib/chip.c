@@ -6,6 +6,7 @@
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/formula_load.h"
+#include "metricdb/node.h"
 #include "metricdb/set.h"
 
 static int by_name(const void *a, const void *b)
@@ -112,6 +113,31 @@ enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **
                                                      const char *path, struct counterworks_error *error)
 {
     return open_chip(chip, data, NULL, path, error);
+}
+
+static enum cw_status load_of_node(struct counterworks_chip *made, const struct counterworks *data, const char *facts,
+                                   const char *name, struct cw_error *err)
+{
+    struct cw_node node;
+    enum cw_status status = cw_node_load(&node, facts, made->arena, err);
+    if (status == CW_OK && !name)
+        status = cw_node_chip(&name, &node, err);
+    if (status == CW_OK)
+        status = load(made, data, name, NULL, err);
+    return status == CW_OK ? cw_node_apply(&made->chip, &node, made->arena, err) : status;
+}
+
+enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,
+                                                     const char *facts, const char *name,
+                                                     struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct counterworks_chip *made = cw_lib_handle(sizeof *made);
+    enum cw_status status = made ? load_of_node(made, data, facts, name, &call.err) : CW_ERR_NOMEM;
+    if (status != CW_OK)
+        counterworks_chip_close(made);
+    *chip = status == CW_OK ? made : NULL;
+    return cw_lib_finish(&call, status, error);
 }
 
 enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip *chip, const char *path,

@@ -66,7 +66,7 @@ struct cw_limit {
     uint32_t max;
     uint32_t count;
     const uint32_t *members, *groups; /* placements and, for each, its group */
-    uint32_t pm_max; /* instead of `max`, in the pass of PM sampling */
+    uint32_t pm_max;                  /* instead of `max`, in the pass of PM sampling */
     unsigned line;
 };
 struct cw_limits {
@@ -109,6 +109,12 @@ struct cw_throughput {
     unsigned line;
 };
 
+struct cw_chip_lacks {    /* what the GPUs of a node lack (metricdb/node.h) */
+    const char *where;    /* what says so */
+    const bool *counters; /* for each: its unit is not there, or not up */
+    bool range, pm;       /* the profiler does not work there */
+};
+
 struct cw_chip {
     const char *name, *path;
     uint32_t also_count;
@@ -136,6 +142,7 @@ struct cw_chip {
     const uint32_t *name_slots;
     uint32_t name_slot_count;
     const struct cw_formulas *formulas; /* metrics by formula, or NULL (metricdb/formula.h) */
+    const struct cw_chip_lacks *lacks;  /* NULL: of no particular GPUs */
 };
 
 /* Whether captures of the chip went into the file: it knows peaks. */

@@ -82,7 +82,7 @@ const struct cw_compiled_table cw_compiled_tables[CW_TABLE_COUNT] = {
 
 #if UINTPTR_MAX == UINT64_MAX
 /* A structure that grows: give its new member a line above, then set the size here. */
-_Static_assert(sizeof(struct cw_chip) == 224 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
+_Static_assert(sizeof(struct cw_chip) == 232 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
                    sizeof(struct cw_pass_cost) == 24 && sizeof(struct cw_raw_counter) == 16 &&
                    sizeof(struct cw_chip_placement) == 8 && sizeof(struct cw_limit) == 32 &&
                    sizeof(struct cw_counter) == 96 && sizeof(struct cw_ratio) == 80 &&

@@ -266,6 +266,35 @@ void cw_term_needs(const struct cw_needs *n, const struct cw_term *t)
             add(n, operands[i]->counter, CW_ROLLUP_BIT(CW_AVG));
 }
 
+/* A counter of a term that the GPUs lack, or CW_NONE. */
+static uint32_t find_lacking(const struct cw_chip *chip, const struct cw_term *t)
+{
+    const struct cw_operand *operands[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+        if (operands[i]->reads != CW_READS_NOTHING && operands[i]->reads != CW_READS_FACT &&
+            operands[i]->counter != CW_NONE && chip->lacks->counters[operands[i]->counter])
+            return operands[i]->counter;
+    return CW_NONE;
+}
+
+/* A throughput is the largest of what is there. */
+static enum cw_status check_lacks(const struct cw_chip *chip, const struct cw_metric *m, const struct cw_terms *terms,
+                                  struct cw_error *err)
+{
+    char name[CW_METRIC_NAME_MAX];
+    uint32_t lacking = 0, last = CW_NONE;
+    for (uint32_t t = 0; chip->lacks && t < terms->count; t++) {
+        const uint32_t counter = find_lacking(chip, &terms->items[t]);
+        lacking += counter != CW_NONE;
+        last = counter != CW_NONE ? counter : last;
+    }
+    if (!lacking || (terms->largest && lacking < terms->count))
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                        "%s: found that the %s of %s lacks %s, or it is not up, expected a metric of what it has",
+                        cw_metric_name(chip, m, name), chip->name, chip->lacks->where, chip->counters[last].name);
+}
+
 enum cw_status cw_metric_needs(const struct cw_needs *n, const struct cw_metric *m, struct cw_error *err)
 {
     uint32_t count;
@@ -274,6 +303,8 @@ enum cw_status cw_metric_needs(const struct cw_needs *n, const struct cw_metric 
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; i < count && status == CW_OK; i++) {
         status = cw_terms_make(&terms, n->chip, &parts[i], err);
+        if (status == CW_OK)
+            status = check_lacks(n->chip, &parts[i], &terms, err);
         for (uint32_t t = 0; t < terms.count && status == CW_OK; t++)
             cw_term_needs(n, &terms.items[t]);
     }

@@ -91,7 +91,8 @@ struct cw_node_needs {
     /* stall reasons that the GPU must know */
     uint32_t reason_count;
     const char *const *reasons;
-    bool list; /* print the stall reasons or SASS metrics that there are, as `need` says */
+    struct cw_node_facts *facts; /* NULL, or where what is known of each GPU goes (node_facts.h) */
+    bool list;                   /* print the stall reasons or SASS metrics that there are, as `need` says */
 };
 
 struct cw_backend {

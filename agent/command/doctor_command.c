@@ -1,25 +1,61 @@
 #include <stdio.h>
 
+#include "agent/backend/node_facts.h"
 #include "agent/command/command.h"
+#include "base/file.h"
 #include "base/usage.h"
+
+struct doctor_arguments {
+    const char *facts;
+    bool force;
+};
+
+static const struct cw_option doctor_options[] = {
+    {"facts", 0, "FILE",
+     "also write what is known of each GPU as JSON, for metric-config --device-facts; - prints that alone",
+     CW_OPTION_TEXT(struct doctor_arguments, facts)},
+    {"force", 0, NULL, "replace a file that is no JSON, too", CW_OPTION_FLAG(struct doctor_arguments, force)},
+    {0},
+};
+
+/* What failed was reported, unless the facts stand alone on standard output. */
+static enum cw_status examine(const struct cw_backend *backend, const struct doctor_arguments *a, struct cw_error *err)
+{
+    struct cw_node_facts *facts = a->facts ? cw_node_facts_create() : NULL;
+    bool alone = a->facts && cw_file_is_standard(a->facts);
+    struct cw_error failed = CW_ERROR_INIT;
+    if (a->facts && !facts)
+        return cw_error_nomem(err);
+    const struct cw_node_needs everything = {
+        .need = CW_NEED_ALL, .report = !alone, .devices = CW_EVERY_DEVICE, .facts = facts};
+    enum cw_status status = backend->check(&everything, alone ? err : &failed);
+    if (facts && (status == CW_OK || facts->count)) {
+        enum cw_status written = cw_node_facts_write(facts, a->facts, err);
+        status = status == CW_OK ? written : status;
+    }
+    cw_node_facts_free(facts);
+    return status;
+}
 
 int cw_doctor_command(int argc, char **argv)
 {
-    static const struct cw_option none[] = {{0}};
-    static const struct cw_usage usage = {none, "",
+    static const struct cw_usage usage = {doctor_options, "",
                                           "Says what on this node would stop a capture, and how to mend it: a line for "
                                           "each check, ok, note or FAIL.\v"
-                                          "Example:\n  capture-agent doctor"};
-    cw_usage_read(&usage, argc, argv, NULL);
+                                          "Example:\n  capture-agent doctor\n"
+                                          "  capture-agent doctor --facts node.json"};
+    struct doctor_arguments a = {0};
+    cw_usage_read(&usage, argc, argv, &a);
     const struct cw_backend *backend = cw_command_real_backend();
     if (backend->missing) {
         printf("FAIL  %s\n", backend->missing);
         return CW_ERR_UNSUPPORTED;
     }
     struct cw_error err = CW_ERROR_INIT;
-    const struct cw_node_needs everything = {.need = CW_NEED_ALL, .report = true, .devices = CW_EVERY_DEVICE};
-    enum cw_status status = backend->check(&everything, &err);
-    if (status != CW_OK) /* what failed was reported */
-        return status;
-    return cw_file_flush(&err) == CW_OK ? CW_OK : cw_usage_fail(&err);
+    enum cw_status status = a.facts ? cw_file_may_replace(a.facts, &cw_file_json, a.force, &err) : CW_OK;
+    if (status == CW_OK)
+        status = examine(backend, &a, &err);
+    if (status == CW_OK)
+        status = cw_file_flush(&err);
+    return err.code != CW_OK ? cw_usage_fail(&err) : (int)status;
 }

@@ -17,7 +17,10 @@ static const size_t LARGEST_FILE = (size_t)1 << 40;
 static void check_chip(void *chip, struct argp_state *state)
 {
     const struct cw_cli_chip *from = chip;
-    if (!!from->name + !!from->file + !!from->of != 1)
+    if (from->node && (from->file || from->of))
+        cw_usage_error(state, "found --device-facts with --chip-%s, expected it alone or with --chip",
+                       from->file ? "file" : "of");
+    if (!from->node && !!from->name + !!from->file + !!from->of != 1)
         cw_usage_error(state, "one of --chip, --chip-file and --chip-of is required");
 }
 
@@ -79,7 +82,9 @@ enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw
     struct counterworks_error error;
     if (from->of)
         return open_of(chip, from->of, err);
-    if (from->file)
+    if (from->node)
+        counterworks_chip_open_node(chip, NULL, from->node, from->name, &error);
+    else if (from->file)
         counterworks_chip_open_file(chip, NULL, from->file, &error);
     else
         counterworks_chip_open(chip, NULL, from->name, &error);

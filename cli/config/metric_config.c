@@ -84,6 +84,10 @@ static const struct cw_option option_list[] = {
      CW_OPTION_FLAG(struct options, plan.drop)},
     {"keep-together", 0, "A,B,...", "plan these metrics too, with all their counters in one pass",
      CW_OPTION_TAKE(keep_together)},
+    {"device-facts", 0, "FILE",
+     "plan for the GPUs of a node, by what \"capture-agent doctor --facts\" wrote there: their chip, unless --chip "
+     "chooses one of several, without what they lack",
+     CW_OPTION_TEXT(struct options, chip.node)},
     {"prefer", 0, "whole|passes|time",
      "which plan to choose. whole (default): each value that fits a pass has a pass with all its counters; if that "
      "needs more than --max-passes, as with passes. passes: as few passes as possible. time: the passes that take "

@@ -80,6 +80,12 @@ enum counterworks_status counterworks_chip_open(struct counterworks_chip **chip,
 /* The same from a chip's YAML file. The data folder has the sets and what is said of names. */
 enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **chip, const struct counterworks *data,
                                                      const char *path, struct counterworks_error *error);
+/* The chip of a node's GPUs, from the file that "capture-agent doctor --facts" writes there. What all of its GPUs lack,
+ * such as NVLink without a link, cannot be collected: sets leave it out, and counterworks_plan_make() refuses it.
+ * `name` chooses one of several chips; NULL: they are all of one, or it is COUNTERWORKS_USAGE. */
+enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,
+                                                     const char *facts, const char *name,
+                                                     struct counterworks_error *error);
 /* Calls `tell` with what is worth telling and is no error, in calls that are given the chip: one line, without its end,
  * valid during the call. NULL: nobody is told, as at first. */
 void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *user, const char *line), void *user);

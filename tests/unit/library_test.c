@@ -539,6 +539,31 @@ Test(library, another_version_of_the_database_is_told)
     unlink(yaml);
 }
 
+Test(library, a_node_has_its_chip_without_what_its_GPUs_lack)
+{
+    static const char facts[] = "/tmp/library_test_node.json";
+    static const char *const links[] = {"nvlrx__bytes.sum"}, *const sectors[] = {"lts__t_sectors.sum"};
+    struct counterworks_chip *chip;
+    struct counterworks_plan *plan;
+    FILE *f = fopen(facts, "w");
+    cr_assert_not_null(f);
+    fputs("{\"schema\": 1, \"devices\": [{\"device\": 0, \"chip\": \"GH100\", \"does\": [\"range\"], "
+          "\"lacks\": [\"nvlrx\"]}]}",
+          f);
+    fclose(f);
+    GOOD(counterworks_chip_open_node(&chip, data, facts, NULL, &error));
+    GOOD(counterworks_plan_make(&plan, chip, sectors, 1, NULL, &error));
+    counterworks_plan_free(plan);
+    cr_expect_eq(counterworks_plan_make(&plan, chip, links, 1, NULL, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect_null(plan);
+    counterworks_chip_close(chip);
+    GOOD(counterworks_chip_open_node(&chip, NULL, facts, "H200", &error));
+    counterworks_chip_close(chip);
+    cr_expect_eq(counterworks_chip_open_node(&chip, data, facts, "GA100", &error), COUNTERWORKS_USAGE);
+    cr_expect_null(chip);
+    unlink(facts);
+}
+
 /* ---- what a capture holds --------------------------------------------------------------------------------------- */
 
 static bool print_name(void *user, const char *name)

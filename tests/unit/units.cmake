@@ -97,6 +97,7 @@ target_compile_definitions(schedule_bench PRIVATE CW_SOURCE_DIR="${PROJECT_SOURC
 cw_unit(legacy_test cw_metricdb cw_test_alloc_fail)
 
 cw_unit(agent_batch_report_test cw_agent_backend)
+cw_unit(agent_node_facts_test cw_agent_backend cw_metricdb)
 cw_unit(agent_collector_test cw_agent_output cw_test_image cw_test_io_fail)
 cw_unit(agent_file_devices_test cw_agent_output)
 cw_unit(agent_filter_test cw_agent_common)

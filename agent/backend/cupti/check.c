@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/backend/node_facts.h"
 #include "base/text.h"
 #include "host/nvperf/nvperf.h"
 
@@ -141,8 +142,28 @@ static void check_all(FILE *to, const struct cw_node_needs *needs)
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
 
+static void take_fact(struct cw_node_facts *facts, const char *text)
+{
+    char word[16] = "", key[64] = "";
+    unsigned number;
+    int read = 0;
+    if (sscanf(text, "gpu %u %n", &number, &read) == 1 && read)
+        cw_node_facts_gpu(facts, number, text + read);
+    else if (sscanf(text, "attribute %63s %n", key, &read) == 1 && read)
+        cw_node_facts_attribute(facts, key, text + read);
+    else if (sscanf(text, "%15s %63s", word, key) >= 1 && strcmp(word, "does") == 0)
+        cw_node_facts_does(facts, key);
+    else if (strcmp(word, "lacks") == 0)
+        cw_node_facts_lacks(facts, *key ? key : NULL);
+}
+
 static void take_line(const struct cw_node_needs *needs, int kind, const char *text, struct cw_error *err)
 {
+    if (kind == CW_ANSWER_FACT) {
+        if (needs->facts)
+            take_fact(needs->facts, text);
+        return;
+    }
     if (kind == CW_ANSWER_CHIP) {
         if (needs->found_chip)
             snprintf(needs->found_chip, CW_CHIP_NAME_SIZE, "%s", text);

@@ -17,7 +17,8 @@ enum cw_answer {
     CW_ANSWER_NOTE = 1,
     CW_ANSWER_CHIP = -1,
     CW_ANSWER_METRIC = -2,
-    CW_ANSWER_DEVICE = -3
+    CW_ANSWER_DEVICE = -3,
+    CW_ANSWER_FACT = -4 /* "gpu NUMBER CHIP", then of it "attribute KEY VALUE", "does COMMAND", "lacks [UNIT]" */
 };
 
 /* Writes a line. `kind` is an enum cw_answer or the enum cw_status of a failure. True unless it is a failure. */

@@ -7,6 +7,7 @@
 #include "agent/backend/cupti/availability.h"
 #include "agent/backend/cupti/check.h"
 #include "agent/common/cupti_api.h"
+#include "agent/common/device.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
 
@@ -129,15 +130,49 @@ static bool check_chips(struct node *n)
     return check_asked(n);
 }
 
+/* ---- facts ------------------------------------------------------------------------------------------------------ */
+
+static void tell_fact(const struct node *n, const char *format, const char *text)
+{
+    if (n->needs->facts)
+        cw_answer(n->to, CW_ANSWER_FACT, format, text);
+}
+
+/* What a capture says of its devices. */
+static void tell_attributes(const struct node *n, CUdevice device)
+{
+    struct cw_writer out;
+    uint32_t count = 0;
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+    chip.deviceIndex = (size_t)device;
+    struct cw_arena *arena = n->needs->facts ? cw_arena_create() : NULL;
+    if (!arena)
+        return;
+    cw_writer_init(&out);
+    if (n->api.cuptiDeviceGetChipName(&chip) == CUPTI_SUCCESS &&
+        cw_cupti_describe(&n->api, device, &out, &count) == CUPTI_SUCCESS && out.status == CW_OK) {
+        struct cw_reader in;
+        cw_reader_init(&in, out.data, out.size, "attributes", 0, NULL);
+        cw_answer(n->to, CW_ANSWER_FACT, "gpu %d %s", device, chip.pChipName);
+        for (uint32_t i = 0; i < count && in.status == CW_OK; i++) {
+            const char *key = cw_read_string(&in, arena), *value = cw_read_string(&in, arena);
+            if (in.status == CW_OK)
+                cw_answer(n->to, CW_ANSWER_FACT, "attribute %s %s", key, value);
+        }
+    }
+    cw_writer_free(&out);
+    cw_arena_destroy(arena);
+}
+
 /* ---- what the GPU's configuration forbids ----------------------------------------------------------------------- */
 
 static const struct {
     CUpti_Profiler_API api;
-    const char *what;
-} kinds[] = {[CW_NEED_RANGE] = {CUPTI_PROFILER_RANGE_PROFILING, "ranges"},
-             [CW_NEED_PM] = {CUPTI_PROFILER_PM_SAMPLING, "PM sampling"},
-             [CW_NEED_PC] = {CUPTI_PROFILER_PC_SAMPLING, "PC sampling"},
-             [CW_NEED_SASS] = {CUPTI_PROFILER_SASS_METRICS, "SASS metrics"}};
+    const char *what, *command;
+} kinds[] = {[CW_NEED_RANGE] = {CUPTI_PROFILER_RANGE_PROFILING, "ranges", "range"},
+             [CW_NEED_PM] = {CUPTI_PROFILER_PM_SAMPLING, "PM sampling", "pm"},
+             [CW_NEED_PC] = {CUPTI_PROFILER_PC_SAMPLING, "PC sampling", "pc"},
+             [CW_NEED_SASS] = {CUPTI_PROFILER_SASS_METRICS, "SASS metrics", "sass"}};
 
 /* Why CUPTI says no, in the order of what most likely is the reason. */
 static const char *refusal(const CUpti_Profiler_DeviceSupported_Params *p)
@@ -175,6 +210,8 @@ static bool check_support(const struct node *n, enum cw_need need, CUdevice devi
     if (result != CUPTI_SUCCESS)
         return cw_answer(n->to, CW_ANSWER_NOTE, "CUPTI does not say whether GPU %d does %s: %s (%d)", device,
                          kinds[need].what, result_name(n, result), (int)result);
+    if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+        tell_fact(n, "does %s", kinds[need].command);
     if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
         return cw_answer(n->to, CW_ANSWER_OK, "GPU %d does %s", device, kinds[need].what);
     return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d does no %s: %s", device, kinds[need].what, refusal(&p));
@@ -271,6 +308,7 @@ static bool check_permission(const struct node *n, CUdevice device, CUcontext co
 /* ---- units ------------------------------------------------------------------------------------------------------ */
 
 struct list {
+    const struct node *node;
     char text[400];
     int count;
 };
@@ -281,19 +319,24 @@ static void add_unit(void *user, const char *unit, int length)
     size_t used = strlen(l->text);
     snprintf(l->text + used, sizeof l->text - used, "%s%.*s", used ? ", " : "", length, unit);
     l->count++;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", length, unit);
+    tell_fact(l->node, "lacks %s", name);
 }
 
 /* What GPUs of this chip may have and this one has not: NVLink without a link. */
 static void check_units(const struct node *n, CUdevice device)
 {
     struct cw_availability availability;
-    struct list missing = {"", 0};
+    struct list missing = {n, "", 0};
     PARAMS(CUpti_Device_GetChipName_Params, chip);
     chip.deviceIndex = (size_t)device;
     if (n->api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
         return;
     cw_availability_load(&availability, n->api.cupti_library);
     cw_availability_ask(&availability, (uint32_t)device, chip.pChipName);
+    if (availability.image)
+        tell_fact(n, "lacks %s", "");
     cw_availability_units(&availability, add_unit, &missing);
     if (missing.count)
         cw_answer(n->to, CW_ANSWER_NOTE, "GPU %d lacks %s, or %s not up: their metrics are unavailable", device,
@@ -407,6 +450,7 @@ static void check_metrics(const struct node *n, CUdevice device)
 static void check_device(const struct node *n, CUdevice device, bool first)
 {
     const struct cw_node_needs *needs = n->needs;
+    tell_attributes(n, device);
     bool supported = check_mps(n, device);
     if (needs->report)
         check_mig(n, device);
@@ -417,7 +461,7 @@ static void check_device(const struct node *n, CUdevice device, bool first)
         check_metrics(n, device);
     CUcontext context = supported && !(needs->list && needs->need == CW_NEED_SASS) ? make_context(n, device) : NULL;
     bool permitted = context && check_permission(n, device, context);
-    if (permitted && needs->report && needs->need == CW_NEED_ALL)
+    if (permitted && (needs->report || needs->facts) && needs->need == CW_NEED_ALL)
         check_units(n, device);
     if (permitted && first && (needs->list || needs->reason_count))
         check_reasons(n, context);

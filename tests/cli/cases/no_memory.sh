@@ -55,6 +55,8 @@ sweep metric-query describe --chip TINY sm__inst_executed.sum
 sweep metric-query describe --chip TINY sm__inst_executed.sum sm__throughput --format json
 sweep metric-query sets
 sweep metric-query compile -o made $d/data/chips/tiny.yaml
+printf '{"schema": 1, "devices": [{"device": 0, "chip": "TINY", "does": ["range"], "lacks": ["gpu"]}]}' >$d/node.json
+sweep metric-config --device-facts $d/node.json -m sm__inst_executed.sum --no-native -o made/plan.cwc
 sweep metric-config --chip TINY -m sm__inst_executed.sum --no-native --explain -o made/plan.cwc
 sweep metric-config --chip TINY -m sm__inst_executed.sum --no-native --explain --format json
 sweep metric-config --chip TINY --all --no-native --explain

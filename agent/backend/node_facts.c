@@ -1,0 +1,151 @@
+#include "agent/backend/node_facts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+struct fact {
+    const char *key, *value; /* value NULL: the key alone */
+};
+
+struct fact_list {
+    uint32_t count, room;
+    struct fact *items;
+};
+
+struct cw_gpu_facts {
+    uint32_t number;
+    const char *chip;
+    bool units_known;
+    struct fact_list attributes, does, lacks;
+};
+
+struct cw_node_facts *cw_node_facts_create(void)
+{
+    struct cw_node_facts *facts = calloc(1, sizeof *facts);
+    if (facts && !(facts->arena = cw_arena_create())) {
+        free(facts);
+        facts = NULL;
+    }
+    return facts;
+}
+
+void cw_node_facts_free(struct cw_node_facts *facts)
+{
+    if (facts)
+        cw_arena_destroy(facts->arena);
+    free(facts);
+}
+
+/* Room for one more of `count`, or NULL; what is there already is copied. */
+static void *grow(struct cw_node_facts *f, void *items, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room)
+        return items;
+    uint32_t more = *room ? 2 * *room : 16;
+    void *grown = cw_arena_alloc(f->arena, more, size);
+    f->out_of_memory = f->out_of_memory || !grown;
+    if (!grown)
+        return NULL;
+    if (count)
+        memcpy(grown, items, count * size);
+    *room = more;
+    return grown;
+}
+
+void cw_node_facts_gpu(struct cw_node_facts *f, uint32_t number, const char *chip)
+{
+    struct cw_gpu_facts *grown = grow(f, f->gpus, f->count, &f->room, sizeof *grown);
+    const char *own = cw_arena_strdup(f->arena, chip);
+    f->out_of_memory = f->out_of_memory || !own;
+    if (f->out_of_memory)
+        return;
+    f->gpus = grown;
+    f->gpus[f->count++] = (struct cw_gpu_facts){.number = number, .chip = own};
+}
+
+static void add(struct cw_node_facts *f, struct fact_list *list, const char *key, const char *value)
+{
+    struct fact *grown = grow(f, list->items, list->count, &list->room, sizeof *grown);
+    struct fact own = {cw_arena_strdup(f->arena, key), value ? cw_arena_strdup(f->arena, value) : NULL};
+    f->out_of_memory = f->out_of_memory || !own.key || (value && !own.value);
+    if (f->out_of_memory)
+        return;
+    list->items = grown;
+    list->items[list->count++] = own;
+}
+
+static struct cw_gpu_facts *last(struct cw_node_facts *f)
+{
+    return f->count && !f->out_of_memory ? &f->gpus[f->count - 1] : NULL;
+}
+
+void cw_node_facts_attribute(struct cw_node_facts *f, const char *key, const char *value)
+{
+    if (last(f))
+        add(f, &last(f)->attributes, key, value);
+}
+
+void cw_node_facts_does(struct cw_node_facts *f, const char *command)
+{
+    if (last(f))
+        add(f, &last(f)->does, command, NULL);
+}
+
+void cw_node_facts_lacks(struct cw_node_facts *f, const char *unit)
+{
+    if (!last(f))
+        return;
+    last(f)->units_known = true;
+    if (unit)
+        add(f, &last(f)->lacks, unit, NULL);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static void print_list(FILE *out, const char *name, const struct fact_list *list)
+{
+    const bool pairs = list->count && list->items[0].value;
+    fprintf(out, ",\n     \"%s\": %s", name, pairs ? "{" : "[");
+    for (uint32_t i = 0; i < list->count; i++) {
+        fputs(i ? ", " : "", out);
+        cw_text_put(out, CW_TEXT_JSON, list->items[i].key);
+        fputs(pairs ? ": " : "", out);
+        if (pairs)
+            cw_text_put(out, CW_TEXT_JSON, list->items[i].value);
+    }
+    fputs(pairs ? "}" : "]", out);
+}
+
+static enum cw_status print(FILE *out, const void *data, struct cw_error *err)
+{
+    const struct cw_node_facts *f = data;
+    (void)err;
+    fputs("{\n  \"schema\": 1,\n  \"devices\": [", out);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct cw_gpu_facts *gpu = &f->gpus[i];
+        fprintf(out, "%s\n    {\"device\": %" PRIu32 ", \"chip\": ", i ? "," : "", gpu->number);
+        cw_text_put(out, CW_TEXT_JSON, gpu->chip);
+        if (gpu->attributes.count)
+            print_list(out, "attributes", &gpu->attributes);
+        print_list(out, "does", &gpu->does);
+        if (gpu->units_known)
+            print_list(out, "lacks", &gpu->lacks);
+        fputs("}", out);
+    }
+    fputs("\n  ]\n}\n", out);
+    return CW_OK;
+}
+
+enum cw_status cw_node_facts_write(const struct cw_node_facts *f, const char *path, struct cw_error *err)
+{
+    if (f->out_of_memory)
+        return cw_error_nomem(err);
+    if (!f->count)
+        return cw_error_set(err, CW_ERR_DEVICE, "%s: not written: no GPU was found whose facts it could hold", path);
+    return cw_file_print(path, print, f, err);
+}

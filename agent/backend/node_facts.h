@@ -1,0 +1,34 @@
+/* What is known of a node's GPUs before anything is captured, for "metric-config --device-facts": their chips and
+ * attributes, what they lack, and which ways to collect work on them. */
+#ifndef CW_AGENT_NODE_FACTS_H
+#define CW_AGENT_NODE_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct cw_node_facts {
+    struct cw_arena *arena;
+    uint32_t count, room;
+    struct cw_gpu_facts *gpus;
+    bool out_of_memory;
+};
+
+/* NULL where there is no memory. */
+struct cw_node_facts *cw_node_facts_create(void);
+void cw_node_facts_free(struct cw_node_facts *facts);
+
+/* A GPU, which what follows is of. */
+void cw_node_facts_gpu(struct cw_node_facts *facts, uint32_t number, const char *chip);
+void cw_node_facts_attribute(struct cw_node_facts *facts, const char *key, const char *value);
+/* A way to collect that works, by its command: "range". */
+void cw_node_facts_does(struct cw_node_facts *facts, const char *command);
+/* It is known which units it lacks: none but those that are named by `unit`, which may be NULL. */
+void cw_node_facts_lacks(struct cw_node_facts *facts, const char *unit);
+
+/* Writes the JSON file that docs/formats.md tells of; "-" is standard output. CW_ERR_DEVICE where there is no GPU. */
+enum cw_status cw_node_facts_write(const struct cw_node_facts *facts, const char *path, struct cw_error *err);
+
+#endif
