@@ -25,11 +25,12 @@ struct cw_range_options {
     const char *keep_native;
     struct cw_filter_options filter;
     enum cw_replay_kind replay;
-    bool user;                    /* user ranges rather than launches */
-    bool for_context, for_device; /* whose work may count; both: the device's while nothing else uses it */
-    uint32_t levels;              /* of nested user ranges */
-    bool verbose;                 /* say what batches took, and what ended them */
-    uint32_t every;               /* multiplexing counts every so many of what is alike; 0 or 1: all */
+    bool user;                       /* user ranges rather than launches */
+    bool for_context, for_device;    /* whose work may count; both: the device's while nothing else uses it */
+    uint32_t levels;                 /* of nested user ranges */
+    bool verbose;                    /* say what batches took, and what ended them */
+    uint32_t reserve_mb, on_host_mb; /* where memory is saved, as in message.h */
+    uint32_t every;                  /* multiplexing counts every so many of what is alike; 0 or 1: all */
     uint32_t slowdown; /* that multiplexing may cost the program, in thousandths of a percent; 0: whatever it does */
     uint32_t sim_kernels, sim_drop;
     uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */

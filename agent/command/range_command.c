@@ -26,6 +26,19 @@ static void read_slowdown(void *thousandths, char *text, struct argp_state *stat
     *(uint32_t *)thousandths = (uint32_t)(percent * 1000 + 0.5);
 }
 
+/* Only what is repeated within the program is saved. */
+static void check_saving(const struct range_arguments *a, const struct cw_backend *backend, struct argp_state *state)
+{
+    const struct cw_range_options *o = &a->options;
+    const char *option = o->reserve_mb != CW_RESERVE_USUAL   ? "--reserve-device"
+                         : o->on_host_mb != CW_ON_HOST_USUAL ? "--save-on-host"
+                                                             : NULL;
+    if (option && o->replay != CW_REPLAY_BATCH && o->replay != CW_REPLAY_USER)
+        cw_usage_error(state, "found %s with --replay %s, expected batch or user", option, cw_replay_names[o->replay]);
+    if (option && backend && !backend->has_batches)
+        cw_usage_error(state, "found %s with the simulated GPU, expected a real one's memory to save", option);
+}
+
 static void check_arguments(void *arguments, struct argp_state *state)
 {
     struct range_arguments *a = arguments;
@@ -56,6 +69,7 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (o->keep_native && (cw_file_is_same(o->keep_native, output) || cw_file_is_same(o->keep_native, a->capture.plan)))
         cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
                        o->keep_native);
+    check_saving(a, backend, state);
     if (o->user && (o->filter.kernel_count || o->filter.excluded_count))
         cw_usage_error(state, "found --%s with --ranges user, expected --range for their names",
                        o->filter.kernel_count ? "kernel" : "exclude");
@@ -136,6 +150,14 @@ static const struct cw_option range_options[] = {
      CW_OPTION_TEXT(struct range_arguments, options.filter.process)},
     {"follow-children", 0, "yes|no", "also processes that the program starts (default: yes)",
      CW_OPTION_CHOICE(struct range_arguments, options.filter.only_program)},
+    {"reserve-device", 0, "MIB",
+     "batch and user: how much memory of the GPU stays free where the program's is saved on it (default: 2048, of a "
+     "small GPU a sixteenth)",
+     CW_OPTION_NUMBER(struct range_arguments, options.reserve_mb, 0, 1 << 20)},
+    {"save-on-host", 0, "MIB",
+     "batch and user: how much memory of the host saving may take where the GPU's is not enough, at a second for each "
+     "GB in each pass (default: 1024); what needs more is counted once",
+     CW_OPTION_NUMBER(struct range_arguments, options.on_host_mb, 0, 1 << 20)},
     {"keep-native", 0, "FILE",
      "also keep NVIDIA's counter data (FILE, FILE.1, ...); then no counter is collected in several passes",
      CW_OPTION_TEXT(struct range_arguments, options.keep_native)},
@@ -167,9 +189,13 @@ int cw_range_command(int argc, char **argv)
         "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
         "  capture-agent range -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
         "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true"};
-    struct range_arguments a = {
-        .capture = {.backend = cw_command_default_backend()},
-        .options = {.replay = not_given, .sim_kernels = 3, .levels = 1, .filter = {.launch_count = UINT64_MAX}}};
+    struct range_arguments a = {.capture = {.backend = cw_command_default_backend()},
+                                .options = {.replay = not_given,
+                                            .sim_kernels = 3,
+                                            .levels = 1,
+                                            .reserve_mb = CW_RESERVE_USUAL,
+                                            .on_host_mb = CW_ON_HOST_USUAL,
+                                            .filter = {.launch_count = UINT64_MAX}}};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     cw_usage_read(&usage, argc, argv, &a);

@@ -58,7 +58,8 @@ enum cw_mode {
                       config images of all their passes, counting for the context and for the device: u32 and bytes
                       each (of both, the device's is used while nothing else uses it; empty: never), the same (a part,
                       and config images) of the pass for what is counted once, empty: nothing is, replay: u32, user
-                      ranges: u8, level of user ranges: u32, levels: u32, filter (cw_filter_write) */
+                      ranges: u8, level of user ranges: u32, levels: u32, where memory is saved (see CW_RESERVE_USUAL):
+                      u32, u32, filter (cw_filter_write) */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
@@ -67,6 +68,11 @@ enum cw_mode {
     CW_MODE_MULTIPLEX, /* that of ranges, then every: u32 (how many alike to count one of), slowdown: u32 (thousandths
                           of a percent that counting may cost; 0: whatever it does) */
 };
+
+/* Where device memory is saved, in MiB: how much of the device's is to stay free, or as much as is usual; and how much
+ * of the host's may be taken. */
+#define CW_RESERVE_USUAL UINT32_MAX
+enum { CW_ON_HOST_USUAL = 1024 };
 
 /* Which parts of the plan counted ranges: the one of this number, or: */
 #define CW_PART_ALL UINT32_MAX

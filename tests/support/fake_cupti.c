@@ -354,6 +354,8 @@ void fake_agent_answer(int fd)
     cw_write_u8(&setup, 0);
     cw_write_u32(&setup, 0);
     cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, CW_RESERVE_USUAL);
+    cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup,
                     &(struct cw_filter_options){.kernels = {"."}, .kernel_count = 1, .launch_count = UINT64_MAX});
     if (multiplexes) {

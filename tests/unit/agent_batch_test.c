@@ -263,6 +263,8 @@ static void begin(void)
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, CW_RESERVE_USUAL);
+    cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup, &all);
     cw_inject->api.cuLaunchKernelEx = launch_kernel;
     cw_inject->api.cuGraphLaunch = launch_graph;

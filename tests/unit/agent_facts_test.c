@@ -100,6 +100,8 @@ static void begin(bool user)
     cw_write_u8(&setup, user);
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, CW_RESERVE_USUAL);
+    cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup, &all);
     fake_profiler.current = context;
     fake_setup(mode, &setup);

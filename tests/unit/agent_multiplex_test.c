@@ -126,6 +126,8 @@ static void begin(void)
     cw_write_u8(&setup, asked.user);
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, CW_RESERVE_USUAL);
+    cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup, &asked.filter);
     cw_write_u32(&setup, asked.every);
     cw_write_u32(&setup, asked.slowdown);

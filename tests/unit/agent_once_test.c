@@ -110,6 +110,8 @@ static void begin(const struct cw_inject_mode *which, enum cw_replay_kind replay
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 1);
     cw_write_u32(&setup, 1);
+    cw_write_u32(&setup, CW_RESERVE_USUAL);
+    cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup, &all);
     cw_inject->api.cuLaunchKernelEx = launch_again;
     cw_inject->api.cuptiGetCallbackName = callback_name;
@@ -475,6 +477,28 @@ Test(once, there_is_room_for_less_than_half_a_device)
     cr_expect(!cw_checkpoint_has_room((size_t)-1));
     cr_expect(cw_checkpoint_save(&saved, context));
     cr_expect_eq(saved.reserve_device_mb, 512);
+    fake_profiler_end();
+}
+
+Test(once, how_much_room_is_left_and_what_the_host_may_take_can_be_chosen)
+{
+    const size_t gb = (size_t)1 << 30;
+    struct cw_checkpoint saved;
+    fake_profiler_begin(NULL, 1, 1);
+    fake_unused = 32 * gb; /* of 80, of which 48 are held */
+    cr_expect(!cw_checkpoint_has_room(0));
+    cw_checkpoint_limit(CW_RESERVE_USUAL, 20 << 10);
+    cr_expect(cw_checkpoint_has_room(0), "18 GB go to the host");
+    cr_expect(cw_checkpoint_save(&saved, context));
+    cr_expect(saved.reserve_device_mb == 2048 && saved.reserve_host_mb == 0);
+    cw_checkpoint_limit(8 << 10, 20 << 10);
+    cr_expect(!cw_checkpoint_has_room(0), "24 GB would");
+    fake_unused = 41 * gb;
+    cw_checkpoint_limit(0, 0);
+    cr_expect(cw_checkpoint_has_room(0));
+    cr_expect(cw_checkpoint_save(&saved, context));
+    cr_expect_eq(saved.reserve_device_mb, 0);
+    cr_expect_eq(saved.reserve_host_mb, (size_t)-1, "CUPTI's word for no memory of the host's");
     fake_profiler_end();
 }
 

@@ -8,9 +8,10 @@
 
 #define self cw_checkpoint_library
 
-/* Saving on the host takes a second for each GB, and as long again for each pass. CUPTI fails to start where it finds
- * no memory (seen: with 64 GB to save and 16 GB free, all of which the checkpoint took). */
-static const size_t most_on_host = (size_t)1 << 30, reserve = (size_t)2 << 30;
+/* Saving on the host takes a second for each GB, and as long again for each pass, so usually little goes there
+ * (CW_ON_HOST_USUAL). CUPTI fails to start where it finds no memory (seen: with 64 GB to save and 16 GB free, all of
+ * which the checkpoint took). */
+static const size_t most_pinned = (size_t)1 << 30, reserve = (size_t)2 << 30;
 enum { SHARE = 16 }; /* of a small device, instead of the reserve */
 
 void cw_checkpoint_load(void)
@@ -35,8 +36,22 @@ bool cw_checkpoint_init(void)
     return self->save && self->restore && self->release;
 }
 
+void cw_checkpoint_limit(uint32_t reserve_mb, uint32_t on_host_mb)
+{
+    self->limited = true;
+    self->reserve_mb = reserve_mb;
+    self->on_host_mb = on_host_mb;
+}
+
+static size_t most_on_host(void)
+{
+    return (size_t)(self->limited ? self->on_host_mb : CW_ON_HOST_USUAL) << 20;
+}
+
 static size_t kept_free(size_t total)
 {
+    if (self->limited && self->reserve_mb != CW_RESERVE_USUAL)
+        return (size_t)self->reserve_mb << 20;
     return total / SHARE < reserve ? total / SHARE : reserve;
 }
 
@@ -46,8 +61,8 @@ bool cw_checkpoint_has_room(size_t besides)
     size_t unused, total;
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
         return false;
-    size_t held = total - unused, most = unused + most_on_host;
-    bool host_fits = !cw_pinned->unknown && cw_pinned->bytes <= most_on_host;
+    size_t held = total - unused, most = unused + most_on_host();
+    bool host_fits = !cw_pinned->unknown && cw_pinned->bytes <= most_pinned;
     return host_fits && besides <= most && held + kept_free(total) <= most - besides;
 }
 
@@ -57,6 +72,8 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
         reserve_mb = kept_free(total) >> 20;
     *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = reserve_mb};
+    if (!most_on_host())
+        c->reserve_host_mb = (size_t)-1; /* none at all */
     return self->save(c) == CUPTI_SUCCESS;
 }
 

@@ -15,6 +15,8 @@ struct cw_checkpoint {
 
 struct cw_checkpoint_library { /* its functions, NULL where it is not found */
     CUptiResult (*save)(struct cw_checkpoint *), (*restore)(struct cw_checkpoint *), (*release)(struct cw_checkpoint *);
+    bool limited; /* by cw_checkpoint_limit */
+    uint32_t reserve_mb, on_host_mb;
 };
 extern struct cw_checkpoint_library *const cw_checkpoint_library;
 
@@ -22,6 +24,8 @@ extern struct cw_checkpoint_library *const cw_checkpoint_library;
 void cw_checkpoint_load(void);
 /* False where there is none. */
 bool cw_checkpoint_init(void);
+/* Where to save, as message.h has it; until then as usual. */
+void cw_checkpoint_limit(uint32_t reserve_mb, uint32_t on_host_mb);
 /* Whether there is memory to save what the current context holds, nearly all of it on the device itself, and so many
  * bytes besides, so that CUPTI still finds the memory that it needs. */
 bool cw_checkpoint_has_room(size_t besides);

@@ -39,6 +39,8 @@ bool cw_range_setup(struct cw_reader *in)
     self->user = cw_read_u8(in);
     self->level = cw_read_u32(in);
     self->levels = cw_read_u32(in);
+    uint32_t reserve_mb = cw_read_u32(in), on_host_mb = cw_read_u32(in);
+    cw_checkpoint_limit(reserve_mb, on_host_mb);
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (replay == CW_REPLAY_KERNEL && !cw_collection_sees_launches()) {
         cw_inject_fail(CW_ERR_UNSUPPORTED,

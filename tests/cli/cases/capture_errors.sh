@@ -17,6 +17,8 @@ echo == options that do not go together, or name nothing
 capture --ranges user --kernel gemm -- true
 capture --keep-native native -- true
 capture --verbose -- true
+capture --reserve-device 4096 -- true
+capture --backend cupti --save-on-host 0 --replay multiplex -- true
 capture-agent range -c plan.cwc -o run.cwd -- true
 for native in ./run.cwd plan.cwc; do capture --backend cupti --keep-native $native -- true 2>&1 | grep -E 'found|status'; done
 capture-agent range --backend cupti -c plan.cwc -o none.cwd --keep-native none.cwd -- true 2>&1 | grep found; ls none.cwd
