@@ -158,6 +158,8 @@ enum cw_trace_kind {
     CW_TRACE_ACCOUNT,    /* of the kind in type, until time: what was launched, recorded and lost; the last counts */
     CW_TRACE_KIND__COUNT
 };
+/* A set of kinds has a bit for each. */
+#define CW_TRACE_BIT(kind) (UINT64_C(1) << (kind))
 
 /* A kind's fields, in the order in which a file of ours has them. */
 enum { CW_TRACE_KIND_FIELDS_MAX = 32 };

@@ -5,9 +5,11 @@
 
 #include "agent/common/filter.h"
 #include "agent/common/message.h"
+#include "agent/common/trace_window.h"
 #include "agent/session/program.h"
 #include "image/config_image.h"
 #include "image/pc_data.h"
+#include "image/trace_kinds.h"
 
 /* What every capture is told. */
 struct cw_capture_options {
@@ -74,6 +76,30 @@ struct cw_pm_options {
     bool sim_overflow;              /* the loss is an overflow */
 };
 
+/* What happens in the program and on its GPUs, undisturbed: rows of the kinds that are asked for. */
+struct cw_trace_options {
+    struct cw_capture_options capture;
+    uint64_t kinds; /* CW_TRACE_BIT of each; launch_shape, window and account come with what they are about */
+    /* Processes and devices. Range, kernels and numbers of launches open windows: nothing is left out of one. */
+    struct cw_filter_options filter;
+    struct cw_trace_window_options windows;
+    size_t call_count, not_call_count; /* of the driver and runtime, by name; 0 calls: all */
+    const char *calls[CW_FILTER_MOST], *not_calls[CW_FILTER_MOST]; /* POSIX extended regular expressions */
+    bool whole_graphs;       /* a launch of a CUDA graph is one row; else each of its nodes is */
+    bool latency;            /* when launches were queued and submitted */
+    bool attributes;         /* of launches: priorities, clusters and the like that are not always read */
+    bool hes;                /* times from the hardware event system, where the chip has it */
+    uint64_t environment_ns; /* from one row of the environment to the next */
+    uint64_t flush_ns;       /* what was recorded is written at least this often; 0: as buffers fill */
+    uint64_t buffer_bytes;   /* of one buffer in the program */
+    uint32_t buffer_count;   /* of those at a time: what comes when all are full is lost, and counted */
+    bool quiet;              /* say what was lost, not what was recorded */
+    /* the simulated GPU */
+    uint32_t sim_steps, sim_drop, sim_untimed; /* steps of its program; kernels to lose, or to record without times */
+    uint32_t sim_processes;
+    bool sim_unfinished; /* its last process is killed */
+};
+
 /* What a capture on this node needs. The doctor asks for everything, a capture for what it needs itself. */
 enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL };
 enum { CW_CHIP_NAME_SIZE = 32 };
@@ -108,6 +134,7 @@ struct cw_backend {
     enum cw_status (*range)(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pc)(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pm)(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
+    enum cw_status (*trace)(const struct cw_trace_options *options, int *exit_status, struct cw_error *err);
     /* CW_OK, or the first thing that would stop a capture. */
     enum cw_status (*check)(const struct cw_node_needs *needs, struct cw_error *err);
 };

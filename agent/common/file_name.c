@@ -17,6 +17,14 @@ const char *cw_rank(void)
     return NULL;
 }
 
+bool cw_file_name_of_process(const char *pattern)
+{
+    for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
+        if (at[1] == 'p' || at[1] == 'r')
+            return true;
+    return false;
+}
+
 struct filling {
     struct cw_writer out;
     const char *pattern;

@@ -12,6 +12,9 @@ struct cw_file_name_parts {
 /* The number of this process in its parallel job (Open MPI, PMI, Slurm, torchrun), or NULL. */
 const char *cw_rank(void);
 
+/* Whether names depend on the process or its rank, which only the process knows. */
+bool cw_file_name_of_process(const char *pattern);
+
 /* `pattern` with %h (host), %p (process), %r (rank, "none" without one), %q{NAME} (environment, "" where unset) and %%
  * filled in, in malloc memory. Anything else after a % is CW_ERR_USAGE, and so is a value that would lead to another
  * folder: with a slash, or of dots alone. */

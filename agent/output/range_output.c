@@ -48,15 +48,6 @@ static enum cw_status open_file_of(struct cw_range_output *o, const struct cw_ra
     return open_file(o, &parts, index, err);
 }
 
-/* Names that depend on the process or its rank, which only the process knows. */
-static bool depends_on_process(const char *pattern)
-{
-    for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%'))
-        if (at[1] == 'p' || at[1] == 'r')
-            return true;
-    return false;
-}
-
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
 static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, const struct cw_device *from)
@@ -275,7 +266,7 @@ enum cw_status cw_range_output_open(struct cw_range_output *o, const char *patte
         return cw_error_nomem(err);
     const struct cw_file_name_parts parts = {.process = (uint32_t)getpid()};
     uint32_t index;
-    if (!depends_on_process(pattern))
+    if (!cw_file_name_of_process(pattern))
         return open_file(o, &parts, &index, err);
     char *name;
     enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* whether it can be filled in at all */

@@ -1,0 +1,211 @@
+#define _GNU_SOURCE
+#include "agent/backend/trace_capture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------ */
+
+#define BIT(kind) CW_TRACE_BIT(CW_TRACE_##kind)
+/* What describes others comes with them. */
+#define DESCRIBING (BIT(SHAPE) | BIT(WINDOW) | BIT(ACCOUNT))
+#define ALL ((CW_TRACE_BIT(CW_TRACE_KIND__COUNT) - 1) & ~DESCRIBING)
+#define GPU (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(DEVICE_GRAPH) | BIT(DECOMPRESS))
+#define OBJECTS (BIT(CONTEXT) | BIT(STREAM) | BIT(NAME))
+#define NVTX (BIT(NVTX_RANGE) | BIT(NVTX_MARK) | BIT(NAME))
+#define LAUNCHES (GPU | BIT(SYNC) | BIT(RUNTIME) | BIT(DRIVER) | OBJECTS)
+#define DEFAULT (LAUNCHES | NVTX | BIT(OVERHEAD) | BIT(ENVIRONMENT))
+
+static const struct {
+    const char *name, *help;
+    uint64_t kinds;
+} groups[] = {
+    {"default", "what costs little and says where time goes", DEFAULT},
+    {"cuda", "the same without NVTX and the environment", LAUNCHES | BIT(OVERHEAD)},
+    {"gpu", "what runs on the GPU", GPU},
+    {"api", "calls of the runtime and the driver", BIT(RUNTIME) | BIT(DRIVER) | BIT(INTERNAL)},
+    {"sync", "what waits for what", BIT(SYNC) | BIT(EVENT)},
+    {"nvtx", "the program's own ranges, marks and names", NVTX},
+    {"mem", "allocations, frees and pools", BIT(ALLOCATION) | BIT(POOL)},
+    {"um", "unified memory", BIT(UNIFIED)},
+    {"env", "clocks, temperature, power", BIT(ENVIRONMENT)},
+    {"graphs", "launches of CUDA graphs", BIT(GRAPH) | BIT(DEVICE_GRAPH)},
+    {"all", "every kind", ALL},
+};
+
+static const char *const about[CW_TRACE_KIND__COUNT] = {
+    [CW_TRACE_KERNEL] = "a kernel on a GPU, with its grid, block, registers and memory",
+    [CW_TRACE_COPY] = "a copy: direction, bytes, kinds of memory",
+    [CW_TRACE_MEMSET] = "memory set to a value",
+    [CW_TRACE_DRIVER] = "a call of the driver (cu...)",
+    [CW_TRACE_RUNTIME] = "a call of the runtime (cuda...)",
+    [CW_TRACE_INTERNAL] = "a launch that the driver makes itself",
+    [CW_TRACE_SYNC] = "a wait of the program for an event, a stream or a context",
+    [CW_TRACE_EVENT] = "a CUDA event that was recorded",
+    [CW_TRACE_STREAM] = "a stream that was made",
+    [CW_TRACE_CONTEXT] = "a context that was made",
+    [CW_TRACE_NVTX_RANGE] = "an NVTX range",
+    [CW_TRACE_NVTX_MARK] = "an NVTX mark",
+    [CW_TRACE_NAME] = "a name that the program gave a thread, stream or the like",
+    [CW_TRACE_OVERHEAD] = "time that CUPTI, compiling or loading took",
+    [CW_TRACE_ALLOCATION] = "memory that was allocated or freed",
+    [CW_TRACE_POOL] = "a memory pool that was made, trimmed or destroyed",
+    [CW_TRACE_UNIFIED] = "unified memory: migrations, faults, thrashing",
+    [CW_TRACE_ENVIRONMENT] = "clocks, temperature, power, fan, throttling",
+    [CW_TRACE_GRAPH] = "a launch of a CUDA graph as a whole",
+    [CW_TRACE_DEVICE_GRAPH] = "a launch of a CUDA graph by the GPU",
+    [CW_TRACE_JIT] = "code that was compiled while the program ran",
+    [CW_TRACE_MODULE] = "a module that was loaded or unloaded",
+    [CW_TRACE_EXTERNAL] = "a number that the program gave a call",
+    [CW_TRACE_LINK] = "an NVLink or PCI Express link of the GPU",
+    [CW_TRACE_OPENACC] = "what an OpenACC program does",
+    [CW_TRACE_OPENMP] = "what an OpenMP program does",
+    [CW_TRACE_DECOMPRESS] = "memory that the GPU decompressed",
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+/* 0 for a name that is none. */
+static uint64_t kinds_of(const char *name)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (strcmp(groups[g].name, name) == 0)
+            return groups[g].kinds;
+    const enum cw_trace_kind kind = cw_trace_kind_find(name);
+    return kind < CW_TRACE_KIND__COUNT ? CW_TRACE_BIT(kind) & ALL : 0;
+}
+
+static enum cw_status unknown_name(const char *name, struct cw_error *err)
+{
+    struct cw_suggest near;
+    char text[256];
+    cw_suggest_init(&near, name);
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (CW_TRACE_BIT(k) & ALL)
+            cw_suggest_offer(&near, cw_trace_kinds[k].name);
+    for (int g = 0; g < GROUPS; g++)
+        cw_suggest_offer(&near, groups[g].name);
+    return cw_error_set(err, CW_ERR_USAGE, "found the kind '%s', expected one that --list-kinds prints%s", name,
+                        cw_suggest_text(&near, text, sizeof text));
+}
+
+enum cw_status cw_trace_kinds_read(uint64_t *kinds, const char *text, struct cw_error *err)
+{
+    *kinds = *text == '-' ? DEFAULT : 0;
+    for (const char *at = text; *at;) {
+        const size_t length = strcspn(at, ",");
+        const bool removes = *at == '-';
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(length - removes), at + removes);
+        const uint64_t named = length < sizeof name ? kinds_of(name) : 0;
+        if (!named)
+            return unknown_name(name, err);
+        *kinds = removes ? *kinds & ~named : *kinds | named;
+        at += length + (at[length] == ',');
+    }
+    return *kinds ? CW_OK : cw_error_set(err, CW_ERR_USAGE, "found no kind in '%s', expected one at least", text);
+}
+
+void cw_trace_kinds_list(void)
+{
+    printf("%-22s %-8s %s\n", "kind", "default", "what it records");
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (CW_TRACE_BIT(k) & ALL)
+            printf("%-22s %-8s %s\n", cw_trace_kinds[k].name, CW_TRACE_BIT(k) & DEFAULT ? "yes" : "no", about[k]);
+    printf("\n%-22s %-8s %s\n", "group", "", "kinds");
+    for (int g = 0; g < GROUPS; g++) {
+        printf("%-22s %-8s %s:", groups[g].name, "", groups[g].help);
+        for (int k = 0; k < CW_TRACE_KIND__COUNT && groups[g].kinds != ALL; k++)
+            if (CW_TRACE_BIT(k) & groups[g].kinds)
+                printf(" %s", cw_trace_kinds[k].name);
+        printf(groups[g].kinds == ALL ? " all of the above\n" : "\n");
+    }
+}
+
+/* ---- captures --------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_trace_capture_open(struct cw_trace_output *output, const struct cw_trace_options *o, const char *chip,
+                                     struct cw_arena *arena, struct cw_error *err)
+{
+    const char *filter = cw_filter_text(&o->filter, arena);
+    if (!filter)
+        return cw_error_nomem(err);
+    return cw_trace_output_open(output, o->capture.output, o->capture.force, chip, filter, err);
+}
+
+static void put_kind(const struct cw_trace_output *output, enum cw_trace_kind kind, bool only_lost, bool *any)
+{
+    const struct cw_trace_books b = cw_trace_output_books(output, kind);
+    const uint64_t rows = b.rows > b.recorded ? b.rows : b.recorded;
+    if (only_lost ? !b.lost && !b.untimed : !rows && !b.lost)
+        return;
+    fprintf(stderr, "%s %s %" PRIu64, !*any ? "capture-agent: recorded" : ",", cw_trace_kinds[kind].name, rows);
+    *any = true;
+    if (!b.lost && !b.untimed)
+        return;
+    fprintf(stderr, " (");
+    if (b.lost)
+        fprintf(stderr, "%" PRIu64 " lost", b.lost);
+    if (b.untimed)
+        fprintf(stderr, "%s%" PRIu64 " without times", b.lost ? ", " : "", b.untimed);
+    fprintf(stderr, ")");
+}
+
+static void tell(const struct cw_trace_output *output, bool quiet)
+{
+    bool any = false;
+    for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
+        if (CW_TRACE_BIT(kind) & ALL)
+            put_kind(output, (enum cw_trace_kind)kind, quiet, &any);
+    if (any)
+        fputc('\n', stderr);
+    for (uint32_t i = 0; i < output->note_count; i++)
+        cw_text_print(stderr, "capture-agent: %s: %s\n", cw_trace_kinds[output->notes[i].kind].name,
+                      output->notes[i].text);
+}
+
+/* Rows that came of what the program did. */
+static uint64_t count_events(const struct cw_trace_output *output)
+{
+    uint64_t rows = 0;
+    for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
+        if (CW_TRACE_BIT(kind) & ALL & ~(OBJECTS | BIT(ENVIRONMENT) | BIT(OVERHEAD) | BIT(LINK)))
+            rows += cw_trace_output_books(output, (enum cw_trace_kind)kind).rows;
+    return rows;
+}
+
+static enum cw_status no_event(const struct cw_trace_output *output, const struct cw_trace_options *o,
+                               struct cw_error *err)
+{
+    const char *name = o->capture.argv[0];
+    if (!output->process_count)
+        return cw_error_set(err, CW_ERR_APP, "%s used no GPU%s, so nothing was traced", name,
+                            o->filter.devices || o->filter.process ? " that was asked for" : "");
+    if (o->filter.range)
+        return cw_error_set(err, CW_ERR_APP,
+                            "%s did nothing of the kinds that were asked for in a range that matches "
+                            "'%s'",
+                            name, o->filter.range);
+    if (cw_trace_window_any(&o->windows, &o->filter))
+        return cw_error_set(err, CW_ERR_APP, "%s did nothing of the kinds that were asked for while a window was open",
+                            name);
+    return cw_error_set(err, CW_ERR_APP, "%s did nothing of the kinds that were asked for", name);
+}
+
+enum cw_status cw_trace_capture_end(struct cw_trace_output *output, const struct cw_trace_options *o,
+                                    const struct cw_program *program, struct cw_error *trouble, int *exit_status,
+                                    struct cw_error *err)
+{
+    if (trouble->code == CW_OK)
+        cw_trace_output_end(output, program, trouble);
+    tell(output, o->quiet);
+    if (trouble->code != CW_OK)
+        *err = *trouble;
+    enum cw_status status =
+        cw_program_verdict(program, o->capture.argv[0], o->capture.output, trouble->code, exit_status, err);
+    return status != CW_OK || *exit_status || count_events(output) ? status : no_event(output, o, err);
+}

@@ -1,0 +1,117 @@
+#include "agent/common/trace_window.h"
+
+void cw_trace_window_init(struct cw_trace_window *w, const struct cw_trace_window_options *options,
+                          struct cw_filter *filter, uint64_t start_ns)
+{
+    *w = (struct cw_trace_window){.options = *options, .filter = filter, .start_ns = start_ns};
+}
+
+void cw_trace_window_range(struct cw_trace_window *w, bool opened)
+{
+    if (opened)
+        w->ranges++;
+    else if (w->ranges)
+        w->ranges--;
+}
+
+void cw_trace_window_profiler(struct cw_trace_window *w, bool started)
+{
+    w->profiling = started;
+}
+
+void cw_trace_window_signal(struct cw_trace_window *w)
+{
+    w->toggled = !w->toggled;
+}
+
+void cw_trace_window_launch(struct cw_trace_window *w, const char *kernel)
+{
+    w->launching = cw_filter_kernel(w->filter, kernel);
+    w->launches += w->launching;
+}
+
+void cw_trace_window_launched(struct cw_trace_window *w)
+{
+    w->launching = false;
+}
+
+static bool chooses_launches(const struct cw_filter_options *o)
+{
+    return o->kernel_count || o->excluded_count || cw_filter_counts(o);
+}
+
+/* From the first launch behind those that are skipped, to the return of the last that is wanted. */
+static bool launches_agree(const struct cw_trace_window *w)
+{
+    const struct cw_filter_options *o = &w->filter->options;
+    if (!chooses_launches(o))
+        return true;
+    const uint64_t wanted = w->launches > o->launch_skip ? w->launches - o->launch_skip : 0;
+    return wanted && (wanted < o->launch_count || (wanted == o->launch_count && w->launching));
+}
+
+static bool time_agrees(const struct cw_trace_window_options *o, uint64_t since)
+{
+    if (since < o->delay_ns)
+        return false;
+    const uint64_t behind = since - o->delay_ns;
+    if (o->duration_ns && behind >= o->duration_ns)
+        return false;
+    return !o->length_ns || (o->every_ns ? behind % o->every_ns : behind) < o->length_ns;
+}
+
+static uint64_t since(const struct cw_trace_window *w, uint64_t now_ns)
+{
+    return now_ns > w->start_ns ? now_ns - w->start_ns : 0;
+}
+
+bool cw_trace_window_is_open(const struct cw_trace_window *w, uint64_t now_ns)
+{
+    return time_agrees(&w->options, since(w, now_ns)) && (!w->filter->options.range || w->ranges) &&
+           (!w->options.profiler || w->profiling) && (!w->options.toggled || w->toggled) && launches_agree(w);
+}
+
+uint64_t cw_trace_window_next(const struct cw_trace_window *w, uint64_t now_ns)
+{
+    const struct cw_trace_window_options *o = &w->options;
+    const uint64_t now = since(w, now_ns), behind = now < o->delay_ns ? 0 : now - o->delay_ns;
+    uint64_t next = UINT64_MAX;
+    if (now < o->delay_ns)
+        return w->start_ns + o->delay_ns;
+    if (o->duration_ns && behind >= o->duration_ns)
+        return UINT64_MAX;
+    if (o->duration_ns)
+        next = o->duration_ns;
+    if (o->length_ns) {
+        const uint64_t from = o->every_ns ? behind - behind % o->every_ns : 0, close = from + o->length_ns;
+        const uint64_t edge = behind < close ? close : o->every_ns ? from + o->every_ns : UINT64_MAX;
+        next = edge < next ? edge : next;
+    }
+    return next == UINT64_MAX ? next : w->start_ns + o->delay_ns + next;
+}
+
+bool cw_trace_window_any(const struct cw_trace_window_options *o, const struct cw_filter_options *filter)
+{
+    return o->delay_ns || o->duration_ns || o->length_ns || o->profiler || o->toggled || filter->range ||
+           chooses_launches(filter);
+}
+
+void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *o)
+{
+    cw_write_u64(out, o->delay_ns);
+    cw_write_u64(out, o->duration_ns);
+    cw_write_u64(out, o->length_ns);
+    cw_write_u64(out, o->every_ns);
+    cw_write_u8(out, o->profiler);
+    cw_write_u8(out, o->toggled);
+}
+
+void cw_trace_window_read(struct cw_reader *in, struct cw_trace_window_options *o)
+{
+    o->delay_ns = cw_read_u64(in);
+    o->duration_ns = cw_read_u64(in);
+    o->length_ns = cw_read_u64(in);
+    o->every_ns = cw_read_u64(in);
+    o->profiler = cw_read_u8(in) != 0;
+    o->toggled = cw_read_u8(in) != 0;
+}

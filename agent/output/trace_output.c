@@ -1,0 +1,466 @@
+#define _GNU_SOURCE
+#include "agent/output/trace_output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/common/file_name.h"
+#include "image/data_chunks.h"
+
+/* Texts are kept for the names and notes of accounts, which come early: this many bytes of them. */
+static const size_t most_kept = 8 << 20;
+
+struct cw_trace_output_file {
+    char *path;
+    struct cw_collector out;
+    struct cw_file_devices numbers;
+    uint32_t process_count;
+};
+
+struct cw_trace_output_process {
+    struct cw_trace_output_file *file;
+    uint32_t index; /* in the file */
+    struct cw_trace_process about;
+    struct cw_trace_device devices[CW_MOST_FILE_DEVICES];
+    uint32_t text_count; /* with the first, none */
+    uint32_t kept_count, kept_capacity;
+    const char **kept; /* its first texts, the first of them "" */
+    struct cw_trace_books books[CW_TRACE_KIND__COUNT];
+};
+
+/* Room for one more pointer. */
+static bool grow(void *list, uint32_t count, uint32_t *capacity)
+{
+    void **items = *(void ***)list;
+    if (count < *capacity)
+        return true;
+    const uint32_t wanted = *capacity ? 2 * *capacity : 16;
+    items = realloc(items, wanted * sizeof *items);
+    if (!items)
+        return false;
+    *(void ***)list = items;
+    *capacity = wanted;
+    return true;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+static enum cw_status begin_file(struct cw_trace_output *o, struct cw_trace_output_file *file, struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_trace_write_kinds(&out);
+    enum cw_status status = cw_collector_open(&file->out, file->path, o->force, &o->schema, err);
+    if (status == CW_OK)
+        return cw_collector_append(&file->out, &out, err);
+    cw_writer_free(&out);
+    return status;
+}
+
+static enum cw_status open_file(struct cw_trace_output *o, const struct cw_file_name_parts *parts,
+                                struct cw_trace_output_file **found, struct cw_error *err)
+{
+    char *path;
+    enum cw_status status = cw_file_name(&path, o->pattern, parts, err);
+    if (status != CW_OK)
+        return status;
+    for (uint32_t i = 0; i < o->file_count; i++)
+        if (strcmp(o->files[i]->path, path) == 0) {
+            free(path);
+            *found = o->files[i];
+            return CW_OK;
+        }
+    struct cw_trace_output_file *file =
+        grow(&o->files, o->file_count, &o->file_capacity) ? calloc(1, sizeof *file) : NULL;
+    if (!file) {
+        free(path);
+        return cw_error_nomem(err);
+    }
+    file->path = path;
+    file->out.fd = -1;
+    o->files[o->file_count++] = *found = file;
+    return begin_file(o, file, err);
+}
+
+enum cw_status cw_trace_output_open(struct cw_trace_output *o, const char *pattern, bool force, const char *chip,
+                                    const char *filter, struct cw_error *err)
+{
+    *o = (struct cw_trace_output){.pattern = pattern, .force = force, .filter = filter, .arena = cw_arena_create()};
+    if (!o->arena)
+        return cw_error_nomem(err);
+    o->schema = (struct cw_schema){
+        .chip = cw_arena_strdup(o->arena, chip), .producer = "counterworks " CW_VERSION, .profiler = CW_PROFILER_TRACE};
+    if (!o->schema.chip)
+        return cw_error_nomem(err);
+    const struct cw_file_name_parts parts = {.process = (uint32_t)getpid()};
+    struct cw_trace_output_file *file;
+    if (!cw_file_name_of_process(pattern))
+        return open_file(o, &parts, &file, err);
+    char *name;
+    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* whether it can be filled in at all */
+    free(name);
+    return status;
+}
+
+/* ---- processes and devices -------------------------------------------------------------------------------------- */
+
+static const char *attribute(const struct cw_trace_process *process, const char *key)
+{
+    const struct cw_device as_device = {.attribute_count = process->attribute_count, .attributes = process->attributes};
+    return cw_device_attribute(&as_device, key);
+}
+
+static enum cw_status write_process(const struct cw_trace_output_process *p, struct cw_error *err)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_trace_write_process(p->index, &p->about, &out);
+    return cw_collector_append(&p->file->out, &out, err);
+}
+
+enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const struct cw_trace_process *process,
+                                           uint32_t *index, struct cw_error *err)
+{
+    const struct cw_file_name_parts parts = {attribute(process, "host"), attribute(process, "rank"), process->pid};
+    struct cw_trace_output_file *file = NULL;
+    enum cw_status status = open_file(o, &parts, &file, err);
+    if (status != CW_OK)
+        return status;
+    const struct cw_pair *pairs = cw_pairs_copy(process->attributes, process->attribute_count, o->arena);
+    struct cw_trace_output_process *p =
+        pairs && grow(&o->processes, o->process_count, &o->process_capacity) ? calloc(1, sizeof *p) : NULL;
+    if (!p)
+        return cw_error_nomem(err);
+    *p = (struct cw_trace_output_process){.file = file, .index = file->process_count++, .text_count = 1};
+    p->about = (struct cw_trace_process){
+        .pid = process->pid, .attribute_count = process->attribute_count, .attributes = pairs, .devices = p->devices};
+    *index = o->process_count;
+    o->processes[o->process_count++] = p;
+    return write_process(p, err);
+}
+
+/* Without the rank, which the process has. */
+static enum cw_status write_device(struct cw_trace_output *o, struct cw_trace_output_file *file,
+                                   const struct cw_device *device, uint32_t number, struct cw_error *err)
+{
+    struct cw_pair *pairs = calloc((size_t)device->attribute_count + 1, sizeof *pairs);
+    struct cw_device mine = {.index = number, .attributes = pairs};
+    if (!pairs)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < device->attribute_count; i++)
+        if (strcmp(device->attributes[i].key, "rank") != 0)
+            pairs[mine.attribute_count++] = device->attributes[i];
+    if (o->filter && *o->filter)
+        pairs[mine.attribute_count++] = (struct cw_pair){"filter", o->filter};
+    enum cw_status status = cw_collector_device(&file->out, &mine, err);
+    free(pairs);
+    return status;
+}
+
+enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t process, const struct cw_device *device,
+                                          struct cw_error *err)
+{
+    struct cw_trace_output_process *p = o->processes[process];
+    uint32_t number;
+    bool is_new;
+    for (uint32_t i = 0; i < p->about.device_count; i++)
+        if (p->devices[i].number == device->index)
+            return CW_OK;
+    if (p->about.device_count == CW_MOST_FILE_DEVICES ||
+        !cw_file_devices_find(&p->file->numbers, device, &number, &is_new))
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a trace of more than %d GPUs, expected no more",
+                            CW_MOST_FILE_DEVICES);
+    enum cw_status status = is_new ? write_device(o, p->file, device, number, err) : CW_OK;
+    p->devices[p->about.device_count++] = (struct cw_trace_device){device->index, number};
+    return status == CW_OK ? write_process(p, err) : status;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+/* What does not fit is in the file alone. */
+static bool keep_text(struct cw_trace_output *o, struct cw_trace_output_process *p, const char *text)
+{
+    const size_t size = strlen(text) + sizeof(char *);
+    if (p->kept_count != p->text_count || o->kept + size > most_kept)
+        return true;
+    const char *copy = cw_arena_strdup(o->arena, text);
+    if (!copy || !grow(&p->kept, p->kept_count, &p->kept_capacity))
+        return false;
+    p->kept[p->kept_count++] = copy;
+    o->kept += size;
+    return true;
+}
+
+static const char *text_of(const struct cw_trace_output_process *p, uint64_t number)
+{
+    return number && number < p->kept_count ? p->kept[number] : "";
+}
+
+enum cw_status cw_trace_output_texts(struct cw_trace_output *o, uint32_t process, const char *const *texts,
+                                     uint32_t count, struct cw_error *err)
+{
+    struct cw_trace_output_process *p = o->processes[process];
+    struct cw_writer out;
+    if (!count)
+        return CW_OK;
+    if (count > UINT32_MAX - p->text_count)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent more than %" PRIu32 " texts", UINT32_MAX);
+    cw_writer_init(&out);
+    cw_trace_write_texts(p->index, p->text_count, texts, count, &out);
+    enum cw_status status = cw_collector_append(&p->file->out, &out, err);
+    if (status == CW_OK && !p->kept_count && !grow(&p->kept, 0, &p->kept_capacity))
+        return cw_error_nomem(err);
+    if (!p->kept_count)
+        p->kept[p->kept_count++] = "";
+    for (uint32_t i = 0; i < count && status == CW_OK; i++, p->text_count++)
+        status = keep_text(o, p, texts[i]) ? CW_OK : cw_error_nomem(err);
+    return status;
+}
+
+enum cw_status cw_trace_output_take_texts(struct cw_trace_output *o, uint32_t process, struct cw_reader *in,
+                                          struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    const char *const *texts = NULL;
+    if (!arena)
+        return cw_error_nomem(err);
+    cw_read_u32(in);
+    const size_t pos = in->pos;
+    const uint32_t first = cw_read_u32(in), count = cw_field_read_strings(in, arena, &texts, "texts");
+    if (in->status == CW_OK && first != o->processes[process]->text_count)
+        cw_reader_fail_at(in, pos, "found texts from number %" PRIu32 " on, expected %" PRIu32, first,
+                          o->processes[process]->text_count);
+    enum cw_status status = in->status;
+    if (status == CW_OK)
+        status = cw_trace_output_texts(o, process, texts, count, err);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+/* ---- books ------------------------------------------------------------------------------------------------------ */
+
+static void keep_note(struct cw_trace_output *o, enum cw_trace_kind kind, const char *text)
+{
+    for (uint32_t i = 0; i < o->note_count; i++)
+        if (o->notes[i].kind == kind && strcmp(o->notes[i].text, text) == 0)
+            return;
+    if (*text && o->note_count < CW_MOST_TRACE_NOTES)
+        o->notes[o->note_count++] = (struct cw_trace_note){kind, text};
+}
+
+/* 0 where it is not known. */
+static uint64_t known(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row)
+{
+    const uint64_t value = cw_trace_get(rows, field, row);
+    return value == CW_TRACE_UNKNOWN ? 0 : value;
+}
+
+static void take_accounts(struct cw_trace_output *o, struct cw_trace_output_process *p,
+                          const struct cw_trace_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const enum cw_trace_kind kind = cw_trace_kind_find(text_of(p, cw_trace_get(rows, CW_FIELD_TYPE, i)));
+        if (kind == CW_TRACE_KIND__COUNT)
+            continue;
+        const uint64_t launched = known(rows, CW_FIELD_LAUNCHED, i), recorded = known(rows, CW_FIELD_RECORDED, i);
+        const uint64_t dropped = known(rows, CW_FIELD_DROPPED, i);
+        const uint64_t missing = launched > recorded ? launched - recorded : 0;
+        struct cw_trace_books *b = &p->books[kind];
+        b->launched = launched;
+        b->recorded = recorded;
+        b->lost = missing > dropped ? missing : dropped;
+        b->untimed = known(rows, CW_FIELD_UNTIMED, i);
+        b->accounted = true;
+        keep_note(o, kind, text_of(p, cw_trace_get(rows, CW_FIELD_NOTE, i)));
+    }
+}
+
+struct cw_trace_books cw_trace_output_books(const struct cw_trace_output *o, enum cw_trace_kind kind)
+{
+    struct cw_trace_books all = {0};
+    for (uint32_t i = 0; i < o->process_count; i++) {
+        const struct cw_trace_books *b = &o->processes[i]->books[kind];
+        all.rows += b->rows;
+        all.launched += b->launched;
+        all.recorded += b->recorded;
+        all.lost += b->lost;
+        all.untimed += b->untimed;
+        all.accounted |= b->accounted;
+    }
+    return all;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+/* When the devices of the rows were at work, for their clocks; rows of one device come in a row. */
+static void see_devices(struct cw_trace_output_process *p, const struct cw_trace_rows *rows)
+{
+    const uint64_t *device = rows->column[CW_FIELD_DEVICE], *start = rows->column[CW_FIELD_START],
+                   *end = rows->column[CW_FIELD_END];
+    for (uint32_t i = 0, next; device && start && end && i < rows->count; i = next) {
+        uint64_t from = UINT64_MAX, until = 0;
+        for (next = i; next < rows->count && device[next] == device[i]; next++) {
+            from = start[next] && start[next] < from ? start[next] : from;
+            until = end[next] > until ? end[next] : until;
+        }
+        for (uint32_t d = 0; d < p->about.device_count; d++)
+            if (p->devices[d].number == device[i])
+                cw_collector_seen(&p->file->out, p->devices[d].device, NULL, from, until);
+    }
+}
+
+static enum cw_status write_block(struct cw_trace_output *o, struct cw_trace_output_process *p,
+                                  const struct cw_trace_rows *rows, struct cw_error *err)
+{
+    const enum cw_trace_kind kind = (enum cw_trace_kind)rows->kind;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_trace_write_rows(p->index, kind, rows->count, rows->columns, false, &out);
+    enum cw_status status = cw_collector_append(&p->file->out, &out, err);
+    if (status != CW_OK)
+        return status;
+    p->books[kind].rows += rows->count;
+    if (kind == CW_TRACE_ACCOUNT)
+        take_accounts(o, p, rows);
+    see_devices(p, rows);
+    return CW_OK;
+}
+
+enum cw_status cw_trace_output_rows(struct cw_trace_output *o, uint32_t process, enum cw_trace_kind kind,
+                                    uint64_t count, const uint64_t *const *columns, struct cw_error *err)
+{
+    const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
+    enum cw_status status = CW_OK;
+    for (uint64_t done = 0; done < count && status == CW_OK; done += CW_TRACE_ROWS_MAX) {
+        const uint64_t *part[CW_TRACE_KIND_FIELDS_MAX], left = count - done;
+        struct cw_trace_rows rows = {
+            .kind = kind, .count = left < CW_TRACE_ROWS_MAX ? (uint32_t)left : CW_TRACE_ROWS_MAX, .columns = part};
+        for (uint32_t f = 0; f < info->field_count; f++)
+            rows.column[info->fields[f]] = part[f] = columns[f] + done;
+        status = write_block(o, o->processes[process], &rows, err);
+    }
+    return status;
+}
+
+enum cw_status cw_trace_output_take_rows(struct cw_trace_output *o, uint32_t process, struct cw_reader *in,
+                                         struct cw_error *err)
+{
+    struct cw_trace_output_process *p = o->processes[process];
+    struct cw_trace_rows rows;
+    enum cw_status status = cw_trace_rows_decode(&rows, in, p->text_count, &o->buffer);
+    return status == CW_OK ? write_block(o, p, &rows, err) : status;
+}
+
+enum cw_status cw_trace_output_take_chunks(struct cw_trace_output *o, uint32_t process, struct cw_reader *in,
+                                           struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    while (status == CW_OK) {
+        struct cw_chunk chunk;
+        struct cw_reader payload;
+        bool found;
+        status = cw_chunk_next(in, &chunk, &found, NULL);
+        if (status != CW_OK || !found)
+            break;
+        cw_chunk_open(in, &chunk, &payload);
+        if (chunk.type == CW_CHUNK_TRACE_TEXTS)
+            status = cw_trace_output_take_texts(o, process, &payload, err);
+        else if (chunk.type == CW_CHUNK_TRACE_ROWS)
+            status = cw_trace_output_take_rows(o, process, &payload, err);
+        else
+            status = cw_error_set(err, CW_ERR_INPUT,
+                                  "a profiled process sent a chunk %" PRIx32 ", expected TSTR or TREC", chunk.type);
+        if (status == CW_OK)
+            status = cw_chunk_finish(&payload, &chunk);
+    }
+    return status;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+/* A field of the last account of a kind. */
+static uint64_t last_account(const struct cw_trace_books *b, uint8_t field, uint64_t type, uint64_t note)
+{
+    switch (field) {
+    case CW_FIELD_TIME:
+        return cw_clock_log_now_ns();
+    case CW_FIELD_TYPE:
+        return type;
+    case CW_FIELD_LAUNCHED:
+        return b->launched ? b->launched : CW_TRACE_UNKNOWN;
+    case CW_FIELD_RECORDED:
+        return b->recorded > b->rows ? b->recorded : b->rows;
+    case CW_FIELD_DROPPED:
+        return b->lost;
+    case CW_FIELD_UNTIMED:
+        return b->untimed;
+    default:
+        return note;
+    }
+}
+
+enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, struct cw_error *err)
+{
+    const struct cw_trace_output_process *p = o->processes[process];
+    const struct cw_trace_kind_info *account = &cw_trace_kinds[CW_TRACE_ACCOUNT];
+    const char *texts[1 + CW_TRACE_KIND__COUNT] = {"the process ended before it had sent all: what came last is lost"};
+    uint64_t values[CW_TRACE_KIND_FIELDS_MAX][CW_TRACE_KIND__COUNT];
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    uint32_t count = 0;
+    for (int kind = 0; kind < CW_TRACE_ACCOUNT; kind++) {
+        const struct cw_trace_books *b = &p->books[kind];
+        if (!b->accounted && !b->rows)
+            continue;
+        for (uint32_t f = 0; f < account->field_count; f++)
+            values[f][count] = last_account(b, account->fields[f], p->text_count + 1 + count, p->text_count);
+        texts[1 + count++] = cw_trace_kinds[kind].name;
+    }
+    for (uint32_t f = 0; f < account->field_count; f++)
+        columns[f] = values[f];
+    enum cw_status status = count ? cw_trace_output_texts(o, process, texts, 1 + count, err) : CW_OK;
+    return status == CW_OK ? cw_trace_output_rows(o, process, CW_TRACE_ACCOUNT, count, columns, err) : status;
+}
+
+/* What is dropped, in the words of the end: rows that were lost. */
+static void count_lost(struct cw_trace_output *o)
+{
+    for (uint32_t i = 0; i < o->process_count; i++)
+        for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
+            o->processes[i]->file->out.dropped += o->processes[i]->books[kind].lost;
+}
+
+enum cw_status cw_trace_output_end(struct cw_trace_output *o, const struct cw_program *program, struct cw_error *err)
+{
+    const struct cw_file_name_parts parts = {.process = (uint32_t)program->pid};
+    struct cw_trace_output_file *file;
+    enum cw_status status = CW_OK;
+    if (!o->file_count) /* also a program that did nothing leaves a file that says so */
+        status = open_file(o, &parts, &file, err);
+    count_lost(o);
+    for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
+        o->files[i]->out.clocks = o->clocks;
+        status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
+    }
+    return status;
+}
+
+void cw_trace_output_close(struct cw_trace_output *o)
+{
+    for (uint32_t i = 0; i < o->process_count; i++) {
+        free(o->processes[i]->kept);
+        free(o->processes[i]);
+    }
+    for (uint32_t i = 0; i < o->file_count; i++) {
+        cw_collector_close(&o->files[i]->out);
+        free(o->files[i]->path);
+        free(o->files[i]);
+    }
+    free(o->processes);
+    free(o->files);
+    cw_trace_buffer_free(&o->buffer);
+    cw_arena_destroy(o->arena);
+    *o = (struct cw_trace_output){0};
+}
